@@ -1,0 +1,1 @@
+"""Adapters: speak to nodes, and translate their words into outcomes."""

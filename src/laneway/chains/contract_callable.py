@@ -1,0 +1,112 @@
+"""A ContractHost over a Python callable: for tests, benchmarks and hosts without a chain.
+
+The callable says what happened: a block number, None for the next one, an Execution, or `Refuse`.
+Any other exception is unknown, since nobody can know what it did before it failed.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+from laneway.chains.limits import THREADS_MAX
+from laneway.core.errors import ChainUnreadable
+from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.outcome import Outcome
+from laneway.ports import ContractCall, Execution, Finding, HostTraits
+
+T = TypeVar("T")
+
+Executed: TypeAlias = int | Execution | None
+Executes: TypeAlias = Callable[[ContractCall, int], Awaitable[Executed] | Executed]
+ReadsLatest: TypeAlias = Callable[[str], Awaitable[int] | int]
+Finds: TypeAlias = Callable[[ContractCall, int], Awaitable[Finding] | Finding]
+
+
+class Refuse(Exception):
+    """Raise this to refuse an execution for good; nothing may have been done."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class CallableHost:
+    """Coroutine functions run on the loop, plain ones in a bounded pool of threads."""
+
+    def __init__(
+        self,
+        execute: Executes,
+        *,
+        latest_block: ReadsLatest | None = None,
+        find: Finds | None = None,
+        takes_parent: bool = False,
+    ) -> None:
+        self.traits = HostTraits(takes_parent=takes_parent, has_chain=latest_block is not None)
+        self._threads: ThreadPoolExecutor | None = None
+        self._execute = self._awaited(execute)
+        self._latest_block = None if latest_block is None else self._awaited(latest_block)
+        self._find = None if find is None else self._awaited(find)
+
+    async def latest_block(self, contract: str) -> int:
+        """The chain's height, or 0 when there is no chain."""
+        if self._latest_block is None:
+            return 0
+        return await self._read(self._latest_block(contract), int)
+
+    async def execute(self, call: ContractCall, parent: int) -> Execution:
+        try:
+            answer = await self._execute(call, parent)
+        except Refuse as refusal:
+            return Execution(Outcome.REFUSED, final=True, reason=refusal.reason[:REASON_CHARS_MAX])
+        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is in doubt.
+            return doubt(f"{type(error).__name__}: {error}")
+        if answer is None:
+            return Execution(Outcome.ACCEPTED, block=parent + 1)
+        if type(answer) is int:
+            return Execution(Outcome.ACCEPTED, block=answer)
+        if isinstance(answer, Execution):
+            return answer
+        return doubt(f"the callable returned {type(answer).__name__}, not a block number")
+
+    async def find(self, call: ContractCall, parent: int) -> Finding:
+        """What the callable finds. Without a chain, or without a `find`, nothing is found."""
+        if self._find is not None:
+            return await self._read(self._find(call, parent), Finding)
+        latest = parent if self._latest_block is None else await self.latest_block(call.contract)
+        return Finding(latest, None)
+
+    async def close(self) -> None:
+        """Let the threads go; a plain callable under way runs to its end."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _awaited(self, function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+        method = getattr(function, "__call__", None)  # noqa: B004  A callable object's own method.
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method):
+            return function
+        return partial(self._in_thread, function)
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: object) -> object:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="contract-callable")
+        loop = asyncio.get_running_loop()
+        answer = await loop.run_in_executor(self._threads, function, *arguments)
+        # A lambda around a coroutine function looks plain.
+        return await answer if inspect.isawaitable(answer) else answer
+
+    async def _read(self, reading: Awaitable[Any], kind: type[T]) -> T:
+        try:
+            answer = await reading
+        except Exception as error:
+            raise ChainUnreadable("the callable", f"{type(error).__name__}: {error}") from error
+        if not isinstance(answer, kind):
+            raise ChainUnreadable("the callable", f"{type(answer).__name__}, not {kind.__name__}")
+        return answer
+
+
+def doubt(reason: str) -> Execution:
+    return Execution(Outcome.UNKNOWN, reason=reason[:REASON_CHARS_MAX])

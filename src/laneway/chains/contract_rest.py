@@ -1,0 +1,318 @@
+"""A ContractHost that speaks the contract node's REST API (facts/contract-host.md).
+
+An execution takes two calls. The first one only asks: whatever goes wrong before the second one
+(the sign-off) is handed to the network proves that nothing ran. Whatever goes wrong after that
+proves nothing, and is unknown. The host never tries again by itself.
+
+The real node takes no parent block. `takes_parent` is for hosts that know our devnet's extension
+`parentBlock`.
+"""
+
+from typing import TypeVar
+
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientSession,
+    ClientTimeout,
+    ConnectionTimeoutError,
+    DummyCookieJar,
+    TCPConnector,
+)
+from msgspec import DecodeError, Struct, field, json
+from yarl import URL
+
+from laneway.chains.limits import (
+    ANSWER_BYTES_MAX,
+    ANSWER_MS,
+    CONNECT_MS,
+    CONNECTIONS_MAX,
+    KEEPALIVE_S,
+    READ_MS,
+)
+from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.outcome import Outcome
+from laneway.ports import ContractCall, Execution, Finding, HostTraits
+
+EXECUTE = "/api/execute-smart-contract"
+SIGN_OFF = "/api/signature-response"
+CHAIN_DATA = "/api/get-smart-contract-token-chain-data"
+
+
+class Words(Struct, frozen=True):
+    """What a node's `status: false` proves when its message contains these words."""
+
+    words: str
+    outcome: Outcome
+    final: bool = False
+    stale: bool = False
+
+
+WORDS: tuple[Words, ...] = (
+    # The write on a stale parent (seed 004 §3).
+    Words("sequence missing", Outcome.REFUSED, stale=True),
+    # The quorum never agreed, so no block was made.
+    Words("consensus failed, retry transaction", Outcome.REFUSED),
+    Words("failed to get required quorums", Outcome.REFUSED),
+    Words("quorum(s) are unavailable", Outcome.REFUSED),
+    Words("insufficient balance in quorum", Outcome.REFUSED),
+    # Any other failure of the consensus: the node also says this when a step *behind* the write
+    # fails (pledges, events), so the block may be there. It shadows the rows below on purpose.
+    Words("consensus failed", Outcome.UNKNOWN),
+    # Before the consensus: the node cannot run it now.
+    Words("password incorrect", Outcome.REFUSED),
+    Words("failed to setup executor", Outcome.REFUSED),
+    Words("token chain not synced", Outcome.REFUSED),
+    # Before the consensus: the request itself is wrong.
+    Words("invalid input", Outcome.REFUSED, final=True),
+    Words("invalid executer", Outcome.REFUSED, final=True),
+    Words("invalid executor", Outcome.REFUSED, final=True),
+    Words("invalid smart contract token", Outcome.REFUSED, final=True),
+    Words("invalid quorum type", Outcome.REFUSED, final=True),
+    Words("token value cannot be 0", Outcome.REFUSED, final=True),
+    # Our devnet's refusal.
+    Words("smart contract execution refused", Outcome.REFUSED, final=True),
+)
+"""The first row whose words occur decides, in lower case. Words nobody listed prove nothing."""
+
+
+class Result(Struct):
+    """All that a result may say: a question for the password, or the block that was made."""
+
+    id: str = ""
+    mode: int = 0
+    block: int | None = field(name="BlockNo", default=None)
+
+
+class Answer(Struct):
+    status: bool
+    message: str = ""
+    result: Result | str | None = None
+
+
+class ChainBlock(Struct):
+    """A block as any known version of the node writes it."""
+
+    number: int = field(name="BlockNo")
+    data: str = field(name="SmartContractData", default="")
+    executor_did: str | None = field(name="ExecutorDID", default=None)
+    executor: str | None = None
+
+
+class ChainData(Struct):
+    status: bool
+    message: str = ""
+    blocks: list[ChainBlock] | None = field(name="SCTDataReply", default=None)
+    result: list[ChainBlock] | Result | str | None = None
+
+
+T = TypeVar("T", Answer, ChainData)
+
+
+class AnswerLost(Exception):
+    """A request left, and no answer came back. Never leaves this module."""
+
+
+class RestHost:
+    """One node. Its session is opened by the first call, inside the running loop."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        password: str,
+        takes_parent: bool = False,
+        connect_ms: int = CONNECT_MS,
+        read_ms: int = READ_MS,
+        answer_ms: int = ANSWER_MS,
+    ) -> None:
+        self.traits = HostTraits(takes_parent=takes_parent)
+        self.words = WORDS
+        """To be replaced for a node that speaks otherwise."""
+        self.unknown_words_count = 0
+        """How often the node refused in words that the table does not know."""
+        self._url = node_url(url)
+        self._password = password
+        self._read_timeout = ClientTimeout(total=read_ms / 1000, connect=connect_ms / 1000)
+        self._answer_timeout = ClientTimeout(total=answer_ms / 1000, connect=connect_ms / 1000)
+        self._session: ClientSession | None = None
+        self._closed = False
+
+    async def latest_block(self, contract: str) -> int:
+        return (await self._newest(contract)).number
+
+    async def execute(self, call: ContractCall, parent: int) -> Execution:
+        asked = await self._ask(call, parent)
+        if isinstance(asked, Execution):
+            return asked
+        body = {"id": asked.id, "mode": asked.mode, "password": self._password}
+        try:
+            answer = await self._post(SIGN_OFF, body, Answer, self._answer_timeout)
+        except (AnswerLost, ChainUnreadable) as error:
+            # It was handed to the network: it may run, now or later.
+            return doubt(str(error))
+        if not answer.status:
+            return self._translate(answer.message, Outcome.UNKNOWN)
+        if isinstance(answer.result, Result) and answer.result.id:
+            return doubt(f"the node asks for more than a password: {answer.message}")
+        return Execution(Outcome.ACCEPTED, block=await self._made(call, parent, answer))
+
+    async def find(self, call: ContractCall, parent: int) -> Finding:
+        newest = await self._newest(call.contract)
+        if newest.number <= parent:
+            return Finding(newest.number, None)
+        blocks = [newest]
+        if newest.number > parent + 1:
+            # Asked for only when needed: the node's history may end after a hundred blocks.
+            blocks = await self._blocks(call.contract, latest=False)
+        by_number = {block.number: block for block in blocks}
+        last = parent + 1 if self.traits.takes_parent else newest.number
+        for number in range(parent + 1, last + 1):
+            block = by_number.get(number)
+            if block is None:
+                # A block nobody showed us may be ours, so absence is not claimed.
+                raise ChainUnreadable(self._url, f"its history lacks block {number}")
+            if self._is_ours(block, call):
+                return Finding(newest.number, number)
+        return Finding(newest.number, None)
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _ask(self, call: ContractCall, parent: int) -> Result | Execution:
+        """The first call: the node's question for a password, or the proof that nothing ran."""
+        body: dict[str, object] = {
+            "smartContractToken": call.contract,
+            "executorAddr": call.executor,
+            "quorumType": call.quorum_type,
+            "smartContractData": call.data,
+            "comment": call.comment,
+        }
+        if self.traits.takes_parent:
+            body["parentBlock"] = parent
+        try:
+            answer = await self._post(EXECUTE, body, Answer, self._read_timeout)
+        except AnswerLost as error:
+            raise ChainUnreachable(self._url, f"{error}; nothing was signed off") from error
+        except ChainUnreadable as error:
+            return Execution(Outcome.REFUSED, reason=shorten(str(error)))
+        if not answer.status:
+            return self._translate(answer.message, Outcome.REFUSED)
+        if isinstance(answer.result, Result) and answer.result.id:
+            return answer.result
+        # A node that needs no password may have run it already.
+        return doubt(f"the node did not ask for a password: {answer.message}")
+
+    def _translate(self, message: str, otherwise: Outcome) -> Execution:
+        said = message.lower()
+        for row in self.words:
+            if row.words in said:
+                return Execution(
+                    row.outcome, final=row.final, stale=row.stale, reason=shorten(message)
+                )
+        self.unknown_words_count += 1
+        return Execution(otherwise, reason=shorten(message))
+
+    async def _made(self, call: ContractCall, parent: int, answer: Answer) -> int | None:
+        """The block that an accepted execution made; None when it cannot be read now."""
+        if isinstance(answer.result, Result) and answer.result.block is not None:
+            return answer.result.block
+        if self.traits.takes_parent:
+            return parent + 1
+        try:
+            # The real node says only "Executed successfully".
+            return (await self.find(call, parent)).block
+        except (ChainUnreachable, ChainUnreadable):
+            return None
+
+    async def _newest(self, contract: str) -> ChainBlock:
+        blocks = await self._blocks(contract, latest=True)
+        if not blocks:
+            raise ChainUnreadable(self._url, f"it names no block of {contract}")
+        return max(blocks, key=lambda block: block.number)
+
+    async def _blocks(self, contract: str, *, latest: bool) -> list[ChainBlock]:
+        body = {"token": contract, "latest": latest}
+        try:
+            answer = await self._post(CHAIN_DATA, body, ChainData, self._read_timeout)
+        except AnswerLost as error:
+            raise ChainUnreachable(self._url, str(error)) from error
+        if not answer.status:
+            raise ChainUnreadable(self._url, answer.message)
+        if answer.blocks is not None:
+            return answer.blocks
+        return answer.result if isinstance(answer.result, list) else []
+
+    def _is_ours(self, block: ChainBlock, call: ContractCall) -> bool:
+        if block.data != call.data:
+            return False
+        executor = block.executor_did or block.executor
+        if not executor:
+            raise ChainUnreadable(self._url, f"block {block.number} names no executor")
+        # An executor's address is PEER.DID or DID; the chain keeps the DID.
+        return executor in (call.executor, call.executor.rpartition(".")[2])
+
+    async def _post(self, path: str, body: object, kind: type[T], timeout: ClientTimeout) -> T:
+        """Post once. ChainUnreachable proves that nothing left, AnswerLost that it may have,
+        and ChainUnreadable that an answer came which says nothing."""
+        session = self._open()
+        url = self._url + path
+        content = json.encode(body)
+        try:
+            # A redirect would send the body again, so none is followed.
+            async with session.post(
+                url, data=content, timeout=timeout, allow_redirects=False
+            ) as response:
+                raw = bytearray()
+                async for chunk in response.content.iter_any():
+                    raw += chunk
+                    if len(raw) > ANSWER_BYTES_MAX:
+                        raise ChainUnreadable(url, f"more than {ANSWER_BYTES_MAX} bytes")
+                status = response.status
+        except (ClientConnectorError, ConnectionTimeoutError) as error:
+            raise ChainUnreachable(self._url, str(error)) from error
+        except TimeoutError as error:
+            raise AnswerLost(f"{path} did not answer in {timeout.total:g} s") from error
+        except (ClientError, OSError) as error:
+            raise AnswerLost(f"{path} was cut off ({type(error).__name__}: {error})") from error
+        return self._decode(url, status, bytes(raw), kind)
+
+    def _decode(self, url: str, status: int, raw: bytes, kind: type[T]) -> T:
+        text = raw[:REASON_CHARS_MAX].decode(errors="replace")
+        if status != 200:
+            raise ChainUnreadable(url, f"HTTP {status} {text}")
+        try:
+            return json.decode(raw, type=kind, strict=False)
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ChainUnreadable(url, f"{text} ({error})") from error
+
+    def _open(self) -> ClientSession:
+        if self._closed:
+            raise ChainUnreachable(self._url, "this host was closed")
+        if self._session is None:
+            self._session = ClientSession(
+                connector=TCPConnector(limit=CONNECTIONS_MAX, keepalive_timeout=KEEPALIVE_S),
+                cookie_jar=DummyCookieJar(),
+                headers={"Content-Type": "application/json"},
+            )
+        return self._session
+
+
+def node_url(url: str) -> str:
+    """Check a node's address; it comes back without a slash at its end."""
+    parsed = URL(url)
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise BadRequest("url", f"{url!r} is not an address like http://127.0.0.1:20000")
+    return url.rstrip("/")
+
+
+def doubt(reason: str) -> Execution:
+    return Execution(Outcome.UNKNOWN, reason=shorten(reason))
+
+
+def shorten(reason: str) -> str:
+    return reason[:REASON_CHARS_MAX]

@@ -1,0 +1,23 @@
+"""Bounds of the adapters, each with its reason."""
+
+CONNECT_MS = 5_000
+"""A node on the same network answers in milliseconds; two lost SYN packets cost three seconds."""
+
+READ_MS = 30_000
+"""What a node answers at once: heights, history and the question for a password."""
+
+ANSWER_MS = 1_800_000
+"""A round takes about ten minutes; at thrice that an answer is no longer expected."""
+
+CONNECTIONS_MAX = 1_024
+"""One running round holds one connection; a thousand contracts on one node are beyond any known."""
+
+KEEPALIVE_S = 5
+"""Shorter than any server's idle limit we know of, so a call is not written to a dead connection:
+that would make an execution unknown which was never sent."""
+
+ANSWER_BYTES_MAX = 64 << 20
+"""A history of a hundred blocks, each with the largest payload the node is likely to take."""
+
+THREADS_MAX = 32
+"""Plain callables under way at once; each holds one thread for as long as it runs."""

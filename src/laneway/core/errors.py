@@ -1,0 +1,200 @@
+"""What can go wrong, by whose fault it is.
+
+LanewayError
+├── CallerError   your request; an unchanged retry cannot help
+│   ├── BadRequest · IntentConflict · IntentNotFound · LaneFull
+├── ChainError    node or network; check before acting again
+│   ├── ChainUnreachable · ChainRefused · ChainUnreadable
+├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
+│   │             unknown: StoreUnknown, StoreCorrupt, StoreClosed
+└── Bug           an invariant is broken; the lane stops
+
+Every error answers three questions: whose fault (its class), did anything durable change
+(`changed`), may I retry (`retry`). `code` is a stable string that interfaces show.
+"""
+
+from typing import ClassVar, Literal
+
+Retry = Literal["never", "later", "after_check"]
+
+
+class LanewayError(Exception):
+    """The root. `code` is stable, the message is built from the operands."""
+
+    code: ClassVar[str] = "laneway_error"
+    retry: ClassVar[Retry] = "never"
+    changed: ClassVar[bool | None] = False
+    """Whether anything durable changed; None means nobody knows yet."""
+
+
+class CallerError(LanewayError):
+    code = "caller_error"
+
+
+class BadRequest(CallerError):
+    code = "bad_request"
+
+    def __init__(self, field: str, problem: str) -> None:
+        self.field = field
+        self.problem = problem
+        super().__init__(f"{field}: {problem}")
+
+
+class IntentConflict(CallerError):
+    code = "idempotency_conflict"
+
+    def __init__(self, key: str, intent: str) -> None:
+        self.key = key
+        self.intent = intent
+        super().__init__(
+            f"the key {key!r} belongs to intent {intent} with another body; "
+            "send the same body or use a new key"
+        )
+
+
+class IntentNotFound(CallerError):
+    code = "intent_not_found"
+
+    def __init__(self, intent: str) -> None:
+        self.intent = intent
+        super().__init__(f"there is no intent {intent}")
+
+
+class LaneFull(CallerError):
+    code = "lane_full"
+    retry = "later"
+
+    def __init__(self, lane: str, *, bound: str, limit: int, retry_after_s: int) -> None:
+        self.lane = lane
+        self.bound = bound
+        self.limit = limit
+        self.retry_after_s = retry_after_s
+        super().__init__(
+            f"{lane} is full: its limit of {limit} {bound} is reached; "
+            f"try again in {retry_after_s} s or raise the limit"
+        )
+
+
+class Draining(CallerError):
+    code = "draining"
+    retry = "later"
+
+    def __init__(self) -> None:
+        super().__init__("this process is shutting down and accepts nothing more; send it again")
+
+
+class ChainError(LanewayError):
+    code = "chain_error"
+    retry: ClassVar[Retry] = "after_check"
+    changed: ClassVar[bool | None] = None
+
+
+class ChainUnreachable(ChainError):
+    """Nothing was sent: the connection was never made."""
+
+    code = "chain_unreachable"
+    retry = "later"
+    changed = False
+
+    def __init__(self, endpoint: str, problem: str) -> None:
+        self.endpoint = endpoint
+        self.problem = problem
+        super().__init__(f"{endpoint} cannot be reached: {problem}")
+
+
+class ChainUnreadable(ChainError):
+    """The node answered, but not in words we know."""
+
+    code = "chain_unreadable"
+
+    def __init__(self, endpoint: str, answer: str) -> None:
+        self.endpoint = endpoint
+        self.answer = answer
+        super().__init__(f"{endpoint} answered with something unreadable: {answer[:200]}")
+
+
+class StoreError(LanewayError):
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Nothing changed; the same write may be tried again."""
+
+    code = "store_busy"
+    retry = "later"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"the store is busy: {problem}; nothing changed, it is tried again")
+
+
+class StoreFull(StoreBusy):
+    code = "store_full"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"the disk that holds {path} is full; free some space")
+
+
+class StoreRefused(StoreError):
+    """The store cannot be opened or written as it is; a person must act."""
+
+    code = "store_refused"
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(f"{path}: {problem}")
+
+
+class LeaseLost(StoreError):
+    """Another owner holds the lane, or the write is not the next one; nothing changed."""
+
+    code = "lease_lost"
+
+    def __init__(self, lane: str, fence: int, version: int) -> None:
+        self.lane = lane
+        self.fence = fence
+        self.version = version
+        super().__init__(f"the lease of {lane} (fence {fence}, version {version}) is lost")
+
+
+class StoreUnknown(StoreError):
+    """The write may or may not be there: load the lane again before anything else."""
+
+    code = "store_unknown"
+    retry = "after_check"
+    changed = None
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"nobody knows whether the last write is durable: {problem}")
+
+
+class StoreCorrupt(StoreError):
+    code = "store_corrupt"
+    changed = None
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(
+            f"{path} is damaged: {problem}; stop, keep a copy, and restore a backup or run "
+            "'sqlite3 FILE .recover' on the copy"
+        )
+
+
+class StoreClosed(StoreUnknown):
+    """A sync failed, so what the disk holds is unknown; the database was closed."""
+
+    code = "store_closed"
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        super().__init__(f"{path} was closed after a failed sync ({problem}); restart to recover")
+
+
+class Bug(LanewayError):
+    """An invariant is broken. Never caught inside a lane: the lane stops and says why."""
+
+    code = "bug"

@@ -1,0 +1,207 @@
+"""Rows are the truth; records are how they change.
+
+A store never sees what a row means. It keeps the columns it is told to keep and one body of
+bytes, encoded here. Fields of an encoded row are only ever appended, each with a default, so
+that a database of any released version still loads.
+"""
+
+from enum import Enum
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.intent import IntentRow
+from laneway.core.limits import PRIORITY_CLASSES
+
+Cursors = tuple[int, ...]
+"""For each priority class the highest sequence the lane has taken."""
+
+START: Cursors = (0,) * PRIORITY_CLASSES
+
+
+class Table(Enum):
+    """The tables of a lane's open rows."""
+
+    SLOT = "slot"
+    ATTEMPT = "attempt"
+    RETURNED = "returned"
+    OUTBOX = "outbox"
+    AUX = "aux"
+
+
+class RowKey(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    table: Table
+    key: str
+
+
+class RowPut(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One open row of a lane, as it stands now."""
+
+    table: Table
+    key: str
+    intent: IntentId | None
+    """The intent this row speaks of: `load` brings its bytes along."""
+    body: bytes
+
+
+class Tail(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the door knows of a lane; only `accept` writes it, and creates it on demand."""
+
+    lane: LaneId
+    seq_next: int = 1
+    accepted_count: int = 0
+    accepted_bytes: int = 0
+    fast_hits: int = 0
+    slow_hits: int = 0
+
+
+class Head(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the owner knows of a lane; only fenced commits and claims write it."""
+
+    lane: LaneId
+    owner: Owner | None = None
+    fence: int = 0
+    version: int = 0
+    digest: bytes = b""
+    """Of the last write: the same version and digest again is "already applied"."""
+    cursors: Cursors = START
+    settled_count: int = 0
+    settled_bytes: int = 0
+    wake_ms: int | None = None
+    """0: there is work now; a time: wake it then; None: it sleeps until the door calls."""
+    state: bytes = b""
+    """The machine's own head, under 1 KB."""
+
+
+class Returned(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """An intent whose slot was freed. It keeps its order and goes before the backlog."""
+
+    intent: IntentId
+    seq: int
+    priority: int
+
+
+class Outbox(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A message to another lane, written in the commit that causes it."""
+
+    id: IntentId
+    """Deterministic, so that passing it on twice makes one intent."""
+    lane: LaneId
+    payload: bytes
+    written_ms: int
+
+
+class Result(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The final answer of an intent, written once."""
+
+    intent: IntentId
+    status: str
+    settled_ms: int
+    number: int | None = None
+    """The position on chain: contract block, nonce, sequence, rollup block."""
+    hash: bytes | None = None
+    reason: str = ""
+    history: bytes = b""
+    """The finished slot and its attempts, as the lane's kind encodes them."""
+
+
+class Index(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A name that finds an intent, and outlives it when it is pruned."""
+
+    name: str
+    value: str
+    intent: IntentId
+    lane: LaneId
+    digest: bytes = b""
+    status: str = ""
+    """The final word, filled in when the intent is pruned; empty while it is kept."""
+    hash: bytes | None = None
+
+
+class Command(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """An operator's word to a lane, durable in its mailbox until a commit answers it."""
+
+    id: int
+    lane: LaneId
+    verb: str
+    at_ms: int
+    reason: str = ""
+    by: str = ""
+    intent: IntentId | None = None
+    seq: int = 0
+    priority: int = 0
+    size: int = 0
+    word: str = ""
+
+
+class Lease(Struct, frozen=True):
+    """The right to write one lane, until someone else's fence is higher."""
+
+    lane: LaneId
+    owner: Owner
+    fence: int
+
+
+class Rows(Struct, frozen=True):
+    """All that a lane needs to stand up again."""
+
+    head: Head
+    open: tuple[RowPut, ...]
+    intents: tuple[IntentRow, ...]
+    """The intents that open rows name."""
+    mailbox: tuple[Command, ...]
+
+
+class HeadWrite(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    cursors: Cursors
+    settled_count: int
+    settled_bytes: int
+    wake_ms: int | None
+    state: bytes
+
+
+class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One commit of one lane: the rows it puts and drops, and the records that say why."""
+
+    head: HeadWrite
+    puts: tuple[RowPut, ...] = ()
+    drops: tuple[RowKey, ...] = ()
+    results: tuple[Result, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    answered: tuple[int, ...] = ()
+    """Mailbox commands this commit answers."""
+    at_ms: int = 0
+    feed: bytes = b""
+    """The records, encoded; empty when there are none."""
+
+    def digest(self) -> bytes:
+        return blake2b(_encode(self), digest_size=16).digest()
+
+
+class FeedEntry(Struct, frozen=True):
+    """What one commit told: the records of one lane, in the order of its versions."""
+
+    cursor: int
+    lane: LaneId
+    version: int
+    at_ms: int
+    records: bytes
+
+
+class LaneView(Struct, frozen=True):
+    """Tail and head of one lane, read in one atomic step."""
+
+    tail: Tail
+    head: Head
+    leased: bool
+
+    def depth(self) -> int:
+        return self.tail.accepted_count - self.head.settled_count
+
+    def depth_bytes(self) -> int:
+        return self.tail.accepted_bytes - self.head.settled_bytes
+
+
+_encode = msgspec.msgpack.Encoder().encode

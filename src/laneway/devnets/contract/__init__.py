@@ -1,0 +1,1 @@
+"""The contract devnet: token chains and quorum rounds with the race of seed 004."""

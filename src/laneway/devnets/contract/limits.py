@@ -1,0 +1,18 @@
+"""Bounds of the contract devnet, each with its reason."""
+
+from laneway.core.limits import PAYLOAD_BYTES_MAX
+
+ROUND_MS = 600_000
+"""A quorum round takes about ten minutes (seed 004 §1)."""
+
+SLOW_FACTOR = 5
+"""A slow round takes fifty minutes: it lands after a client's deadline of thrice a round."""
+
+PENDING_COUNT_MAX = 1_024
+"""Requests that wait for their password. A client signs off within milliseconds; the rest leaks."""
+
+BODY_BYTES_MAX = 6 * PAYLOAD_BYTES_MAX + 65_536
+"""The largest payload with every byte escaped as \\u00XX, and room for the other fields."""
+
+HISTORY_COUNT_MAX = 10_000
+"""Blocks in one answer, the newest: some 3 MB. The real node answers pages of 100, the oldest."""

@@ -1,0 +1,1 @@
+"""The reactor, which does no I/O at all, and its asyncio shell."""

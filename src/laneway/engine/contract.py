@@ -1,0 +1,102 @@
+"""Carries out what a contract lane orders, and turns the host's answers into its events."""
+
+import asyncio
+from typing import assert_never
+
+import msgspec
+
+from laneway.core.errors import ChainError, ChainUnreachable
+from laneway.core.ids import LaneId
+from laneway.core.outcome import Outcome
+from laneway.engine.expiry import Expiries
+from laneway.engine.limits import READ_TIMEOUT_MS
+from laneway.lanes.contract.values import (
+    Effect,
+    Event,
+    Execute,
+    ExecutionReturned,
+    FindExecution,
+    HeightRead,
+    ReadHeight,
+    SearchReturned,
+)
+from laneway.ports import Clock, ContractCall, ContractHost
+
+decode_call = msgspec.msgpack.Decoder(ContractCall).decode
+encode_call = msgspec.msgpack.Encoder().encode
+
+
+class ContractPerformer:
+    """Every effect is answered, in the end by its own deadline; none is repeated here."""
+
+    def __init__(self, host: ContractHost, clock: Clock) -> None:
+        self._host = host
+        self._clock = clock
+        self._expiries = Expiries(clock)
+
+    async def perform(self, _lane: LaneId, effect: Effect) -> Event:
+        match effect:
+            case Execute():
+                return await self._execute(effect)
+            case ReadHeight():
+                return await self._read_height(effect)
+            case FindExecution():
+                return await self._find(effect)
+            case _:
+                assert_never(effect)
+
+    async def _execute(self, effect: Execute) -> ExecutionReturned:
+        call = decode_call(effect.payload)
+        expiry = self._expiries.watch(effect.deadline_ms)
+        try:
+            done = await self._host.execute(call, effect.parent)
+        except asyncio.CancelledError:
+            if not expiry.passed:
+                raise
+            return self._returned(effect, Outcome.UNKNOWN, "no answer before its deadline")
+        except ChainUnreachable as error:
+            # The adapter proves that nothing was sent; that is a refusal, not a doubt.
+            return self._returned(effect, Outcome.REFUSED, str(error))
+        except ChainError as error:
+            return self._returned(effect, Outcome.UNKNOWN, str(error))
+        finally:
+            expiry.end()
+        return ExecutionReturned(
+            now_ms=self._clock.now_ms(),
+            slot=effect.slot,
+            attempt=effect.attempt,
+            outcome=done.outcome,
+            block=done.block,
+            final=done.final,
+            stale=done.stale,
+            reason=done.reason,
+        )
+
+    def _returned(self, effect: Execute, outcome: Outcome, reason: str) -> ExecutionReturned:
+        return ExecutionReturned(
+            self._clock.now_ms(), effect.slot, effect.attempt, outcome, reason=reason
+        )
+
+    async def _read_height(self, effect: ReadHeight) -> HeightRead:
+        call = decode_call(effect.payload)
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
+                height: int | None = await self._host.latest_block(call.contract)
+                reason = ""
+        except (ChainError, TimeoutError) as error:
+            height, reason = None, str(error) or "the host did not tell its height in time"
+        return HeightRead(self._clock.now_ms(), effect.slot, height, reason)
+
+    async def _find(self, effect: FindExecution) -> SearchReturned:
+        call = decode_call(effect.payload)
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
+                found = await self._host.find(call, effect.parent)
+        except (ChainError, TimeoutError) as error:
+            reason = str(error) or "the host did not answer the search in time"
+            return SearchReturned(
+                self._clock.now_ms(), effect.slot, effect.attempt, None, None, reason
+            )
+        return SearchReturned(
+            self._clock.now_ms(), effect.slot, effect.attempt, found.latest, found.block
+        )

@@ -1,0 +1,39 @@
+"""Bounds of the engine, each with its reason."""
+
+BACKLOG_PAGE = 12
+"""Intents a lane holds ahead of its window. A dozen hide the read; 10,000 busy lanes hold 40 MB."""
+
+EVENTS_PER_TURN_MAX = 256
+"""Events one lane folds into one commit, so that a loud lane cannot hold up the others."""
+
+IDLE_LANES_MAX = 10_000
+"""Idle lanes kept in memory, least recently used out first: about 2 KB each."""
+
+EFFECTS_INFLIGHT_MAX = 10_000
+"""Calls to hosts under way at once; each is a task of about 3 KB and perhaps a socket."""
+
+ACCEPT_BATCH_MAX = 512
+"""Arrivals in one write: past this the commit's own time dominates what a caller waits."""
+
+HEARTBEAT_MS = 2_000
+LEASE_TTL_MS = 10_000
+"""Dead after five missed heartbeats, by the store's clock."""
+LEASE_STOP_MS = 8_000
+"""The owner stops this long after its last heartbeat began, two seconds before others may act."""
+
+COMMIT_RETRY_MS_MIN = 50
+COMMIT_RETRY_MS_MAX = 5_000
+"""A store that is busy or full is tried again after 50 ms, doubling to 5 s: no spinning."""
+
+CLAIM_RETRY_MS = 5_000
+"""A lane that someone else owns is asked for again this often."""
+
+READY_PAGE = 512
+"""Lanes fetched at once when a process starts and takes up what waits."""
+
+PRUNE_EVERY_MS = 60_000
+PRUNE_BATCH = 500
+"""Retention removes this many intents a round, so that a round stays a short commit."""
+
+READ_TIMEOUT_MS = 30_000
+"""A question to a host (its height, a search) is asked again after this."""

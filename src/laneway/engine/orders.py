@@ -1,0 +1,62 @@
+"""What the reactor orders its driver to do. Nothing here acts.
+
+`Commit`, one of them, stands with the store's port: answer it with `committed`, or with one of
+`commit_refused`, `commit_unknown` and `commit_busy`.
+"""
+
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from laneway.core.ids import LaneId
+from laneway.core.rows import Cursors, Lease, Result
+from laneway.ports import Commit
+
+
+class Open(Struct, frozen=True):
+    """Claim the lane and load its rows; answer with `opened` or `not_opened`."""
+
+    lane: LaneId
+
+
+class ReadBacklog(Struct, frozen=True):
+    """Answer with `backlog_read`."""
+
+    lease: Lease
+    after: Cursors
+    limit: int
+
+
+class ReadMailbox(Struct, frozen=True):
+    """Answer with `mailbox_read`."""
+
+    lease: Lease
+
+
+class Perform(Struct, frozen=True):
+    """Do it, and answer with `answered`. It is durable that this was decided."""
+
+    lane: LaneId
+    effect: Any
+
+
+class Told(Struct, frozen=True):
+    """A commit is durable: these records became true, these intents are final."""
+
+    lane: LaneId
+    records: tuple[Any, ...]
+    results: tuple[Result, ...]
+
+
+class Release(Struct, frozen=True):
+    lease: Lease
+
+
+class Stopped(Struct, frozen=True):
+    """An invariant of this lane is broken. It is given up and not opened again."""
+
+    lane: LaneId
+    error: Exception
+
+
+Order: TypeAlias = Open | ReadBacklog | ReadMailbox | Commit | Perform | Told | Release | Stopped

@@ -1,0 +1,1 @@
+"""What became true, told to the outside: log lines."""

@@ -1,0 +1,146 @@
+"""The contract queue's log lines, with the seed's words and fields (§10).
+
+They tell committed records and durable arrivals, never intentions.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from laneway.core.ids import LaneId, lane_key
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.rows import Result
+from laneway.lanes.contract import ContractSettings
+from laneway.lanes.contract.lane import decode_history
+from laneway.lanes.contract.values import AttemptDoubted, AttemptOffered, ModeChanged, SlotClaimed
+from laneway.ports import Clock
+
+log = logging.getLogger("laneway.contract")
+
+
+class ContractLog:
+    """A listener that writes one line for each thing that happened."""
+
+    def __init__(self, clock: Clock, settings: ContractSettings) -> None:
+        self._clock = clock
+        self._settings = settings
+
+    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        settings = self._settings
+        if not log.isEnabledFor(logging.WARNING):
+            return
+        full = (settings.count_max is not None and answer.depth > settings.count_max) or (
+            settings.bytes_max is not None and answer.bytes > settings.bytes_max
+        )
+        if full:
+            line(
+                logging.WARNING,
+                "Queue above its limit, accepted all the same",
+                contract=lane_key(arrival.lane),
+                depth=answer.depth,
+                bytes=answer.bytes,
+            )
+        if not log.isEnabledFor(logging.INFO):
+            return
+        name, length = ("FAST", "fastQueueLen") if answer.fast else ("SLOW", "slowQueueLen")
+        waiting = answer.depth if answer.fast else answer.depth - settings.fast_size
+        line(
+            logging.INFO,
+            f"Job enqueued to {name} queue",
+            reqID=arrival.id,
+            **{length: waiting},
+            contract=lane_key(arrival.lane),
+        )
+
+    def opened(self, lane: LaneId) -> None:
+        line(logging.INFO, "Worker started for contract", contract=lane_key(lane))
+
+    def closed(self, lane: LaneId) -> None:
+        line(logging.INFO, "Worker stopped", contract=lane_key(lane))
+
+    def failed(self, error: Exception) -> None:
+        log.critical("Queue stopped error=%s", error)
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not log.isEnabledFor(logging.WARNING):
+            return
+        contract = lane_key(lane)
+        for record in records:
+            self._record(contract, record)
+        if log.isEnabledFor(logging.INFO):
+            for result in results:
+                self._result(contract, result)
+
+    def _record(self, contract: str, record: Any) -> None:
+        if isinstance(record, SlotClaimed):
+            slot = record.slot
+            line(
+                logging.INFO,
+                "EXECUTION START",
+                reqID=slot.intent,
+                contract=contract,
+                executeCount=slot.id,
+                queueWaitTime=duration(slot.claimed_ms - slot.accepted_ms),
+            )
+        elif isinstance(record, AttemptDoubted):
+            line(
+                logging.WARNING,
+                "EXECUTION UNKNOWN",
+                contract=contract,
+                attempt=record.attempt,
+                reason=record.reason,
+            )
+        elif isinstance(record, AttemptOffered) and record.attempt.number > 1:
+            attempt = record.attempt
+            line(
+                logging.WARNING,
+                "EXECUTION RETRY",
+                contract=contract,
+                attempt=attempt.number,
+                parent=attempt.parent,
+            )
+        elif isinstance(record, ModeChanged):
+            line(
+                logging.WARNING,
+                f"Queue {record.mode}",
+                contract=contract,
+                by=record.by,
+                reason=record.reason,
+            )
+
+    def _result(self, contract: str, result: Result) -> None:
+        if not result.history:
+            line(
+                logging.INFO,
+                f"EXECUTION {result.status.upper()}",
+                reqID=result.intent,
+                contract=contract,
+                reason=result.reason,
+            )
+            return
+        slot = decode_history(result.history).slot
+        line(
+            logging.INFO,
+            "EXECUTION COMPLETE",
+            reqID=result.intent,
+            contract=contract,
+            status=result.status,
+            block=result.number,
+            executionTime=duration(result.settled_ms - slot.claimed_ms),
+            totalTime=duration(result.settled_ms - slot.accepted_ms),
+        )
+
+
+def line(level: int, message: str, **fields: object) -> None:
+    if log.isEnabledFor(level):
+        text = " ".join(f"{name}={value}" for name, value in fields.items())
+        log.log(level, "%s %s", message, text, extra={"fields": fields})
+
+
+def duration(ms: int) -> str:
+    """As the seed writes it: 50ms, 1.2s, 10m5.05s."""
+    if ms < 1_000:
+        return f"{ms}ms"
+    minutes, rest = divmod(ms, 60_000)
+    seconds = f"{rest / 1000:.3f}".rstrip("0").rstrip(".")
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"

@@ -1,0 +1,157 @@
+"""What the engine asks of the world. Adapters on the left implement these; nothing here acts."""
+
+from asyncio import Future
+from collections.abc import Sequence
+from enum import Enum
+from typing import Protocol
+
+from msgspec import Struct
+
+from laneway.core.errors import LeaseLost
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
+from laneway.core.outcome import Outcome
+from laneway.core.rows import (
+    Command,
+    Cursors,
+    FeedEntry,
+    Index,
+    LaneView,
+    Lease,
+    Result,
+    Rows,
+    Write,
+)
+
+
+class Alive(Struct, frozen=True):
+    """The heartbeat was written; the owner may act until its own clock says otherwise."""
+
+
+class Lost(Struct, frozen=True):
+    """Someone declared this owner dead. It must stop, and start again under a new name."""
+
+
+class IntentView(Struct, frozen=True):
+    """All the store knows of one intent."""
+
+    intent: IntentRow
+    result: Result | None
+    open: bool
+    """Whether an open row names it (it has a slot, or was returned)."""
+
+
+class Commit(Struct, frozen=True):
+    """One lane's next write. Lanes share the sync; a lost lease refuses that lane alone."""
+
+    lease: Lease
+    version: int
+    write: Write
+
+
+class Durability(Enum):
+    """What survives: a power cut, or only the process."""
+
+    FULL = "full"
+    MEMORY = "memory"
+
+
+class Store(Protocol):
+    """Rows that outlive the process. See ARCHITECTURE §5 for the laws every store keeps.
+
+    Every answer is a future, which may be done already: a task for each would cost more than
+    most answers do.
+    """
+
+    durability: Durability
+
+    # Any process, unfenced.
+    def accept(self, arrivals: Sequence[Arrival]) -> Future[Sequence[Answer]]: ...
+    def tell(self, command: Command) -> Future[Command]: ...
+
+    # Owners.
+    def beat(self, owner: Owner, ttl_ms: int) -> Future[Alive | Lost]: ...
+    def leave(self, owner: Owner) -> Future[None]: ...
+    def ready(self, now_ms: int, after: LaneId | None, limit: int) -> Future[list[LaneId]]: ...
+    def claim(self, lane: LaneId, owner: Owner) -> Future[Lease | None]: ...
+    def load(self, lease: Lease) -> Future[Rows]: ...
+    def backlog(self, lease: Lease, after: Cursors, limit: int) -> Future[BacklogPage]: ...
+    def mailbox(self, lease: Lease) -> Future[Sequence[Command]]: ...
+    def commit(self, commits: Sequence[Commit]) -> Future[Sequence[int | LeaseLost]]: ...
+    def release(self, lease: Lease) -> Future[None]: ...
+
+    # Readers.
+    def intent(self, intent: IntentId) -> Future[IntentView | None]: ...
+    def find(self, name: str, value: str) -> Future[Index | None]: ...
+    def lane(self, lane: LaneId) -> Future[LaneView | None]: ...
+    def lanes(self, after: LaneId | None, limit: int) -> Future[list[LaneView]]: ...
+    def oldest(self, lane: LaneId) -> Future[IntentRow | None]: ...
+    def page(
+        self, status: str, after: IntentId | None, limit: int
+    ) -> Future[list[IntentView]]: ...
+    def feed(self, after: int, limit: int) -> Future[list[FeedEntry]]: ...
+
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> Future[int]: ...
+    def close(self) -> Future[None]: ...
+
+
+class Clock(Protocol):
+    """Wall time orders nothing; it is only shown, stored and compared with deadlines."""
+
+    def now_ms(self) -> int: ...
+    def monotonic_ms(self) -> int: ...
+
+
+class Entropy(Protocol):
+    def token(self, size: int) -> bytes: ...
+
+
+class ContractCall(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One execution of a contract, as its caller asked for it (seed 004 §9)."""
+
+    contract: str
+    executor: str
+    data: str
+    quorum_type: int = 2
+    comment: str = ""
+
+
+class HostTraits(Struct, frozen=True):
+    """What a host promises; the contract machine's caution depends on it."""
+
+    takes_parent: bool
+    """`execute` names the parent block, so a second try on the same parent cannot land twice."""
+    has_chain: bool = True
+    """Heights are read from a chain that others may write too. False for a plain callable."""
+
+
+class Execution(Struct, frozen=True):
+    """What an execution's answer proves."""
+
+    outcome: Outcome
+    block: int | None = None
+    """The block it made, when accepted."""
+    final: bool = False
+    """A refusal that no retry can change."""
+    stale: bool = False
+    """A refusal because the parent was no longer the latest block."""
+    reason: str = ""
+
+
+class Finding(Struct, frozen=True):
+    """What a look at the chain proves. Absence proves nothing about a round still running."""
+
+    latest: int
+    block: int | None
+    """The block with our executor and data behind the parent, if it is there."""
+
+
+class ContractHost(Protocol):
+    """Runs contract executions. `ChainUnreachable` from any call proves nothing was sent."""
+
+    traits: HostTraits
+
+    async def latest_block(self, contract: str) -> int: ...
+    async def execute(self, call: ContractCall, parent: int) -> Execution: ...
+    async def find(self, call: ContractCall, parent: int) -> Finding: ...
+    async def close(self) -> None: ...

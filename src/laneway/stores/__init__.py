@@ -1,0 +1,1 @@
+"""Where rows outlive the process: memory (tests, simulator) and sqlite (the embedded default)."""

@@ -1,0 +1,100 @@
+"""The store's rules without their waiting: what a commit does, step by step.
+
+A Book is synchronous and does one thing at a time. `begin` and `flush` bracket a group: what is
+done between them becomes durable together or not at all. The asyncio store (group.py), the
+simulator and the contract suite all drive the same Books.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
+from laneway.core.rows import (
+    Command,
+    Cursors,
+    FeedEntry,
+    Index,
+    LaneView,
+    Lease,
+    Rows,
+    Write,
+)
+from laneway.ports import Alive, Durability, IntentView, Lost
+
+KEY_INDEX = "key"
+"""Idempotency keys; the value is the scope, a unit separator and the key."""
+ID_INDEX = "id"
+"""Pruned intents by id: what is left of them."""
+
+
+def key_value(scope: str, key: str) -> str:
+    return f"{scope}\x1f{key}"
+
+
+class Book(Protocol):
+    durability: Durability
+    sync_ms: float
+    """How long the last flush waited for the disk."""
+
+    def begin(self) -> None: ...
+    def flush(self) -> None: ...
+    def rollback(self) -> None: ...
+
+    def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]: ...
+    def tell(self, command: Command) -> Command: ...
+    def beat(self, owner: Owner, ttl_ms: int, now_ms: int) -> Alive | Lost: ...
+    def leave(self, owner: Owner) -> None: ...
+    def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None: ...
+    def commit(self, lease: Lease, version: int, write: Write) -> int: ...
+    def release(self, lease: Lease) -> None: ...
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int: ...
+
+    def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]: ...
+    def load(self, lease: Lease) -> Rows: ...
+    def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage: ...
+    def mailbox(self, lease: Lease) -> Sequence[Command]: ...
+    def intent(self, intent: IntentId) -> IntentView | None: ...
+    def find(self, name: str, value: str) -> Index | None: ...
+    def lane(self, lane: LaneId) -> LaneView | None: ...
+    def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]: ...
+    def oldest(self, lane: LaneId) -> IntentRow | None: ...
+    def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]: ...
+    def feed(self, after: int, limit: int) -> list[FeedEntry]: ...
+    def close(self) -> None: ...
+
+
+class Pulse:
+    """Who is alive, by the store's clock. An owner that was never heard of is dead."""
+
+    def __init__(self) -> None:
+        self._until_ms: dict[Owner, int] = {}
+        self._dead: set[Owner] = set()
+
+    def beat(self, owner: Owner, ttl_ms: int, now_ms: int) -> Alive | Lost:
+        if owner in self._dead:
+            return Lost()
+        self._until_ms[owner] = now_ms + ttl_ms
+        return Alive()
+
+    def leave(self, owner: Owner) -> None:
+        self._until_ms.pop(owner, None)
+
+    def is_alive(self, owner: Owner, now_ms: int) -> bool:
+        return self._until_ms.get(owner, -1) >= now_ms
+
+    def bury(self, owner: Owner) -> None:
+        """Someone took a lane from it: it must never beat under this name again."""
+        self._until_ms.pop(owner, None)
+        self._dead.add(owner)
+
+
+def wake_after(write: Write, accepted_count: int, mail: bool) -> int | None:
+    """When the lane must be woken after this write; unsettled intents never let it sleep.
+
+    The lane names its own deadline and cannot know what the door accepted meanwhile, so the
+    depth is judged here, in the same atomic step as the write.
+    """
+    if write.head.wake_ms is not None:
+        return write.head.wake_ms
+    return 0 if mail or accepted_count > write.head.settled_count else None

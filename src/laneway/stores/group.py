@@ -1,0 +1,223 @@
+"""The asyncio store over a Book: whatever arrives while one group is written shares the next.
+
+There is no timer. On a quick disk the loop writes the group itself; on a slow one a single
+writer thread does, so that the loop never waits for the disk.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from laneway.core.errors import Bug, LeaseLost, StoreClosed, StoreCorrupt, StoreError, StoreRefused
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
+from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Rows
+from laneway.ports import Alive, Clock, Commit, Durability, IntentView, Lost
+from laneway.stores.book import Book
+from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, INLINE_SYNC_MS_MAX
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Request = tuple[Callable[[], Any], "asyncio.Future[Any]", int]
+
+
+class GroupStore:
+    """Every request that writes is answered only when its group is durable."""
+
+    def __init__(
+        self, book: Book, clock: Clock, *, thread: Literal["auto", "always", "never"] = "auto"
+    ) -> None:
+        self._book = book
+        self._clock = clock
+        self._thread = thread
+        self._requests: deque[Request] = deque()
+        self._scheduled = False
+        self._writing: asyncio.Future[None] | None = None
+        self._sync_ms = 0.0 if thread != "always" else float("inf")
+        self._executor: ThreadPoolExecutor | None = None
+        self._failed: StoreError | None = None
+        self.durability: Durability = book.durability
+        self.groups = 0
+        self.grouped = 0
+
+    # Writers.
+
+    def accept(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
+        size = sum(len(arrival.payload) for arrival in arrivals)
+        return self._ask(partial(self._book.accept, arrivals), size)
+
+    def tell(self, command: Command) -> "asyncio.Future[Command]":
+        return self._ask(partial(self._book.tell, command))
+
+    def beat(self, owner: Owner, ttl_ms: int) -> "asyncio.Future[Alive | Lost]":
+        return self._ask(partial(self._book.beat, owner, ttl_ms, self._clock.now_ms()))
+
+    def leave(self, owner: Owner) -> "asyncio.Future[None]":
+        return self._ask(partial(self._book.leave, owner))
+
+    def claim(self, lane: LaneId, owner: Owner) -> "asyncio.Future[Lease | None]":
+        return self._ask(partial(self._book.claim, lane, owner, self._clock.now_ms()))
+
+    def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
+        return self._ask(partial(self._commit, commits), 512 * len(commits))
+
+    def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
+        answers: list[int | LeaseLost] = []
+        for commit in commits:
+            try:
+                answers.append(self._book.commit(commit.lease, commit.version, commit.write))
+            except LeaseLost as lost:
+                # That lane alone is refused; the rest of the group is not its business.
+                answers.append(lost)
+        return answers
+
+    def release(self, lease: Lease) -> "asyncio.Future[None]":
+        return self._ask(partial(self._book.release, lease))
+
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
+        return self._ask(partial(self._book.prune, before_ms, feed_before_ms, limit))
+
+    def _ask(self, call: Callable[[], Any], size: int = 0) -> "asyncio.Future[Any]":
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        if self._failed is not None:
+            future.set_exception(self._failed)
+            return future
+        self._requests.append((call, future, size))
+        if not self._scheduled and self._writing is None:
+            self._scheduled = True
+            loop.call_soon(self._write)
+        return future
+
+    def _write(self) -> None:
+        """Take what is there, up to the bounds, and write it as one group."""
+        self._scheduled = False
+        if not self._requests or self._writing is not None:
+            return
+        group = self._gather()
+        if self._thread == "never" or self._sync_ms < INLINE_SYNC_MS_MAX:
+            self._answer(group, self._run(group))
+            return
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, "laneway-writer")
+        loop = asyncio.get_running_loop()
+        self._writing = loop.create_future()
+        written = loop.run_in_executor(self._executor, self._run, group)
+        written.add_done_callback(partial(self._written, group))
+
+    def _written(self, group: list[Request], written: "asyncio.Future[list[Any]]") -> None:
+        assert self._writing is not None
+        self._writing.set_result(None)
+        self._writing = None
+        self._answer(group, written.result())
+
+    def _gather(self) -> list[Request]:
+        group: list[Request] = []
+        size = 0
+        while self._requests and len(group) < GROUP_REQUESTS_MAX and size < GROUP_BYTES_MAX:
+            request = self._requests.popleft()
+            size += request[2]
+            group.append(request)
+        return group
+
+    def _run(self, group: list[Request]) -> list[Any]:
+        """Write one group; the answers, or the errors, in the order of its requests."""
+        answers: list[Any] = []
+        try:
+            self._book.begin()
+            for call, _, _ in group:
+                try:
+                    answers.append(call())
+                except Bug as error:
+                    answers.append(error)
+            self._book.flush()
+        except StoreError as error:
+            if isinstance(error, (StoreClosed, StoreCorrupt)):
+                self._failed = error  # Fail-stop: nothing is written after a doubtful sync.
+            return [error] * len(group)
+        # A checkpoint now and then is slow; only a disk that is always slow gets a thread.
+        sync_ms = min(self._book.sync_ms, 10 * INLINE_SYNC_MS_MAX)
+        if self._thread == "auto":
+            self._sync_ms += 0.05 * (sync_ms - self._sync_ms)
+        return answers
+
+    def _answer(self, group: list[Request], answers: list[Any]) -> None:
+        self.groups += 1
+        self.grouped += len(group)
+        for (_, future, _), answer in zip(group, answers, strict=True):
+            if future.done():
+                continue  # Its caller no longer waits.
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)
+        if self._requests and not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._write)
+
+    # Readers: committed rows, read by the loop itself.
+
+    def ready(
+        self, now_ms: int, after: LaneId | None, limit: int
+    ) -> "asyncio.Future[list[LaneId]]":
+        return self._read(self._book.ready, now_ms, after, limit)
+
+    def load(self, lease: Lease) -> "asyncio.Future[Rows]":
+        return self._read(self._book.load, lease)
+
+    def backlog(self, lease: Lease, after: Cursors, limit: int) -> "asyncio.Future[BacklogPage]":
+        return self._read(self._book.backlog, lease, after, limit)
+
+    def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
+        return self._read(self._book.mailbox, lease)
+
+    def intent(self, intent: IntentId) -> "asyncio.Future[IntentView | None]":
+        return self._read(self._book.intent, intent)
+
+    def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
+        return self._read(self._book.find, name, value)
+
+    def lane(self, lane: LaneId) -> "asyncio.Future[LaneView | None]":
+        return self._read(self._book.lane, lane)
+
+    def lanes(self, after: LaneId | None, limit: int) -> "asyncio.Future[list[LaneView]]":
+        return self._read(self._book.lanes, after, limit)
+
+    def oldest(self, lane: LaneId) -> "asyncio.Future[IntentRow | None]":
+        return self._read(self._book.oldest, lane)
+
+    def page(
+        self, status: str, after: IntentId | None, limit: int
+    ) -> "asyncio.Future[list[IntentView]]":
+        return self._read(self._book.page, status, after, limit)
+
+    def feed(self, after: int, limit: int) -> "asyncio.Future[list[FeedEntry]]":
+        return self._read(self._book.feed, after, limit)
+
+    def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            if self._failed is not None:
+                raise self._failed
+            future.set_result(call(*args, **kwargs))
+        except StoreError as error:
+            future.set_exception(error)
+        return future
+
+    def close(self) -> "asyncio.Future[None]":
+        return asyncio.ensure_future(self._close())
+
+    async def _close(self) -> None:
+        while self._requests or self._writing is not None:
+            self._write()
+            if self._writing is not None:
+                await self._writing
+        if self._failed is None:
+            self._failed = StoreRefused("the store", "it is closed")
+        if self._executor is not None:
+            self._executor.shutdown()
+        self._book.close()

@@ -1,0 +1,21 @@
+"""Bounds of the stores, each with its reason."""
+
+BACKLOG_PAGE_BYTES_MAX = 1 << 20
+"""Payload bytes of one backlog page; one intent is always given, however large."""
+
+GROUP_REQUESTS_MAX = 2_048
+GROUP_BYTES_MAX = 8 << 20
+"""One group commit: enough to share the sync among all lanes, small enough to take 100 ms."""
+
+INLINE_SYNC_MS_MAX = 1.0
+"""While a commit takes less than this, the loop makes it itself: two thread switches cost more
+than they hide. On slower disks a writer thread keeps the loop free."""
+
+LANES_CACHED_MAX = 32_768
+"""Tails and heads kept at hand by the one process that writes them; about 500 bytes each."""
+
+WAL_PAGES_CHECKPOINT = 4_000
+"""16 MB of log before it is folded back: a checkpoint then writes each hot page once."""
+
+BUSY_TIMEOUT_MS = 5_000
+"""How long an open waits for another process to let go of the file before it says who holds it."""

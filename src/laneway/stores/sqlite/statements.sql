@@ -1,0 +1,149 @@
+-- Every statement of the store, each under its name. A name ends at the next one.
+
+-- name: lane_entry
+SELECT l.no, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
+       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
+       h.wake_ms, h.state,
+       (SELECT count(*) FROM mailbox m WHERE m.lane_no = l.no)
+FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
+
+-- name: lane_names
+SELECT no, lane FROM lanes WHERE no = ?
+
+-- name: lane_next
+SELECT coalesce(max(no), 0) + 1 FROM lanes
+
+-- name: counters
+SELECT name, next FROM counters
+
+-- name: put_counter
+UPDATE counters SET next = ? WHERE name = ?
+
+-- name: add_lane
+INSERT INTO lanes (no, lane, seq_next, accepted_count, accepted_bytes, fast_hits, slow_hits)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: put_tail
+UPDATE lanes SET seq_next = ?, accepted_count = ?, accepted_bytes = ?, fast_hits = ?,
+       slow_hits = ? WHERE no = ?
+
+-- name: add_head
+INSERT INTO heads (owner, fence, version, digest, cursors, settled_count, settled_bytes, wake_ms,
+                   state, no)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: put_head
+UPDATE heads SET owner = ?, fence = ?, version = ?, digest = ?, cursors = ?, settled_count = ?,
+       settled_bytes = ?, wake_ms = ?, state = ? WHERE no = ?
+
+-- name: add_intent
+INSERT INTO intents (no, id, lane_no, priority, seq, body) VALUES (?, ?, ?, ?, ?, ?)
+
+-- name: knows_intent
+SELECT 1 FROM intents WHERE id = ?
+
+-- name: add_result
+INSERT INTO results (no, status, settled_ms, body)
+SELECT no, ?, ?, ? FROM intents WHERE id = ?
+
+-- name: put_row
+INSERT OR REPLACE INTO rows (lane_no, kind, key, intent, body) VALUES (?, ?, ?, ?, ?)
+
+-- name: drop_row
+DELETE FROM rows WHERE lane_no = ? AND kind = ? AND key = ?
+
+-- name: put_index
+INSERT OR REPLACE INTO indexes (name, value, body) VALUES (?, ?, ?)
+
+-- name: index
+SELECT body FROM indexes WHERE name = ? AND value = ?
+
+-- name: add_command
+INSERT INTO mailbox (id, lane_no, body) VALUES (?, ?, ?)
+
+-- name: drop_command
+DELETE FROM mailbox WHERE id = ?
+
+-- name: add_feed
+INSERT INTO feed (cursor, lane_no, version, at_ms, records) VALUES (?, ?, ?, ?, ?)
+
+-- name: ready
+SELECT l.lane FROM heads h JOIN lanes l ON l.no = h.no
+WHERE h.wake_ms IS NOT NULL AND h.wake_ms <= ?1
+  AND h.no > coalesce((SELECT no FROM lanes WHERE lane = ?2), 0)
+ORDER BY h.no LIMIT ?3
+
+-- name: open_rows
+SELECT kind, key, intent, body FROM rows WHERE lane_no = ? ORDER BY kind, key
+
+-- name: named_intents
+SELECT i.id, i.priority, i.seq, i.body FROM intents i
+WHERE i.id IN (SELECT intent FROM rows WHERE lane_no = ? AND intent IS NOT NULL) ORDER BY i.id
+
+-- name: mailbox
+SELECT body FROM mailbox WHERE lane_no = ? ORDER BY id
+
+-- name: backlog
+SELECT i.id, i.priority, i.seq, i.body FROM intents i
+WHERE i.lane_no = ?1 AND i.priority = ?2 AND i.seq > ?3
+  AND NOT EXISTS (SELECT 1 FROM results r WHERE r.no = i.no)
+ORDER BY i.seq LIMIT ?4
+
+-- name: lane_no
+SELECT no FROM lanes WHERE lane = ?
+
+-- name: intent
+SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body,
+       EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.no = i.no
+WHERE i.id = ?
+
+-- name: place
+SELECT no, lane_no, priority, seq FROM intents WHERE id = ?
+
+-- name: lane_view
+SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
+       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
+       h.wake_ms, h.state
+FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
+
+-- name: lane_views
+SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
+       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
+       h.wake_ms, h.state
+FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane > ? ORDER BY l.lane LIMIT ?
+
+-- name: page_final
+SELECT i.id FROM results r JOIN intents i ON i.no = r.no
+WHERE r.status = ?1 AND r.no > ?2 ORDER BY r.no LIMIT ?3
+
+-- name: page_open
+SELECT DISTINCT i.id FROM rows o JOIN intents i ON i.id = o.intent
+WHERE o.intent IS NOT NULL AND i.no > ?1 ORDER BY i.no LIMIT ?2
+
+-- name: page_queued
+SELECT i.id FROM intents i JOIN heads h ON h.no = i.lane_no
+WHERE h.wake_ms IS NOT NULL AND i.no > ?1
+  AND NOT EXISTS (SELECT 1 FROM results r WHERE r.no = i.no)
+  AND NOT EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+ORDER BY i.no LIMIT ?2
+
+-- name: feed
+SELECT f.cursor, l.lane, f.version, f.at_ms, f.records
+FROM feed f JOIN lanes l ON l.no = f.lane_no WHERE f.cursor > ? ORDER BY f.cursor LIMIT ?
+
+-- name: oldest_results
+SELECT r.no, r.settled_ms, i.id, i.priority, i.seq, i.body, l.lane, r.body
+FROM results r JOIN intents i ON i.no = r.no JOIN lanes l ON l.no = i.lane_no
+ORDER BY r.no LIMIT ?
+
+-- name: drop_result
+DELETE FROM results WHERE no = ?
+
+-- name: drop_intent
+DELETE FROM intents WHERE no = ?
+
+-- name: trim_feed
+DELETE FROM feed WHERE cursor IN (
+    SELECT cursor FROM (SELECT cursor, at_ms FROM feed ORDER BY cursor LIMIT ?2) WHERE at_ms < ?1
+)

@@ -1,0 +1,1 @@
+"""Configuration → running engine; one module per chain kind, imported late."""
