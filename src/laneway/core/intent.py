@@ -47,6 +47,22 @@ class IntentRow(Struct, frozen=True, forbid_unknown_fields=True, array_like=True
         return len(self.payload)
 
 
+def placed(arrival: Arrival, seq: int) -> IntentRow:
+    """The arrival with its place in the lane: what `accept` writes."""
+    return IntentRow(
+        arrival.id,
+        arrival.lane,
+        seq,
+        arrival.priority,
+        arrival.accepted_ms,
+        arrival.valid_until_ms,
+        arrival.key,
+        arrival.scope,
+        arrival.digest,
+        arrival.payload,
+    )
+
+
 class BacklogPage(Struct, frozen=True):
     """Waiting intents in the lane's order; `more` says that the backlog goes on behind them."""
 

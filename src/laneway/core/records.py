@@ -1,4 +1,4 @@
-"""The frames around a machine's values: a decision, and what a record touched.
+"""The frame around a machine's values: a decision.
 
 Each machine has three value families of its own: events (what happened), records (what became
 true) and effects (what must be done). All are frozen structs tagged by their class name.
@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from laneway.core.rows import Index, Result, RowKey, RowPut
+from laneway.core.rows import Outbox
 
 Record: TypeAlias = Any
 """A frozen, tagged struct of the lane's own family; its kind encodes it."""
@@ -24,7 +24,11 @@ class Decision(Struct, Generic[R, E], frozen=True):
     effects: tuple[E, ...] = ()
 
 
-Touch: TypeAlias = RowPut | RowKey | Result | Index
-"""A row as it stands now, the key of one that is gone, or a final answer."""
+class PassOn(Struct, frozen=True):
+    """An effect of any lane: hand this message to the lane it is for.
 
-Touched: TypeAlias = tuple[Touch, ...]
+    It is in `resume` until a record says that the other lane's `accept` took it; its id is
+    deterministic, so handing it over twice makes one intent.
+    """
+
+    outbox: Outbox

@@ -1,6 +1,7 @@
 """Carries out what a contract lane orders, and turns the host's answers into its events."""
 
 import asyncio
+from collections.abc import Coroutine
 from typing import assert_never
 
 import msgspec
@@ -34,24 +35,24 @@ class ContractPerformer:
         self._clock = clock
         self._expiries = Expiries(clock)
 
-    async def perform(self, _lane: LaneId, effect: Effect) -> Event:
+    def perform(self, _lane: LaneId, effect: Effect) -> Coroutine[None, None, Event]:
         match effect:
             case Execute():
-                return await self._execute(effect)
+                return self._execute(effect)
             case ReadHeight():
-                return await self._read_height(effect)
+                return self._read_height(effect)
             case FindExecution():
-                return await self._find(effect)
+                return self._find(effect)
             case _:
                 assert_never(effect)
 
     async def _execute(self, effect: Execute) -> ExecutionReturned:
         call = decode_call(effect.payload)
-        expiry = self._expiries.watch(effect.deadline_ms)
+        task = self._expiries.watch(effect.deadline_ms)
         try:
             done = await self._host.execute(call, effect.parent)
         except asyncio.CancelledError:
-            if not expiry.passed:
+            if not self._expiries.has_passed(task):
                 raise
             return self._returned(effect, Outcome.UNKNOWN, "no answer before its deadline")
         except ChainUnreachable as error:
@@ -60,7 +61,7 @@ class ContractPerformer:
         except ChainError as error:
             return self._returned(effect, Outcome.UNKNOWN, str(error))
         finally:
-            expiry.end()
+            self._expiries.end(task)
         return ExecutionReturned(
             now_ms=self._clock.now_ms(),
             slot=effect.slot,

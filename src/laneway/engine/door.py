@@ -37,6 +37,27 @@ class Door:
             loop.call_soon(self._flush)
         return future
 
+    def submit_many(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
+        """A batch that its caller gathered: one write, one answer for each."""
+        if self._closed:
+            future = asyncio.get_running_loop().create_future()
+            future.set_exception(Draining())
+            return future
+        self._writes += 1
+        written = self._store.accept(arrivals)
+        written.add_done_callback(partial(self._written_many, arrivals))
+        return written
+
+    def _written_many(
+        self, arrivals: Sequence[Arrival], written: "asyncio.Future[Sequence[Answer]]"
+    ) -> None:
+        self._writes -= 1
+        if written.cancelled() or written.exception() is not None:
+            return  # Its caller hears of it.
+        for arrival, answer in zip(arrivals, written.result(), strict=True):
+            if isinstance(answer, Accepted):
+                self._entered(arrival, answer)
+
     def is_quiet(self) -> bool:
         return not self._waiting and self._writes == 0
 

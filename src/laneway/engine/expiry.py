@@ -5,45 +5,38 @@ timer for each call would cost more than the call itself where calls are short.
 """
 
 import asyncio
+from typing import Any
 
 from laneway.ports import Clock
 
-
-class Expiry:
-    """One call's deadline."""
-
-    __slots__ = ("_expiries", "deadline_ms", "passed", "task")
-
-    def __init__(
-        self, expiries: "Expiries", task: "asyncio.Task[object]", deadline_ms: int
-    ) -> None:
-        self._expiries = expiries
-        self.task = task
-        self.deadline_ms = deadline_ms
-        self.passed = False
-
-    def end(self) -> None:
-        self._expiries.out.pop(self, None)
+Task = asyncio.Task[Any]
 
 
 class Expiries:
-    """The deadlines that are out, in the order in which they were set."""
+    """The deadlines that are out, by the task that each would end."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.out: dict[Expiry, None] = {}
+        self._out: dict[Task, int] = {}
+        self._passed: set[Task] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
 
-    def watch(self, deadline_ms: int) -> Expiry:
-        """Cancel the running task when `deadline_ms` passes, unless its expiry ends before."""
+    def watch(self, deadline_ms: int) -> Task:
+        """Cancel the running task when `deadline_ms` passes, unless it says `end` before."""
         task = asyncio.current_task()
         assert task is not None
-        expiry = Expiry(self, task, deadline_ms)
-        self.out[expiry] = None
+        self._out[task] = deadline_ms
         if self._timer is None or deadline_ms < self._timer_ms:
             self._arm(deadline_ms)
-        return expiry
+        return task
+
+    def has_passed(self, task: Task) -> bool:
+        return task in self._passed
+
+    def end(self, task: Task) -> None:
+        self._out.pop(task, None)
+        self._passed.discard(task)
 
     def _arm(self, at_ms: int) -> None:
         if self._timer is not None:
@@ -56,12 +49,12 @@ class Expiries:
         """Cancel what is due; the timer is set again only for what is still out."""
         self._timer = None
         now_ms = self._clock.now_ms()
-        for expiry in [expiry for expiry in self.out if expiry.deadline_ms <= now_ms]:
-            expiry.passed = True
-            expiry.task.cancel()
-            del self.out[expiry]
-        if self.out:
-            self._arm(min(expiry.deadline_ms for expiry in self.out))
+        for task in [task for task, at_ms in self._out.items() if at_ms <= now_ms]:
+            del self._out[task]
+            self._passed.add(task)
+            task.cancel()
+        if self._out:
+            self._arm(min(self._out.values()))
 
     def close(self) -> None:
         if self._timer is not None:

@@ -4,6 +4,7 @@
 `commit_refused`, `commit_unknown` and `commit_busy`.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -33,7 +34,7 @@ class ReadMailbox(Struct, frozen=True):
     lease: Lease
 
 
-class Perform(Struct, frozen=True):
+class Perform(Struct, eq=False):
     """Do it, and answer with `answered`. It is durable that this was decided."""
 
     lane: LaneId
@@ -44,8 +45,8 @@ class Told(Struct, frozen=True):
     """A commit is durable: these records became true, these intents are final."""
 
     lane: LaneId
-    records: tuple[Any, ...]
-    results: tuple[Result, ...]
+    records: Sequence[Any]
+    results: Sequence[Result]
 
 
 class Release(Struct, frozen=True):

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from laneway.core.errors import Bug
-from laneway.core.ids import LaneId, Owner, lane_kind
-from laneway.core.intent import BacklogPage, IntentRow
-from laneway.core.rows import Command, Lease, Result, RowKey, RowPut, Rows
+from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
+from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
+from laneway.core.rows import Command, Lease, Result, Rows
 from laneway.engine.limits import (
     BACKLOG_PAGE,
     CLAIM_RETRY_MS,
@@ -98,6 +98,29 @@ class Reactor:
         run.drained = False
         if run.page and run.page[-1].priority > priority:
             run.page.clear()  # What was read ahead now stands behind something more urgent.
+        self._stir(run)
+
+    def handed(self, arrival: Arrival, seq: int) -> bool:
+        """Take what the door just made durable straight into the lane's page, if it is next.
+
+        It is next only when nothing waits behind the page and its sequence follows what the page
+        holds: an intent that another process accepted in between is never passed over.
+        """
+        run = self._runs.get(arrival.lane)
+        if run is None or not run.drained or run.reading or len(run.page) >= BACKLOG_PAGE:
+            return False
+        if seq != run.seq_seen + 1:
+            return False
+        if run.page and run.page[-1].priority != arrival.priority:
+            return False
+        run.seq_seen = seq
+        run.page.append(placed(arrival, seq))
+        self._stir(run)
+        return True
+
+    def _stir(self, run: Run) -> None:
+        if run.lane is not None and run.draft is None and run.kind.wants(run.lane) == 0:
+            return  # It is busy, and will look for more when it is not.
         self._enqueue(run)
 
     def called(self, lane: LaneId) -> None:
@@ -125,11 +148,12 @@ class Reactor:
 
     def backlog_read(self, lane: LaneId, page: BacklogPage) -> None:
         run = self._runs.get(lane)
-        if run is None or not run.reading:
+        if run is None or run.lane is None or not run.reading:
             return
         run.reading = False
         run.drained = run.drained and not page.more
         run.page.extend(page.intents)
+        run.seq_seen = max((*run.kind.cursors(run.lane), *(row.seq for row in page.intents)))
         self._enqueue(run)
 
     def mailbox_read(self, lane: LaneId, commands: Sequence[Command]) -> None:
@@ -150,15 +174,24 @@ class Reactor:
             run.mailbox.append(event)
             self._enqueue(run)
 
+    def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
+        """A message of this lane is durable in the lane it is for."""
+        passed = self._kinds[lane_kind(lane)].passed
+        if passed is None:
+            raise Bug(f"{lane} sends messages, but its kind has no event for their delivery")
+        self.answered(lane, passed(now_ms, message))
+
     def committed(self, lane: LaneId, version: int) -> None:
         run = self._runs.get(lane)
         if run is None or run.draft is None or version != run.version + 1:
             return  # The answer to a commit of a lane that was thrown away since.
-        draft, run.draft, run.write = run.draft, None, None
+        draft, write = run.draft, run.write
+        assert write is not None
+        run.draft = run.write = None
         run.version = version
         run.retries = 0
         if draft.records:
-            self._orders.append(Told(lane, tuple(draft.records), tuple(draft.results)))
+            self._orders.append(Told(lane, draft.records, write.results()))
         for effect in draft.effects:
             self._perform(run, effect)
         if run.again or run.mailbox or run.mail:
@@ -235,63 +268,51 @@ class Reactor:
 
     def _turn(self, run: Run, now_ms: int) -> None:
         """Drain what waits, decide and evolve, and order one commit for all of it."""
-        assert run.lease is not None
+        lease, kind, lane = run.lease, run.kind, run.lane
+        assert lease is not None
         if run.called:
             run.called = False
-            self._orders.append(ReadMailbox(run.lease))
+            self._orders.append(ReadMailbox(lease))
         if run.draft is not None:
             run.again = True
             return
         run.again = False
         draft = Draft()
-        for _ in range(min(len(run.mailbox), EVENTS_PER_TURN_MAX)):
-            self._apply(run, draft, run.mailbox.popleft())
+        mailbox = run.mailbox
+        for _ in range(min(len(mailbox), EVENTS_PER_TURN_MAX)):
+            draft.apply(kind, lane, mailbox.popleft())
         while run.mail:
             command = run.mail.popleft()
             run.command_last = command.id
             draft.answered.append(command.id)
-            self._apply(run, draft, run.kind.told(now_ms, command))
-        self._pull(run, draft, now_ms)
-        run.deadline_ms = run.kind.deadline(run.lane)
+            draft.apply(kind, lane, kind.told(now_ms, command))
+        if not self._holding:
+            self._pull(run, draft, now_ms)
+        run.deadline_ms = kind.deadline(lane)
         if draft.records or draft.answered:
-            write = draft.write(run.kind, run.lane, run.deadline_ms, now_ms)
+            write = draft.write(kind, lane, run.deadline_ms, now_ms)
             run.draft, run.write = draft, write
-            self._orders.append(Commit(run.lease, run.version + 1, write))
+            self._orders.append(Commit(lease, run.version + 1, write))
         else:
             for effect in draft.effects:
                 self._perform(run, effect)
         self._rest(run)
 
-    def _apply(self, run: Run, draft: Draft, event: Any) -> None:
-        decision = run.kind.decide(run.lane, event)
-        for record in decision.records:
-            draft.records.append(record)
-            for touch in run.kind.evolve(run.lane, record):
-                if isinstance(touch, RowPut):
-                    draft.rows[(touch.table, touch.key)] = touch
-                elif isinstance(touch, RowKey):
-                    draft.rows[(touch.table, touch.key)] = None
-                elif isinstance(touch, Result):
-                    draft.results.append(touch)
-                else:
-                    draft.indexes.append(touch)
-        draft.effects.extend(decision.effects)
-
     def _pull(self, run: Run, draft: Draft, now_ms: int) -> None:
         """Hand over as much of the backlog as the lane wants now."""
-        if self._holding:
-            return
-        if draft.results and run.page:
-            gone = {result.intent for result in draft.results}
+        kind, lane = run.kind, run.lane
+        if draft.answered and run.page:
+            # Only a command makes a waiting intent final; it may have been read ahead.
+            gone = {touch.intent for touch in draft.touched if isinstance(touch, Result)}
             run.page = deque(intent for intent in run.page if intent.id not in gone)
-        wanted = run.kind.wants(run.lane)
+        wanted = kind.wants(lane)
         while wanted > 0 and run.page:
-            intents = tuple(run.page.popleft() for _ in range(min(wanted, len(run.page))))
+            intents = tuple([run.page.popleft() for _ in range(min(wanted, len(run.page)))])
             for intent in intents:
-                run.lane.intents[intent.id] = intent
-            self._apply(run, draft, run.kind.offered(now_ms, intents))
-            wanted = run.kind.wants(run.lane)
-            if intents[-1].seq > run.kind.cursors(run.lane)[intents[-1].priority]:
+                lane.intents[intent.id] = intent
+            draft.apply(kind, lane, kind.offered(now_ms, intents))
+            wanted = kind.wants(lane)
+            if intents[-1].seq > kind.cursors(lane)[intents[-1].priority]:
                 self._put_back(run, intents)
                 break
         if wanted > 0 and not run.drained and not run.reading:
@@ -299,8 +320,8 @@ class Reactor:
             run.reading = True
             # A wake that comes while the page is read takes this back.
             run.drained = True
-            after = run.kind.cursors(run.lane)
-            self._orders.append(ReadBacklog(run.lease, after, max(BACKLOG_PAGE, wanted)))
+            limit = max(BACKLOG_PAGE, wanted)
+            self._orders.append(ReadBacklog(run.lease, kind.cursors(lane), limit))
 
     def _put_back(self, run: Run, intents: tuple[IntentRow, ...]) -> None:
         """It changed its mind (a drain came to its end): they wait where they were."""

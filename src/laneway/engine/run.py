@@ -5,40 +5,37 @@ from typing import Any
 
 from laneway.core.ids import LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.rows import Command, Index, Lease, Result, RowKey, RowPut, Table, Write
+from laneway.core.rows import Command, Lease, Touch, Write
 from laneway.lanes.kind import LaneKind
 
 
 class Draft:
     """What one turn makes true, gathered until its commit."""
 
-    __slots__ = ("answered", "effects", "indexes", "records", "results", "rows")
+    __slots__ = ("answered", "effects", "records", "touched")
 
     def __init__(self) -> None:
         self.records: list[Any] = []
         self.effects: list[Any] = []
-        self.rows: dict[tuple[Table, str], RowPut | None] = {}
-        self.results: list[Result] = []
-        self.indexes: list[Index] = []
+        self.touched: list[Touch] = []
         self.answered: list[int] = []
 
+    def apply(self, kind: LaneKind, lane: Any, event: Any) -> None:
+        """Decide on one event, and evolve at once."""
+        decision = kind.decide(lane, event)
+        for record in decision.records:
+            self.records.append(record)
+            self.touched += kind.evolve(lane, record)
+        if decision.effects:
+            self.effects += decision.effects
+
     def write(self, kind: LaneKind, lane: Any, wake_ms: int | None, now_ms: int) -> Write:
-        puts = []
-        drops = []
-        for (table, key), row in self.rows.items():
-            if row is None:
-                drops.append(RowKey(table, key))
-            else:
-                puts.append(row)
         return Write(
-            head=kind.head(lane, wake_ms),
-            puts=tuple(puts),
-            drops=tuple(drops),
-            results=tuple(self.results),
-            indexes=tuple(self.indexes),
-            answered=tuple(self.answered),
-            at_ms=now_ms,
-            feed=kind.encode(tuple(self.records)) if self.records else b"",
+            kind.head(lane, wake_ms),
+            tuple(self.touched),
+            tuple(self.answered),
+            now_ms,
+            kind.encode(tuple(self.records)) if self.records else b"",
         )
 
 
@@ -65,6 +62,7 @@ class Run:
         "reading",
         "retries",
         "retry_ms",
+        "seq_seen",
         "version",
         "write",
     )
@@ -81,6 +79,8 @@ class Run:
         self.page: deque[IntentRow] = deque()
         self.drained = False
         """Whether the backlog behind the page is known to be empty."""
+        self.seq_seen = 0
+        """The highest sequence that was taken or stands in the page."""
         self.called = False
         """Whether the mailbox in the store may hold something new."""
         self.reading = False

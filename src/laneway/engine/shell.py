@@ -7,20 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar, assert_never
 
-from laneway.core.errors import Bug, LeaseLost, StoreBusy, StoreError, StoreUnknown
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.errors import Bug, LeaseLost, StoreBusy, StoreUnknown
+from laneway.core.ids import IntentId, LaneId, lane_kind
 from laneway.core.intent import Accepted, Answer, Arrival
+from laneway.core.records import PassOn
 from laneway.core.rows import Command, Lease, Result, Rows
 from laneway.engine.door import Door
-from laneway.engine.limits import (
-    EFFECTS_INFLIGHT_MAX,
-    HEARTBEAT_MS,
-    LEASE_STOP_MS,
-    LEASE_TTL_MS,
-    PRUNE_BATCH,
-    PRUNE_EVERY_MS,
-    READY_PAGE,
-)
+from laneway.engine.heart import Heart, Retention
+from laneway.engine.limits import EFFECTS_INFLIGHT_MAX, READY_PAGE
 from laneway.engine.orders import (
     Open,
     Order,
@@ -31,8 +25,9 @@ from laneway.engine.orders import (
     Stopped,
     Told,
 )
+from laneway.engine.outbox import Messenger
 from laneway.engine.reactor import Reactor
-from laneway.ports import Clock, Commit, Lost, Store
+from laneway.ports import Clock, Commit, Store
 
 T = TypeVar("T")
 
@@ -67,6 +62,7 @@ class Engine:
         performers: Mapping[str, Performer],
         clock: Clock,
         listeners: Sequence[Listener] = (),
+        retention: Retention | None = None,
     ) -> None:
         self.store = store
         self.reactor = reactor
@@ -77,26 +73,23 @@ class Engine:
         self._clock = clock
         self._listeners = listeners
         self._door = Door(store, self._entered)
+        self._messenger = Messenger(store, clock, self._entered)
         self._waiters: dict[IntentId, list[asyncio.Future[Result]]] = {}
         self._pumping = False
         self._timer: asyncio.TimerHandle | None = None
         self._asked = 0
         """Questions to the store that are not answered yet."""
         self._effects: deque[Perform] = deque()
-        self._effects_out: set[asyncio.Task[None]] = set()
+        self._effects_out: dict[Perform, asyncio.Task[None]] = {}
         self._commits_out = 0
-        self._lease_until_ms = 0
-        self._beating: asyncio.Task[None] | None = None
+        self._heart = Heart(store, clock, reactor.owner, retention)
         self._moved = asyncio.Event()
-        self.retention_ms: int | None = None
-        self.feed_retention_ms: int | None = None
 
     # For callers.
 
     async def start(self) -> None:
         """Say that we live, and take up every lane that has work."""
-        await self._beat()
-        self._beating = asyncio.create_task(self._heartbeat())
+        await self._heart.start(self._fail)
         after: LaneId | None = None
         while True:
             lanes = await self.store.ready(self._clock.now_ms(), after, READY_PAGE)
@@ -109,6 +102,9 @@ class Engine:
 
     def submit(self, arrival: Arrival) -> "asyncio.Future[Answer]":
         return self._door.submit(arrival)
+
+    def submit_many(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
+        return self._door.submit_many(arrivals)
 
     async def tell(self, command: Command) -> Command:
         told = await self.store.tell(command)
@@ -153,13 +149,12 @@ class Engine:
         """Finish commits, start no send, release the leases."""
         self._door.close()
         self.reactor.close()
-        for effect in list(self._effects_out):
+        for effect in list(self._effects_out.values()):
             effect.cancel()
         while self.failure is None and (self._commits_out or not self._door.is_quiet()):
             self._moved.clear()
             await self._moved.wait()
-        if self._beating is not None:
-            self._beating.cancel()
+        self._heart.stop()
         if self._timer is not None:
             self._timer.cancel()
         leases = self.reactor.leave()
@@ -193,6 +188,8 @@ class Engine:
                     commits.append(order)
                 else:
                     self._begin(order)
+        if self._effects:
+            self._perform_next()
         if commits:
             self._commits_out += len(commits)
             self.store.commit(commits).add_done_callback(partial(self._committed, commits))
@@ -203,7 +200,6 @@ class Engine:
         match order:
             case Perform():
                 self._effects.append(order)
-                self._perform_next()
             case Told():
                 self._tell(order)
             case ReadBacklog(lease=lease, after=after, limit=limit):
@@ -312,24 +308,29 @@ class Engine:
         self._schedule()
 
     def _perform_next(self) -> None:
+        loop = asyncio.get_running_loop()
         while self._effects and len(self._effects_out) < EFFECTS_INFLIGHT_MAX:
-            task = asyncio.create_task(self._perform(self._effects.popleft()))
-            self._effects_out.add(task)
-            task.add_done_callback(self._performed)
+            order = self._effects.popleft()
+            self._effects_out[order] = loop.create_task(self._perform(order))
 
     async def _perform(self, order: Perform) -> None:
-        if self._clock.monotonic_ms() > self._lease_until_ms:
-            return  # Past our lease by our own clock: someone else may act for this lane now.
-        kind = order.lane.partition(":")[0]
-        event = await self._performers[kind].perform(order.lane, order.effect)
-        self.reactor.answered(order.lane, event)
-
-    def _performed(self, task: "asyncio.Task[None]") -> None:
-        self._effects_out.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        try:
+            if not self._heart.may_act():
+                return  # Past our lease by our own clock: someone else may act for this lane.
+            if isinstance(order.effect, PassOn):
+                message = await self._messenger.pass_on(order.effect)
+                self.reactor.passed_on(order.lane, message, self._clock.now_ms())
+                return
+            performer = self._performers[lane_kind(order.lane)]
+            event = await performer.perform(order.lane, order.effect)
+            self.reactor.answered(order.lane, event)
+        except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
             self._fail(error)
-        self._perform_next()
-        self._schedule()
+        finally:
+            del self._effects_out[order]
+            if self._effects:
+                self._perform_next()
+            self._schedule()
 
     def _tell(self, told: Told) -> None:
         for listener in self._listeners:
@@ -340,40 +341,11 @@ class Engine:
                     future.set_result(result)
 
     def _entered(self, arrival: Arrival, answer: Accepted) -> None:
-        self.reactor.woken(arrival.lane, arrival.priority)
+        if not self.reactor.handed(arrival, answer.seq):
+            self.reactor.woken(arrival.lane, arrival.priority)
         for listener in self._listeners:
             listener.accepted(arrival, answer)
         self._schedule()
-
-    # Heartbeat.
-
-    async def _beat(self) -> None:
-        begun_ms = self._clock.monotonic_ms()
-        if isinstance(await self.store.beat(self.reactor.owner, LEASE_TTL_MS), Lost):
-            raise LeaseLost("every lane", 0, 0)
-        self._lease_until_ms = begun_ms + LEASE_STOP_MS
-
-    async def _heartbeat(self) -> None:
-        pruned_ms = self._clock.monotonic_ms()
-        while self.failure is None:
-            await asyncio.sleep(HEARTBEAT_MS / 1000)
-            try:
-                await self._beat()
-                if self._clock.monotonic_ms() - pruned_ms >= PRUNE_EVERY_MS:
-                    pruned_ms = self._clock.monotonic_ms()
-                    await self._prune()
-            except StoreBusy as error:
-                log.warning("a heartbeat was missed: %s", error)
-            except StoreError as error:
-                self._fail(error)
-
-    async def _prune(self) -> None:
-        if self.retention_ms is None or self.feed_retention_ms is None:
-            return
-        now_ms = self._clock.now_ms()
-        await self.store.prune(
-            now_ms - self.retention_ms, now_ms - self.feed_retention_ms, PRUNE_BATCH
-        )
 
     def _is_quiet(self) -> bool:
         reactor = self.reactor

@@ -17,6 +17,9 @@ from laneway.ports import Clock
 
 log = logging.getLogger("laneway.contract")
 
+LOUD = (AttemptDoubted, AttemptOffered, ModeChanged)
+"""Records whose lines are warnings."""
+
 
 class ContractLog:
     """A listener that writes one line for each thing that happened."""
@@ -62,14 +65,16 @@ class ContractLog:
         log.critical("Queue stopped error=%s", error)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        if not log.isEnabledFor(logging.WARNING):
-            return
         contract = lane_key(lane)
+        if not log.isEnabledFor(logging.INFO):
+            for record in records:
+                if isinstance(record, LOUD):
+                    self._record(contract, record)
+            return
         for record in records:
             self._record(contract, record)
-        if log.isEnabledFor(logging.INFO):
-            for result in results:
-                self._result(contract, result)
+        for result in results:
+            self._result(contract, result)
 
     def _record(self, contract: str, record: Any) -> None:
         if isinstance(record, SlotClaimed):

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from laneway.core.ids import LaneId
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.records import Decision, Touched
-from laneway.core.rows import Command, Cursors, HeadWrite, Rows
+from laneway.core.records import Decision
+from laneway.core.rows import Command, Cursors, HeadWrite, Rows, Touched
 
 
 class Lane(Protocol):
@@ -48,6 +48,8 @@ class LaneKind(Struct, frozen=True):
     decode: Callable[[bytes], tuple[Any, ...]]
     describe: Callable[[bytes], "LaneState"]
     """What a lane's head says for people, without waking the lane."""
+    passed: Callable[[int, IntentId], Any] | None = None
+    """The event that answers PassOn; None for kinds that send no messages."""
 
 
 class LaneState(Struct, frozen=True):

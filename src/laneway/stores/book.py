@@ -1,8 +1,8 @@
 """The store's rules without their waiting: what a commit does, step by step.
 
-A Book is synchronous and does one thing at a time. `begin` and `flush` bracket a group: what is
-done between them becomes durable together or not at all. The asyncio store (group.py), the
-simulator and the contract suite all drive the same Books.
+A Book is synchronous and does one thing at a time. `begin` opens a group, `write` hands it over
+and `sync` makes it durable: all of it or nothing. `sync` alone may run on another thread. The
+asyncio store (group.py), the simulator and the contract suite all drive the same Books.
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,11 @@ ID_INDEX = "id"
 """Pruned intents by id: what is left of them."""
 
 
+def flush(book: "Book") -> None:
+    book.write()
+    book.sync()
+
+
 def key_value(scope: str, key: str) -> str:
     return f"{scope}\x1f{key}"
 
@@ -38,7 +43,8 @@ class Book(Protocol):
     """How long the last flush waited for the disk."""
 
     def begin(self) -> None: ...
-    def flush(self) -> None: ...
+    def write(self) -> None: ...
+    def sync(self) -> None: ...
     def rollback(self) -> None: ...
 
     def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]: ...
@@ -92,9 +98,10 @@ class Pulse:
 def wake_after(write: Write, accepted_count: int, mail: bool) -> int | None:
     """When the lane must be woken after this write; unsettled intents never let it sleep.
 
-    The lane names its own deadline and cannot know what the door accepted meanwhile, so the
-    depth is judged here, in the same atomic step as the write.
+    While there is work the answer is "now": should the owner die, whoever looks next must take
+    it up at once, and not at some deadline of the lane's. The depth is judged here, in the same
+    atomic step as the write, because the lane cannot know what the door accepted meanwhile.
     """
-    if write.head.wake_ms is not None:
-        return write.head.wake_ms
-    return 0 if mail or accepted_count > write.head.settled_count else None
+    if mail or accepted_count > write.head.settled_count:
+        return 0
+    return write.head.wake_ms

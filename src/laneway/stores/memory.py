@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
@@ -16,6 +17,7 @@ from laneway.core.intent import (
     Full,
     IntentRow,
     Replayed,
+    placed,
 )
 from laneway.core.outcome import Status
 from laneway.core.rows import (
@@ -27,9 +29,9 @@ from laneway.core.rows import (
     LaneView,
     Lease,
     Result,
+    RowKey,
     RowPut,
     Rows,
-    Table,
     Tail,
     Write,
 )
@@ -48,7 +50,7 @@ class LaneShelf:
     def __init__(self, lane: LaneId) -> None:
         self.tail = Tail(lane)
         self.head = Head(lane)
-        self.rows: dict[tuple[Table, str], RowPut] = {}
+        self.rows: dict[tuple[str, str], RowPut] = {}
         self.mail: dict[int, Command] = {}
         self.classes: dict[int, list[IntentRow]] = {}
         """Waiting and taken intents by priority class, each in order of sequence."""
@@ -73,7 +75,10 @@ class MemoryBook:
     def begin(self) -> None:
         pass
 
-    def flush(self) -> None:
+    def write(self) -> None:
+        pass
+
+    def sync(self) -> None:
         pass
 
     def rollback(self) -> None:
@@ -99,7 +104,7 @@ class MemoryBook:
             return Full("intents", arrival.count_max)
         if arrival.bytes_max is not None and unsettled + size > arrival.bytes_max:
             return Full("bytes", arrival.bytes_max)
-        row = row_of(arrival, tail.seq_next)
+        row = placed(arrival, tail.seq_next)
         fast = depth < arrival.fast_size
         shelf.tail = tail_after(tail, size, fast=fast)
         shelf.head = replace(head, wake_ms=0)
@@ -163,18 +168,22 @@ class MemoryBook:
             raise Bug(f"{lease.lane}: version {version} was written with other rows")
         if head.version + 1 != version:
             raise LeaseLost(lease.lane, lease.fence, version)
-        for put in write.puts:
-            shelf.rows[(put.table, put.key)] = put
-        for drop in write.drops:
-            shelf.rows.pop((drop.table, drop.key), None)
+        for touch in write.touched:
+            match touch:
+                case RowPut():
+                    shelf.rows[(touch.table, touch.key)] = touch
+                case RowKey():
+                    shelf.rows.pop((touch.table, touch.key), None)
+                case Result():
+                    if touch.intent in self.results:
+                        raise Bug(f"{touch.intent} has a final answer already")
+                    self.results[touch.intent] = touch
+                case Index():
+                    self.indexes[(touch.name, touch.value)] = touch
+                case _:
+                    assert_never(touch)
         for done in write.answered:
             shelf.mail.pop(done, None)
-        for result in write.results:
-            if result.intent in self.results:
-                raise Bug(f"{result.intent} has a final answer already")
-            self.results[result.intent] = result
-        for index in write.indexes:
-            self.indexes[(index.name, index.value)] = index
         shelf.head = Head(
             lane=head.lane,
             owner=head.owner,
@@ -215,9 +224,7 @@ class MemoryBook:
         shelf = self.shelves[lease.lane]
         if shelf.head.fence != lease.fence:
             raise LeaseLost(lease.lane, lease.fence, shelf.head.version)
-        rows = tuple(
-            shelf.rows[key] for key in sorted(shelf.rows, key=lambda k: (k[0].value, k[1]))
-        )
+        rows = tuple(shelf.rows[key] for key in sorted(shelf.rows))
         named = sorted({row.intent for row in rows if row.intent is not None})
         return Rows(
             head=shelf.head,
@@ -313,21 +320,6 @@ class MemoryBook:
 
     def close(self) -> None:
         pass
-
-
-def row_of(arrival: Arrival, seq: int) -> IntentRow:
-    return IntentRow(
-        arrival.id,
-        arrival.lane,
-        seq,
-        arrival.priority,
-        arrival.accepted_ms,
-        arrival.valid_until_ms,
-        arrival.key,
-        arrival.scope,
-        arrival.digest,
-        arrival.payload,
-    )
 
 
 def tail_after(tail: Tail, size: int, *, fast: bool) -> Tail:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from hashlib import blake2b
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, assert_never
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -23,11 +23,12 @@ from laneway.core.ids import (
     intent_id,
     lane_id,
 )
-from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed
+from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.limits import PAYLOAD_BYTES_MAX, PRIORITY_CLASSES
 from laneway.core.outcome import Status
 from laneway.core.rows import Command, LaneView, Result
 from laneway.engine.contract import ContractPerformer, encode_call
+from laneway.engine.heart import Retention
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, Listener
 from laneway.feeds.log import ContractLog
@@ -79,12 +80,12 @@ class IntentShown(msgspec.Struct, frozen=True):
 class Handle:
     """One accepted intent. It survives any crash until it has a final answer."""
 
-    __slots__ = ("__weakref__", "_future", "_laneway", "_result", "id", "replayed")
+    __slots__ = ("__weakref__", "_futures", "_laneway", "_result", "id", "replayed")
 
     def __init__(self, laneway: "Laneway", intent: IntentId, *, replayed: bool) -> None:
         self._laneway = laneway
         self._result: Result | None = None
-        self._future: asyncio.Future[None] | None = None
+        self._futures: list[asyncio.Future[None]] = []
         self.id = intent
         self.replayed = replayed
         """The key and the body came before: this is the intent they made then."""
@@ -99,20 +100,22 @@ class Handle:
             return settled(await self._laneway.engine.result(self.id))
         if self._result is None:
             self._laneway.check()
-            if self._future is None:
-                self._future = asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._future)
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._futures.append(future)
+            await future
         assert self._result is not None
         return settled(self._result)
 
     def settle(self, result: Result) -> None:
         self._result = result
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
+        for future in self._futures:
+            if not future.done():
+                future.set_result(None)
 
     def fail(self, error: Exception) -> None:
-        if self._future is not None and not self._future.done():
-            self._future.set_exception(error)
+        for future in self._futures:
+            if not future.done():
+                future.set_exception(error)
 
     async def cancel(self, reason: str = "", by: str = "") -> None:
         await self._laneway.cancel(self.id, reason=reason, by=by)
@@ -154,6 +157,7 @@ class Laneway:
         settings: ContractSettings,
         clock: Clock,
         listeners: Sequence[Listener] = (),
+        retention: Retention | None = None,
     ) -> None:
         settings = msgspec.structs.replace(
             settings,
@@ -173,6 +177,7 @@ class Laneway:
             {"contract": ContractPerformer(host, clock)},
             clock,
             (self._handles, ContractLog(clock, settings), *listeners),
+            retention,
         )
         limited = settings.limit_policy == "reject"
         self._count_max = settings.count_max if limited else None
@@ -185,11 +190,12 @@ class Laneway:
         host: ContractHost,
         settings: ContractSettings | None = None,
         listeners: Sequence[Listener] = (),
+        retention: Retention | None = None,
     ) -> Self:
         """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
         clock = SystemClock()
         store = open_store(path, clock)
-        return cls(store, host, settings or ContractSettings(), clock, listeners)
+        return cls(store, host, settings or ContractSettings(), clock, listeners, retention)
 
     async def __aenter__(self) -> Self:
         await self.engine.start()
@@ -228,14 +234,16 @@ class Laneway:
         arrival = self._arrival(call, key, priority, valid_until_ms)
         handle = Handle(self, arrival.id, replayed=False)
         self._handles.handles[arrival.id] = handle
-        answer = await self.engine.submit(arrival)
+        return self._handle(arrival, await self.engine.submit(arrival), handle)
+
+    def _handle(self, arrival: Arrival, answer: Answer, handle: Handle) -> Handle:
         match answer:
             case Accepted():
                 return handle
             case Replayed():
                 return Handle(self, answer.id, replayed=True)
             case Conflict():
-                raise IntentConflict(key or "", answer.id)
+                raise IntentConflict(arrival.key or "", answer.id)
             case Full():
                 raise LaneFull(
                     arrival.lane,
@@ -243,6 +251,25 @@ class Laneway:
                     limit=answer.limit,
                     retry_after_s=RETRY_AFTER_S,
                 )
+            case _:
+                assert_never(answer)
+
+    async def submit_many(
+        self, calls: Sequence[ContractCall], keys: Sequence[str] | None = None
+    ) -> list[Handle]:
+        """Queue a batch in one write; returns when all of it is durable."""
+        named: Sequence[str | None] = keys if keys is not None else [None] * len(calls)
+        arrivals = [
+            self._arrival(call, key, 0, None) for call, key in zip(calls, named, strict=True)
+        ]
+        handles = [Handle(self, arrival.id, replayed=False) for arrival in arrivals]
+        for handle in handles:
+            self._handles.handles[handle.id] = handle
+        answers = await self.engine.submit_many(arrivals)
+        return [
+            self._handle(arrival, answer, handle)
+            for arrival, answer, handle in zip(arrivals, answers, handles, strict=True)
+        ]
 
     def _arrival(
         self, call: ContractCall, key: str | None, priority: int, valid_until_ms: int | None
@@ -259,7 +286,7 @@ class Laneway:
             id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
             lane=lane_id("contract", call.contract),
             payload=payload,
-            digest=digest(payload),
+            digest=b"" if key is None else digest(payload),
             accepted_ms=now_ms,
             key=None if key is None else idempotency_key(key),
             priority=priority if self.settings.priorities else 0,

@@ -7,8 +7,17 @@ import msgspec
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import AttemptWord, Status
-from laneway.core.records import Touched
-from laneway.core.rows import START, Cursors, HeadWrite, Result, RowKey, RowPut, Rows, Table
+from laneway.core.rows import (
+    START,
+    Cursors,
+    HeadWrite,
+    Result,
+    RowKey,
+    RowPut,
+    Rows,
+    Table,
+    Touched,
+)
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import (
     Attempt,
@@ -36,6 +45,9 @@ decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_history = msgspec.msgpack.Decoder(History).decode
 
 
+WINDOW_PLACE = "1"
+"""Rows are keyed by their place in the window of one, so that a lane rewrites the same few rows."""
+
 ONE_CLASS: Cursors = (0,)
 """Without priorities there is one class, and one range of the backlog to read."""
 
@@ -48,7 +60,11 @@ class ContractLane:
     def __init__(self, lane: LaneId, settings: ContractSettings) -> None:
         self.id = lane
         self.settings = settings
-        self.head = ContractHead(cursors=START if settings.priorities else ONE_CLASS)
+        self.head = ContractHead(
+            cursors=START if settings.priorities else ONE_CLASS,
+            # Without a chain the lane counts its own executions, from the start.
+            height=None if settings.has_chain else 0,
+        )
         self.slot: Slot | None = None
         self.attempts: dict[int, Attempt] = {}
         self.intents: dict[str, IntentRow] = {}
@@ -62,10 +78,10 @@ def restore(rows: Rows, settings: ContractSettings) -> ContractLane:
         if settings.priorities:  # They may have been switched on since it was written.
             lane.head.cursors += START[len(lane.head.cursors) :]
     for row in rows.open:
-        if row.table is Table.SLOT:
+        if row.table == Table.SLOT:
             lane.slot = decode_slot(row.body)
         else:
-            assert row.table is Table.ATTEMPT
+            assert row.table == Table.ATTEMPT
             attempt = decode_attempt(row.body)
             lane.attempts[attempt.number] = attempt
     lane.attempts = dict(sorted(lane.attempts.items()))
@@ -87,6 +103,8 @@ def head_write(lane: ContractLane, wake_ms: int | None) -> HeadWrite:
 def evolve(lane: ContractLane, record: Record) -> Touched:
     """Fold one record into the lane; the only function that changes it."""
     match record:
+        case SlotSettled():
+            return settle(lane, record)
         case SlotClaimed():
             return claim(lane, record)
         case AttemptOffered(attempt=attempt):
@@ -106,8 +124,6 @@ def evolve(lane: ContractLane, record: Record) -> Touched:
             return put_slot(lane, replace(open_slot(lane), retry_ms=record.retry_ms))
         case SearchPlanned():
             return put_slot(lane, replace(open_slot(lane), search_ms=record.search_ms))
-        case SlotSettled():
-            return settle(lane, record)
         case IntentDropped():
             return drop(lane, record)
         case ModeChanged():
@@ -156,13 +172,14 @@ def refuse(lane: ContractLane, record: AttemptRefused) -> Touched:
 def settle(lane: ContractLane, record: SlotSettled) -> Touched:
     slot = open_slot(lane)
     if record.attempt is not None:
-        word = AttemptWord.ACCEPTED if record.block is not None else AttemptWord.REFUSED
+        confirmed = record.status == Status.CONFIRMED.value
+        word = AttemptWord.ACCEPTED if confirmed else AttemptWord.REFUSED
         attempt = lane.attempts[record.attempt]
         lane.attempts[record.attempt] = replace(
             attempt, word=word, doubted=False, reason=record.reason
         )
     history = History(slot, tuple(lane.attempts.values()))
-    dropped = tuple(RowKey(Table.ATTEMPT, attempt_key(slot.id, number)) for number in lane.attempts)
+    dropped = [RowKey(Table.ATTEMPT, str(number)) for number in lane.attempts]
     head = lane.head
     head.settled_count += 1
     head.settled_bytes += slot.size
@@ -181,7 +198,7 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
         reason=record.reason,
         history=encode(history),
     )
-    return (result, RowKey(Table.SLOT, str(slot.id)), *dropped)
+    return (result, RowKey(Table.SLOT, WINDOW_PLACE), *dropped)
 
 
 def height_after(lane: ContractLane, record: SlotSettled) -> int | None:
@@ -189,7 +206,9 @@ def height_after(lane: ContractLane, record: SlotSettled) -> int | None:
     if lane.settings.has_chain and not lane.settings.takes_parent:
         # The host picks the parent itself, so each search needs a baseline read just before.
         return None
-    return record.block if record.block is not None else lane.head.height
+    if record.status == Status.CONFIRMED.value:
+        return record.block  # A host may say "done" without saying where: then it is read.
+    return lane.head.height
 
 
 def drop(lane: ContractLane, record: IntentDropped) -> Touched:
@@ -223,17 +242,12 @@ def open_slot(lane: ContractLane) -> Slot:
 
 def put_slot(lane: ContractLane, slot: Slot) -> Touched:
     lane.slot = slot
-    return (RowPut(Table.SLOT, str(slot.id), slot.intent, encode(slot)),)
+    return (RowPut(Table.SLOT, WINDOW_PLACE, slot.intent, encode(slot)),)
 
 
 def put_attempt(lane: ContractLane, attempt: Attempt) -> Touched:
     lane.attempts[attempt.number] = attempt
-    key = attempt_key(attempt.slot, attempt.number)
-    return (RowPut(Table.ATTEMPT, key, None, encode(attempt)),)
-
-
-def attempt_key(slot: int, number: int) -> str:
-    return f"{slot}.{number}"
+    return (RowPut(Table.ATTEMPT, str(attempt.number), None, encode(attempt)),)
 
 
 def intent_status(intent: IntentId, lane: ContractLane) -> Status:

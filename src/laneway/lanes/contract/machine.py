@@ -390,9 +390,9 @@ def deadline(lane: ContractLane) -> int | None:
     if slot.retry_ms is not None and is_active(lane):
         earliest = slot.retry_ms if earliest is None else min(earliest, slot.retry_ms)
     for attempt in lane.attempts.values():
-        if attempt.may_land() and not attempt.doubted:
-            if earliest is None or attempt.deadline_ms < earliest:
-                earliest = attempt.deadline_ms
+        is_out = attempt.may_land() and not attempt.doubted
+        if is_out and (earliest is None or attempt.deadline_ms < earliest):
+            earliest = attempt.deadline_ms
     return earliest
 
 

@@ -5,7 +5,8 @@ in the same step as the write. A group is gathered in memory and written at `flu
 table, in one transaction of the database. When that fails nothing of the group is kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
@@ -23,7 +24,7 @@ from laneway.core.intent import (
     IntentRow,
     Replayed,
 )
-from laneway.core.rows import START, Command, Cursors, Index, Lease, Write
+from laneway.core.rows import START, Command, Cursors, Index, Lease, Result, RowKey, RowPut, Write
 from laneway.ports import Alive, Durability, Lost
 from laneway.stores.book import ID_INDEX, KEY_INDEX, Pulse, key_value, wake_after
 from laneway.stores.limits import LANES_CACHED_MAX
@@ -195,36 +196,46 @@ class SqliteBook(SqliteReader):
         assert self._group is None
         self._group = Group()
 
-    def flush(self) -> None:
-        """Write the group and sync it. On any error nothing of it is kept, or the file closes."""
-        group = self._taken()
-        try:
+    def write(self) -> None:
+        """Hand the group to the database; nothing of it counts before `sync`."""
+        assert self._group is not None
+        with self._undone():
             self._db.execute("BEGIN IMMEDIATE")
-            self._write(group)
+            self._write(self._group)
+
+    def sync(self) -> None:
+        """Make the written group durable. On any error nothing of it is kept."""
+        assert self._group is not None
+        with self._undone():
             begun = perf_counter()
             self._db.execute("COMMIT")
             self.sync_ms = (perf_counter() - begun) * 1000
+        group, self._group = self._group, None
+        self._kept(group)
+
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        """Undo the group when a step of it fails; after a doubtful sync, close the file."""
+        try:
+            yield
         except apsw.Error as error:
-            self._forget(group)
             failed = translate(self.path, error)
+            self.rollback()
             if isinstance(failed, StoreClosed):
                 # After a failed sync nobody knows what the disk holds, and asking again lies.
                 self._closed = failed
                 self.close()
             raise failed from error
-        finally:
-            # Reached with an open transaction only when the group failed half-way.
-            if self._closed is None and self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-        self._kept(group)
+        except Bug:
+            self.rollback()
+            raise
 
     def rollback(self) -> None:
-        self._forget(self._taken())
-
-    def _taken(self) -> Group:
         assert self._group is not None
         group, self._group = self._group, None
-        return group
+        self._forget(group)
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
     def _kept(self, group: Group) -> None:
         self._counters_kept = dict(self._counters)
@@ -451,17 +462,17 @@ class SqliteBook(SqliteReader):
         if entry.version + 1 != version:
             raise LeaseLost(lease.lane, lease.fence, version)
         group, no = self._group, entry.no
-        for put in write.puts:
-            intent = None if put.intent is None else pack_id(put.intent)
-            group.rows[(no, put.table.value, put.key)] = (intent, put.body)
-        for drop in write.drops:
-            group.rows[(no, drop.table.value, drop.key)] = None
-        for result in write.results:
-            group.results.append(
-                (result.status, result.settled_ms, encode(result), pack_id(result.intent))
-            )
-        for index in write.indexes:
-            group.indexes[(index.name, index.value)] = index
+        for touch in write.touched:
+            if isinstance(touch, RowPut):
+                intent = None if touch.intent is None else pack_id(touch.intent)
+                group.rows[(no, touch.table, touch.key)] = (intent, touch.body)
+            elif isinstance(touch, RowKey):
+                group.rows[(no, touch.table, touch.key)] = None
+            elif isinstance(touch, Result):
+                packed = pack_id(touch.intent)
+                group.results.append((touch.status, touch.settled_ms, encode(touch), packed))
+            else:
+                group.indexes[(touch.name, touch.value)] = touch
         for done in write.answered:
             group.answered.append((done,))
         entry.mail -= len(write.answered)

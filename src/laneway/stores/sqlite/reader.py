@@ -18,7 +18,6 @@ from laneway.core.rows import (
     Lease,
     RowPut,
     Rows,
-    Table,
 )
 from laneway.ports import IntentView
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX
@@ -70,12 +69,16 @@ class SqliteReader:
         return [LaneId(row[0]) for row in self._all("ready", (now_ms, after, limit))]
 
     def load(self, lease: Lease) -> Rows:
-        view = self.lane(lease.lane)
+        found = self._one("lane_load", (lease.lane,))
+        view = None if found is None else lane_view(found)
         if view is None or view.head.fence != lease.fence:
             raise LeaseLost(lease.lane, lease.fence, 0 if view is None else view.head.version)
-        no = self._lane_no(lease.lane)
+        no, has_mail = found[15:17]
+        mailbox = tuple(self._mailbox(no)) if has_mail else ()
+        if view.head.version == 0:
+            return Rows(view.head, (), (), mailbox)  # Never written: it has no rows yet.
         rows = tuple(
-            RowPut(Table(kind), key, None if intent is None else unpack_id(intent), body)
+            RowPut(kind, key, None if intent is None else unpack_id(intent), body)
             for kind, key, intent, body in self._all("open_rows", (no,))
         )
         intents: tuple[IntentRow, ...] = ()
@@ -83,7 +86,7 @@ class SqliteReader:
             intents = tuple(
                 intent_row(lease.lane, *row) for row in self._all("named_intents", (no,))
             )
-        return Rows(view.head, rows, intents, tuple(self._mailbox(no)))
+        return Rows(view.head, rows, intents, mailbox)
 
     def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
         no = self._lane_no(lease.lane)

@@ -7,9 +7,6 @@ SELECT l.no, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow
        (SELECT count(*) FROM mailbox m WHERE m.lane_no = l.no)
 FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
 
--- name: lane_names
-SELECT no, lane FROM lanes WHERE no = ?
-
 -- name: lane_next
 SELECT coalesce(max(no), 0) + 1 FROM lanes
 
@@ -100,6 +97,12 @@ WHERE i.id = ?
 
 -- name: place
 SELECT no, lane_no, priority, seq FROM intents WHERE id = ?
+
+-- name: lane_load
+SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
+       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
+       h.wake_ms, h.state, l.no, EXISTS (SELECT 1 FROM mailbox m WHERE m.lane_no = l.no)
+FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
 
 -- name: lane_view
 SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
