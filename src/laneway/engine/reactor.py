@@ -10,6 +10,8 @@ from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
@@ -37,15 +39,23 @@ from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
 
+class Windows(Struct, frozen=True):
+    """Points where the simulator may make a window tiny, so that its edges are met often."""
+
+    backlog_page: int = BACKLOG_PAGE
+    events_per_turn: int = EVENTS_PER_TURN_MAX
+    idle_lanes: int = IDLE_LANES_MAX
+
+
 class Reactor:
     """Runs the lanes that this process owns."""
 
     def __init__(
-        self, kinds: Mapping[str, LaneKind], owner: Owner, idle_max: int = IDLE_LANES_MAX
+        self, kinds: Mapping[str, LaneKind], owner: Owner, windows: Windows | None = None
     ) -> None:
         self.owner = owner
         self._kinds = kinds
-        self._idle_max = idle_max
+        self._windows = windows or Windows()
         self._runs: dict[LaneId, Run] = {}
         self._queue: deque[Run] = deque()
         self._idle: OrderedDict[LaneId, Run] = OrderedDict()
@@ -69,9 +79,7 @@ class Reactor:
     def is_quiet(self) -> bool:
         """Whether every lane held is idle, or holds still because nothing more may be taken."""
         if self._holding:
-            return not any(
-                run.effects_out or run.draft or run.mailbox for run in self._runs.values()
-            )
+            return not any(run.draft or run.mailbox for run in self._runs.values())
         return len(self._runs) == len(self._idle) and not self._queue
 
     def lane(self, lane: LaneId) -> Any:
@@ -107,7 +115,12 @@ class Reactor:
         holds: an intent that another process accepted in between is never passed over.
         """
         run = self._runs.get(arrival.lane)
-        if run is None or not run.drained or run.reading or len(run.page) >= BACKLOG_PAGE:
+        if (
+            run is None
+            or not run.drained
+            or run.reading
+            or len(run.page) >= self._windows.backlog_page
+        ):
             return False
         if seq != run.seq_seen + 1:
             return False
@@ -169,7 +182,6 @@ class Reactor:
         run = self._runs.get(lane)
         if run is None:
             return  # The lane was given up meanwhile; its next owner asks the chain.
-        run.effects_out = max(0, run.effects_out - 1)
         if run.lane is not None:
             run.mailbox.append(event)
             self._enqueue(run)
@@ -180,6 +192,18 @@ class Reactor:
         if passed is None:
             raise Bug(f"{lane} sends messages, but its kind has no event for their delivery")
         self.answered(lane, passed(now_ms, message))
+
+    def lapsed(self, lane: LaneId, now_ms: int) -> None:
+        """An effect was not begun because our lease may be over: load the lane again later.
+
+        If the heart has recovered by then, `resume` orders the effect once more; if not, someone
+        else owns the lane.
+        """
+        run = self._runs.get(lane)
+        if run is not None:
+            self._forget(run)
+            run = self._runs[lane] = Run(lane, run.kind)
+            self._retry(run, now_ms + CLAIM_RETRY_MS)
 
     def committed(self, lane: LaneId, version: int) -> None:
         run = self._runs.get(lane)
@@ -252,7 +276,7 @@ class Reactor:
             run.queued = False
             if run.lane is not None and self._runs.get(run.id) is run:
                 self._supervise(run, now_ms)
-        if len(self._idle) > self._idle_max:
+        if len(self._idle) > self._windows.idle_lanes:
             self._evict()
         orders, self._orders = self._orders, []
         return orders
@@ -279,7 +303,7 @@ class Reactor:
         run.again = False
         draft = Draft()
         mailbox = run.mailbox
-        for _ in range(min(len(mailbox), EVENTS_PER_TURN_MAX)):
+        for _ in range(min(len(mailbox), self._windows.events_per_turn)):
             draft.apply(kind, lane, mailbox.popleft())
         while run.mail:
             command = run.mail.popleft()
@@ -320,7 +344,7 @@ class Reactor:
             run.reading = True
             # A wake that comes while the page is read takes this back.
             run.drained = True
-            limit = max(BACKLOG_PAGE, wanted)
+            limit = max(self._windows.backlog_page, wanted)
             self._orders.append(ReadBacklog(run.lease, kind.cursors(lane), limit))
 
     def _put_back(self, run: Run, intents: tuple[IntentRow, ...]) -> None:
@@ -337,14 +361,14 @@ class Reactor:
         if deadline_ms is not None:
             self._schedule(run, deadline_ms)
         if run.draft is None and not run.mailbox and not run.mail and not run.reading:
-            if deadline_ms is None and run.effects_out == 0 and not run.page:
+            # By the law of `resume`, a lane that would resume nothing waits for no answer.
+            if deadline_ms is None and not run.page and not run.kind.resume(run.lane):
                 self._idle[run.id] = run
         elif run.mailbox and run.draft is None:
             self._enqueue(run)
 
     def _perform(self, run: Run, effect: Any) -> None:
         if not self._closing:
-            run.effects_out += 1
             self._orders.append(Perform(run.id, effect))
 
     def _open(self, lane: LaneId) -> Run:
@@ -361,7 +385,7 @@ class Reactor:
         self._idle.pop(run.id, None)
 
     def _evict(self) -> None:
-        while len(self._idle) > self._idle_max:
+        while len(self._idle) > self._windows.idle_lanes:
             _, run = self._idle.popitem(last=False)
             self._runs.pop(run.id, None)
             if run.lease is not None:

@@ -49,7 +49,6 @@ class Run:
         "deadline_ms",
         "draft",
         "drained",
-        "effects_out",
         "heap_ms",
         "id",
         "kind",
@@ -92,6 +91,5 @@ class Run:
         self.write: Write | None = None
         self.retries = 0
         self.retry_ms: int | None = None
-        self.effects_out = 0
         self.deadline_ms: int | None = None
         self.heap_ms: int | None = None

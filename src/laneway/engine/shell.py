@@ -316,7 +316,9 @@ class Engine:
     async def _perform(self, order: Perform) -> None:
         try:
             if not self._heart.may_act():
-                return  # Past our lease by our own clock: someone else may act for this lane.
+                # Past our lease by our own clock: someone else may act for this lane.
+                self.reactor.lapsed(order.lane, self._clock.now_ms())
+                return
             if isinstance(order.effect, PassOn):
                 message = await self._messenger.pass_on(order.effect)
                 self.reactor.passed_on(order.lane, message, self._clock.now_ms())

@@ -1,0 +1,1 @@
+"""A whole world from one seed."""

@@ -1,0 +1,137 @@
+"""The callers of a world: they submit, lose answers, and send the same key again."""
+
+from collections.abc import Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from laneway.core.ids import IntentId, LaneId, intent_id, lane_key
+from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
+from laneway.core.rows import Result
+from laneway.ports import ContractCall
+
+if TYPE_CHECKING:
+    from laneway.sim.world import World
+
+encode = msgspec.msgpack.Encoder().encode
+
+
+class Wish:
+    """One thing a caller wants done once."""
+
+    def __init__(self, number: int, lane: LaneId, data: str, priority: int) -> None:
+        self.number = number
+        self.lane = lane
+        self.data = data
+        self.priority = priority
+        self.key = f"k{number}"
+        self.valid_until_ms: int | None = None
+        self.acked: IntentId | None = None
+        self.result: Result | None = None
+        self.given_up = False
+
+    def call(self) -> ContractCall:
+        return ContractCall(lane_key(self.lane), "did:sim", self.data)
+
+
+class Client:
+    """Every wish is sent until it is answered."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._dice = world.plan.rng("client")
+        self.wishes = [self._wish(number) for number in range(world.plan.intents)]
+        self.by_intent: dict[IntentId, Wish] = {}
+        self.results: dict[IntentId, Result] = {}
+
+    def _wish(self, number: int) -> Wish:
+        lane = self._dice.choice(self._world.lanes)
+        refused = "!" if self._dice.random() < 0.1 else ""
+        priority = self._dice.randint(0, 3) if self._world.plan.settings.priorities else 0
+        return Wish(number, lane, f"{refused}d{number}", priority)
+
+    def start(self) -> None:
+        for wish in self.wishes:
+            self._world.after(self._dice.randint(0, 3_000), "submit", partial(self._submit, wish))
+
+    def _submit(self, wish: Wish) -> None:
+        world = self._world
+        if wish.acked is not None:
+            return
+        living = [p for p in world.processes if p.alive and p.frozen_until_ms <= world.now_ms]
+        if not living:
+            world.after(50, "submit", lambda: self._submit(wish))
+            return
+        process = living[-1]
+        if wish.valid_until_ms is None and world.chance(0.05):
+            wish.valid_until_ms = world.now_ms + self._dice.randint(1, 400)
+        payload = encode(wish.call())
+        settings = world.plan.settings
+        arrival = Arrival(
+            id=intent_id(world.now_ms, self._dice.randbytes(10)),
+            lane=wish.lane,
+            payload=payload,
+            digest=blake2b(payload, digest_size=16).digest(),
+            accepted_ms=world.now_ms,
+            key=wish.key,
+            priority=wish.priority,
+            valid_until_ms=wish.valid_until_ms,
+            fast_size=settings.fast_size,
+            count_max=settings.count_max if settings.limit_policy == "reject" else None,
+            fresh=True,
+        )
+        answers: list[Answer] = world.group(lambda book: book.accept([arrival]))
+        answer = answers[0]
+        if isinstance(answer, Accepted):
+            world.note(f"{wish.lane}: {wish.data} accepted as {answer.id[-6:]}, seq {answer.seq}")
+            self.by_intent[answer.id] = wish
+            if not process.reactor.handed(arrival, answer.seq):
+                process.reactor.woken(wish.lane, wish.priority)
+            process.pump_soon()
+            world.wake_others(process, lambda p: p.reactor.woken(wish.lane, wish.priority))
+        if world.chance(world.plan.lose):
+            world.seen["submit answer lost"] += 1
+            world.after(self._dice.randint(10, 500), "submit", lambda: self._submit(wish))
+            return
+        match answer:
+            case Full():
+                world.seen["lane full"] += 1
+                world.after(200, "submit", lambda: self._submit(wish))
+            case Conflict():
+                raise AssertionError(f"{wish.key} was never sent with another body")
+            case Replayed(id=intent):
+                world.seen["replayed"] += 1
+                wish.acked = intent
+            case Accepted(id=intent):
+                wish.acked = intent
+
+    def told(self, results: Sequence[Result]) -> None:
+        for result in results:
+            self.results[result.intent] = result
+
+    # Questions.
+
+    def has_sent_all(self) -> bool:
+        return all(wish.acked is not None for wish in self.wishes)
+
+    def is_done(self) -> bool:
+        """Whether every wish has its final answer in the store."""
+        return self.has_sent_all() and not self.waiting()
+
+    def waiting(self) -> list[str]:
+        book = self._world.book
+        open_ = []
+        for wish in self.wishes:
+            if wish.acked is None:
+                open_.append(f"{wish.data} (unanswered)")
+                continue
+            view = book.intent(wish.acked)
+            if view is None:
+                open_.append(f"{wish.data} (vanished!)")
+            elif view.result is None:
+                open_.append(wish.data)
+            else:
+                wish.result = view.result
+        return open_

@@ -1,0 +1,13 @@
+"""Bounds of the simulator, each with its reason."""
+
+STEPS_MAX = 20_000
+"""Steps of one world. A healthy one needs a few hundred; more means that something spins."""
+
+FAULTS_MS = 8_000
+"""Virtual time in which faults happen: a dozen rounds and several leases."""
+
+QUIET_MS_MAX = 600_000
+"""Virtual time after the faults stop in which everything must come to an end."""
+
+STATES_MAX = 400_000
+"""States of the exhaustive search; the small scope has a tenth of this."""

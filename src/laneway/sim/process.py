@@ -1,0 +1,228 @@
+"""One process of a world: a reactor and the messages between it, the store and the host."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, assert_never
+
+from laneway.core.errors import LeaseLost
+from laneway.core.ids import LaneId, Owner
+from laneway.core.rows import Lease, Rows
+from laneway.engine.limits import HEARTBEAT_MS, LEASE_STOP_MS, LEASE_TTL_MS, READY_PAGE
+from laneway.engine.orders import (
+    Open,
+    Order,
+    Perform,
+    ReadBacklog,
+    ReadMailbox,
+    Release,
+    Stopped,
+    Told,
+)
+from laneway.engine.reactor import Reactor
+from laneway.ports import Commit, Lost
+from laneway.stores.book import Book
+
+if TYPE_CHECKING:
+    from laneway.sim.world import World
+
+
+class Process:
+    """It owns lanes while its heart beats; it acts only while its own clock allows."""
+
+    def __init__(self, world: "World", name: str) -> None:
+        self.world = world
+        self.owner = Owner(name)
+        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows)
+        self.alive = True
+        self.frozen_until_ms = 0
+        self.lease_until_ms = 0
+        self.armed_ms: int | None = None
+        self.pumping = False
+
+    def start(self) -> None:
+        world = self.world
+        world.note(f"{self.owner} starts")
+        self.beat()
+        after: LaneId | None = None
+        while True:
+            lanes = world.book.ready(world.now_ms, after, READY_PAGE)
+            for lane in lanes:
+                self.reactor.woken(lane)
+            if len(lanes) < READY_PAGE:
+                break
+            after = lanes[-1]
+        self.pump_soon()
+
+    def freeze(self) -> None:
+        """Stopped as by SIGSTOP, past its lease; it wakes up believing nothing happened."""
+        self.frozen_until_ms = self.world.now_ms + LEASE_TTL_MS + 2_000
+        self.world.seen["frozen"] += 1
+        self.world.note(f"{self.owner} is frozen past its lease")
+        self.world.after(LEASE_TTL_MS + 500, "boot", self.world.boot)
+
+    def beat(self) -> None:
+        world = self.world
+        answer = world.group(lambda book: book.beat(self.owner, LEASE_TTL_MS, world.now_ms))
+        if isinstance(answer, Lost):
+            world.seen["declared dead"] += 1
+            world.note(f"{self.owner} learns that it was declared dead, and stops")
+            self.alive = False
+            return
+        self.lease_until_ms = world.now_ms + LEASE_STOP_MS
+        world.after(HEARTBEAT_MS, "beat", self.beat, self)
+
+    def may_act(self) -> bool:
+        return self.world.now_ms <= self.lease_until_ms
+
+    # The pump.
+
+    def pump_soon(self) -> None:
+        if not self.pumping:
+            self.pumping = True
+            self.world.after(0, "pump", self.pump, self)
+
+    def pump(self) -> None:
+        self.pumping = False
+        commits: list[Commit] = []
+        for order in self.reactor.orders(self.world.now_ms):
+            if isinstance(order, Commit):
+                commits.append(order)
+            else:
+                self.begin(order)
+        if commits:
+            self.world.after(self.world.delay(), "commit", lambda: self.commit(commits), self)
+        self.arm()
+
+    def arm(self) -> None:
+        next_ms = self.reactor.next_ms()
+        if next_ms is not None and (self.armed_ms is None or next_ms < self.armed_ms):
+            self.armed_ms = next_ms
+            wait_ms = max(0, next_ms - self.world.now_ms)
+            self.world.after(wait_ms, "timer", self.timer, self)
+
+    def timer(self) -> None:
+        self.armed_ms = None
+        self.pump()
+
+    def begin(self, order: Order) -> None:
+        world = self.world
+        match order:
+            case Perform():
+                world.after(world.delay(), "perform", lambda: self.perform(order), self)
+            case Told(lane=lane, results=results):
+                world.client.told(results)
+                for result in results:
+                    world.note(f"{lane}: {result.intent[-6:]} is {result.status} {result.reason}")
+            case Open(lane=lane):
+                world.after(world.delay(), "claim", lambda: self.claim(lane), self)
+            case ReadBacklog(lease=lease, after=after, limit=limit):
+                page = world.book.backlog(lease, after, limit)
+                self.later("page", lambda: self.reactor.backlog_read(lease.lane, page))
+            case ReadMailbox(lease=lease):
+                commands = world.book.mailbox(lease)
+                self.later("mail", lambda: self.reactor.mailbox_read(lease.lane, commands))
+            case Release(lease=lease):
+                world.seen["evicted"] += 1
+                world.group(lambda book: book.release(lease))
+            case Stopped(lane=lane, error=error):
+                raise AssertionError(f"{lane} was stopped by a bug: {error!r}") from error
+            case Commit():
+                raise AssertionError("commits are gathered by the pump")
+            case _:
+                assert_never(order)
+
+    def later(self, label: str, act: Callable[[], None]) -> None:
+        """Something reaches this process after a while, and its reactor gets a turn."""
+
+        def arrive() -> None:
+            act()
+            self.pump_soon()
+
+        self.world.after(self.world.delay(), label, arrive, self)
+
+    # The store.
+
+    def claim(self, lane: LaneId) -> None:
+        world = self.world
+        lease = world.group(lambda book: book.claim(lane, self.owner, world.now_ms))
+        if lease is None:
+            world.seen["owned by another"] += 1
+            self.reactor.not_opened(lane, world.now_ms)
+            self.pump_soon()
+            return
+        self.later("load", lambda: self.load(lease))
+
+    def load(self, lease: Lease) -> None:
+        try:
+            rows: Rows = self.world.book.load(lease)
+        except LeaseLost:
+            self.world.seen["lease lost while loading"] += 1
+            self.reactor.commit_refused(lease.lane)
+            return
+        self.reactor.opened(lease, rows)
+
+    def commit(self, commits: list[Commit]) -> None:
+        world = self.world
+        if len(commits) > 1:
+            world.seen["group of lanes"] += 1
+        if world.chance(world.plan.crash):
+            # Half-way: the group was handed over, and the process died before the sync returned.
+            world.book.begin()
+            self.apply(world.book, commits)
+            world.book.write()
+            world.crash(self, "inside a commit")
+            return
+        if world.chance(world.plan.lose / 3):
+            world.seen["store busy"] += 1
+            self.answer("busy", commits, [None] * len(commits))
+            return
+        answers = world.group(lambda book: self.apply(book, commits))
+        if world.chance(world.plan.crash):
+            world.crash(self, "after a commit")
+            return
+        word = "unknown" if world.chance(world.plan.lose) else "committed"
+        self.answer(word, commits, answers)
+
+    def apply(self, book: Book, commits: list[Commit]) -> list[int | None]:
+        answers: list[int | None] = []
+        for commit in commits:
+            try:
+                answers.append(book.commit(commit.lease, commit.version, commit.write))
+            except LeaseLost:
+                self.world.seen["zombie refused"] += 1
+                self.world.note(f"{self.owner} is refused a write to {commit.lease.lane}")
+                answers.append(None)
+        return answers
+
+    def answer(self, word: str, commits: list[Commit], answers: list[int | None]) -> None:
+        world = self.world
+
+        def arrive() -> None:
+            for commit, version in zip(commits, answers, strict=True):
+                lane = commit.lease.lane
+                if word == "busy":
+                    self.reactor.commit_busy(lane, world.now_ms)
+                elif word == "unknown":
+                    world.seen["commit answer lost"] += 1
+                    self.reactor.commit_unknown(lane)
+                elif version is None:
+                    self.reactor.commit_refused(lane)
+                else:
+                    self.reactor.committed(lane, version)
+                    for observer in world.observers:
+                        observer.committed(self, lane)
+
+        self.later("committed", arrive)
+
+    # The host.
+
+    def perform(self, order: Perform) -> None:
+        if not self.may_act():
+            self.world.seen["too late to act"] += 1
+            self.reactor.lapsed(order.lane, self.world.now_ms)
+            self.pump_soon()
+            return
+        self.world.host.perform(self, order.lane, order.effect)
+
+    def answered(self, lane: LaneId, event: object) -> None:
+        """An answer from the host arrives, if this process still lives."""
+        self.later("answer", lambda: self.reactor.answered(lane, event))

@@ -1,0 +1,62 @@
+"""Runs worlds by their seeds, and tells what became of them."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from laneway.core.errors import LanewayError
+from laneway.sim.laws import Laws
+from laneway.sim.plan import plan
+from laneway.sim.shelves import DiskShelf, MemoryShelf
+from laneway.sim.world import Shelf, World
+
+
+class Verdict(Struct, frozen=True):
+    """What one world showed."""
+
+    seed: int
+    layer: str
+    broken: str | None
+    steps: int
+    trace: str
+    seen: dict[str, int]
+    story: tuple[str, ...]
+
+
+def run_world(seed: int, layer: str = "s1") -> Verdict:
+    """One world from its seed, to its end or to the first broken law."""
+    shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
+    world = World(plan(seed, shared=layer == "s1"), shelf)
+    laws = Laws(world)
+    broken = None
+    try:
+        world.run()
+        laws.account()
+    except (AssertionError, LanewayError) as error:
+        broken = str(error) or repr(error)
+    finally:
+        shelf.close()
+    return Verdict(
+        seed=seed,
+        layer=layer,
+        broken=broken,
+        steps=world.steps,
+        trace=world.trace(),
+        seen=dict(world.seen),
+        story=tuple(world.story),
+    )
+
+
+def run_worlds(seeds: Iterable[int], layer: str = "s1") -> tuple[list[Verdict], Counter[str], int]:
+    """Many worlds: those that broke a law, what was seen, and the steps in all."""
+    broken: list[Verdict] = []
+    seen: Counter[str] = Counter()
+    steps = 0
+    for seed in seeds:
+        verdict = run_world(seed, layer)
+        seen.update(verdict.seen)
+        steps += verdict.steps
+        if verdict.broken is not None:
+            broken.append(verdict)
+    return broken, seen, steps

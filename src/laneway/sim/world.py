@@ -1,0 +1,191 @@
+"""Layers S1 and S2: reactors, machines, a Book and the chain model, stepped from one seed.
+
+Time is virtual and everything that takes time is a message with a delay, so that messages are
+reordered, lost and doubled. A process dies between any two steps; what it had under way is gone.
+A frozen process wakes up after others have taken its lanes. Every step is told to the observers,
+who check the laws; the world itself judges nothing.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from laneway.core.ids import LaneId, lane_id
+from laneway.devnets.contract.model import ContractChain
+from laneway.lanes.contract import contract_kind
+from laneway.ports import ContractCall
+from laneway.sim.clients import Client
+from laneway.sim.hosts import Host
+from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
+from laneway.sim.operator import Operator
+from laneway.sim.plan import Plan
+from laneway.sim.process import Process
+from laneway.stores.book import Book, flush
+
+
+class Observer(Protocol):
+    """Checks laws as the world goes on; raises `LawBroken`."""
+
+    def executing(self, process: Process, lane: LaneId, slot: int, attempt: int) -> None: ...
+    def committed(self, process: Process, lane: LaneId) -> None: ...
+    def stepped(self) -> None: ...
+
+
+class Shelf(Protocol):
+    """Where a book is kept, and what a crash leaves of it."""
+
+    def open(self) -> Book: ...
+    def crash(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class LawBroken(AssertionError):
+    """A promise was not kept; the message says which, and the seed tells the story."""
+
+
+class World:
+    """One seed's world."""
+
+    def __init__(self, plan: Plan, shelf: Shelf, observers: "list[Observer] | None" = None) -> None:
+        self.plan = plan
+        self.shelf = shelf
+        self.observers = observers or []
+        self.now_ms = 1_000_000
+        self.begun_ms = self.now_ms
+        self.faults = True
+        self.seen: Counter[str] = Counter()
+        """How often each rare thing happened; over many seeds none may stay at zero."""
+        self.story: list[str] = []
+        self.steps = 0
+        self._hash = blake2b(digest_size=16)
+        self._events: list[tuple[int, int, Process | None, str, Callable[[], None]]] = []
+        self._order = 0
+        self._dice = plan.rng("world")
+        self.chain = ContractChain(round_ms=plan.round_ms, slow_factor=6, refuses=refuses)
+        self.kinds = {"contract": contract_kind(plan.settings)}
+        self.lanes = [lane_id("contract", f"T{n}") for n in range(plan.contracts)]
+        self.host = Host(self)
+        self.client = Client(self)
+        self.operator = Operator(self)
+        self.book: Book = shelf.open()
+        self.processes: list[Process] = []
+        self.process_next = 1
+
+    # Time and messages.
+
+    def after(
+        self,
+        delay_ms: int,
+        label: str,
+        act: Callable[[], None],
+        process: Process | None = None,
+    ) -> None:
+        """Let something happen later; what belongs to a dead process never happens."""
+        self._order += 1
+        at_ms = self.now_ms + delay_ms
+        heapq.heappush(self._events, (at_ms, self._order, process, label, act))
+
+    def delay(self) -> int:
+        return self._dice.randint(0, self.plan.delay_ms)
+
+    def chance(self, probability: float) -> bool:
+        return self.faults and probability > 0 and self._dice.random() < probability
+
+    def pick(self, choices: "list[Any] | tuple[Any, ...]") -> Any:
+        return self._dice.choice(choices)
+
+    def note(self, line: str) -> None:
+        at = self.now_ms - self.begun_ms
+        self.story.append(f"{at:>7} ms  {line}")
+
+    def trace(self) -> str:
+        """A digest of all that happened; two runs of one seed have the same."""
+        return self._hash.hexdigest()
+
+    # Processes.
+
+    def boot(self) -> None:
+        process = Process(self, f"p{self.process_next}")
+        self.process_next += 1
+        self.processes.append(process)
+        process.start()
+
+    def crash(self, process: Process, why: str) -> None:
+        """It is gone, with all that it had under way; another starts a little later."""
+        if not process.alive:
+            return
+        self.seen[f"crash:{why}"] += 1
+        self.note(f"{process.owner} dies ({why})")
+        process.alive = False
+        self.shelf.crash()
+        self.book = self.shelf.open()
+        self.after(self._dice.randint(1, 400), "boot", self.boot)
+
+    def wake_others(self, door: Process, wake: Callable[[Process], None]) -> None:
+        """What a shared store does: it tells the other processes that a lane has work."""
+        for process in self.processes:
+            if process.alive and process is not door:
+                process.later("woken", partial(wake, process))
+
+    def group(self, act: Callable[[Book], Any]) -> Any:
+        """One group of the store: done and durable, or the world's process is dead."""
+        self.book.begin()
+        answer = act(self.book)
+        flush(self.book)
+        return answer
+
+    # The run.
+
+    def run(self) -> None:
+        """Faults first, then quiet: safety is checked all along, liveness at the end."""
+        self.boot()
+        self.client.start()
+        self.operator.start()
+        self._until(lambda: self.now_ms - self.begun_ms > FAULTS_MS)
+        self.faults = False
+        self.note("the faults stop")
+        self.operator.calm()
+        quiet_ms = self.now_ms
+        self._until(lambda: self.client.is_done() or self.now_ms - quiet_ms > QUIET_MS_MAX)
+        if not self.client.is_done():
+            raise LawBroken(f"never lost: still waiting for {self.client.waiting()}")
+        for process in self.processes:
+            process.alive = False
+
+    def _until(self, done: Callable[[], bool]) -> None:
+        while not done():
+            self._step()
+
+    def _step(self) -> None:
+        if not self._events:
+            raise LawBroken(f"never lost: nothing happens any more; open {self.client.waiting()}")
+        at_ms, _, process, label, act = heapq.heappop(self._events)
+        self.now_ms = max(self.now_ms, at_ms)
+        if process is not None and not process.alive:
+            return
+        if process is not None and process.frozen_until_ms > self.now_ms:
+            heapq.heappush(
+                self._events, (process.frozen_until_ms, self._order, process, label, act)
+            )
+            self._order += 1
+            return
+        self.steps += 1
+        if self.steps > STEPS_MAX:
+            raise LawBroken(f"no spinning: {STEPS_MAX} steps and no end")
+        self._hash.update(f"{self.now_ms} {label}\n".encode())
+        if process is not None and self.chance(self.plan.crash):
+            self.crash(process, f"before {label}")
+            return
+        if process is not None and self.chance(self.plan.freeze):
+            process.freeze()
+        act()
+        for observer in self.observers:
+            observer.stepped()
+
+
+def refuses(call: ContractCall) -> str | None:
+    """The contract's own rule in every world: data that begin with a bang are refused."""
+    return "the contract refuses it" if call.data.startswith("!") else None
