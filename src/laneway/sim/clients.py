@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
@@ -106,6 +106,8 @@ class Client:
                 wish.acked = intent
             case Accepted(id=intent):
                 wish.acked = intent
+            case _:
+                assert_never(answer)
 
     def told(self, results: Sequence[Result]) -> None:
         for result in results:

@@ -90,6 +90,8 @@ class Process:
                 self.begin(order)
         if commits:
             self.world.after(self.world.delay(), "commit", lambda: self.commit(commits), self)
+        if self.reactor.has_work():
+            self.pump_soon()
         self.arm()
 
     def arm(self) -> None:

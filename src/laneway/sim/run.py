@@ -24,8 +24,13 @@ class Verdict(Struct, frozen=True):
     story: tuple[str, ...]
 
 
+LAYERS = ("s1", "s2", "s3")
+
+
 def run_world(seed: int, layer: str = "s1") -> Verdict:
     """One world from its seed, to its end or to the first broken law."""
+    if layer == "s3":
+        return run_shell(seed)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
     world = World(plan(seed, shared=layer == "s1"), shelf)
     laws = Laws(world)
@@ -42,6 +47,27 @@ def run_world(seed: int, layer: str = "s1") -> Verdict:
         layer=layer,
         broken=broken,
         steps=world.steps,
+        trace=world.trace(),
+        seen=dict(world.seen),
+        story=tuple(world.story),
+    )
+
+
+def run_shell(seed: int) -> Verdict:
+    """One world of the asyncio shell, several lives long."""
+    from laneway.sim.shell_world import ShellWorld
+
+    world = ShellWorld(plan(seed, shared=False))
+    broken = None
+    try:
+        world.run()
+    except (AssertionError, LanewayError) as error:
+        broken = str(error) or repr(error)
+    return Verdict(
+        seed=seed,
+        layer="s3",
+        broken=broken,
+        steps=world.callbacks,
         trace=world.trace(),
         seen=dict(world.seen),
         story=tuple(world.story),

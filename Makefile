@@ -1,0 +1,80 @@
+# Two commands do everything on a fresh Debian with Python 3.11: `make demo` and `make test`.
+# The rest is for those who work on laneway. Each target sets up what it needs.
+
+PYTHON ?= python3
+VENV ?= .venv
+PEERS ?= .venv-peers
+BIN := $(VENV)/bin
+ARGS ?=
+SEED ?= 0
+# A run uses both cores of a small machine; the slow tests start processes of their own.
+JOBS ?= 2
+
+export PYTHONHASHSEED := 0
+
+.PHONY: setup demo test check fix cover mirror bench soak sim mutants docs serve clean
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make setup    the virtual environment with everything for development
+setup: $(VENV)/.dev
+
+$(VENV)/.run: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" run
+
+$(VENV)/.dev: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" dev
+
+## make demo     300 executions, the worker killed again and again, proven from the chain
+demo: $(VENV)/.run
+	@$(BIN)/laneway demo $(ARGS)
+
+## make test     everything, with fixed seeds; installs what it needs
+test: $(VENV)/.dev $(PEERS)/.done
+	@sh scripts/test.sh "$(BIN)" "$(JOBS)"
+
+## make check    format, lint, types, imports, tidy, unit tests, simulator S1: before every commit
+check: $(VENV)/.dev
+	@sh scripts/check.sh "$(BIN)" "$(JOBS)"
+
+## make fix      format and mend what a tool can mend
+fix: $(VENV)/.dev
+	$(BIN)/ruff check --fix src tests scripts
+	$(BIN)/ruff format src tests scripts
+
+## make cover    branches: 100 % of the pure packages, 90 % overall
+cover: $(VENV)/.dev
+	@$(BIN)/python scripts/cover.py
+
+## make mirror   each pure module covered by its own mirror test alone
+mirror: $(VENV)/.dev
+	@$(BIN)/python scripts/cover.py --mirror
+
+## make sim      one world as a story: make sim SEED=7 ARGS="--layer s2"
+sim: $(VENV)/.dev
+	@$(BIN)/laneway sim --seed $(SEED) $(ARGS)
+
+## make mutants  every mutation of tests/mutations.md turns a test red
+mutants: $(VENV)/.dev
+	@$(BIN)/python scripts/mutants.py $(ARGS)
+
+## make soak     the full counts; resumable, one log under soak/
+soak: $(VENV)/.dev $(PEERS)/.done
+	@$(BIN)/python scripts/soak.py $(ARGS)
+
+## make bench    the benchmarks, with their peers in an environment of their own
+bench: $(VENV)/.dev $(PEERS)/.done
+	@$(BIN)/laneway bench contract $(ARGS)
+
+$(PEERS)/.done: bench/peers/requirements.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(PEERS)" peers
+
+## make docs     diagrams and references drawn from the code
+docs: $(VENV)/.dev
+	@$(BIN)/python scripts/docs.py
+
+clean:
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

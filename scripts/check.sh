@@ -1,0 +1,12 @@
+#!/bin/sh
+# The quick tier: about a minute. `check.sh BIN JOBS`
+set -eu
+bin=$1
+jobs=$2
+step() { printf '%s\n' "-- $*"; }
+step format;  "$bin/ruff" format --check -q src tests scripts
+step lint;    "$bin/ruff" check -q src tests scripts
+step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
+step types;   "$bin/mypy" --no-error-summary
+step tests;   "$bin/python" -m pytest -q -n "$jobs" -m "not slow and not vectors" --no-header
+step simulator; "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"

@@ -1,0 +1,108 @@
+"""Branch coverage: `cover.py` (all tests of the quick tier) or `cover.py --mirror`.
+
+--mirror: each pure module reaches 100 % of its branches by its own mirror test file alone.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HOME = ROOT / "src/laneway"
+OVERALL_PERCENT_MIN = 90
+
+
+def pure_modules() -> list[Path]:
+    """Every module of the pure packages that has code of its own."""
+    found = [
+        *(HOME / "core").rglob("*.py"),
+        *(HOME / "lanes").rglob("*.py"),
+        *HOME.glob("devnets/*/model.py"),
+    ]
+    return sorted(p for p in found if p.name not in ("__init__.py", "limits.py"))
+
+
+def mirror(module: Path) -> Path:
+    place = module.relative_to(HOME)
+    return ROOT / "tests" / place.parent / f"test_{place.name}"
+
+
+def measure(tests: list[str], include: str, *, data: Path) -> dict[str, dict[str, float]]:
+    """The covered branches, by file, when these tests run alone."""
+    environment = {
+        **os.environ,
+        "COVERAGE_FILE": str(data / ".coverage"),
+        "COVERAGE_CORE": "ctrace",
+    }
+    command = [sys.executable, "-m", "coverage", "run", "--branch", "--parallel-mode"]
+    command += [f"--include={include}", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    ran = subprocess.run(
+        [*command, *tests], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if ran.returncode != 0:
+        raise SystemExit(f"{' '.join(tests)} failed:\n{ran.stdout[-3000:]}{ran.stderr[-1000:]}")
+    coverage = [sys.executable, "-m", "coverage"]
+    subprocess.run([*coverage, "combine", "-q"], cwd=ROOT, env=environment, check=True)
+    report = data / "report.json"
+    told = subprocess.run(
+        [*coverage, "json", "-q", "-o", str(report)], cwd=ROOT, env=environment, check=False
+    )
+    if told.returncode != 0:
+        return {}
+    return {
+        name: {
+            "percent": entry["summary"]["percent_covered"],
+            "missing": entry["missing_lines"],
+            "branches": entry["missing_branches"],
+        }
+        for name, entry in json.loads(report.read_text())["files"].items()
+    }
+
+
+def check_mirror(module: Path) -> str | None:
+    tests = mirror(module)
+    place = module.relative_to(ROOT)
+    if not tests.exists():
+        return f"{place} has no mirror {tests.relative_to(ROOT)}"
+    with tempfile.TemporaryDirectory() as folder:
+        files = measure([str(tests)], str(module), data=Path(folder))
+    entry = files.get(str(place))
+    if entry is None:
+        return None  # Nothing in it to run.
+    if entry["percent"] < 100:
+        return f"{place}: {entry['percent']:.1f} %, lines {entry['missing']} {entry['branches']}"
+    return None
+
+
+def mirrors() -> int:
+    modules = pure_modules()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        problems = [problem for problem in pool.map(check_mirror, modules) if problem]
+    print(
+        f"{len(modules) - len(problems)} of {len(modules)} pure modules at 100 % by their mirrors"
+    )
+    for problem in problems:
+        print(f"  {problem}")
+    return 1 if problems else 0
+
+
+def overall() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        files = measure(["-m", "not slow and not vectors"], "src/laneway/*", data=Path(folder))
+    percent = sum(entry["percent"] for entry in files.values()) / len(files)
+    for name, entry in sorted(files.items()):
+        if entry["percent"] < OVERALL_PERCENT_MIN:
+            print(f"  {name}: {entry['percent']:.1f} %")
+    print(f"{percent:.1f} % of branches overall, by the quick tests")
+    return 0 if percent >= OVERALL_PERCENT_MIN else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mirror", action="store_true")
+    raise SystemExit(mirrors() if parser.parse_args().mirror else overall())

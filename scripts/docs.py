@@ -1,0 +1,220 @@
+"""Draws what the documents show from the code: `docs.py [--check]`.
+
+docs/contract-lane.md (transitions), docs/configuration.md (settings), docs/cli.md (commands).
+--check changes nothing and fails when a document is not what the code says.
+"""
+
+import argparse
+import ast
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+ROOT = Path(__file__).parent.parent
+LANE = ROOT / "src/laneway/lanes/contract"
+FROM_CODE = "<!-- Drawn from the code by `make docs`; edit scripts/docs.py instead. -->\n\n"
+
+
+def functions(path: Path) -> dict[str, ast.FunctionDef]:
+    tree = ast.parse(path.read_text())
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def family(name: str) -> list[str]:
+    """The classes of one family of values, in the order of their file."""
+    tree = ast.parse((LANE / "values.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name:
+            assert node.value is not None
+            return [part.strip(" ()\n") for part in ast.unparse(node.value).split("|")]
+    raise SystemExit(f"values.py has no family {name}")
+
+
+def built(start: str, known: dict[str, ast.FunctionDef], wanted: list[str]) -> list[str]:
+    """Which values a function builds, itself or through the functions it calls."""
+    found: list[str] = []
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen or name not in known:
+            continue
+        seen.add(name)
+        for node in ast.walk(known[name]):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                called = node.func.id
+                if called in wanted and called not in found:
+                    found.append(called)
+                waiting.append(called)
+    return sorted(found, key=wanted.index)
+
+
+def decisions() -> list[tuple[str, str, list[str], list[str]]]:
+    """For each event: the function that judges it, and the records and effects it may give."""
+    known: dict[str, ast.FunctionDef] = {}
+    for path in sorted(LANE.glob("*.py")):
+        known |= functions(path)
+    rows = []
+    for case in next(n for n in ast.walk(known["decide"]) if isinstance(n, ast.Match)).cases:
+        if not isinstance(case.pattern, ast.MatchClass):
+            continue
+        event = ast.unparse(case.pattern.cls)
+        returned = case.body[0]
+        assert isinstance(returned, ast.Return)
+        assert isinstance(returned.value, ast.Call)
+        judge = ast.unparse(returned.value.func)
+        records = built(judge, known, family("Record"))
+        rows.append((event, judge, records, built(judge, known, family("Effect"))))
+    return rows
+
+
+def answers() -> dict[str, str]:
+    return {
+        "ReadHeight": "HeightRead",
+        "Execute": "ExecutionReturned",
+        "FindExecution": "SearchReturned",
+    }
+
+
+def contract_lane() -> str:
+    rows = decisions()
+    lines = ["# The contract lane", "", FROM_CODE.strip(), ""]
+    lines += ["```mermaid", "flowchart LR"]
+    lines += ["  door([submit]) --> IntentsOffered", "  operator([operator]) --> CommandTold"]
+    lines += ["  clock([deadline]) --> TimerFired"]
+    for event, judge, _, effects in rows:
+        lines.append(f"  {event} --> {judge}")
+        lines += [f"  {judge} --> {effect}{{{{{effect}}}}}" for effect in effects]
+    lines += [f"  {effect} -. host answers .-> {event}" for effect, event in answers().items()]
+    lines += ["```", "", "What each event may make true, and what it may order:", ""]
+    lines += ["| event | judged by | records | effects |", "|---|---|---|---|"]
+    for event, judge, records, effects in rows:
+        cells = [", ".join(f"`{name}`" for name in names) or "–" for names in (records, effects)]
+        lines.append(f"| `{event}` | `{judge}` | {cells[0]} | {cells[1]} |")
+    lines += ["", "What each record says:", "", "| record | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {first_line(name)} |" for name in family("Record")]
+    lines += ["", "When our block is not on the chain, the first row that fits fires:", "", "```"]
+    lines += [line.strip() for line in absence_table()]
+    lines += ["```", ""]
+    return "\n".join(lines)
+
+
+def absence_table() -> list[str]:
+    for path in sorted(LANE.glob("*.py")):
+        judged = functions(path).get("judge_absence")
+        if judged is not None:
+            text = ast.get_docstring(judged) or ""
+            return [line for line in text.splitlines() if line[:2].strip().isupper()]
+    raise SystemExit("judge_absence has no table")
+
+
+def first_line(name: str) -> str:
+    tree = ast.parse((LANE / "values.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            text = ast.get_docstring(node)
+            if text:
+                return text.splitlines()[0]
+            fields = [ast.unparse(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
+            return "its " + ", ".join(fields)
+    return ""
+
+
+def configuration() -> str:
+    from laneway.wiring.schema import Config
+
+    lines = ["# Configuration", "", FROM_CODE.strip(), ""]
+    lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
+    lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
+    for section in msgspec.structs.fields(Config):
+        if not (isinstance(section.type, type) and issubclass(section.type, msgspec.Struct)):
+            continue
+        lines += [
+            f"## `[{section.encode_name}]`",
+            "",
+            "| key | default | meaning |",
+            "|---|---|---|",
+        ]
+        meanings = field_docs(section.type)
+        for field in msgspec.structs.fields(section.type):
+            default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
+            meaning = meanings.get(field.name, "").replace("\n", " ")
+            lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def field_docs(kind: type) -> dict[str, str]:
+    """The docstring under each field, as the style guide asks for."""
+    module = sys.modules[kind.__module__]
+    assert module.__file__ is not None
+    docs: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        holder = sys.modules.get(base.__module__)
+        if holder is None or not getattr(holder, "__file__", "") or base is msgspec.Struct:
+            continue
+        if not holder.__name__.startswith("laneway"):
+            continue
+        assert holder.__file__ is not None
+        for node in ast.walk(ast.parse(Path(holder.__file__).read_text())):
+            if isinstance(node, ast.ClassDef) and node.name == base.__name__:
+                docs |= docs_of(node)
+    return docs
+
+
+def docs_of(node: ast.ClassDef) -> dict[str, str]:
+    docs: dict[str, str] = {}
+    waiting: list[str] = []
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign):
+            waiting.append(ast.unparse(item.target))
+        elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and waiting:
+            text = " ".join(str(item.value.value).split())
+            # Two settings that belong together share the reason that follows them.
+            docs |= dict.fromkeys((name for name in waiting if name not in docs), text)
+            waiting = []
+    return docs
+
+
+def cli() -> str:
+    from laneway.cli import root
+
+    lines = ["# Command line", "", FROM_CODE.strip(), ""]
+    describe(root, ["laneway"], lines)
+    return "\n".join(lines)
+
+
+def describe(command: click.Command, path: list[str], lines: list[str]) -> None:
+    context = click.Context(command, info_name=" ".join(path))
+    lines += [f"## `{' '.join(path)}`", "", "```", command.get_help(context), "```", ""]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            if child is not None and not child.hidden:
+                describe(child, [*path, name], lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    checking = parser.parse_args().check
+    stale = []
+    drawn = {"contract-lane": contract_lane, "configuration": configuration, "cli": cli}
+    for name, draw in drawn.items():
+        path = ROOT / f"docs/{name}.md"
+        text = draw().rstrip() + "\n"
+        if path.exists() and path.read_text() == text:
+            continue
+        stale.append(path.name)
+        if not checking:
+            path.write_text(text)
+            print(f"wrote docs/{path.name}")
+    if stale and checking:
+        print(f"not what the code says: {', '.join(stale)}; run `make docs`")
+    return 1 if stale and checking else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

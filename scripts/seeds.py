@@ -1,0 +1,123 @@
+"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--first N] [--jobs N]`.
+
+Rare states have *sometimes* counters; those that stayed at zero are an error when enough seeds
+ran. A seed that breaks a law is printed with the command that tells its story.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+from laneway.sim.run import LAYERS, run_world
+
+CHUNK = 25
+
+MUST_BE_SEEN = {
+    "s1": (
+        "commit answer lost",
+        "conflict",
+        "crash:inside a commit",
+        "crash:after a commit",
+        "crash:before perform",
+        "crash:before answer",
+        "declared dead",
+        "evicted",
+        "fault:crash",
+        "fault:double_second_told",
+        "fault:lost",
+        "foreign writer",
+        "found on the chain",
+        "frozen",
+        "group of lanes",
+        "halted",
+        "host restarted",
+        "host unreachable",
+        "lane full",
+        "operator:cancel",
+        "operator:drain",
+        "operator:pause",
+        "owned by another",
+        "replayed",
+        "result:cancelled",
+        "result:confirmed",
+        "result:dead",
+        "result:expired",
+        "result:refused",
+        "second try",
+        "store busy",
+        "submit answer lost",
+        "too late to act",
+        "zombie refused",
+    ),
+    "s2": (
+        "commit answer lost",
+        "crash:inside a commit",
+        "crash:after a commit",
+        "found on the chain",
+        "second try",
+        "result:confirmed",
+    ),
+    "s3": ("commit answer lost", "killed", "lived to the end", "store busy", "submit answer lost"),
+}
+"""States so rare that they are easily missed; MANY seeds together must have met each."""
+
+MANY = 250
+
+
+def run_chunk(layer: str, first: int, count: int) -> tuple[list[tuple[int, str]], dict[str, int]]:
+    broken = []
+    seen: Counter[str] = Counter()
+    for seed in range(first, first + count):
+        verdict = run_world(seed, layer)
+        seen.update(verdict.seen)
+        seen["steps"] += verdict.steps
+        if verdict.broken is not None:
+            broken.append((seed, verdict.broken))
+    return broken, dict(seen)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("layer", choices=LAYERS)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    begun = time.monotonic()
+    broken: list[tuple[int, str]] = []
+    seen: Counter[str] = Counter()
+    last = options.first + options.count
+    starts = list(range(options.first, last, CHUNK))
+    with ProcessPoolExecutor(options.jobs) as pool:
+        futures = [
+            pool.submit(run_chunk, options.layer, start, min(CHUNK, last - start))
+            for start in starts
+        ]
+        for number, future in enumerate(futures, 1):
+            chunk_broken, chunk_seen = future.result()
+            broken.extend(chunk_broken)
+            seen.update(chunk_seen)
+            if sys.stderr.isatty():
+                done = min(number * CHUNK, options.count)
+                print(f"\r{done}/{options.count} worlds", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    took_s = time.monotonic() - begun
+    print(
+        f"{options.layer}: {options.count} worlds, {seen['steps']} steps, {took_s:.1f} s, "
+        f"{len(broken)} broken"
+    )
+    for seed, why in broken[:20]:
+        print(f"  laneway sim --layer {options.layer} --seed {seed}   # {why}")
+    missed = [name for name in MUST_BE_SEEN[options.layer] if not seen[name]]
+    if missed and options.count >= MANY:
+        print(f"  never met: {', '.join(missed)}")
+        return 1
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

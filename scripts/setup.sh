@@ -1,0 +1,64 @@
+#!/bin/sh
+# Makes one virtual environment: `setup.sh DIR run|dev|peers`. Installs Debian packages that are
+# missing, if it may; says which ones if it may not.
+set -eu
+dir=$1
+what=$2
+python=${PYTHON:-python3}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null 2>&1; then sudo "$@"
+    else
+        echo "laneway: this needs root once; please run: $*" >&2
+        exit 1
+    fi
+}
+
+install_debian() {
+    if ! command -v apt-get >/dev/null 2>&1; then
+        echo "laneway: please install these packages yourself: $*" >&2
+        exit 1
+    fi
+    echo "installing Debian packages: $*"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
+}
+
+command -v "$python" >/dev/null 2>&1 || install_debian python3
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo "laneway: Python 3.11 or newer is needed, $python is $("$python" -V 2>&1)" >&2
+    exit 1
+}
+"$python" -c 'import ensurepip, venv' 2>/dev/null || install_debian python3-venv
+
+if [ ! -x "$dir/bin/pip" ]; then
+    echo "creating $dir"
+    rm -rf "$dir"
+    "$python" -m venv "$dir"
+fi
+
+pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
+
+case $what in
+    run)
+        echo "installing laneway"
+        pip -e .
+        touch "$dir/.run"
+        ;;
+    dev)
+        echo "installing laneway and its development tools"
+        pip -e '.[dev]'
+        touch "$dir/.run" "$dir/.dev"
+        ;;
+    peers)
+        ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_debian postgresql
+        echo "installing the benchmarks' peers"
+        pip -r bench/peers/requirements.txt
+        touch "$dir/.done"
+        ;;
+    *)
+        echo "usage: setup.sh DIR run|dev|peers" >&2
+        exit 2
+        ;;
+esac

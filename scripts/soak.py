@@ -1,0 +1,129 @@
+"""The full counts of every promise: resumable, one log, time shown per part.
+
+`soak.py [--part NAME] [--fresh]`. A part that is done is not run again; a part of many seeds goes
+on where it stopped. State and log stand under soak/.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+SOAK = ROOT / "soak"
+STATE = SOAK / "state.json"
+LOG = SOAK / "soak.log"
+JOBS = os.cpu_count() or 1
+
+
+class Part(NamedTuple):
+    """A count, and the command that does a slice of it."""
+
+    name: str
+    total: int
+    slice: int
+    command: list[str]
+    """`{first}` and `{count}` are filled in."""
+
+
+def seeds(layer: str, total: int, piece: int) -> Part:
+    command = ["scripts/seeds.py", layer, "{count}", "--first", "{first}", "--jobs", str(JOBS)]
+    return Part(f"simulator {layer}", total, piece, command)
+
+
+PARTS = [
+    seeds("s1", 100_000, 5_000),
+    seeds("s2", 100_000, 1_000),
+    seeds("s3", 100_000, 5_000),
+    Part(
+        "exhaustive small scope",
+        1,
+        1,
+        ["-m", "pytest", "-q", "tests/sim/test_exhaustive.py"],
+    ),
+    Part(
+        "kill -9",
+        100,
+        25,
+        [
+            "tests/kill/runner.py",
+            "--kills",
+            "{count}",
+            "--executions",
+            "{executions}",
+            "--seed",
+            "{first}",
+        ],
+    ),
+    Part("mutations", 1, 1, ["scripts/mutants.py"]),
+    Part("demo", 1, 1, ["-m", "laneway", "demo", "--once"]),
+]
+
+EXECUTIONS_PER_KILL = 50
+"""100 kills over 5,000 executions."""
+
+
+def load() -> dict[str, dict[str, float]]:
+    return json.loads(STATE.read_text()) if STATE.exists() else {}
+
+
+def note(line: str) -> None:
+    stamped = f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}"
+    print(stamped, flush=True)
+    with LOG.open("a") as log:
+        log.write(stamped + "\n")
+
+
+def run_part(part: Part, state: dict[str, dict[str, float]]) -> bool:
+    entry = state.setdefault(part.name, {"done": 0, "seconds": 0.0})
+    while entry["done"] < part.total:
+        first = int(entry["done"])
+        count = min(part.slice, part.total - first)
+        filled = [
+            word.format(first=first, count=count, executions=count * EXECUTIONS_PER_KILL)
+            for word in part.command
+        ]
+        begun = time.monotonic()
+        with LOG.open("a") as log:
+            ran = subprocess.run(
+                [sys.executable, *filled], cwd=ROOT, stdout=log, stderr=log, check=False
+            )
+        took_s = time.monotonic() - begun
+        if ran.returncode != 0:
+            note(f"{part.name}: FAILED from {first} on, see {LOG.relative_to(ROOT)}")
+            return False
+        entry["done"] = first + count
+        entry["seconds"] += took_s
+        STATE.write_text(json.dumps(state, indent=1))
+        note(f"{part.name}: {first + count}/{part.total}, {took_s:.1f} s")
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", action="append", default=[])
+    parser.add_argument("--fresh", action="store_true", help="forget what was done before")
+    options = parser.parse_args()
+    SOAK.mkdir(exist_ok=True)
+    if options.fresh:
+        STATE.unlink(missing_ok=True)
+        LOG.unlink(missing_ok=True)
+    state = load()
+    chosen = [part for part in PARTS if not options.part or part.name in options.part]
+    results = [run_part(part, state) for part in chosen]
+    note("summary")
+    for part, held in zip(chosen, results, strict=True):
+        entry = state[part.name]
+        word = "held" if held else "FAILED"
+        note(
+            f"  {part.name:<24} {int(entry['done']):>7}/{part.total:<7} {entry['seconds']:>8.0f} s  {word}"
+        )
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

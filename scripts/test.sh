@@ -1,0 +1,20 @@
+#!/bin/sh
+# Everything, with fixed seeds: `test.sh BIN JOBS`. Counts are a stated slice of the soak's.
+set -eu
+bin=$1
+jobs=$2
+step() { printf '%s\n' "-- $*"; }
+step format;  "$bin/ruff" format --check -q src tests scripts
+step lint;    "$bin/ruff" check -q src tests scripts
+step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
+step types;   "$bin/mypy" --no-error-summary
+step "simulator: 3000 S1, 300 S2, 300 S3 worlds"
+"$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
+"$bin/python" scripts/seeds.py s2 300 --jobs "$jobs"
+"$bin/python" scripts/seeds.py s3 300 --jobs "$jobs"
+step "branches of the pure packages, each by its own mirror"
+"$bin/python" scripts/cover.py --mirror
+step "every listed mutation is caught"
+"$bin/python" scripts/mutants.py --jobs "$jobs"
+step tests
+exec "$bin/python" -m pytest -n "$jobs" --dist worksteal --durations=8

@@ -1,0 +1,75 @@
+"""What `laneway sim` does: run seeds and count, or tell one seed's story."""
+
+import json as jsonlib
+import sys
+import time
+from collections import Counter
+
+import msgspec
+
+from laneway.sim.run import LAYERS, Verdict, run_world
+
+STORY_LINES_MAX = 400
+"""A story longer than this is cut in the middle: its beginning and its end tell most."""
+
+
+def main(seed: int | None, seeds: int, layer: str, json: bool) -> int:
+    """Exit code 0 when every law held."""
+    if layer not in LAYERS:
+        print(f"laneway sim: no layer {layer!r}; one of {', '.join(LAYERS)}", file=sys.stderr)
+        return 2
+    if seed is not None:
+        return tell(run_world(seed, layer), json=json)
+    return count(seeds, layer, json=json)
+
+
+def tell(verdict: Verdict, *, json: bool) -> int:
+    if json:
+        print(msgspec.json.encode(verdict).decode())
+    else:
+        lines = list(verdict.story)
+        if len(lines) > STORY_LINES_MAX:
+            half = STORY_LINES_MAX // 2
+            cut = len(lines) - STORY_LINES_MAX
+            lines = [*lines[:half], f"          … {cut} lines …", *lines[-half:]]
+        print("\n".join(lines))
+        print(f"seed {verdict.seed}, layer {verdict.layer}: {verdict.steps} steps")
+        print(f"trace {verdict.trace}")
+        print(f"BROKEN  {verdict.broken}" if verdict.broken else "every law held")
+    return 1 if verdict.broken else 0
+
+
+def count(seeds: int, layer: str, *, json: bool) -> int:
+    begun = time.monotonic()
+    seen: Counter[str] = Counter()
+    broken: list[int] = []
+    steps = 0
+    for number in range(seeds):
+        verdict = run_world(number, layer)
+        seen.update(verdict.seen)
+        steps += verdict.steps
+        if verdict.broken:
+            broken.append(number)
+            print(f"seed {number} broke: {verdict.broken}", file=sys.stderr)
+        if sys.stderr.isatty() and number % 50 == 49:
+            print(f"\r{number + 1}/{seeds} seeds, {len(broken)} broken", end="", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    took_s = time.monotonic() - begun
+    if json:
+        answer = {
+            "layer": layer,
+            "seeds": seeds,
+            "steps": steps,
+            "seconds": round(took_s, 2),
+            "broken": broken,
+            "seen": dict(sorted(seen.items())),
+        }
+        print(jsonlib.dumps(answer))
+    else:
+        print(f"{seeds} worlds of layer {layer}, {steps} steps in {took_s:.1f} s")
+        for name, number in sorted(seen.items()):
+            print(f"  sometimes {name}: {number}")
+        failing = ", ".join(map(str, broken))
+        print(f"BROKEN  seeds {failing}: laneway sim --seed N" if broken else "every law held")
+    return 1 if broken else 0

@@ -1,0 +1,103 @@
+"""The simulator itself: it is deterministic, it tells stories, and it can fail."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from laneway.lanes.contract import machine
+from laneway.lanes.contract.lane import ContractLane
+from laneway.lanes.contract.values import Execute
+from laneway.sim import cli
+from laneway.sim.run import LAYERS, run_world, run_worlds
+
+SEEDS = Path(__file__).parent / "seeds.txt"
+KEPT = [
+    (layer, int(seed))
+    for layer, seed, *_ in (
+        line.split() for line in SEEDS.read_text().splitlines() if line and line[0] != "#"
+    )
+]
+
+
+@pytest.mark.parametrize(("layer", "seed"), KEPT)
+def test_a_seed_that_ever_broke_a_law_keeps_it_now(layer: str, seed: int) -> None:
+    assert run_world(seed, layer).broken is None
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("seed", [3, 17])
+def test_two_runs_of_one_seed_have_the_same_trace(layer: str, seed: int) -> None:
+    first, second = run_world(seed, layer), run_world(seed, layer)
+    assert first.trace == second.trace
+    assert first.story == second.story
+    assert first.seen == second.seen
+
+
+def test_other_seeds_are_other_worlds() -> None:
+    assert len({run_world(seed).trace for seed in range(20)}) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_world_breaks_a_law(layer: str) -> None:
+    broken, seen, steps = run_worlds(range(10_000, 10_040), layer)
+    assert [(verdict.seed, verdict.broken) for verdict in broken] == []
+    assert steps > 40
+    assert sum(seen.values()) > 0
+
+
+def test_a_machine_that_executes_again_after_a_crash_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without asking the chain first it pays twice, and the laws say so."""
+
+    def eager(lane: ContractLane) -> tuple[Execute, ...]:
+        if lane.slot is None or not lane.attempts:
+            return ()
+        number, attempt = next(reversed(lane.attempts.items()))
+        payload = lane.intents[lane.slot.intent].payload
+        return (Execute(lane.slot.id, number, payload, attempt.parent, attempt.deadline_ms),)
+
+    monkeypatch.setattr(machine, "resume", eager)
+    broken, _, _ = run_worlds(range(150))
+    assert any("never twice" in (verdict.broken or "") for verdict in broken)
+
+
+def test_a_machine_that_forgets_after_a_crash_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "resume", lambda lane: ())
+    broken, _, _ = run_worlds(range(60))
+    assert any("never lost" in (verdict.broken or "") for verdict in broken)
+
+
+def test_a_story_tells_what_happened_to_each_intent() -> None:
+    verdict = run_world(3)
+    story = "\n".join(verdict.story)
+    assert "starts" in story
+    assert "accepted as" in story
+    assert "begins on" in story
+    assert "is block" in story
+    assert "the faults stop" in story
+
+
+def test_the_command_tells_one_seed_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(seed=3, seeds=0, layer="s1", json=False) == 0
+    shown = capsys.readouterr().out
+    assert "accepted as" in shown
+    assert "every law held" in shown
+
+
+def test_the_command_counts_many_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(seed=None, seeds=5, layer="s1", json=True) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["seeds"] == 5
+    assert answer["broken"] == []
+    assert Counter(answer["seen"])["result:confirmed"] > 0
+
+
+def test_the_command_knows_its_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(seed=1, seeds=0, layer="s9", json=False) == 2
+    assert "no layer 's9'" in capsys.readouterr().err

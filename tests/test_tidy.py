@@ -1,0 +1,178 @@
+"""The rules of the style guide that a linter cannot say."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PURE = ("core", "lanes")
+PURE_FILES = [
+    path
+    for path in SOURCES
+    if path.relative_to(ROOT / "src/laneway").parts[0] in PURE
+    or path.match("devnets/*/model.py")
+    or path.name == "ports.py"
+]
+FORBIDDEN_IMPORTS = {
+    "asyncio", "datetime", "logging", "os", "pathlib", "random", "secrets", "socket",
+    "subprocess", "sys", "tempfile", "threading", "time", "uuid", "aiohttp", "apsw",
+}  # fmt: skip
+"""No clock, network, disk, thread, randomness or logging in a pure package."""
+
+FORBIDDEN_NAMES = re.compile(r"\b(\w*(manager|handler|helper|utils)\w*|process_[a-z]+)\b", re.I)
+BROAD_EXCEPTS = {
+    "engine/reactor.py": 1,
+    "engine/shell.py": 1,
+    "chains/contract_callable.py": 2,
+}
+"""The supervisors of turns and effects, and the adapter that runs a user's own code."""
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), str(path))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT / "src/laneway"))
+
+
+def committed_files() -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / line for line in listed.splitlines() if (ROOT / line).is_file()]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_a_module_is_at_most_500_lines_and_a_function_at_most_60(path: Path) -> None:
+    assert path.read_text().count("\n") <= 500
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno < 60, f"{node.name} in {name(path)}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_a_module_opens_with_what_it_holds(path: Path) -> None:
+    assert ast.get_docstring(parsed(path)), f"{name(path)} has no docstring"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_a_function_takes_at_most_six_arguments_or_keywords_only(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
+            assert len(given) <= 6, f"{node.name} in {name(path)} takes {len(given)}"
+
+
+@pytest.mark.parametrize("path", PURE_FILES, ids=name)
+def test_a_pure_module_imports_nothing_that_acts(path: Path) -> None:
+    imported: set[str] = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported.add(node.module.partition(".")[0])
+    # The store's answers are futures: ports names the type and makes none.
+    allowed = {"asyncio"} if path.name == "ports.py" else set()
+    assert not (imported & FORBIDDEN_IMPORTS) - allowed
+
+
+@pytest.mark.parametrize("path", PURE_FILES, ids=name)
+def test_a_pure_module_iterates_over_no_set(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.For | ast.comprehension):
+            looped = node.iter
+            is_set = isinstance(looped, ast.Set | ast.SetComp) or (
+                isinstance(looped, ast.Call)
+                and isinstance(looped.func, ast.Name)
+                and looped.func.id in ("set", "frozenset")
+            )
+            assert not is_set, f"{name(path)}:{looped.lineno}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_names_say_what_a_thing_is(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            overrides = node.name in ("set_exception_handler",)
+            assert overrides or not FORBIDDEN_NAMES.fullmatch(node.name), node.name
+
+
+def test_broad_excepts_stand_only_where_they_are_listed() -> None:
+    found: dict[str, int] = {}
+    for path in SOURCES:
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ExceptHandler) and (
+                node.type is None
+                or (isinstance(node.type, ast.Name) and node.type.id == "Exception")
+            ):
+                found[name(path)] = found.get(name(path), 0) + 1
+    assert found == BROAD_EXCEPTS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_every_match_on_a_family_ends_in_assert_never(path: Path) -> None:
+    for node in ast.walk(parsed(path)):
+        if not isinstance(node, ast.Match):
+            continue
+        on_classes = any(isinstance(case.pattern, ast.MatchClass) for case in node.cases)
+        if on_classes:
+            assert "assert_never" in ast.unparse(node.cases[-1]), f"{name(path)}:{node.lineno}"
+
+
+def test_every_bound_has_its_reason() -> None:
+    for path in (ROOT / "src").rglob("limits.py"):
+        body = parsed(path).body
+        for place, node in enumerate(body):
+            if not isinstance(node, ast.Assign):
+                continue
+            following = body[place + 1 :]
+            # Two bounds that belong together may share the reason that follows them.
+            reason = next((n for n in following if not isinstance(n, ast.Assign)), None)
+            assert isinstance(reason, ast.Expr), f"{name(path)}:{node.lineno}"
+            assert isinstance(reason.value, ast.Constant), f"{name(path)}:{node.lineno}"
+
+
+def test_nothing_names_a_machine_or_a_registry() -> None:
+    hosts = re.compile("npm" r"js\.|py" r"pi\.o|python" r"hosted|deb" r"\.debian")
+    paths = re.compile(r"(?<![\w.])/(?:wo" r"rk|fa" r"rm|ro" r"ot)/")
+    for path in committed_files():
+        if path.suffix in {".py", ".md", ".toml", ".sh", ".yml", ".js", ".html", ".sql", ".txt"}:
+            text = path.read_text()
+            assert not hosts.search(text), path
+            assert not paths.search(text), path
+
+
+def test_nothing_is_left_to_do_without_an_issue() -> None:
+    for path in committed_files():
+        if path.suffix == ".py":
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if re.search(r"#.*\b(TO" r"DO|FIX" r"ME|XX" r"X)\b", line):
+                    assert re.search(r"issue \d+", line), f"{path}:{number}"
+
+
+def test_prose_has_one_sentence_a_line() -> None:
+    for path in committed_files():
+        if path.suffix != ".md" or path.name == "mutations.md":
+            continue
+        fenced = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.lstrip().startswith(("```", "~~~")):
+                fenced = not fenced
+            if fenced or line.startswith(("|", "    ")):
+                continue
+            assert not re.search(r"[a-z)`]\. [A-Z][a-z]", line), f"{path.name}:{number}: {line}"
+
+
+def test_laneway_refuses_to_run_without_its_assertions() -> None:
+    command = [str(ROOT / ".venv/bin/python"), "-O", "-m", "laneway", "--version"]
+    import sys
+
+    command[0] = sys.executable
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "-O" in ran.stderr
