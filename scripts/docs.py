@@ -57,7 +57,7 @@ def decisions() -> list[tuple[str, str, list[str], list[str]]]:
     for path in sorted(LANE.glob("*.py")):
         known |= functions(path)
     rows = []
-    for case in next(n for n in ast.walk(known["decide"]) if isinstance(n, ast.Match)).cases:
+    for case in next(n for n in ast.walk(known["judge"]) if isinstance(n, ast.Match)).cases:
         if not isinstance(case.pattern, ast.MatchClass):
             continue
         event = ast.unparse(case.pattern.cls)
@@ -103,11 +103,11 @@ def contract_lane() -> str:
 
 def absence_table() -> list[str]:
     for path in sorted(LANE.glob("*.py")):
-        judged = functions(path).get("judge_absence")
+        judged = functions(path).get("absence_row")
         if judged is not None:
             text = ast.get_docstring(judged) or ""
-            return [line for line in text.splitlines() if line[:2].strip().isupper()]
-    raise SystemExit("judge_absence has no table")
+            return [line for line in text.splitlines() if line[1:3] == "  "]
+    raise SystemExit("absence_row has no table")
 
 
 def first_line(name: str) -> str:
@@ -123,6 +123,7 @@ def first_line(name: str) -> str:
 
 
 def configuration() -> str:
+    from laneway.lanes.contract import ContractSettings
     from laneway.wiring.schema import Config
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
@@ -138,6 +139,8 @@ def configuration() -> str:
             "|---|---|---|",
         ]
         meanings = field_docs(section.type)
+        if section.encode_name == "contract":
+            meanings = field_docs(ContractSettings)
         for field in msgspec.structs.fields(section.type):
             default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
             meaning = meanings.get(field.name, "").replace("\n", " ")
@@ -172,17 +175,16 @@ def docs_of(node: ast.ClassDef) -> dict[str, str]:
             waiting.append(ast.unparse(item.target))
         elif isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant) and waiting:
             text = " ".join(str(item.value.value).split())
-            # Two settings that belong together share the reason that follows them.
-            docs |= dict.fromkeys((name for name in waiting if name not in docs), text)
+            docs[waiting[-1]] = text
             waiting = []
     return docs
 
 
 def cli() -> str:
-    from laneway.cli import root
+    from laneway.cli.app import app
 
     lines = ["# Command line", "", FROM_CODE.strip(), ""]
-    describe(root, ["laneway"], lines)
+    describe(app, ["laneway"], lines)
     return "\n".join(lines)
 
 

@@ -119,9 +119,8 @@ def main() -> int:
     for part, held in zip(chosen, results, strict=True):
         entry = state[part.name]
         word = "held" if held else "FAILED"
-        note(
-            f"  {part.name:<24} {int(entry['done']):>7}/{part.total:<7} {entry['seconds']:>8.0f} s  {word}"
-        )
+        count = f"{int(entry['done'])}/{part.total}"
+        note(f"  {part.name:<24} {count:>15} {entry['seconds']:>8.0f} s  {word}")
     return 0 if all(results) else 1
 
 

@@ -3,15 +3,27 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from laneway.chains.contract_callable import CallableHost
+    from laneway.lanes.contract.settings import ContractSettings
+    from laneway.wiring.blocking import LanewaySync
     from laneway.wiring.embedded import Handle, Laneway, Settled
 
-__all__ = ["Handle", "Laneway", "Settled"]
+__all__ = ["CallableHost", "ContractSettings", "Handle", "Laneway", "LanewaySync", "Settled"]
+
+PLACES = {
+    "CallableHost": "laneway.chains.contract_callable",
+    "ContractSettings": "laneway.lanes.contract.settings",
+    "Handle": "laneway.wiring.embedded",
+    "Laneway": "laneway.wiring.embedded",
+    "LanewaySync": "laneway.wiring.blocking",
+    "Settled": "laneway.wiring.embedded",
+}
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for and no more: listing commands start in a tenth of a second."""
-    if name in __all__:
-        from laneway.wiring import embedded
+    if name in PLACES:
+        from importlib import import_module
 
-        return getattr(embedded, name)
+        return getattr(import_module(PLACES[name]), name)
     raise AttributeError(f"module 'laneway' has no attribute {name!r}")

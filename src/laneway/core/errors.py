@@ -2,9 +2,9 @@
 
 LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
-│   ├── BadRequest · IntentConflict · IntentNotFound · LaneFull
+│   ├── BadRequest · IntentConflict · IntentNotFound · LaneFull · Draining
 ├── ChainError    node or network; check before acting again
-│   ├── ChainUnreachable · ChainRefused · ChainUnreadable
+│   ├── ChainUnreachable · ChainUnreadable
 ├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
 │   │             unknown: StoreUnknown, StoreCorrupt, StoreClosed
 └── Bug           an invariant is broken; the lane stops

@@ -13,4 +13,11 @@ PRIORITY_CLASSES = 4
 """One cursor a class stands in every head; four words (urgent to low) is what people name."""
 
 REASON_CHARS_MAX = 500
-"""A reason is shown on a page and stored in a row that changes, which stays under 1 KB."""
+"""Foreign words are cut here where they enter: more does not fit on a page's line."""
+
+REASON_BYTES_MAX = 300
+"""Of a reason in UTF-8, as a record keeps it. The head of a lane holds two of them and a name, and
+a row that changes stays under 1 KB."""
+
+NAME_BYTES_MAX = 100
+"""Who told a lane something: a person's name or address, in UTF-8."""

@@ -9,6 +9,7 @@ import msgspec
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
+from laneway.core.reason import clip
 from laneway.engine.expiry import Expiries
 from laneway.engine.limits import READ_TIMEOUT_MS
 from laneway.lanes.contract.values import (
@@ -46,8 +47,25 @@ class ContractPerformer:
             case _:
                 assert_never(effect)
 
+    def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
+        """What it proves that an effect was not begun and never will be."""
+        now_ms = self._clock.now_ms()
+        match effect:
+            case Execute():
+                return self._returned(effect, Outcome.REFUSED, reason)
+            case ReadHeight(slot=slot):
+                return HeightRead(now_ms, slot, None, reason)
+            case FindExecution(slot=slot, attempt=attempt):
+                return SearchReturned(now_ms, slot, attempt, None, None, reason)
+            case _:
+                assert_never(effect)
+
     async def _execute(self, effect: Execute) -> ExecutionReturned:
         call = decode_call(effect.payload)
+        if effect.deadline_ms <= self._clock.now_ms():
+            # It waited so long that its lane, or a person, may have given it up: sent now it
+            # could land beside its successor. Not sent, it is proven dead.
+            return self._returned(effect, Outcome.REFUSED, "not sent: its deadline had passed")
         task = self._expiries.watch(effect.deadline_ms)
         try:
             done = await self._host.execute(call, effect.parent)
@@ -70,12 +88,16 @@ class ContractPerformer:
             block=done.block,
             final=done.final,
             stale=done.stale,
-            reason=done.reason,
+            reason=clip(done.reason),
         )
 
     def _returned(self, effect: Execute, outcome: Outcome, reason: str) -> ExecutionReturned:
         return ExecutionReturned(
-            self._clock.now_ms(), effect.slot, effect.attempt, outcome, reason=reason
+            self._clock.now_ms(),
+            effect.slot,
+            effect.attempt,
+            outcome,
+            reason=clip(reason),
         )
 
     async def _read_height(self, effect: ReadHeight) -> HeightRead:
@@ -86,7 +108,7 @@ class ContractPerformer:
                 reason = ""
         except (ChainError, TimeoutError) as error:
             height, reason = None, str(error) or "the host did not tell its height in time"
-        return HeightRead(self._clock.now_ms(), effect.slot, height, reason)
+        return HeightRead(self._clock.now_ms(), effect.slot, height, clip(reason))
 
     async def _find(self, effect: FindExecution) -> SearchReturned:
         call = decode_call(effect.payload)
@@ -94,7 +116,7 @@ class ContractPerformer:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
                 found = await self._host.find(call, effect.parent)
         except (ChainError, TimeoutError) as error:
-            reason = str(error) or "the host did not answer the search in time"
+            reason = clip(str(error)) or "the host did not answer the search in time"
             return SearchReturned(
                 self._clock.now_ms(), effect.slot, effect.attempt, None, None, reason
             )

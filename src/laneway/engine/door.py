@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from laneway.core.errors import Draining, LanewayError
+from laneway.core.errors import Draining
 from laneway.core.intent import Accepted, Answer, Arrival
 from laneway.engine.limits import ACCEPT_BATCH_MAX
 from laneway.ports import Store
@@ -13,23 +13,29 @@ from laneway.ports import Store
 Entered = Callable[[Arrival, Accepted], None]
 """Called for each arrival that is durable now."""
 
+Written = Callable[[Sequence[Arrival], BaseException | None], None]
+"""Called at the end of each write, with the error that ended it."""
+
+Answers = Sequence[Answer]
+
 
 class Door:
     """Gathers the arrivals of one loop turn into one write."""
 
-    def __init__(self, store: Store, entered: Entered) -> None:
+    def __init__(self, store: Store, entered: Entered, written: Written) -> None:
         self._store = store
         self._entered = entered
+        self._written = written
         self._waiting: deque[tuple[Arrival, asyncio.Future[Answer]]] = deque()
         self._scheduled = False
         self._writes = 0
-        self._closed = False
+        self._closed: Exception | None = None
 
     def submit(self, arrival: Arrival) -> "asyncio.Future[Answer]":
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer] = loop.create_future()
-        if self._closed:
-            future.set_exception(Draining())
+        if self._closed is not None:
+            future.set_exception(self._closed)
             return future
         self._waiting.append((arrival, future))
         if not self._scheduled:
@@ -37,33 +43,25 @@ class Door:
             loop.call_soon(self._flush)
         return future
 
-    def submit_many(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
+    def submit_many(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Answers]":
         """A batch that its caller gathered: one write, one answer for each."""
-        if self._closed:
-            future = asyncio.get_running_loop().create_future()
-            future.set_exception(Draining())
+        # Not the store's own future: a caller that cancels it must not hide what was accepted.
+        future: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+        if self._closed is not None:
+            future.set_exception(self._closed)
             return future
         self._writes += 1
         written = self._store.accept(arrivals)
-        written.add_done_callback(partial(self._written_many, arrivals))
-        return written
-
-    def _written_many(
-        self, arrivals: Sequence[Arrival], written: "asyncio.Future[Sequence[Answer]]"
-    ) -> None:
-        self._writes -= 1
-        if written.cancelled() or written.exception() is not None:
-            return  # Its caller hears of it.
-        for arrival, answer in zip(arrivals, written.result(), strict=True):
-            if isinstance(answer, Accepted):
-                self._entered(arrival, answer)
+        written.add_done_callback(partial(self._end_many, arrivals, future))
+        return future
 
     def is_quiet(self) -> bool:
         return not self._waiting and self._writes == 0
 
-    def close(self) -> None:
+    def close(self, error: Exception | None = None) -> None:
         """Accept nothing more; what already waits is still written and answered."""
-        self._closed = True
+        if self._closed is None or error is not None:
+            self._closed = error or Draining()
 
     def _flush(self) -> None:
         self._scheduled = False
@@ -72,23 +70,42 @@ class Door:
             batch = [self._waiting.popleft() for _ in range(count)]
             self._writes += 1
             written = self._store.accept([arrival for arrival, _ in batch])
-            written.add_done_callback(partial(self._written, batch))
+            written.add_done_callback(partial(self._end, batch))
 
-    def _written(
+    def _end(
         self,
         batch: list[tuple[Arrival, "asyncio.Future[Answer]"]],
-        written: "asyncio.Future[Sequence[Answer]]",
+        written: "asyncio.Future[Answers]",
     ) -> None:
         self._writes -= 1
         error = written.exception()
-        if error is not None:
-            assert isinstance(error, LanewayError)
+        if error is None:
+            for (arrival, future), answer in zip(batch, written.result(), strict=True):
+                if isinstance(answer, Accepted):
+                    self._entered(arrival, answer)
+                if not future.done():
+                    future.set_result(answer)
+        else:
             for _, future in batch:
                 if not future.done():
                     future.set_exception(error)
-            return
-        for (arrival, future), answer in zip(batch, written.result(), strict=True):
-            if isinstance(answer, Accepted):
-                self._entered(arrival, answer)
+        self._written([arrival for arrival, _ in batch] if error else (), error)
+
+    def _end_many(
+        self,
+        arrivals: Sequence[Arrival],
+        future: "asyncio.Future[Answers]",
+        written: "asyncio.Future[Answers]",
+    ) -> None:
+        self._writes -= 1
+        error = written.exception()
+        if error is None:
+            answers = written.result()
+            for arrival, answer in zip(arrivals, answers, strict=True):
+                if isinstance(answer, Accepted):
+                    self._entered(arrival, answer)
             if not future.done():
-                future.set_result(answer)
+                future.set_result(answers)
+        elif not future.done():
+            future.set_exception(error)
+        self._written(arrivals, error)

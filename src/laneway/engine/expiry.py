@@ -37,6 +37,8 @@ class Expiries:
     def end(self, task: Task) -> None:
         self._out.pop(task, None)
         self._passed.discard(task)
+        if not self._out:
+            self.close()  # Nothing is out: an idle engine has no timer here.
 
     def _arm(self, at_ms: int) -> None:
         if self._timer is not None:

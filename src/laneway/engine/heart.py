@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from laneway.core.errors import LeaseLost, StoreBusy, StoreError
+from laneway.core.errors import LeaseLost, StoreError
 from laneway.core.ids import Owner
 from laneway.engine.limits import (
     HEARTBEAT_MS,
@@ -14,10 +14,14 @@ from laneway.engine.limits import (
     LEASE_TTL_MS,
     PRUNE_BATCH,
     PRUNE_EVERY_MS,
+    PRUNE_ROUNDS_MAX,
 )
+from laneway.engine.passing import is_passing
 from laneway.ports import Clock, Lost, Store
 
 log = logging.getLogger("laneway.engine")
+
+Fail = Callable[[BaseException], None]
 
 
 class Retention(Struct, frozen=True):
@@ -37,32 +41,35 @@ class Heart:
         self._clock = clock
         self._owner = owner
         self._retention = retention
-        self._until_ms = 0
+        self._until_ms: int | None = None
         self._pruned_ms = clock.monotonic_ms()
         self._task: asyncio.Task[None] | None = None
 
-    async def start(self, fail: Callable[[BaseException], None]) -> None:
+    async def start(self, fail: Fail) -> None:
+        """Beat once, so that what follows is ours to do, and then again and again."""
         await self._beat()
-        self._task = asyncio.create_task(self._run(fail))
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="laneway-heart")
+            self._task.add_done_callback(lambda task: ended(task, fail))
 
     def stop(self) -> None:
+        self._until_ms = None
         if self._task is not None:
             self._task.cancel()
 
     def may_act(self) -> bool:
-        return self._clock.monotonic_ms() <= self._until_ms
+        return self._until_ms is not None and self._clock.monotonic_ms() <= self._until_ms
 
-    async def _run(self, fail: Callable[[BaseException], None]) -> None:
+    async def _run(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_MS / 1000)
             try:
                 await self._beat()
                 await self._prune()
-            except StoreBusy as error:
-                log.warning("a heartbeat was missed: %s", error)
             except StoreError as error:
-                fail(error)
-                return
+                if not is_passing(error):
+                    raise
+                log.warning("a heartbeat was missed: %s", error)
 
     async def _beat(self) -> None:
         # Counted from before the question: the answer's way back must not lengthen the lease.
@@ -75,8 +82,19 @@ class Heart:
         now_ms = self._clock.monotonic_ms()
         if self._retention is None or now_ms - self._pruned_ms < PRUNE_EVERY_MS:
             return
-        self._pruned_ms = now_ms
         wall_ms = self._clock.now_ms()
-        await self._store.prune(
-            wall_ms - self._retention.intents_ms, wall_ms - self._retention.feed_ms, PRUNE_BATCH
-        )
+        for _ in range(PRUNE_ROUNDS_MAX):
+            pruned = await self._store.prune(
+                wall_ms - self._retention.intents_ms, wall_ms - self._retention.feed_ms, PRUNE_BATCH
+            )
+            if pruned < PRUNE_BATCH:
+                self._pruned_ms = now_ms
+                return
+        # More is old than one look may remove: the next heartbeat goes on with it.
+
+
+def ended(task: "asyncio.Task[None]", fail: Fail) -> None:
+    """A heart that stopped by itself must not go unnoticed: the engine stops with it."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        fail(error)

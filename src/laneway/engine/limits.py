@@ -9,6 +9,9 @@ EVENTS_PER_TURN_MAX = 256
 IDLE_LANES_MAX = 10_000
 """Idle lanes kept in memory, least recently used out first: about 2 KB each."""
 
+ALARMS_SPARE_MAX = 1_024
+"""Entries of lanes given up that the heap of deadlines may hold beside two for each lane."""
+
 EFFECTS_INFLIGHT_MAX = 10_000
 """Calls to hosts under way at once; each is a task of about 3 KB and perhaps a socket."""
 
@@ -34,6 +37,11 @@ READY_PAGE = 512
 PRUNE_EVERY_MS = 60_000
 PRUNE_BATCH = 500
 """Retention removes this many intents a round, so that a round stays a short commit."""
+PRUNE_ROUNDS_MAX = 40
+"""Rounds after one heartbeat: 10,000 intents a second, more than a file can take in."""
 
 READ_TIMEOUT_MS = 30_000
 """A question to a host (its height, a search) is asked again after this."""
+
+STOP_MS_MAX = 10_000
+"""How long a stop waits for commits and cancelled calls; a host that will not end is left."""

@@ -39,6 +39,8 @@ class Perform(Struct, eq=False):
 
     lane: LaneId
     effect: Any
+    fence: int = 0
+    """Of the lease it was decided under: once that is not ours any more, it is not ours to do."""
 
 
 class Told(Struct, frozen=True):

@@ -5,17 +5,17 @@ what happened and carries out the orders it gives. A lane has at most one commit
 an effect is ordered only after the commit that explains it.
 """
 
-import heapq
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
-from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
+from laneway.core.intent import Arrival, BacklogPage, IntentRow
 from laneway.core.rows import Command, Lease, Result, Rows
+from laneway.engine.alarms import Alarms
 from laneway.engine.limits import (
     BACKLOG_PAGE,
     CLAIM_RETRY_MS,
@@ -38,6 +38,9 @@ from laneway.engine.run import Draft, Run
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
+Answered: TypeAlias = Lease | LaneId
+"""Whose answer it is. The lease tells a lane that was thrown away from the one loaded since."""
+
 
 class Windows(Struct, frozen=True):
     """Points where the simulator may make a window tiny, so that its edges are met often."""
@@ -59,16 +62,27 @@ class Reactor:
         self._runs: dict[LaneId, Run] = {}
         self._queue: deque[Run] = deque()
         self._idle: OrderedDict[LaneId, Run] = OrderedDict()
-        self._heap: list[tuple[int, LaneId]] = []
+        self._alarms = Alarms(self._runs)
         self._orders: list[Order] = []
         self._stopped: set[LaneId] = set()
+        self._now_ms = 0
+        """The latest time this was told."""
         self._holding = False
         self._closing = False
 
     # What the driver may ask.
 
+    def serves(self, lane: LaneId) -> bool:
+        """Whether this process was given the lane's kind, and no bug has stopped the lane."""
+        return lane_kind(lane) in self._kinds and lane not in self._stopped
+
     def holds(self, lane: LaneId) -> bool:
         return lane in self._runs
+
+    def owns(self, lane: LaneId, fence: int) -> bool:
+        """Whether what was ordered under this fence is still ours to do."""
+        run = self._runs.get(lane)
+        return run is not None and run.lease is not None and run.lease.fence == fence
 
     def lanes_held(self) -> int:
         return len(self._runs)
@@ -77,10 +91,16 @@ class Reactor:
         return len(self._idle)
 
     def is_quiet(self) -> bool:
-        """Whether every lane held is idle, or holds still because nothing more may be taken."""
+        """Whether nothing moves here by itself any more, however much may wait."""
+        if self._queue:
+            return False
         if self._holding:
-            return not any(run.draft or run.mailbox for run in self._runs.values())
-        return len(self._runs) == len(self._idle) and not self._queue
+            return not any(run.draft or run.mailbox or run.mail for run in self._runs.values())
+        return all(run.id in self._idle or run.is_stuck() for run in self._runs.values())
+
+    def is_idle(self) -> bool:
+        """Whether no lane held has anything begun that has not ended."""
+        return not self._queue and len(self._runs) == len(self._idle)
 
     def lane(self, lane: LaneId) -> Any:
         """The lane as it stands in memory, for laws and pages; never to be changed."""
@@ -92,42 +112,29 @@ class Reactor:
         run = self._runs.get(lane)
         return run is not None and run.lane is not None and run.draft is None
 
+    def has_work(self) -> bool:
+        """Whether `orders` must be asked again at once: a lane had more than one turn holds."""
+        return bool(self._queue)
+
     def next_ms(self) -> int | None:
         """When `orders` must be asked again if nothing happens before."""
-        return self._heap[0][0] if self._heap else None
+        return self._alarms.next_ms()
 
     # What happened.
 
     def woken(self, lane: LaneId, priority: int = 0) -> None:
-        """The door accepted something for this lane."""
-        if lane in self._stopped:
+        """Something waits for this lane; any process's door may have accepted it."""
+        run = self._run(lane)
+        if run is None:
             return
-        run = self._runs.get(lane) or self._open(lane)
-        run.drained = False
-        if run.page and run.page[-1].priority > priority:
-            run.page.clear()  # What was read ahead now stands behind something more urgent.
+        run.ahead.wake(priority)
         self._stir(run)
 
     def handed(self, arrival: Arrival, seq: int) -> bool:
-        """Take what the door just made durable straight into the lane's page, if it is next.
-
-        It is next only when nothing waits behind the page and its sequence follows what the page
-        holds: an intent that another process accepted in between is never passed over.
-        """
+        """Take what the door just made durable straight into the lane's page, if it is next."""
         run = self._runs.get(arrival.lane)
-        if (
-            run is None
-            or not run.drained
-            or run.reading
-            or len(run.page) >= self._windows.backlog_page
-        ):
+        if run is None or not run.ahead.hand(arrival, seq, self._windows.backlog_page):
             return False
-        if seq != run.seq_seen + 1:
-            return False
-        if run.page and run.page[-1].priority != arrival.priority:
-            return False
-        run.seq_seen = seq
-        run.page.append(placed(arrival, seq))
         self._stir(run)
         return True
 
@@ -138,41 +145,75 @@ class Reactor:
 
     def called(self, lane: LaneId) -> None:
         """An operator's command lies in this lane's mailbox."""
-        if lane in self._stopped:
-            return
-        run = self._runs.get(lane) or self._open(lane)
-        run.called = True
-        self._enqueue(run)
+        run = self._run(lane)
+        if run is not None:
+            run.called = True
+            self._enqueue(run)
 
     def opened(self, lease: Lease, rows: Rows) -> None:
-        run = self._runs[lease.lane]
-        run.lease = lease
+        """The lane is ours, and these are its rows."""
+        run = self._runs.get(lease.lane)
+        if run is None or (run.lease is not None and run.lease.fence > lease.fence):
+            return  # Given up meanwhile, or claimed once more: this lease is no longer the last.
+        if run.lease is not None:
+            # Claimed twice: the first lease is void, and so is all that stands on it.
+            self._forget(run)
+            doubted = run.doubted
+            run = self._runs[lease.lane] = Run(lease.lane, run.kind)
+            run.doubted = doubted
+        run.lease, run.rows = lease, rows
+        self._enqueue(run)
+
+    def _stand_up(self, run: Run, rows: Rows) -> None:
+        """From here on the lane is in memory, as it was committed."""
+        run.rows = None
         run.version = rows.head.version
         run.lane = run.kind.restore(rows)
         run.mail.extend(c for c in rows.mailbox if c.id > run.command_last)
-        run.drained = False
+        self._tell_doubted(run, rows)
         for effect in run.kind.resume(run.lane):
             self._perform(run, effect)
-        self._enqueue(run)
+
+    def _tell_doubted(self, run: Run, rows: Rows) -> None:
+        """The commit whose answer was lost is the one the store holds: it became true."""
+        if run.doubted is not None:
+            version, draft, write = run.doubted
+            if rows.head.version == version and rows.head.digest == write.digest():
+                self._orders.append(Told(run.id, draft.records, write.results()))
+            run.doubted = None
 
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
-        """Someone else owns it, or the store did not answer: ask again in a while."""
-        self._retry(self._runs[lane], now_ms + CLAIM_RETRY_MS)
-
-    def backlog_read(self, lane: LaneId, page: BacklogPage) -> None:
+        """Someone else owns it: ask again in a while."""
         run = self._runs.get(lane)
-        if run is None or run.lane is None or not run.reading:
-            return
-        run.reading = False
-        run.drained = run.drained and not page.more
-        run.page.extend(page.intents)
-        run.seq_seen = max((*run.kind.cursors(run.lane), *(row.seq for row in page.intents)))
-        self._enqueue(run)
+        if run is not None and run.lease is None:
+            self._retry(run, now_ms + CLAIM_RETRY_MS)
 
-    def mailbox_read(self, lane: LaneId, commands: Sequence[Command]) -> None:
+    def open_failed(self, lane: LaneId, now_ms: int) -> None:
+        """The store was busy or did not say: nothing stands on it yet, so ask again."""
         run = self._runs.get(lane)
+        if run is not None and run.lease is None:
+            self._pause(run, now_ms)
+
+    def backlog_read(self, lease: Answered, page: BacklogPage) -> None:
+        run = self._held(lease)
+        if run is not None and run.lane is not None and run.ahead.reading:
+            run.ahead.read(page, run.kind.cursors(run.lane))
+            self._enqueue(run)
+
+    def read_failed(self, lease: Answered, now_ms: int) -> None:
+        """The store was too busy to tell backlog or mailbox: read both again in a while."""
+        run = self._held(lease)
+        if run is not None:
+            run.ahead.fail()
+            run.hearing = 0
+            run.called = True
+            self._pause(run, now_ms)
+
+    def mailbox_read(self, lease: Answered, commands: Sequence[Command]) -> None:
+        run = self._held(lease)
         if run is None or run.lane is None:
             return
+        run.hearing = max(0, run.hearing - 1)
         known = run.mail[-1].id if run.mail else run.command_last
         run.mail.extend(c for c in commands if c.id > known)
         self._enqueue(run)
@@ -182,16 +223,23 @@ class Reactor:
         run = self._runs.get(lane)
         if run is None:
             return  # The lane was given up meanwhile; its next owner asks the chain.
-        if run.lane is not None:
-            run.mailbox.append(event)
-            self._enqueue(run)
+        # Even if the lane was loaded again since: what became of an effect is still true.
+        run.mailbox.append(event)
+        self._enqueue(run)
 
     def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
         """A message of this lane is durable in the lane it is for."""
         passed = self._kinds[lane_kind(lane)].passed
         if passed is None:
-            raise Bug(f"{lane} sends messages, but its kind has no event for their delivery")
-        self.answered(lane, passed(now_ms, message))
+            self.broken(lane, Bug(f"{lane} sends messages, but its kind cannot hear of delivery"))
+        else:
+            self.answered(lane, passed(now_ms, message))
+
+    def broken(self, lane: LaneId, error: Exception) -> None:
+        """What carries out this lane's effects met a bug: the lane stops, and it alone."""
+        run = self._runs.get(lane)
+        if run is not None:
+            self._stop(run, error)
 
     def lapsed(self, lane: LaneId, now_ms: int) -> None:
         """An effect was not begun because our lease may be over: load the lane again later.
@@ -205,8 +253,8 @@ class Reactor:
             run = self._runs[lane] = Run(lane, run.kind)
             self._retry(run, now_ms + CLAIM_RETRY_MS)
 
-    def committed(self, lane: LaneId, version: int) -> None:
-        run = self._runs.get(lane)
+    def committed(self, lease: Answered, version: int) -> None:
+        run = self._held(lease)
         if run is None or run.draft is None or version != run.version + 1:
             return  # The answer to a commit of a lane that was thrown away since.
         draft, write = run.draft, run.write
@@ -215,7 +263,7 @@ class Reactor:
         run.version = version
         run.retries = 0
         if draft.records:
-            self._orders.append(Told(lane, draft.records, write.results()))
+            self._orders.append(Told(run.id, draft.records, write.results()))
         for effect in draft.effects:
             self._perform(run, effect)
         if run.again or run.mailbox or run.mail:
@@ -223,25 +271,35 @@ class Reactor:
         else:
             self._rest(run)
 
-    def commit_refused(self, lane: LaneId) -> None:
+    def commit_refused(self, lease: Answered) -> None:
         """The lease is lost: another owner acts for this lane, and we no longer do."""
-        run = self._runs.get(lane)
+        run = self._held(lease)
         if run is not None:
             self._forget(run)
 
-    def commit_unknown(self, lane: LaneId) -> None:
+    def commit_unknown(self, lease: Answered) -> None:
         """Nobody knows what the store holds: throw the lane away and load it again."""
-        run = self._runs.get(lane)
+        run = self._held(lease)
         if run is None:
             return
         self._forget(run)
-        self._open(lane)
+        again = Run(run.id, run.kind)
+        again.retries = run.retries + 1
+        if run.draft is not None and run.write is not None:
+            again.doubted = run.version + 1, run.draft, run.write
+        self._runs[run.id] = again
+        if run.retries == 0:
+            self._orders.append(Open(run.id))
+        else:
+            self._pause(again, self._now_ms)  # A store that never knows is not asked in a ring.
 
-    def commit_busy(self, lane: LaneId, now_ms: int) -> None:
+    def commit_busy(self, lease: Answered, now_ms: int) -> None:
         """Nothing changed; the same write is tried again after a while."""
-        run = self._runs.get(lane)
-        if run is None or run.draft is None:
-            return
+        run = self._held(lease)
+        if run is not None and run.draft is not None:
+            self._pause(run, now_ms)
+
+    def _pause(self, run: Run, now_ms: int) -> None:
         wait_ms = min(COMMIT_RETRY_MS_MIN << min(run.retries, 10), COMMIT_RETRY_MS_MAX)
         run.retries += 1
         self._retry(run, now_ms + wait_ms)
@@ -261,7 +319,7 @@ class Reactor:
         self._runs.clear()
         self._queue.clear()
         self._idle.clear()
-        self._heap.clear()
+        self._alarms.clear()
         self._orders.clear()
         return leases
 
@@ -269,12 +327,13 @@ class Reactor:
 
     def orders(self, now_ms: int) -> list[Order]:
         """Run every lane that has something to do, once, and say what must be done now."""
+        self._now_ms = now_ms
         self._fire(now_ms)
         queue = self._queue
         for _ in range(len(queue)):
             run = queue.popleft()
             run.queued = False
-            if run.lane is not None and self._runs.get(run.id) is run:
+            if run.lease is not None and self._runs.get(run.id) is run:
                 self._supervise(run, now_ms)
         if len(self._idle) > self._windows.idle_lanes:
             self._evict()
@@ -283,34 +342,47 @@ class Reactor:
 
     def _supervise(self, run: Run, now_ms: int) -> None:
         """A bug stops the lane it is in, before anything of that turn is written or sent."""
+        ordered = len(self._orders)
         try:
             self._turn(run, now_ms)
         except Exception as error:  # noqa: BLE001 - the one supervisor: a bug has any class.
-            self._forget(run)
-            self._stopped.add(run.id)
-            self._orders.append(Stopped(run.id, error))
+            del self._orders[ordered:]
+            self._stop(run, error)
+
+    def _stop(self, run: Run, error: Exception) -> None:
+        self._forget(run)
+        self._stopped.add(run.id)
+        self._orders.append(Stopped(run.id, error))
 
     def _turn(self, run: Run, now_ms: int) -> None:
         """Drain what waits, decide and evolve, and order one commit for all of it."""
+        if run.rows is not None:
+            self._stand_up(run, run.rows)
         lease, kind, lane = run.lease, run.kind, run.lane
         assert lease is not None
         if run.called:
             run.called = False
+            run.hearing += 1
             self._orders.append(ReadMailbox(lease))
         if run.draft is not None:
             run.again = True
             return
         run.again = False
+        run.ahead.settle()
         draft = Draft()
         mailbox = run.mailbox
-        for _ in range(min(len(mailbox), self._windows.events_per_turn)):
+        events = min(len(mailbox), self._windows.events_per_turn)
+        for _ in range(events):
             draft.apply(kind, lane, mailbox.popleft())
-        while run.mail:
+        for _ in range(min(len(run.mail), self._windows.events_per_turn - events)):
             command = run.mail.popleft()
             run.command_last = command.id
             draft.answered.append(command.id)
             draft.apply(kind, lane, kind.told(now_ms, command))
-        if not self._holding:
+        if draft.answered:
+            # Only a command makes a waiting intent final.
+            run.ahead.drop(t.intent for t in draft.touched if isinstance(t, Result))
+        if not self._holding and run.hearing == 0:
             self._pull(run, draft, now_ms)
         run.deadline_ms = kind.deadline(lane)
         if draft.records or draft.answered:
@@ -324,14 +396,10 @@ class Reactor:
 
     def _pull(self, run: Run, draft: Draft, now_ms: int) -> None:
         """Hand over as much of the backlog as the lane wants now."""
-        kind, lane = run.kind, run.lane
-        if draft.answered and run.page:
-            # Only a command makes a waiting intent final; it may have been read ahead.
-            gone = {touch.intent for touch in draft.touched if isinstance(touch, Result)}
-            run.page = deque(intent for intent in run.page if intent.id not in gone)
+        kind, lane, ahead = run.kind, run.lane, run.ahead
         wanted = kind.wants(lane)
-        while wanted > 0 and run.page:
-            intents = tuple([run.page.popleft() for _ in range(min(wanted, len(run.page)))])
+        while wanted > 0 and ahead.rows:
+            intents = ahead.take(wanted)
             for intent in intents:
                 lane.intents[intent.id] = intent
             draft.apply(kind, lane, kind.offered(now_ms, intents))
@@ -339,46 +407,52 @@ class Reactor:
             if intents[-1].seq > kind.cursors(lane)[intents[-1].priority]:
                 self._put_back(run, intents)
                 break
-        if wanted > 0 and not run.drained and not run.reading:
+        if wanted > 0 and not (ahead.rows or ahead.drained or ahead.reading):
             assert run.lease is not None
-            run.reading = True
-            # A wake that comes while the page is read takes this back.
-            run.drained = True
+            ahead.begin_read()
             limit = max(self._windows.backlog_page, wanted)
             self._orders.append(ReadBacklog(run.lease, kind.cursors(lane), limit))
 
     def _put_back(self, run: Run, intents: tuple[IntentRow, ...]) -> None:
-        """It changed its mind (a drain came to its end): they wait where they were."""
+        """It changed its mind (a drain came to its end)."""
         cursors = run.kind.cursors(run.lane)
-        for intent in reversed(intents):
-            if intent.seq > cursors[intent.priority]:
-                run.page.appendleft(intent)
-                del run.lane.intents[intent.id]
+        left = [intent for intent in intents if intent.seq > cursors[intent.priority]]
+        for intent in left:
+            del run.lane.intents[intent.id]
+        run.ahead.put_back(left)
 
     def _rest(self, run: Run) -> None:
         """Note when the lane must be woken, and whether it is idle."""
         deadline_ms = run.deadline_ms
         if deadline_ms is not None:
-            self._schedule(run, deadline_ms)
-        if run.draft is None and not run.mailbox and not run.mail and not run.reading:
-            # By the law of `resume`, a lane that would resume nothing waits for no answer.
-            if deadline_ms is None and not run.page and not run.kind.resume(run.lane):
-                self._idle[run.id] = run
-        elif run.mailbox and run.draft is None:
+            self._alarms.set(run, deadline_ms)
+        if run.draft is not None:
+            return
+        if run.mailbox or run.mail:
             self._enqueue(run)
+        elif not (run.wakes() or run.is_asking() or run.queued or run.kind.resume(run.lane)):
+            # By the law of `resume`, a lane that would resume nothing waits for no answer. What
+            # its page holds is only read ahead: the lane wants none of it now.
+            self._idle[run.id] = run
 
     def _perform(self, run: Run, effect: Any) -> None:
         if not self._closing:
-            self._orders.append(Perform(run.id, effect))
+            assert run.lease is not None
+            self._orders.append(Perform(run.id, effect, run.lease.fence))
 
-    def _open(self, lane: LaneId) -> Run:
-        kind = self._kinds.get(lane_kind(lane))
-        if kind is None:
-            raise Bug(f"{lane} is of a kind this process was not given")
-        run = Run(lane, kind)
-        self._runs[lane] = run
-        self._orders.append(Open(lane))
+    def _run(self, lane: LaneId) -> Run | None:
+        """The lane as it is held, opened if need be; None if it is not for this process."""
+        run = self._runs.get(lane)
+        if run is None and self.serves(lane) and not self._closing:
+            run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
+            self._orders.append(Open(lane))
         return run
+
+    def _held(self, lease: Answered) -> Run | None:
+        """The run an answer is meant for; None once it was thrown away."""
+        if isinstance(lease, str):
+            return self._runs.get(lease)
+        return self._runs.get(lease.lane) if self.owns(lease.lane, lease.fence) else None
 
     def _forget(self, run: Run) -> None:
         self._runs.pop(run.id, None)
@@ -397,32 +471,14 @@ class Reactor:
             run.queued = True
             self._queue.append(run)
 
-    # Deadlines: one heap entry a lane, moved only when it comes due too early.
-
-    def _schedule(self, run: Run, at_ms: int) -> None:
-        if run.heap_ms is None or at_ms < run.heap_ms:
-            run.heap_ms = at_ms
-            heapq.heappush(self._heap, (at_ms, run.id))
-            if len(self._heap) > 2 * len(self._runs) + 1024:
-                self._compact()
+    # Time.
 
     def _retry(self, run: Run, at_ms: int) -> None:
         run.retry_ms = at_ms
-        self._schedule(run, at_ms)
-
-    def _compact(self) -> None:
-        """Drop entries of lanes that were given up; what is left is at most one a lane."""
-        self._heap = [(run.heap_ms, run.id) for run in self._runs.values() if run.heap_ms]
-        heapq.heapify(self._heap)
+        self._alarms.set(run, at_ms)
 
     def _fire(self, now_ms: int) -> None:
-        heap = self._heap
-        while heap and heap[0][0] <= now_ms:
-            at_ms, lane = heapq.heappop(heap)
-            run = self._runs.get(lane)
-            if run is None or run.heap_ms != at_ms:
-                continue
-            run.heap_ms = None
+        for run in self._alarms.due(now_ms):
             if run.retry_ms is not None and run.retry_ms <= now_ms:
                 run.retry_ms = None
                 self._again(run)
@@ -430,13 +486,15 @@ class Reactor:
                 run.deadline_ms = None
                 run.mailbox.append(run.kind.woken(now_ms))
                 self._enqueue(run)
-            later = [ms for ms in (run.retry_ms, run.deadline_ms) if ms is not None]
-            if later:
-                self._schedule(run, min(later))
+            for later_ms in (run.retry_ms, run.deadline_ms):
+                if later_ms is not None:
+                    self._alarms.set(run, later_ms)
 
     def _again(self, run: Run) -> None:
-        if run.lane is None:
+        if run.lease is None:
             self._orders.append(Open(run.id))
         elif run.write is not None:
             assert run.lease is not None
             self._orders.append(Commit(run.lease, run.version + 1, run.write))
+        else:
+            self._enqueue(run)

@@ -4,8 +4,8 @@ from collections import deque
 from typing import Any
 
 from laneway.core.ids import LaneId
-from laneway.core.intent import IntentRow
-from laneway.core.rows import Command, Lease, Touch, Write
+from laneway.core.rows import Command, Lease, Rows, Touch, Write
+from laneway.engine.ahead import Ahead
 from laneway.lanes.kind import LaneKind
 
 
@@ -44,24 +44,24 @@ class Run:
 
     __slots__ = (
         "again",
+        "ahead",
         "called",
         "command_last",
         "deadline_ms",
+        "doubted",
         "draft",
-        "drained",
         "heap_ms",
+        "hearing",
         "id",
         "kind",
         "lane",
         "lease",
         "mail",
         "mailbox",
-        "page",
         "queued",
-        "reading",
         "retries",
         "retry_ms",
-        "seq_seen",
+        "rows",
         "version",
         "write",
     )
@@ -71,25 +71,41 @@ class Run:
         self.kind = kind
         self.lane: Any = None
         self.lease: Lease | None = None
+        self.rows: Rows | None = None
+        """Loaded, and not yet stood up: that is done in the lane's own turn."""
         self.version = 0
         self.mailbox: deque[Any] = deque()
         self.mail: deque[Command] = deque()
         self.command_last = 0
-        self.page: deque[IntentRow] = deque()
-        self.drained = False
-        """Whether the backlog behind the page is known to be empty."""
-        self.seq_seen = 0
-        """The highest sequence that was taken or stands in the page."""
+        self.ahead = Ahead()
         self.called = False
         """Whether the mailbox in the store may hold something new."""
-        self.reading = False
+        self.hearing = 0
+        """Reads of the mailbox under way: what was told before is heard before more is begun."""
         self.again = False
         """Whether something came up while the commit was under way."""
         self.queued = False
         self.draft: Draft | None = None
         """The turn whose commit is under way."""
         self.write: Write | None = None
+        self.doubted: tuple[int, Draft, Write] | None = None
+        """A commit whose answer was lost, and its version: loading the lane tells what it was."""
         self.retries = 0
         self.retry_ms: int | None = None
         self.deadline_ms: int | None = None
         self.heap_ms: int | None = None
+
+    def wakes(self) -> bool:
+        """Whether some time wakes this lane, and not only a message."""
+        return self.deadline_ms is not None or self.retry_ms is not None
+
+    def is_asking(self) -> bool:
+        return self.ahead.reading or self.hearing > 0
+
+    def is_stuck(self) -> bool:
+        """Whether only a person, or another owner, can move this lane."""
+        if self.lease is None:
+            return self.retry_ms is not None
+        if self.draft is not None or self.mailbox or self.mail or self.is_asking():
+            return False
+        return self.kind.describe(self.kind.head(self.lane, None).state).word == "halted"

@@ -7,17 +7,25 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from laneway.core.ids import LaneId, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.lane import decode_history
-from laneway.lanes.contract.values import AttemptDoubted, AttemptOffered, ModeChanged, SlotClaimed
+from laneway.lanes.contract.values import (
+    AttemptDoubted,
+    AttemptOffered,
+    CommandRefused,
+    ModeChanged,
+    SlotClaimed,
+)
 from laneway.ports import Clock
 
 log = logging.getLogger("laneway.contract")
 
-LOUD = (AttemptDoubted, AttemptOffered, ModeChanged)
+LOUD = (AttemptDoubted, AttemptOffered, ModeChanged, CommandRefused)
 """Records whose lines are warnings."""
 
 
@@ -45,6 +53,7 @@ class ContractLog:
             )
         if not log.isEnabledFor(logging.INFO):
             return
+        # As the door counts: the fast queue is the first five unsettled, the running one included.
         name, length = ("FAST", "fastQueueLen") if answer.fast else ("SLOW", "slowQueueLen")
         waiting = answer.depth if answer.fast else answer.depth - settings.fast_size
         line(
@@ -92,6 +101,7 @@ class ContractLog:
                 logging.WARNING,
                 "EXECUTION UNKNOWN",
                 contract=contract,
+                executeCount=record.slot,
                 attempt=record.attempt,
                 reason=record.reason,
             )
@@ -101,6 +111,7 @@ class ContractLog:
                 logging.WARNING,
                 "EXECUTION RETRY",
                 contract=contract,
+                executeCount=attempt.slot,
                 attempt=attempt.number,
                 parent=attempt.parent,
             )
@@ -110,6 +121,15 @@ class ContractLog:
                 f"Queue {record.mode}",
                 contract=contract,
                 by=record.by,
+                reason=record.reason,
+            )
+        elif isinstance(record, CommandRefused):
+            line(
+                logging.WARNING,
+                "Command refused",
+                contract=contract,
+                verb=record.verb,
+                reqID=record.intent,
                 reason=record.reason,
             )
 
@@ -129,23 +149,34 @@ class ContractLog:
             "EXECUTION COMPLETE",
             reqID=result.intent,
             contract=contract,
-            status=result.status,
-            block=result.number,
             executionTime=duration(result.settled_ms - slot.claimed_ms),
             totalTime=duration(result.settled_ms - slot.accepted_ms),
+            status=result.status,
+            block=result.number,
         )
 
 
 def line(level: int, message: str, **fields: object) -> None:
     if log.isEnabledFor(level):
-        text = " ".join(f"{name}={value}" for name, value in fields.items())
+        text = " ".join(f"{name}={quoted(value)}" for name, value in fields.items())
         log.log(level, "%s %s", message, text, extra={"fields": fields})
 
 
+def quoted(value: object) -> str:
+    """A value as one word; what foreign words say must not look like fields or lines of ours."""
+    text = str(value)
+    plain = text.isprintable() and not any(mark in text for mark in ' "=')
+    return text if plain else msgspec.json.encode(text).decode()
+
+
 def duration(ms: int) -> str:
-    """As the seed writes it: 50ms, 1.2s, 10m5.05s."""
-    if ms < 1_000:
+    """As the seed writes it, which is Go's way: 50ms, 1.2s, 10m5.05s, 1h0m0s."""
+    ms = max(0, ms)  # A wall clock may be set back; a wait is never below zero.
+    if 0 < ms < 1_000:
         return f"{ms}ms"
     minutes, rest = divmod(ms, 60_000)
-    seconds = f"{rest / 1000:.3f}".rstrip("0").rstrip(".")
-    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest / 1_000:.3f}".rstrip("0").rstrip(".") + "s"
+    if hours:
+        return f"{hours}h{minutes}m{seconds}"
+    return f"{minutes}m{seconds}" if minutes else seconds

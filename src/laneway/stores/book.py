@@ -1,15 +1,19 @@
 """The store's rules without their waiting: what a commit does, step by step.
 
 A Book is synchronous and does one thing at a time. `begin` opens a group, `write` hands it over
-and `sync` makes it durable: all of it or nothing. `sync` alone may run on another thread. The
-asyncio store (group.py), the simulator and the contract suite all drive the same Books.
+and `sync` makes it durable: all of it or nothing. `sync` alone may run on another thread. A call
+that raises LeaseLost changed nothing and its group goes on; after any other error the group is
+rolled back. The asyncio store (group.py), the simulator and the contract suite all drive the
+same Books.
 """
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
+from laneway.core.limits import PRIORITY_CLASSES
 from laneway.core.rows import (
     Command,
     Cursors,
@@ -17,6 +21,7 @@ from laneway.core.rows import (
     Index,
     LaneView,
     Lease,
+    Result,
     Rows,
     Write,
 )
@@ -45,7 +50,8 @@ class Book(Protocol):
     def begin(self) -> None: ...
     def write(self) -> None: ...
     def sync(self) -> None: ...
-    def rollback(self) -> None: ...
+    def rollback(self) -> None:
+        """Forget the open group, if there is one: the book is as it was before `begin`."""
 
     def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]: ...
     def tell(self, command: Command) -> Command: ...
@@ -54,7 +60,11 @@ class Book(Protocol):
     def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None: ...
     def commit(self, lease: Lease, version: int, write: Write) -> int: ...
     def release(self, lease: Lease) -> None: ...
-    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int: ...
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
+        """Drop finished intents and feed that are old, at most `limit` of each.
+
+        The answer is the larger of the two counts: at the limit there may be more to drop.
+        """
 
     def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]: ...
     def load(self, lease: Lease) -> Rows: ...
@@ -86,6 +96,16 @@ class Pulse:
     def leave(self, owner: Owner) -> None:
         self._until_ms.pop(owner, None)
 
+    def gives_way(self, holder: Owner | None, owner: Owner, now_ms: int) -> bool:
+        """Whether `owner` may take what `holder` had: only from itself, nobody or the dead."""
+        if owner in self._dead:
+            return False
+        if holder is not None and holder != owner:
+            if self.is_alive(holder, now_ms):
+                return False
+            self.bury(holder)
+        return True
+
     def is_alive(self, owner: Owner, now_ms: int) -> bool:
         return self._until_ms.get(owner, -1) >= now_ms
 
@@ -105,3 +125,37 @@ def wake_after(write: Write, accepted_count: int, mail: bool) -> int | None:
     if mail or accepted_count > write.head.settled_count:
         return 0
     return write.head.wake_ms
+
+
+def check_class(arrival: Arrival) -> None:
+    """No backlog reads beyond the last class: an intent there would be accepted and never run."""
+    if not 0 <= arrival.priority < PRIORITY_CLASSES:
+        raise Bug(
+            f"{arrival.id} has priority {arrival.priority}; classes end at {PRIORITY_CLASSES}"
+        )
+
+
+def leftovers(row: IntentRow, result: Result) -> list[Index]:
+    """What a pruned intent leaves behind: its key, digest, final word and hash."""
+    left = [Index(ID_INDEX, row.id, row.id, row.lane, row.digest, result.status, result.hash)]
+    if row.key is not None:
+        value = key_value(row.scope, row.key)
+        left.append(
+            Index(KEY_INDEX, value, row.id, row.lane, row.digest, result.status, result.hash)
+        )
+    return left
+
+
+def says_the_same(waiting: Command, told: Command) -> bool:
+    """Whether a command about an intent lies in the mailbox already.
+
+    Such a command is told once: two of them could make one intent final twice, for a lane does
+    not remember which of the intents that still wait were cancelled. For the same reason a
+    command about an intent that is final is not queued at all; it comes back with the id 0.
+    """
+    return (
+        told.intent is not None
+        and waiting.intent == told.intent
+        and waiting.verb == told.verb
+        and waiting.word == told.word
+    )

@@ -11,7 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from laneway.core.errors import Bug, LeaseLost, StoreClosed, StoreCorrupt, StoreError, StoreRefused
+from laneway.core.errors import (
+    Bug,
+    LanewayError,
+    LeaseLost,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreRefused,
+)
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
 from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Rows
@@ -45,9 +53,12 @@ class GroupStore:
         self._sync_ms = 0.0
         self._executor: ThreadPoolExecutor | None = None
         self._failed: StoreError | None = None
+        self._alone = 0
+        """How many of the next requests are written each in a group of its own."""
         self.durability: Durability = book.durability
         self.groups = 0
         self.grouped = 0
+        """Groups made durable, and the requests in them."""
 
     # Writers.
 
@@ -59,16 +70,19 @@ class GroupStore:
         return self._ask(partial(self._book.tell, command))
 
     def beat(self, owner: Owner, ttl_ms: int) -> "asyncio.Future[Alive | Lost]":
-        return self._ask(partial(self._book.beat, owner, ttl_ms, self._clock.now_ms()))
+        # Leases are counted by a clock that nobody can set.
+        now_ms = self._clock.monotonic_ms()
+        return self._ask(partial(self._book.beat, owner, ttl_ms, now_ms))
 
     def leave(self, owner: Owner) -> "asyncio.Future[None]":
         return self._ask(partial(self._book.leave, owner))
 
     def claim(self, lane: LaneId, owner: Owner) -> "asyncio.Future[Lease | None]":
-        return self._ask(partial(self._book.claim, lane, owner, self._clock.now_ms()))
+        return self._ask(partial(self._book.claim, lane, owner, self._clock.monotonic_ms()))
 
     def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
-        return self._ask(partial(self._commit, commits), COMMIT_BYTES * len(commits))
+        size = sum(COMMIT_BYTES + len(commit.write.feed) for commit in commits)
+        return self._ask(partial(self._commit, commits), size)
 
     def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
         answers: list[int | LeaseLost] = []
@@ -90,12 +104,10 @@ class GroupStore:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         if self._failed is not None:
-            future.set_exception(self._failed)
+            future.set_exception(self._failed.with_traceback(None))
             return future
         self._requests.append((call, future, size))
-        if not self._scheduled and self._writing is None:
-            self._scheduled = True
-            loop.call_soon(self._write)
+        self._schedule()
         return future
 
     def _write(self) -> None:
@@ -103,11 +115,17 @@ class GroupStore:
         self._scheduled = False
         if not self._requests or self._writing is not None:
             return
+        if self._failed is not None:
+            self._refuse([], self._failed)
+            return
         group = self._gather()
         try:
             answers = self._prepare(group)
         except StoreError as error:
             self._refuse(group, error)
+            return
+        except (Bug, AssertionError) as error:
+            self._part(group, error)
             return
         if self._is_quick():
             self._settle(group, answers, self._sync())
@@ -121,15 +139,23 @@ class GroupStore:
 
     def _prepare(self, group: list[Request]) -> list[Any]:
         """Do what the group asks and hand it to the database, not yet durable."""
-        answers: list[Any] = []
         self._book.begin()
-        for call, _, _ in group:
-            try:
-                answers.append(call())
-            except Bug as error:
-                answers.append(error)
-        self._book.write()
+        try:
+            answers = [call() for call, _, _ in group]
+            self._book.write()
+        except BaseException:
+            self._book.rollback()
+            raise
         return answers
+
+    def _part(self, group: list[Request], error: Bug | AssertionError) -> None:
+        """One request of the group broke a law: find it by writing each of them alone."""
+        if len(group) == 1:
+            self._answer(group, [error])
+            return
+        self._alone = len(group)
+        self._requests.extendleft(reversed(group))
+        self._schedule()
 
     def _is_quick(self) -> bool:
         """Whether waiting for the disk here costs less than two thread switches."""
@@ -137,10 +163,10 @@ class GroupStore:
             return self._thread == "never"
         return self._sync_ms < INLINE_SYNC_MS_MAX
 
-    def _sync(self) -> StoreError | None:
+    def _sync(self) -> LanewayError | None:
         try:
             self._book.sync()
-        except StoreError as error:
+        except LanewayError as error:
             return error
         # A checkpoint now and then is slow; only a disk that is always slow counts as slow.
         sync_ms = min(self._book.sync_ms, 10 * INLINE_SYNC_MS_MAX)
@@ -151,36 +177,48 @@ class GroupStore:
         self,
         group: list[Request],
         answers: list[Any],
-        synced: "asyncio.Future[StoreError | None]",
+        synced: "asyncio.Future[LanewayError | None]",
     ) -> None:
         assert self._writing is not None
         self._writing.set_result(None)
         self._writing = None
         self._settle(group, answers, synced.result())
 
-    def _settle(self, group: list[Request], answers: list[Any], error: StoreError | None) -> None:
+    def _settle(self, group: list[Request], answers: list[Any], error: LanewayError | None) -> None:
         if error is None:
+            self.groups += 1
+            self.grouped += len(group)
             self._answer(group, answers)
         else:
             self._refuse(group, error)
 
-    def _refuse(self, group: list[Request], error: StoreError) -> None:
-        if isinstance(error, (StoreClosed, StoreCorrupt)):
-            self._failed = error  # Fail-stop: nothing is written after a doubtful sync.
+    def _refuse(self, group: list[Request], error: LanewayError) -> None:
+        if self._is_last(error):
+            group += self._requests
+            self._requests.clear()
         self._answer(group, [error] * len(group))
 
+    def _is_last(self, error: LanewayError) -> bool:
+        """Fail-stop: nothing is read or written after what leaves the file in doubt."""
+        if self._failed is None and isinstance(error, (StoreClosed, StoreCorrupt)):
+            self._failed = error
+        return self._failed is not None
+
     def _gather(self) -> list[Request]:
+        """The requests of the next group: as many as its bounds allow, and at least one."""
+        if self._alone:
+            self._alone -= 1
+            return [self._requests.popleft()]
         group: list[Request] = []
         size = 0
-        while self._requests and len(group) < GROUP_REQUESTS_MAX and size < GROUP_BYTES_MAX:
-            request = self._requests.popleft()
-            size += request[2]
-            group.append(request)
+        while self._requests and len(group) < GROUP_REQUESTS_MAX:
+            size += self._requests[0][2]
+            if group and size > GROUP_BYTES_MAX:
+                break
+            group.append(self._requests.popleft())
         return group
 
     def _answer(self, group: list[Request], answers: list[Any]) -> None:
-        self.groups += 1
-        self.grouped += len(group)
         for (_, future, _), answer in zip(group, answers, strict=True):
             if future.done():
                 continue  # Its caller no longer waits.
@@ -188,7 +226,10 @@ class GroupStore:
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
-        if self._requests and not self._scheduled:
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._requests and not self._scheduled and self._writing is None:
             self._scheduled = True
             asyncio.get_running_loop().call_soon(self._write)
 
@@ -233,11 +274,13 @@ class GroupStore:
 
     def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        if self._failed is not None:
+            future.set_exception(self._failed.with_traceback(None))
+            return future
         try:
-            if self._failed is not None:
-                raise self._failed
             future.set_result(call(*args, **kwargs))
-        except StoreError as error:
+        except LanewayError as error:
+            self._is_last(error)
             future.set_exception(error)
         return future
 

@@ -20,5 +20,16 @@ LANES_CACHED_MAX = 32_768
 WAL_PAGES_CHECKPOINT = 4_000
 """16 MB of log before it is folded back: a checkpoint then writes each hot page once."""
 
-BUSY_TIMEOUT_MS = 5_000
-"""How long an open waits for another process to let go of the file before it says who holds it."""
+BUSY_OPEN_MS = 5_000
+"""How long an open waits for another program to let go of the file."""
+
+BUSY_WRITE_MS = 250
+"""How long one group waits for another program's lock: the loop stands still meanwhile, and the
+engine tries again with growing pauses."""
+
+PRUNE_SCAN_MAX = 5_000
+"""Results one round of retention looks at, young ones included: about 10 ms."""
+
+PLACE_SCAN_MAX = 64
+"""Ids looked at to find where a page goes on behind a pruned intent; ids of one millisecond are
+in no order, and no door takes more than this in one."""

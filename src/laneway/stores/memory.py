@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, TypeAlias, assert_never
 
 import msgspec
 
@@ -21,6 +21,7 @@ from laneway.core.intent import (
 )
 from laneway.core.outcome import Status
 from laneway.core.rows import (
+    START,
     Command,
     Cursors,
     FeedEntry,
@@ -36,10 +37,23 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Alive, Durability, IntentView, Lost
-from laneway.stores.book import ID_INDEX, KEY_INDEX, Pulse, key_value, wake_after
+from laneway.stores.book import (
+    ID_INDEX,
+    KEY_INDEX,
+    Pulse,
+    check_class,
+    key_value,
+    leftovers,
+    says_the_same,
+    wake_after,
+)
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 
 replace = msgspec.structs.replace
+
+Change: TypeAlias = tuple[Any, Any, Any]
+"""One change of the open group: a table, a key and what stood there before (None: nothing), or
+an object, a field and its value, or a list that grew by one."""
 
 
 class LaneShelf:
@@ -65,24 +79,61 @@ class MemoryBook:
     def __init__(self) -> None:
         self.shelves: dict[LaneId, LaneShelf] = {}
         self.intents: dict[IntentId, IntentRow] = {}
+        self.numbers: dict[IntentId, int] = {}
+        """The order in which intents were accepted, for paging; pruned ones included."""
         self.results: dict[IntentId, Result] = {}
         self.indexes: dict[tuple[str, str], Index] = {}
         self.entries: list[FeedEntry] = []
         self.feed_next = 1
         self.command_next = 1
         self.pulse = Pulse()
+        self._undo: list[Change] = []
 
     def begin(self) -> None:
-        pass
+        self._undo.clear()
 
     def write(self) -> None:
         pass
 
     def sync(self) -> None:
-        pass
+        self._undo.clear()
 
     def rollback(self) -> None:
-        raise Bug("nothing in memory can fail half-way")
+        while self._undo:
+            place, key, old = self._undo.pop()
+            if type(place) is list:
+                place.pop()
+            elif type(place) is not dict:
+                setattr(place, key, old)
+            elif old is None:
+                place.pop(key, None)
+            else:
+                place[key] = old
+        # Pruned intents that came back stand last, but pages go by acceptance.
+        self.intents = dict(sorted(self.intents.items(), key=lambda row: self.numbers[row[0]]))
+
+    def _shelf(self, lane: LaneId) -> LaneShelf:
+        """The lane's shelf, made on demand; its head is about to change."""
+        shelf = self.shelves.get(lane)
+        if shelf is None:
+            self._undo.append((self.shelves, lane, None))
+            shelf = self.shelves[lane] = LaneShelf(lane)
+        else:
+            self._undo.append((shelf, "head", shelf.head))
+        return shelf
+
+    def _put(self, table: dict[Any, Any], key: object, value: object) -> None:
+        self._undo.append((table, key, table.get(key)))
+        table[key] = value
+
+    def _drop(self, table: dict[Any, Any], key: object) -> None:
+        self._undo.append((table, key, table.pop(key, None)))
+
+    def _next(self, name: str) -> int:
+        number: int = getattr(self, name)
+        self._undo.append((self, name, number))
+        setattr(self, name, number + 1)
+        return number
 
     # Any process, unfenced.
 
@@ -90,12 +141,11 @@ class MemoryBook:
         return [self._accept(arrival) for arrival in arrivals]
 
     def _accept(self, arrival: Arrival) -> Answer:
+        check_class(arrival)
         known = self._known(arrival)
         if known is not None:
             return known
-        shelf = self.shelves.get(arrival.lane)
-        if shelf is None:
-            shelf = self.shelves[arrival.lane] = LaneShelf(arrival.lane)
+        shelf = self.shelves.get(arrival.lane) or LaneShelf(arrival.lane)
         tail, head = shelf.tail, shelf.head
         size = len(arrival.payload)
         depth = tail.accepted_count - head.settled_count
@@ -106,18 +156,27 @@ class MemoryBook:
             return Full("bytes", arrival.bytes_max)
         row = placed(arrival, tail.seq_next)
         fast = depth < arrival.fast_size
+        shelf = self._shelf(arrival.lane)
+        self._undo.append((shelf, "tail", tail))
         shelf.tail = tail_after(tail, size, fast=fast)
         shelf.head = replace(head, wake_ms=0)
-        shelf.classes.setdefault(row.priority, []).append(row)
-        self.intents[row.id] = row
+        line = shelf.classes.setdefault(row.priority, [])
+        line.append(row)
+        self._undo.append((line, None, None))
+        self._put(self.intents, row.id, row)
+        self._put(self.numbers, row.id, len(self.numbers) + 1)
         if row.key is not None:
             value = key_value(row.scope, row.key)
-            self.indexes[(KEY_INDEX, value)] = Index(KEY_INDEX, value, row.id, row.lane, row.digest)
+            self._put_index(Index(KEY_INDEX, value, row.id, row.lane, row.digest))
         return Accepted(row.id, row.seq, depth + 1, unsettled + size, fast)
+
+    def _put_index(self, index: Index) -> None:
+        self._put(self.indexes, (index.name, index.value), index)
 
     def _known(self, arrival: Arrival) -> Answer | None:
         if arrival.id in self.intents or (ID_INDEX, arrival.id) in self.indexes:
-            assert not arrival.fresh
+            if arrival.fresh:
+                raise Bug(f"{arrival.id} was said to be fresh, but it is known")
             return Replayed(arrival.id)
         if arrival.key is None:
             return None
@@ -127,12 +186,14 @@ class MemoryBook:
         return Replayed(index.intent) if index.digest == arrival.digest else Conflict(index.intent)
 
     def tell(self, command: Command) -> Command:
-        shelf = self.shelves.get(command.lane)
-        if shelf is None:
-            shelf = self.shelves[command.lane] = LaneShelf(command.lane)
-        command = replace(command, id=self.command_next)
-        self.command_next += 1
-        shelf.mail[command.id] = command
+        if command.intent in self.results or (ID_INDEX, command.intent) in self.indexes:
+            return replace(command, id=0)
+        shelf = self._shelf(command.lane)
+        for waiting in shelf.mail.values():
+            if says_the_same(waiting, command):
+                return waiting
+        command = replace(command, id=self._next("command_next"))
+        self._put(shelf.mail, command.id, command)
         shelf.head = replace(shelf.head, wake_ms=0)
         return command
 
@@ -145,45 +206,40 @@ class MemoryBook:
         self.pulse.leave(owner)
 
     def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None:
-        shelf = self.shelves.get(lane)
-        if shelf is None:
-            shelf = self.shelves[lane] = LaneShelf(lane)
-        head = shelf.head
-        if head.owner is not None and head.owner != owner:
-            if self.pulse.is_alive(head.owner, now_ms):
-                return None
-            self.pulse.bury(head.owner)
+        head = (self.shelves.get(lane) or LaneShelf(lane)).head
+        if not self.pulse.gives_way(head.owner, owner, now_ms):
+            return None
+        shelf = self._shelf(lane)
         shelf.head = replace(head, owner=owner, fence=head.fence + 1)
         return Lease(lane, owner, head.fence + 1)
 
     def commit(self, lease: Lease, version: int, write: Write) -> int:
-        shelf = self.shelves[lease.lane]
-        head = shelf.head
+        held = self.shelves.get(lease.lane)
         digest = write.digest()
-        if head.fence != lease.fence:
+        if held is None or held.head.fence != lease.fence:
             raise LeaseLost(lease.lane, lease.fence, version)
+        head = held.head
         if head.version == version:
             if head.digest == digest:
                 return version
             raise Bug(f"{lease.lane}: version {version} was written with other rows")
         if head.version + 1 != version:
             raise LeaseLost(lease.lane, lease.fence, version)
+        shelf = self._shelf(lease.lane)
         for touch in write.touched:
             match touch:
                 case RowPut():
-                    shelf.rows[(touch.table, touch.key)] = touch
+                    self._put(shelf.rows, (touch.table, touch.key), touch)
                 case RowKey():
-                    shelf.rows.pop((touch.table, touch.key), None)
+                    self._drop(shelf.rows, (touch.table, touch.key))
                 case Result():
-                    if touch.intent in self.results:
-                        raise Bug(f"{touch.intent} has a final answer already")
-                    self.results[touch.intent] = touch
+                    self._put_result(touch)
                 case Index():
-                    self.indexes[(touch.name, touch.value)] = touch
+                    self._put_index(touch)
                 case _:
                     assert_never(touch)
         for done in write.answered:
-            shelf.mail.pop(done, None)
+            self._drop(shelf.mail, done)
         shelf.head = Head(
             lane=head.lane,
             owner=head.owner,
@@ -197,15 +253,22 @@ class MemoryBook:
             state=write.head.state,
         )
         if write.feed:
-            self.entries.append(
-                FeedEntry(self.feed_next, lease.lane, version, write.at_ms, write.feed)
-            )
-            self.feed_next += 1
+            cursor = self._next("feed_next")
+            self.entries.append(FeedEntry(cursor, lease.lane, version, write.at_ms, write.feed))
+            self._undo.append((self.entries, None, None))
         return version
 
+    def _put_result(self, result: Result) -> None:
+        if result.intent in self.results:
+            raise Bug(f"{result.intent} has a final answer already")
+        if result.intent not in self.intents:
+            raise Bug("a final answer names an intent that is not there")
+        self._put(self.results, result.intent, result)
+
     def release(self, lease: Lease) -> None:
-        shelf = self.shelves[lease.lane]
-        if shelf.head.fence == lease.fence:
+        held = self.shelves.get(lease.lane)
+        if held is not None and held.head.fence == lease.fence:
+            shelf = self._shelf(lease.lane)
             shelf.head = replace(shelf.head, owner=None)
 
     # Readers.
@@ -221,7 +284,7 @@ class MemoryBook:
         return heapq.nsmallest(limit, due)
 
     def load(self, lease: Lease) -> Rows:
-        shelf = self.shelves[lease.lane]
+        shelf = self._held(lease)
         if shelf.head.fence != lease.fence:
             raise LeaseLost(lease.lane, lease.fence, shelf.head.version)
         rows = tuple(shelf.rows[key] for key in sorted(shelf.rows))
@@ -230,15 +293,21 @@ class MemoryBook:
             head=shelf.head,
             open=rows,
             intents=tuple(self.intents[intent] for intent in named),
-            mailbox=tuple(shelf.mail.values()),
+            mailbox=self._mailbox(shelf),
         )
 
+    def _held(self, lease: Lease) -> LaneShelf:
+        shelf = self.shelves.get(lease.lane)
+        if shelf is None:
+            raise LeaseLost(lease.lane, lease.fence, 0)
+        return shelf
+
     def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
-        shelf = self.shelves[lease.lane]
+        shelf = self._held(lease)
         rows: list[IntentRow] = []
         size = 0
-        for priority in sorted(shelf.classes):
-            for row in self._behind(shelf.classes[priority], after[priority]):
+        for priority, seq in enumerate(after):
+            for row in self._behind(shelf.classes.get(priority, []), seq):
                 if row.id in self.results:
                     continue
                 if len(rows) == limit or (rows and size + row.size() > BACKLOG_PAGE_BYTES_MAX):
@@ -260,7 +329,11 @@ class MemoryBook:
         return rows[low:]
 
     def mailbox(self, lease: Lease) -> Sequence[Command]:
-        return tuple(self.shelves[lease.lane].mail.values())
+        return self._mailbox(self._held(lease))
+
+    @staticmethod
+    def _mailbox(shelf: LaneShelf) -> tuple[Command, ...]:
+        return tuple(shelf.mail[command] for command in sorted(shelf.mail))
 
     def intent(self, intent: IntentId) -> IntentView | None:
         row = self.intents.get(intent)
@@ -287,14 +360,17 @@ class MemoryBook:
         shelf = self.shelves.get(lane)
         if shelf is None:
             return None
-        page = self.backlog(Lease(lane, Owner(""), 0), shelf.head.cursors, 1)
+        cursors = shelf.head.cursors
+        cursors += START[len(cursors) :]
+        page = self.backlog(Lease(lane, Owner(""), 0), cursors, 1)
         return page.intents[0] if page.intents else None
 
     def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:
         word = Status(status)
+        number = 0 if after is None else self.numbers.get(after, 0)
         found: list[IntentView] = []
-        for intent in sorted(self.intents):
-            if after is not None and intent <= after:
+        for intent in self.intents:
+            if self.numbers[intent] <= number:
                 continue
             view = self.intent(intent)
             assert view is not None
@@ -308,15 +384,25 @@ class MemoryBook:
         return [entry for entry in self.entries if entry.cursor > after][:limit]
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
-        old = [r for r in self.results.values() if r.settled_ms < before_ms][:limit]
-        for result in old:
-            row = self.intents.pop(result.intent)
-            del self.results[result.intent]
-            self.shelves[row.lane].classes[row.priority].remove(row)
+        old = [r for r in self.results.values() if r.settled_ms < before_ms and self._rests(r)]
+        for result in old[:limit]:
+            row = self.intents[result.intent]
+            self._drop(self.intents, row.id)
+            self._drop(self.results, row.id)
+            classes = self.shelves[row.lane].classes
+            self._put(classes, row.priority, [r for r in classes[row.priority] if r is not row])
             for index in leftovers(row, result):
-                self.indexes[(index.name, index.value)] = index
-        self.entries = [entry for entry in self.entries if entry.at_ms >= feed_before_ms]
-        return len(old)
+                self._put_index(index)
+        trimmed = [entry.cursor for entry in self.entries if entry.at_ms < feed_before_ms]
+        gone = set(trimmed[:limit])
+        self._undo.append((self, "entries", self.entries))
+        self.entries = [entry for entry in self.entries if entry.cursor not in gone]
+        return max(len(old[:limit]), len(gone))
+
+    def _rests(self, result: Result) -> bool:
+        """Whether no slot still watches over the finished intent."""
+        view = self.intent(result.intent)
+        return view is not None and not view.open
 
     def close(self) -> None:
         pass
@@ -331,17 +417,6 @@ def tail_after(tail: Tail, size: int, *, fast: bool) -> Tail:
         tail.fast_hits + (1 if fast else 0),
         tail.slow_hits + (0 if fast else 1),
     )
-
-
-def leftovers(row: IntentRow, result: Result) -> list[Index]:
-    """What a pruned intent leaves behind: its key, digest, final word and hash."""
-    left = [Index(ID_INDEX, row.id, row.id, row.lane, row.digest, result.status, result.hash)]
-    if row.key is not None:
-        value = key_value(row.scope, row.key)
-        left.append(
-            Index(KEY_INDEX, value, row.id, row.lane, row.digest, result.status, result.hash)
-        )
-    return left
 
 
 def view_has_status(view: IntentView, word: Status) -> bool:

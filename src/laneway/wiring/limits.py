@@ -5,3 +5,40 @@ LANE_PAGE = 500
 
 RETRY_AFTER_S = 30
 """What a full lane tells its callers: an execution is minutes, so sooner is not worth asking."""
+
+GC_ALLOCATIONS = 50_000
+"""New objects between two looks of the collector, 70 times Python's own: see calm_collector."""
+
+CONFIG_BYTES_MAX = 1 << 20
+"""A configuration larger than this is another file given by mistake."""
+
+DURATION_MS_MAX = 366 * 86_400_000
+"""A year; a longer wait in a configuration is a typo."""
+
+COUNT_MAX = 1 << 40
+"""Larger counts and sizes in a configuration are typos, and this one still fits every row."""
+
+RETENTION_DAYS_MAX = 36_500
+"""A hundred years, which is also what "for ever" means."""
+
+LINE_BYTES_MAX = 8 << 20
+"""One request line of a worker: the largest payload with every byte escaped, and its fields."""
+
+SUBMISSIONS_INFLIGHT_MAX = 1_024
+"""Lines a worker has read but not answered; two full batches of the door."""
+
+WORKER_READY_S_MAX = 20.0
+WORKER_STOP_S_MAX = 5.0
+"""A worker starts in half a second and stops in a tenth of it; the rest is a busy machine."""
+
+DEMO_S_MAX = 80.0
+"""The demo's work ends within 90 s whatever happens; the rest is for telling what did."""
+
+LOG_TAIL_BYTES = 4_096
+"""How much of a dead worker's log is read for its last words."""
+
+LOOP_STOP_S_MAX = 5.0
+"""How long a closing LanewaySync waits for its thread, which then has nothing left to do."""
+
+NUMBER_MAX = (1 << 53) - 1
+"""The largest number that JSON, SQLite and every language in between agree on."""

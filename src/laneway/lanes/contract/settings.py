@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from laneway.core.errors import BadRequest
+
 
 class ContractSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Defaults are the seed's where it names one (§5: a fast queue of 5)."""
@@ -18,7 +20,7 @@ class ContractSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     retry_ms_max: int = 60_000
     """A host that is down is asked again after 1, 2, 4 … 60 seconds."""
     stale_retries_max: int = 50
-    """Refusals of one execution by a host that keeps moving under us, before `exhausted`."""
+    """How often other writers may take one execution's block, before `exhausted`."""
     exhausted: Literal["halt", "skip"] = "halt"
     """What then: halt the lane for a person, or skip the intent as dead and go on."""
     breaker_failures: int = 5
@@ -36,3 +38,24 @@ class ContractSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """From the host: `execute` names its parent block, so a second try cannot land twice."""
     has_chain: bool = True
     """From the host: heights are read from a chain, not counted by the lane."""
+
+    def __post_init__(self) -> None:
+        """A zero in any of these would spin, or rest for ever."""
+        for name in POSITIVE:
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadRequest(name, f"it is {value}, and must be at least 1")
+
+
+POSITIVE = (
+    "fast_size",
+    "execution_ms_max",
+    "search_ms",
+    "retry_ms_min",
+    "retry_ms_max",
+    "stale_retries_max",
+    "breaker_failures",
+    "breaker_open_ms",
+    "count_max",
+    "bytes_max",
+)

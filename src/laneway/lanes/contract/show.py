@@ -11,7 +11,11 @@ from laneway.lanes.kind import LaneState
 
 
 class QueueMetrics(Struct, frozen=True, rename="camel"):
-    """One contract's row of the seed's metrics, with its names."""
+    """One contract's row of the seed's metrics, with its names.
+
+    enqueueCount = executeCount + fastQueueLen + slowQueueLen + droppedCount. The seed knows no
+    cancelling and no expiry, so where neither is used its own equation holds.
+    """
 
     contract: str
     fast_queue_len: int
@@ -21,14 +25,17 @@ class QueueMetrics(Struct, frozen=True, rename="camel"):
     fast_hit_count: int
     slow_hit_count: int
     worker_running: bool
+    dropped_count: int = 0
+    """Cancelled or expired while they waited: taken from the queue, never executed."""
 
 
 def describe(state: bytes, settings: ContractSettings) -> LaneState:
-    head = decode_head(state) if state else ContractHead()
+    head = read_head(state)
+    word, reason, since_ms = words(head, settings)
     return LaneState(
-        word=word(head, settings),
-        reason=head.reason,
-        since_ms=head.mode_ms,
+        word=word,
+        reason=reason,
+        since_ms=since_ms,
         running=0 if head.running_since_ms is None else 1,
         running_since_ms=head.running_since_ms,
         executed_count=head.started_count,
@@ -36,30 +43,42 @@ def describe(state: bytes, settings: ContractSettings) -> LaneState:
     )
 
 
-def word(head: ContractHead, settings: ContractSettings) -> str:
+def read_head(state: bytes) -> ContractHead:
+    return decode_head(state) if state else ContractHead()
+
+
+def words(head: ContractHead, settings: ContractSettings) -> tuple[str, str, int]:
+    """The state, why, and since when. What holds it up longest comes first."""
+    if head.halted:
+        return "halted", head.wait_reason, head.halt_ms
     if head.mode != "running":
-        return head.mode
-    if head.running_since_ms is None:
-        return "idle"
+        return head.mode, head.reason, head.mode_ms
+    since_ms = head.running_since_ms
+    if since_ms is None:
+        return "idle", "", head.mode_ms
     if head.failures >= settings.breaker_failures:
-        return "tripped"
+        return "tripped", head.wait_reason, since_ms
     if head.waiting:
-        return "backing off"
-    return "recovering" if head.doubted else "running"
+        return "backing off", head.wait_reason, since_ms
+    if head.doubted:
+        return "recovering", head.wait_reason, since_ms
+    return "running", "", since_ms
 
 
 def queue_metrics(view: LaneView, settings: ContractSettings) -> QueueMetrics:
     """The lengths are derived: the fast queue is the first five of one ordered backlog."""
-    shown = describe(view.head.state, settings)
-    waiting = view.depth() - shown.running
+    head = read_head(view.head.state)
+    running = 0 if head.running_since_ms is None else 1
+    waiting = view.depth() - running
     fast = min(waiting, settings.fast_size)
     return QueueMetrics(
         contract=lane_key(view.tail.lane),
         fast_queue_len=fast,
         slow_queue_len=waiting - fast,
         enqueue_count=view.tail.accepted_count,
-        execute_count=shown.executed_count,
+        execute_count=head.started_count,
         fast_hit_count=view.tail.fast_hits,
         slow_hit_count=view.tail.slow_hits,
-        worker_running=view.leased and shown.word not in ("paused", "halted"),
+        worker_running=view.leased and head.mode != "paused",
+        dropped_count=view.head.settled_count - (head.started_count - running),
     )

@@ -24,18 +24,30 @@ class ContractHead(Struct, array_like=True, forbid_unknown_fields=True):
     settled_bytes: int = 0
     slot_next: int = 1
     height: int | None = None
-    """The latest block known; None means it must be read before the next execution."""
+    """The block the next execution builds on; None means it must be read first."""
+    floor: int = 0
+    """The highest block we know of. A node that lags must not send us back below it, where an
+    equal call of ours would be taken for the next one."""
     started_count: int = 0
     """Intents that were given a slot: the seed's executeCount."""
     failures: int = 0
     """Doubtful or failed answers in a row; a tripped breaker is a count at its limit."""
     mode: str = "running"
-    """running, paused, draining (finish the queue, then pause) or halted."""
+    """The operator's word: running, paused, or draining (finish the queue, then pause)."""
     reason: str = ""
     by: str = ""
     mode_ms: int = 0
     drain_seq: int = 0
-    """While draining: the last sequence that is still taken."""
+    """While draining: what was accepted up to this sequence is still to be finished."""
+    drain_left: int = 0
+    """While draining: how many of those are not final yet."""
+    cancelled_seq: int = 0
+    """The highest sequence that became final while it waited."""
+    halted: bool = False
+    """The machine's own word, over the operator's: only a person or the chain can go on."""
+    halt_ms: int = 0
+    wait_reason: str = ""
+    """Why the open slot waits, looks or is halted."""
     running_since_ms: int | None = None
     """When the open slot was claimed, so that a page can show its age without loading the lane."""
     doubted: bool = False
@@ -55,10 +67,13 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     claimed_ms: int
     attempt_next: int = 1
     stale_count: int = 0
+    """How often someone else's block was where its own would have gone."""
     retry_ms: int | None = None
-    """When the next attempt may be made; None while one is out."""
+    """When the next attempt may be made; None while one is out, or is being prepared."""
     search_ms: int | None = None
-    """When the chain is asked again for a block in doubt."""
+    """When the chain is asked again for a block in doubt; None while it is being asked."""
+    final_reason: str | None = None
+    """Why a try was refused for good; it is the answer once no other try can land."""
 
 
 class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -69,6 +84,9 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     parent: int
     offered_ms: int
     deadline_ms: int
+    bound: bool
+    """The host was told the parent, so it lands there or nowhere. Kept with the attempt: the
+    host may be another one after a restart."""
     word: AttemptWord = AttemptWord.OFFERED
     reason: str = ""
     doubted: bool = False
@@ -79,9 +97,13 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     def may_land(self) -> bool:
         return self.word is AttemptWord.OFFERED
 
+    def is_out(self) -> bool:
+        """Whether its own answer is still waited for."""
+        return self.word is AttemptWord.OFFERED and not self.doubted
+
 
 class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A finished slot with all its attempts, kept in the result."""
+    """A finished slot with its latest attempts, kept in the result."""
 
     slot: Slot
     attempts: tuple[Attempt, ...]
@@ -164,16 +186,20 @@ class AttemptDoubted(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
     stale: bool
     reason: str
     at_ms: int
+    failed: bool
+    """Whether it counts toward the breaker: our own restart and a moved parent do not."""
 
 
 class AttemptRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Proven not to have run, and never to run."""
+    """Proven not to have run, and never to run; or DROPPED, by the word of a person."""
 
     slot: int
     attempt: int
     word: AttemptWord
     reason: str
     at_ms: int
+    final: bool = False
+    """No other try of the same call can fare better."""
 
 
 class RetryPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -183,6 +209,8 @@ class RetryPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
     reason: str
     failed: bool
     """Whether it counts toward the breaker."""
+    afresh: bool = False
+    """A person wants it tried: what was counted against it is forgotten."""
 
 
 class SearchPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -216,10 +244,14 @@ class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
 class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     mode: str
+    """What the lane does from now on: running, paused, draining or halted."""
     reason: str
     by: str
     at_ms: int
     drain_seq: int = 0
+    drain_left: int = 0
+    halt: bool = False
+    """The machine halts, or lifts its halt and the operator's last word counts again."""
 
 
 class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):

@@ -1,14 +1,14 @@
 """A Book in one SQLite file.
 
 One process writes, so it may keep tails and heads at hand: fence and version are compared there,
-in the same step as the write. A group is gathered in memory and written at `flush`, table by
+in the same step as the write. A group is gathered in memory and handed over at `write`, table by
 table, in one transaction of the database. When that fails nothing of the group is kept.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from time import perf_counter
+from typing import Any
 
 import apsw
 import msgspec
@@ -24,13 +24,21 @@ from laneway.core.intent import (
     IntentRow,
     Replayed,
 )
-from laneway.core.rows import START, Command, Cursors, Index, Lease, Result, RowKey, RowPut, Write
+from laneway.core.rows import Command, Index, Lease, Result, RowKey, RowPut, Write
 from laneway.ports import Alive, Durability, Lost
-from laneway.stores.book import ID_INDEX, KEY_INDEX, Pulse, key_value, wake_after
-from laneway.stores.limits import LANES_CACHED_MAX
-from laneway.stores.memory import leftovers
+from laneway.stores.book import (
+    ID_INDEX,
+    KEY_INDEX,
+    Pulse,
+    check_class,
+    key_value,
+    leftovers,
+    says_the_same,
+    wake_after,
+)
+from laneway.stores.limits import LANES_CACHED_MAX, PRUNE_SCAN_MAX
 from laneway.stores.sqlite.codec import (
-    decode_cursors,
+    decode_command,
     decode_index,
     decode_result,
     encode,
@@ -43,119 +51,22 @@ from laneway.stores.sqlite.database import (
     connect,
     connect_reader,
     has_wal_reset_bug,
-    migrate,
     sqlite_version,
     statements,
-    translate,
     translated,
 )
-from laneway.stores.sqlite.reader import SqliteReader
+from laneway.stores.sqlite.entry import Entry, Group, read_entry
+from laneway.stores.sqlite.reader import SqliteReader, readable
 
 SQL = statements()
 
 
-class Entry:
-    """Tail and head of one lane, as the last write of this process left them."""
-
-    __slots__ = (
-        "accepted_bytes",
-        "accepted_count",
-        "cursors",
-        "digest",
-        "fast_hits",
-        "fence",
-        "head_dirty",
-        "mail",
-        "new",
-        "no",
-        "owner",
-        "seq_next",
-        "settled_bytes",
-        "settled_count",
-        "slow_hits",
-        "state",
-        "tail_dirty",
-        "version",
-        "wake_ms",
-    )
-
-    def __init__(self, no: int) -> None:
-        self.no = no
-        self.seq_next = 1
-        self.accepted_count = 0
-        self.accepted_bytes = 0
-        self.fast_hits = 0
-        self.slow_hits = 0
-        self.owner: str | None = None
-        self.fence = 0
-        self.version = 0
-        self.digest = b""
-        self.cursors: Cursors = START
-        self.settled_count = 0
-        self.settled_bytes = 0
-        self.wake_ms: int | None = None
-        self.state = b""
-        self.mail = 0
-        self.new = False
-        self.tail_dirty = False
-        self.head_dirty = False
-
-    def tail(self) -> tuple[int, int, int, int, int]:
-        return (
-            self.seq_next,
-            self.accepted_count,
-            self.accepted_bytes,
-            self.fast_hits,
-            self.slow_hits,
-        )
-
-    def head(self) -> tuple[object, ...]:
-        return (
-            self.owner,
-            self.fence,
-            self.version,
-            self.digest,
-            encode(self.cursors),
-            self.settled_count,
-            self.settled_bytes,
-            self.wake_ms,
-            self.state,
-            self.no,
-        )
-
-
-class Group:
-    """What one flush will write, table by table."""
-
-    __slots__ = (
-        "answered",
-        "commands",
-        "dropped",
-        "dropped_numbers",
-        "feed",
-        "indexes",
-        "intents",
-        "lanes",
-        "results",
-        "rows",
-        "trim",
-    )
-
-    def __init__(self) -> None:
-        self.lanes: dict[LaneId, Entry] = {}
-        self.intents: dict[bytes, tuple[object, ...]] = {}
-        self.rows: dict[tuple[int, str, str], tuple[bytes | None, bytes] | None] = {}
-        self.results: list[tuple[object, ...]] = []
-        self.indexes: dict[tuple[str, str], Index] = {}
-        self.commands: list[tuple[int, int, bytes]] = []
-        self.answered: list[tuple[int]] = []
-        self.feed: list[tuple[object, ...]] = []
-        self.dropped_numbers: list[tuple[int]] = []
-        self.trim: tuple[int, int] | None = None
-
-
 class SqliteBook(SqliteReader):
-    """The embedded store's rules. Writers and readers are separate connections to one file."""
+    """The embedded store's rules. Writers and readers are separate connections to one file.
+
+    An exclusive book has one connection for both, as a virtual file system needs it: whoever
+    drives it reads only between groups.
+    """
 
     durability = Durability.FULL
 
@@ -167,75 +78,72 @@ class SqliteBook(SqliteReader):
                 f"SQLite {'.'.join(map(str, version))} can lose committed writes (the WAL-reset "
                 "bug); install apsw 3.51.3 or newer",
             )
-        self.path = path
-        self._lock = None if vfs is not None else FileLock(Path(path))
-        try:
-            with translated(path):
-                self._db = connect(path, vfs=vfs, exclusive=exclusive)
-                migrate(self._db, path)
-                reader = self._db if exclusive else connect_reader(path)
-                super().__init__(path, reader)
-                self._lane_next: int = self._db.execute(SQL["lane_next"]).get
-                self._counters: dict[str, int] = dict(self._db.execute(SQL["counters"]))
-        except BaseException:
-            if self._lock is not None:
-                self._lock.release()
-            raise
+        with ExitStack() as opened, translated(path):
+            if vfs is None:
+                opened.callback(FileLock(path).release)
+            self._db = connect(path, vfs=vfs, exclusive=exclusive)
+            opened.callback(self._db.close, True)
+            super().__init__(path, self._db if exclusive else connect_reader(path))
+            opened.callback(self._reader.close, True)
+            self._lane_next: int = self._db.execute(SQL["lane_next"]).get
+            self._counters: dict[str, int] = dict(self._db.execute(SQL["counters"]))
+            self._opened = opened.pop_all()
         self._counters_kept = dict(self._counters)
         self._entries: dict[LaneId, Entry] = {}
         self._group: Group | None = None
         self._pulse = Pulse()
-        self._closed: StoreClosed | None = None
+        self._pruned_no = 0
         self.sync_ms = 0.0
 
     # Groups.
 
     def begin(self) -> None:
-        if self._closed is not None:
-            raise self._closed
+        if self.failed is not None:
+            raise self.failed.with_traceback(None)
         assert self._group is None
         self._group = Group()
 
     def write(self) -> None:
         """Hand the group to the database; nothing of it counts before `sync`."""
-        assert self._group is not None
-        with self._undone():
-            self._db.execute("BEGIN IMMEDIATE")
-            self._write(self._group)
+        group = self._group
+        assert group is not None
+        if not group.is_empty():
+            self._step(lambda: self._write(group))
 
     def sync(self) -> None:
         """Make the written group durable. On any error nothing of it is kept."""
         assert self._group is not None
-        with self._undone():
+        if self._db.in_transaction:
             begun = perf_counter()
-            self._db.execute("COMMIT")
+            self._step(lambda: self._db.execute("COMMIT"))
             self.sync_ms = (perf_counter() - begun) * 1000
         group, self._group = self._group, None
         self._kept(group)
 
-    @contextmanager
-    def _undone(self) -> Iterator[None]:
-        """Undo the group when a step of it fails; after a doubtful sync, close the file."""
+    def _step(self, step: Callable[[], object]) -> None:
+        """Take one step of a group; when it fails nothing of the group is kept."""
         try:
-            yield
+            step()
         except apsw.Error as error:
-            failed = translate(self.path, error)
+            told = self._translate(error)
             self.rollback()
-            if isinstance(failed, StoreClosed):
-                # After a failed sync nobody knows what the disk holds, and asking again lies.
-                self._closed = failed
-                self.close()
-            raise failed from error
+            raise told from error
         except Bug:
             self.rollback()
             raise
 
     def rollback(self) -> None:
-        assert self._group is not None
+        """Forget the open group, if there is one: the book is as it was before `begin`."""
+        if self._group is None:
+            return
         group, self._group = self._group, None
         self._forget(group)
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        except apsw.Error as error:
+            # The database can no longer say what it holds; a new start can.
+            self.failed = StoreClosed(self.path, str(error))
 
     def _kept(self, group: Group) -> None:
         self._counters_kept = dict(self._counters)
@@ -249,28 +157,20 @@ class SqliteBook(SqliteReader):
         self._counters = dict(self._counters_kept)
         for lane, entry in group.lanes.items():
             self._entries.pop(lane, None)
+            self._numbers.pop(lane, None)
             if entry.new:
                 self._lane_next = min(self._lane_next, entry.no)
 
     def _write(self, group: Group) -> None:
         many = self._db.executemany
-        new = [(lane, entry) for lane, entry in group.lanes.items() if entry.new]
-        if new:
-            many(SQL["add_lane"], [(entry.no, lane, *entry.tail()) for lane, entry in new])
-            many(SQL["add_head"], [entry.head() for _, entry in new])
-        old = [entry for entry in group.lanes.values() if not entry.new]
-        tails = [(*entry.tail(), entry.no) for entry in old if entry.tail_dirty]
-        if tails:
-            many(SQL["put_tail"], tails)
-        heads = [entry.head() for entry in old if entry.head_dirty]
-        if heads:
-            many(SQL["put_head"], heads)
+        self._db.execute("BEGIN IMMEDIATE")
+        self._write_lanes(group)
         if group.intents:
             many(SQL["add_intent"], list(group.intents.values()))
         self._write_rows(group)
         if group.results:
             before = self._db.total_changes()
-            many(SQL["add_result"], group.results)
+            many(SQL["add_result"], list(group.results.values()))
             if self._db.total_changes() - before != len(group.results):
                 raise Bug("a final answer names an intent that is not there")
         if group.indexes:
@@ -287,8 +187,8 @@ class SqliteBook(SqliteReader):
         if group.dropped_numbers:
             many(SQL["drop_result"], group.dropped_numbers)
             many(SQL["drop_intent"], group.dropped_numbers)
-        if group.trim is not None:
-            self._db.execute(SQL["trim_feed"], group.trim)
+        if group.trimmed:
+            many(SQL["drop_feed"], group.trimmed)
         moved = [
             (value, name)
             for name, value in self._counters.items()
@@ -296,6 +196,20 @@ class SqliteBook(SqliteReader):
         ]
         if moved:
             many(SQL["put_counter"], moved)
+
+    def _write_lanes(self, group: Group) -> None:
+        many = self._db.executemany
+        new = [(lane, entry) for lane, entry in group.lanes.items() if entry.new]
+        if new:
+            many(SQL["add_lane"], [(entry.no, lane, *entry.tail()) for lane, entry in new])
+            many(SQL["add_head"], [entry.head() for _, entry in new])
+        old = [entry for entry in group.lanes.values() if not entry.new]
+        tails = [(*entry.tail(), entry.no) for entry in old if entry.tail_dirty]
+        if tails:
+            many(SQL["put_tail"], tails)
+        heads = [entry.head() for entry in old if entry.head_dirty]
+        if heads:
+            many(SQL["put_head"], heads)
 
     def _write_rows(self, group: Group) -> None:
         puts = []
@@ -313,7 +227,7 @@ class SqliteBook(SqliteReader):
     # Entries.
 
     def _entry(self, lane: LaneId) -> Entry:
-        """The lane's tail and head, made on demand, as part of the open group."""
+        """The lane's tail and head as the open group sees them; number 0 if there are none."""
         assert self._group is not None
         entry = self._entries.get(lane)
         if entry is None:
@@ -321,22 +235,15 @@ class SqliteBook(SqliteReader):
         self._group.lanes[lane] = entry
         return entry
 
+    def _make(self, entry: Entry) -> None:
+        entry.no = self._lane_next
+        entry.new = entry.head_dirty = True
+        self._lane_next += 1
+
+    @readable
     def _read_entry(self, lane: LaneId) -> Entry:
-        with translated(self.path):
-            row = self._db.execute(SQL["lane_entry"], (lane,)).fetchone()
-        if row is None:
-            entry = Entry(self._lane_next)
-            entry.new = True
-            self._lane_next += 1
-            return entry
-        entry = Entry(row[0])
-        entry.seq_next, entry.accepted_count, entry.accepted_bytes = row[1:4]
-        entry.fast_hits, entry.slow_hits = row[4:6]
-        entry.owner, entry.fence, entry.version, entry.digest = row[6:10]
-        entry.cursors = decode_cursors(row[10])
-        entry.settled_count, entry.settled_bytes, entry.wake_ms, entry.state = row[11:15]
-        entry.mail = row[15]
-        return entry
+        row = self._db.execute(SQL["lane_entry"], (lane,)).fetchone()
+        return Entry(0) if row is None else read_entry(row)
 
     def _number(self, name: str) -> int:
         number = self._counters[name]
@@ -351,6 +258,7 @@ class SqliteBook(SqliteReader):
     def _accept(self, arrival: Arrival) -> Answer:
         assert self._group is not None
         packed = pack_id(arrival.id)
+        check_class(arrival)
         known = self._known(arrival, packed)
         if known is not None:
             return known
@@ -362,6 +270,8 @@ class SqliteBook(SqliteReader):
             return Full("intents", arrival.count_max)
         if arrival.bytes_max is not None and unsettled + size > arrival.bytes_max:
             return Full("bytes", arrival.bytes_max)
+        if entry.no == 0:
+            self._make(entry)
         seq = entry.seq_next
         fast = depth < arrival.fast_size
         entry.seq_next = seq + 1
@@ -401,32 +311,57 @@ class SqliteBook(SqliteReader):
             return None
         return Replayed(index.intent) if index.digest == arrival.digest else Conflict(index.intent)
 
+    @readable
     def _knows(self, intent: IntentId, packed: bytes) -> bool:
         assert self._group is not None
         if packed in self._group.intents or self._index(ID_INDEX, intent) is not None:
             return True
-        with translated(self.path):
-            return self._db.execute(SQL["knows_intent"], (packed,)).fetchone() is not None
+        return self._db.execute(SQL["knows_intent"], (packed,)).fetchone() is not None
 
+    @readable
     def _index(self, name: str, value: str) -> Index | None:
         """An index row as the open group sees it."""
         assert self._group is not None
         gathered = self._group.indexes.get((name, value))
         if gathered is not None:
             return gathered
-        with translated(self.path):
-            row = self._db.execute(SQL["index"], (name, value)).fetchone()
+        row = self._db.execute(SQL["index"], (name, value)).fetchone()
         return None if row is None else decode_index(row[0])
 
     def tell(self, command: Command) -> Command:
         assert self._group is not None
+        if command.intent is not None and self._is_final(command.intent):
+            return msgspec.structs.replace(command, id=0)
         entry = self._entry(command.lane)
+        for waiting in self._waiting(entry):
+            if says_the_same(waiting, command):
+                return waiting
+        if entry.no == 0:
+            self._make(entry)
         command = msgspec.structs.replace(command, id=self._number("command"))
         self._group.commands.append((command.id, entry.no, encode(command)))
-        entry.mail += 1
+        entry.mail.add(command.id)
         entry.wake_ms = 0
         entry.head_dirty = True
         return command
+
+    @readable
+    def _is_final(self, intent: IntentId) -> bool:
+        assert self._group is not None
+        packed = pack_id(intent)
+        if packed in self._group.results or self._index(ID_INDEX, intent) is not None:
+            return True
+        return self._db.execute(SQL["is_final"], (packed,)).fetchone() is not None
+
+    @readable
+    def _waiting(self, entry: Entry) -> list[Command]:
+        """The lane's commands as the open group sees them."""
+        assert self._group is not None
+        if not entry.mail:
+            return []
+        bodies = [row[0] for row in self._db.execute(SQL["mailbox"], (entry.no,))]
+        bodies += [body for _, no, body in self._group.commands if no == entry.no]
+        return [c for c in map(decode_command, bodies) if c.id in entry.mail]
 
     # Owners.
 
@@ -439,11 +374,11 @@ class SqliteBook(SqliteReader):
 
     def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None:
         entry = self._entry(lane)
-        if entry.owner is not None and entry.owner != owner:
-            holder = Owner(entry.owner)
-            if self._pulse.is_alive(holder, now_ms):
-                return None
-            self._pulse.bury(holder)
+        holder = None if entry.owner is None else Owner(entry.owner)
+        if not self._pulse.gives_way(holder, owner, now_ms):
+            return None
+        if entry.no == 0:
+            self._make(entry)
         entry.owner = owner
         entry.fence += 1
         entry.head_dirty = True
@@ -470,12 +405,14 @@ class SqliteBook(SqliteReader):
                 group.rows[(no, touch.table, touch.key)] = None
             elif isinstance(touch, Result):
                 packed = pack_id(touch.intent)
-                group.results.append((touch.status, touch.settled_ms, encode(touch), packed))
+                if packed in group.results:
+                    raise Bug(f"{touch.intent} has a final answer already")
+                group.results[packed] = (touch.status, touch.settled_ms, encode(touch), packed)
             else:
                 group.indexes[(touch.name, touch.value)] = touch
         for done in write.answered:
-            group.answered.append((done,))
-        entry.mail -= len(write.answered)
+            group.answered.append((done, no))
+            entry.mail.discard(done)
         if write.feed:
             group.feed.append((self._number("feed"), no, version, write.at_ms, write.feed))
         entry.version = version
@@ -483,7 +420,7 @@ class SqliteBook(SqliteReader):
         entry.cursors = write.head.cursors
         entry.settled_count = write.head.settled_count
         entry.settled_bytes = write.head.settled_bytes
-        entry.wake_ms = wake_after(write, entry.accepted_count, entry.mail > 0)
+        entry.wake_ms = wake_after(write, entry.accepted_count, bool(entry.mail))
         entry.state = write.head.state
         entry.head_dirty = True
         return version
@@ -494,27 +431,54 @@ class SqliteBook(SqliteReader):
             entry.owner = None
             entry.head_dirty = True
 
+    @readable
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
-        """Drop the oldest finished intents; what finds them again stays in the index."""
-        assert self._group is not None
-        with translated(self.path):
-            rows = list(self._db.execute(SQL["oldest_results"], (limit,)))
+        """Drop old finished intents and old feed; what finds an intent again stays in the index."""
+        group = self._group
+        assert group is not None
         old = 0
-        for no, settled_ms, packed, priority, seq, body, lane, result in rows:
-            if settled_ms >= before_ms:
-                continue
-            old += 1
+        for no in self._settled_before(before_ms, limit):
+            found = self._db.execute(SQL["finished"], (no,)).fetchone()
+            if found is None:
+                continue  # A slot still watches over it.
+            packed, priority, seq, body, lane, result = found
             row: IntentRow = intent_row(lane, packed, priority, seq, body)
             for index in leftovers(row, decode_result(result)):
-                self._group.indexes[(index.name, index.value)] = index
-            self._group.dropped_numbers.append((no,))
-        self._group.trim = (feed_before_ms, limit)
-        return old
+                group.indexes[(index.name, index.value)] = index
+            group.dropped_numbers.append((no,))
+            old += 1
+        feed = self._db.execute(SQL["feed_front"], (limit,))
+        group.trimmed += [(cursor,) for cursor, at_ms in feed if at_ms < feed_before_ms]
+        return max(old, len(group.trimmed))
+
+    def _settled_before(self, before_ms: int, limit: int) -> list[int]:
+        """Numbers of old results, from bounded stretches of the table.
+
+        Numbers follow acceptance and not settlement, so that young results may stand before old
+        ones: where the front has too few, a second stretch wanders through the rest.
+        """
+        front = self._stretch(0)
+        found = front
+        if len(front) == PRUNE_SCAN_MAX:
+            rest = self._stretch(max(self._pruned_no, front[-1][0]))
+            self._pruned_no = rest[-1][0] if len(rest) == PRUNE_SCAN_MAX else 0
+            found = front + rest
+        return [no for no, settled_ms in found if settled_ms < before_ms][:limit]
+
+    def _stretch(self, after: int) -> list[tuple[int, int]]:
+        found: list[Any] = self._db.execute(
+            SQL["results_behind"], (after, PRUNE_SCAN_MAX)
+        ).fetchall()
+        return found
 
     def close(self) -> None:
-        if self._reader is not self._db:
-            self._reader.close(True)
-        self._db.close(True)
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        if self.failed is not None:
+            self.abandon()
+        with translated(self.path):
+            self._opened.close()
+
+    def abandon(self) -> None:
+        """Let go of the file as a crash would: nothing more is written to it."""
+        with suppress(apsw.ConnectionClosedError):
+            self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self._opened.close()

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Arrival, IntentRow
 from laneway.core.rows import Command, Cursors, Head, Index, LaneView, Result, Tail
@@ -16,7 +17,10 @@ _decode_body = msgspec.msgpack.Decoder(tuple[int, int | None, str | None, str, b
 
 def pack_id(intent: IntentId) -> bytes:
     """Sixteen bytes in the index instead of 35 characters; the order stays the same."""
-    return bytes.fromhex(intent[3:])
+    try:
+        return bytes.fromhex(intent[3:])
+    except ValueError as error:
+        raise Bug(f"{intent!r} is not an intent id") from error
 
 
 def unpack_id(packed: bytes) -> IntentId:

@@ -1,15 +1,19 @@
 """What a SQLite file tells, read through its own connection: committed rows only."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import apsw
+import msgspec
 
-from laneway.core.errors import LeaseLost
+from laneway.core.errors import LanewayError, LeaseLost, StoreClosed, StoreCorrupt
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import (
+    START,
     Command,
     Cursors,
     FeedEntry,
@@ -20,9 +24,11 @@ from laneway.core.rows import (
     Rows,
 )
 from laneway.ports import IntentView
-from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX
+from laneway.stores.book import ID_INDEX
+from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
 from laneway.stores.sqlite.codec import (
     decode_command,
+    decode_cursors,
     decode_index,
     decode_result,
     intent_row,
@@ -32,7 +38,29 @@ from laneway.stores.sqlite.codec import (
 )
 from laneway.stores.sqlite.database import statements, translate
 
+P = ParamSpec("P")
+T = TypeVar("T")
+R = TypeVar("R", bound="SqliteReader")
+
 SQL = statements()
+
+
+def readable(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """A question to the file: it fails in our words, and at once after a failure for good."""
+
+    @wraps(method)
+    def ask(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.failed is not None:
+            raise self.failed.with_traceback(None)
+        try:
+            return method(self, *args, **kwargs)
+        except apsw.Error as error:
+            raise self._translate(error) from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            self.failed = StoreCorrupt(self.path, f"a row cannot be read ({error})")
+            raise self.failed from error
+
+    return ask
 
 
 class SqliteReader:
@@ -40,36 +68,45 @@ class SqliteReader:
 
     def __init__(self, path: str, reader: apsw.Connection) -> None:
         self.path = path
+        self.failed: StoreClosed | StoreCorrupt | None = None
+        """Why the file is not touched any more; only a new start may try again."""
         self._reader = reader
         self._numbers: dict[LaneId, int] = {}
 
-    def _lane_no(self, lane: LaneId) -> int:
+    def _translate(self, error: apsw.Error) -> LanewayError:
+        """The error in our words. One that leaves the file in doubt is the last one."""
+        if self.failed is None:
+            told = translate(self.path, error)
+            if not isinstance(told, (StoreClosed, StoreCorrupt)):
+                return told
+            self.failed = told
+        return self.failed
+
+    def _lane_no(self, lease: Lease) -> int:
         """The lane's number; it never changes, so it is kept at hand."""
-        no = self._numbers.get(lane)
+        no = self._numbers.get(lease.lane)
         if no is None:
             if len(self._numbers) >= LANES_CACHED_MAX:
                 self._numbers.clear()
-            (no,) = self._one("lane_no", (lane,))
-            self._numbers[lane] = no
+            found = self._one("lane_no", lease.lane)
+            if found is None:
+                raise LeaseLost(lease.lane, lease.fence, 0)
+            no = self._numbers[lease.lane] = found[0]
         return no
 
-    def _all(self, name: str, bindings: tuple[object, ...]) -> list[Any]:
-        try:
-            return self._reader.execute(SQL[name], bindings).fetchall()
-        except apsw.Error as error:
-            raise translate(self.path, error) from error
+    def _all(self, name: str, *bindings: object) -> list[Any]:
+        return self._reader.execute(SQL[name], bindings).fetchall()
 
-    def _one(self, name: str, bindings: tuple[object, ...]) -> Any:
-        try:
-            return self._reader.execute(SQL[name], bindings).fetchone()
-        except apsw.Error as error:
-            raise translate(self.path, error) from error
+    def _one(self, name: str, *bindings: object) -> Any:
+        return self._reader.execute(SQL[name], bindings).fetchone()
 
+    @readable
     def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]:
-        return [LaneId(row[0]) for row in self._all("ready", (now_ms, after, limit))]
+        return [LaneId(row[0]) for row in self._all("ready", now_ms, after, limit)]
 
+    @readable
     def load(self, lease: Lease) -> Rows:
-        found = self._one("lane_load", (lease.lane,))
+        found = self._one("lane_load", lease.lane)
         view = None if found is None else lane_view(found)
         if view is None or view.head.fence != lease.fence:
             raise LeaseLost(lease.lane, lease.fence, 0 if view is None else view.head.version)
@@ -79,25 +116,23 @@ class SqliteReader:
             return Rows(view.head, (), (), mailbox)  # Never written: it has no rows yet.
         rows = tuple(
             RowPut(kind, key, None if intent is None else unpack_id(intent), body)
-            for kind, key, intent, body in self._all("open_rows", (no,))
+            for kind, key, intent, body in self._all("open_rows", no)
         )
         intents: tuple[IntentRow, ...] = ()
         if any(row.intent is not None for row in rows):
-            intents = tuple(
-                intent_row(lease.lane, *row) for row in self._all("named_intents", (no,))
-            )
+            intents = tuple(intent_row(lease.lane, *row) for row in self._all("named_intents", no))
         return Rows(view.head, rows, intents, mailbox)
 
+    @readable
     def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
-        no = self._lane_no(lease.lane)
-        return self._backlog(lease.lane, no, after, limit)
+        return self._backlog(lease.lane, self._lane_no(lease), after, limit)
 
     def _backlog(self, lane: LaneId, no: int, after: Cursors, limit: int) -> BacklogPage:
         rows: list[IntentRow] = []
         size = 0
         for priority, seq in enumerate(after):
             # One row more than asked tells whether the backlog goes on.
-            for found in self._all("backlog", (no, priority, seq, limit + 1 - len(rows))):
+            for found in self._all("backlog", no, priority, seq, limit + 1 - len(rows)):
                 row = intent_row(lane, *found)
                 if len(rows) == limit or (rows and size + row.size() > BACKLOG_PAGE_BYTES_MAX):
                     return BacklogPage(tuple(rows), more=True)
@@ -105,15 +140,16 @@ class SqliteReader:
                 rows.append(row)
         return BacklogPage(tuple(rows), more=False)
 
+    @readable
     def mailbox(self, lease: Lease) -> Sequence[Command]:
-        no = self._lane_no(lease.lane)
-        return self._mailbox(no)
+        return self._mailbox(self._lane_no(lease))
 
     def _mailbox(self, no: int) -> list[Command]:
-        return [decode_command(row[0]) for row in self._all("mailbox", (no,))]
+        return [decode_command(row[0]) for row in self._all("mailbox", no)]
 
+    @readable
     def intent(self, intent: IntentId) -> IntentView | None:
-        row = self._one("intent", (pack_id(intent),))
+        row = self._one("intent", pack_id(intent))
         if row is None:
             return None
         packed, priority, seq, body, lane, result, named = row
@@ -123,42 +159,89 @@ class SqliteReader:
             bool(named),
         )
 
+    @readable
     def find(self, name: str, value: str) -> Index | None:
-        row = self._one("index", (name, value))
+        row = self._one("index", name, value)
         return None if row is None else decode_index(row[0])
 
+    @readable
     def lane(self, lane: LaneId) -> LaneView | None:
-        row = self._one("lane_view", (lane,))
+        row = self._one("lane_view", lane)
         return None if row is None else lane_view(row)
 
+    @readable
     def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]:
-        return [lane_view(row) for row in self._all("lane_views", (after or "", limit))]
+        return [lane_view(row) for row in self._all("lane_views", after or "", limit)]
 
+    @readable
     def oldest(self, lane: LaneId) -> IntentRow | None:
-        view = self.lane(lane)
-        if view is None:
+        found = self._one("lane_load", lane)
+        if found is None:
             return None
-        no = self._lane_no(lane)
-        page = self._backlog(lane, no, view.head.cursors, 1)
+        cursors = all_classes(lane_view(found).head.cursors)
+        page = self._backlog(lane, found[15], cursors, 1)
         return page.intents[0] if page.intents else None
 
+    @readable
     def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:
         word = Status(status)
-        no = 0
-        if after is not None:
-            place = self._one("place", (pack_id(after),))
-            no = 0 if place is None else place[0]
+        if word is Status.QUEUED:
+            return self._queued(after, limit)
+        no = 0 if after is None else self._behind(after)
         if word.is_final():
-            found = self._all("page_final", (word.value, no, limit))
-        elif word is Status.QUEUED:
-            found = self._all("page_queued", (no, limit))
+            found = self._all("page_final", word.value, no, limit)
         else:
-            found = self._all("page_open", (no, limit))
+            found = self._all("page_open", no, limit)
         views = (self.intent(unpack_id(row[0])) for row in found)
         return [view for view in views if view is not None]
 
+    def _behind(self, after: IntentId) -> int:
+        """The number behind which a page goes on; roughly there if `after` was pruned since."""
+        packed = pack_id(after)
+        place = self._one("place", packed)
+        if place is None:
+            place = self._one("place_near", packed, PLACE_SCAN_MAX)
+        return int(place[0])
+
+    def _queued(self, after: IntentId | None, limit: int) -> list[IntentView]:
+        """Lane by lane what waits behind the cursors: finished intents are not even looked at."""
+        lane_no, priority, seq = 0, 0, 0
+        if after is not None:
+            lane_no, priority, seq = self._waited(after)
+        found: list[IntentView] = []
+        with closing(self._reader.execute(SQL["awake_lanes"], (lane_no,))) as lanes:
+            for no, lane, packed in lanes:
+                for class_, cursor in enumerate(all_classes(decode_cursors(packed))):
+                    if no == lane_no:
+                        if class_ < priority:
+                            continue
+                        cursor = max(cursor, seq) if class_ == priority else cursor
+                    found += [
+                        IntentView(intent_row(lane, *row), None, False)
+                        for row in self._all("backlog", no, class_, cursor, limit - len(found))
+                    ]
+                    if len(found) == limit:
+                        return found
+        return found
+
+    def _waited(self, after: IntentId) -> tuple[int, int, int]:
+        """Where a queued intent stood; if it was pruned since, at least in which lane."""
+        place = self._one("place", pack_id(after))
+        if place is not None:
+            _, lane_no, priority, seq = place
+            return lane_no, priority, seq
+        left = self.find(ID_INDEX, after)
+        found = None if left is None else self._one("lane_no", left.lane)
+        return (0, 0, 0) if found is None else (found[0], 0, 0)
+
+    @readable
     def feed(self, after: int, limit: int) -> list[FeedEntry]:
         return [
             FeedEntry(cursor, LaneId(lane), version, at_ms, records)
-            for cursor, lane, version, at_ms, records in self._all("feed", (after, limit))
+            for cursor, lane, version, at_ms, records in self._all("feed", after, limit)
         ]
+
+
+def all_classes(cursors: Cursors) -> Cursors:
+    """A lane without priorities keeps one cursor; the classes it does not name are untouched."""
+    return cursors + START[len(cursors) :]

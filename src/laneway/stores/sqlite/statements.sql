@@ -4,7 +4,7 @@
 SELECT l.no, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
        h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
        h.wake_ms, h.state,
-       (SELECT count(*) FROM mailbox m WHERE m.lane_no = l.no)
+       (SELECT group_concat(m.id) FROM mailbox m WHERE m.lane_no = l.no)
 FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
 
 -- name: lane_next
@@ -59,7 +59,7 @@ SELECT body FROM indexes WHERE name = ? AND value = ?
 INSERT INTO mailbox (id, lane_no, body) VALUES (?, ?, ?)
 
 -- name: drop_command
-DELETE FROM mailbox WHERE id = ?
+DELETE FROM mailbox WHERE id = ? AND lane_no = ?
 
 -- name: add_feed
 INSERT INTO feed (cursor, lane_no, version, at_ms, records) VALUES (?, ?, ?, ?, ?)
@@ -98,6 +98,10 @@ WHERE i.id = ?
 -- name: place
 SELECT no, lane_no, priority, seq FROM intents WHERE id = ?
 
+-- name: place_near
+SELECT coalesce(min(no) - 1, 9223372036854775807)
+FROM (SELECT no FROM intents WHERE id > ?1 ORDER BY id LIMIT ?2)
+
 -- name: lane_load
 SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
        h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
@@ -122,23 +126,26 @@ WHERE r.status = ?1 AND r.no > ?2 ORDER BY r.no LIMIT ?3
 
 -- name: page_open
 SELECT DISTINCT i.id FROM rows o JOIN intents i ON i.id = o.intent
-WHERE o.intent IS NOT NULL AND i.no > ?1 ORDER BY i.no LIMIT ?2
-
--- name: page_queued
-SELECT i.id FROM intents i JOIN heads h ON h.no = i.lane_no
-WHERE h.wake_ms IS NOT NULL AND i.no > ?1
+WHERE o.intent IS NOT NULL AND i.no > ?1
   AND NOT EXISTS (SELECT 1 FROM results r WHERE r.no = i.no)
-  AND NOT EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
 ORDER BY i.no LIMIT ?2
+
+-- name: awake_lanes
+SELECT h.no, l.lane, h.cursors FROM heads h JOIN lanes l ON l.no = h.no
+WHERE h.wake_ms IS NOT NULL AND h.no >= ? ORDER BY h.no
 
 -- name: feed
 SELECT f.cursor, l.lane, f.version, f.at_ms, f.records
 FROM feed f JOIN lanes l ON l.no = f.lane_no WHERE f.cursor > ? ORDER BY f.cursor LIMIT ?
 
--- name: oldest_results
-SELECT r.no, r.settled_ms, i.id, i.priority, i.seq, i.body, l.lane, r.body
+-- name: results_behind
+SELECT r.no, r.settled_ms FROM results r WHERE r.no > ? ORDER BY r.no LIMIT ?
+
+-- name: finished
+SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body
 FROM results r JOIN intents i ON i.no = r.no JOIN lanes l ON l.no = i.lane_no
-ORDER BY r.no LIMIT ?
+WHERE r.no = ?
+  AND NOT EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
 
 -- name: drop_result
 DELETE FROM results WHERE no = ?
@@ -146,7 +153,11 @@ DELETE FROM results WHERE no = ?
 -- name: drop_intent
 DELETE FROM intents WHERE no = ?
 
--- name: trim_feed
-DELETE FROM feed WHERE cursor IN (
-    SELECT cursor FROM (SELECT cursor, at_ms FROM feed ORDER BY cursor LIMIT ?2) WHERE at_ms < ?1
-)
+-- name: feed_front
+SELECT cursor, at_ms FROM feed ORDER BY cursor LIMIT ?
+
+-- name: drop_feed
+DELETE FROM feed WHERE cursor = ?
+
+-- name: is_final
+SELECT 1 FROM results r JOIN intents i ON i.no = r.no WHERE i.id = ?

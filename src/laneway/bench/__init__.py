@@ -1,0 +1,1 @@
+"""Benchmarks: laneway against its peers, in one run on one machine."""

@@ -1,0 +1,23 @@
+"""`python -m laneway.bench contract`: the same as `laneway bench contract`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m laneway.bench", description=__doc__)
+    parser.add_argument("bench", choices=["contract"])
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="small counts; the numbers are noise")
+    parser.add_argument("--out", type=Path, default=Path("bench/results"))
+    parser.add_argument("--peers", type=Path, default=Path(".venv-peers"))
+    chosen = parser.parse_args(arguments)
+
+    from laneway.bench import contract
+
+    return contract.main(chosen.json, chosen.quick, chosen.out, chosen.peers)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

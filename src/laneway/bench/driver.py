@@ -1,0 +1,218 @@
+"""laneway as a contestant: a thin, fair driver over its public library.
+
+Work is offered by `submit_many`, a bounded number outstanding, without busy waiting; a job counts
+when the listener hears of its final answer, which is after the sync that made it durable.
+"""
+
+import asyncio
+import gc
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from laneway.bench.limits import (
+    BATCH,
+    FILL_BATCH,
+    GC_GENERATION_0,
+    GUARD_S,
+    OUTSTANDING_MIN,
+    OUTSTANDING_PER_CONTRACT,
+)
+from laneway.bench.machine import resident_bytes
+from laneway.bench.watch import Watch
+from laneway.chains.contract_callable import CallableHost
+from laneway.core.ids import LaneId
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.rows import Result
+from laneway.ports import ContractCall
+from laneway.wiring.embedded import Laneway
+
+
+async def noop(_call: ContractCall, _parent: int) -> None:
+    """The work itself."""
+
+
+class Count:
+    """A listener that counts final answers, and wakes whoever waits for a number of them."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self._mark = 0
+        self._reached = asyncio.Event()
+
+    async def reach(self, done: int) -> None:
+        if self.done < done:
+            self._mark = done
+            self._reached.clear()
+            await self._reached.wait()
+
+    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+        self.done += len(results)
+        if self.done >= self._mark:
+            self._reached.set()
+
+    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        pass
+
+    def opened(self, lane: LaneId) -> None:
+        pass
+
+    def closed(self, lane: LaneId) -> None:
+        pass
+
+    def failed(self, error: Exception) -> None:
+        pass
+
+
+class Gate:
+    """A no-op that runs only so often, so that a backlog stands still while it is filled."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._shut: list[asyncio.Future[None]] = []
+
+    def let_pass(self, jobs: int) -> None:
+        self._left += jobs
+        shut, self._shut = self._shut, []
+        for future in shut:
+            future.set_result(None)
+
+    async def execute(self, _call: ContractCall, _parent: int) -> None:
+        while self._left == 0:
+            future = asyncio.get_running_loop().create_future()
+            self._shut.append(future)
+            await future
+        self._left -= 1
+
+
+def outstanding_max(contracts: int) -> int:
+    return max(OUTSTANDING_MIN, OUTSTANDING_PER_CONTRACT * contracts)
+
+
+class Driven:
+    """One engine on one file, and how much was offered to it."""
+
+    def __init__(self, folder: Path, *, gated: bool) -> None:
+        self._path = folder / "laneway.db"
+        self._gate = Gate() if gated else None
+        self._count = Count()
+        host = CallableHost(noop if self._gate is None else self._gate.execute)
+        self._laneway = Laneway.open(str(self._path), host, listeners=[self._count])
+        self._sent = 0
+
+    async def start(self) -> None:
+        await self._laneway.__aenter__()
+
+    async def guard(self) -> None:
+        """Raise what stopped the engine or a lane of it; a count would be waited for in vain."""
+        while True:
+            await asyncio.sleep(GUARD_S)
+            if self._laneway.engine.failure is not None:
+                raise self._laneway.engine.failure
+            for fault in self._laneway.engine.faults.values():
+                raise fault
+
+    async def run(self, jobs: int, contracts: int, outstanding: int) -> dict[str, float]:
+        """Offer and execute `jobs`; whatever waited before still waits afterwards."""
+        waiting = self._sent - self._count.done
+        if self._gate is not None:
+            self._gate.let_pass(jobs)
+        watch = Watch()
+        await self._offer(jobs, contracts, waiting + outstanding, BATCH)
+        await self._count.reach(self._sent - waiting)
+        return watch.read()
+
+    async def fill(self, jobs: int, contracts: int) -> None:
+        """Let so many wait; nothing is executed meanwhile."""
+        begun, step = self._sent, max(1, jobs // 100)
+        while self._sent - begun < jobs:
+            some = min(step, jobs - (self._sent - begun))
+            await self._offer(some, contracts, sys.maxsize, FILL_BATCH)
+            say(progress=(self._sent - begun) / jobs)
+
+    async def _offer(self, jobs: int, contracts: int, outstanding: int, batch: int) -> None:
+        end = self._sent + jobs
+        while self._sent < end:
+            size = min(batch, end - self._sent)
+            await self._count.reach(self._sent + size - outstanding)
+            await self._laneway.submit_many(
+                [
+                    ContractCall(f"c{number % contracts}", "did:bench", f"data{number}")
+                    for number in range(self._sent, self._sent + size)
+                ]
+            )
+            self._sent += size
+
+    async def close(self) -> int:
+        """End what runs, take nothing more, and say how many executions the file holds."""
+        if self._gate is not None:
+            self._gate.let_pass(sys.maxsize)
+        await self._laneway.close(drain="running")
+        with apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY) as database:
+            held: int = database.execute(
+                "SELECT count(*) FROM results WHERE status = 'confirmed'"
+            ).get
+        return held
+
+
+def rss_mb() -> float:
+    gc.collect()
+    return resident_bytes(Path("/proc/self/statm").read_text()) / 1e6
+
+
+async def answer(driven: Driven, question: dict[str, Any]) -> dict[str, float]:
+    contracts = question.get("contracts", 1)
+    match question["do"]:
+        case "once":
+            # As many contracts as jobs: each runs once and then idles.
+            return await driven.run(question["jobs"], question["jobs"], outstanding_max(1))
+        case "run":
+            return await driven.run(question["jobs"], contracts, outstanding_max(contracts))
+        case "fill":
+            await driven.fill(question["jobs"], contracts)
+            return {}
+        case "rss":
+            return {"rss_mb": rss_mb()}
+        case "close":
+            return {"executed": await driven.close()}
+        case unknown:
+            raise ValueError(f"nobody here can {unknown}")
+
+
+async def serve() -> None:
+    """Answer the benchmark's questions until it hangs up."""
+    loop = asyncio.get_running_loop()
+    question = json.loads(sys.stdin.readline())
+    driven = Driven(Path(question["folder"]), gated=question["gated"])
+    await driven.start()
+    # As a service would run: what was imported is never looked at again, the young rarely.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_GENERATION_0, 20, 100)
+    say(result={})
+    guard = loop.create_task(driven.guard())
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        working = loop.create_task(answer(driven, json.loads(line)))
+        await asyncio.wait((guard, working), return_when=asyncio.FIRST_COMPLETED)
+        if guard.done():
+            guard.result()
+        say(result=working.result())
+    guard.cancel()
+
+
+def say(**words: object) -> None:
+    print(json.dumps(words), flush=True)
+
+
+def main() -> None:
+    import uvloop
+
+    uvloop.run(serve())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Bounds of the benchmarks, each with its reason."""
+
+BATCH = 100
+"""Jobs of one submission; the raw loop takes as many a commit."""
+
+OUTSTANDING_PER_CONTRACT = 5
+"""Accepted and not yet final, a contract: the seed's fast queue, so a lane never runs dry."""
+OUTSTANDING_MIN = 2 * BATCH
+"""One batch runs while the next is written, however few contracts there are."""
+
+FILL_BATCH = 1_000
+"""Submissions while a backlog is filled. That part is not timed."""
+
+PROCRASTINATE_CONCURRENCY = 4
+"""Its best on two cores; at 1 it is a third slower, from 10 on its fetches hinder each other."""
+
+PROBE_SYNCS = 200
+PROBE_BYTES = 4_096
+"""One page of the log and a sync, so often: about 50 ms a round."""
+
+ANSWER_S_MAX = 600.0
+"""A contestant that is silent for so long has hung; the slowest step takes about two minutes."""
+END_S_MAX = 20.0
+"""How long a child may take to end by itself before it is killed."""
+POLL_S = 0.25
+"""How often the progress bar is drawn while a contestant works."""
+
+POSTGRES_START_S_MAX = 60.0
+"""A new cluster is up within two seconds; a slow disk may need longer."""
+
+GC_GENERATION_0 = 50_000
+"""Allocations before the young generation is looked at, as a tuned service would have it."""
+
+GUARD_S = 1.0
+"""How often a driver looks whether its engine still stands."""

@@ -1,0 +1,86 @@
+"""A benchmark's table and plot, written so that the docs can show them."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from laneway.bench.plot import svg
+
+
+def write_report(found: Mapping[str, Any], out: Path, name: str) -> str:
+    """Write `name`.json, .md and .svg under `out`; the table comes back."""
+    out.mkdir(parents=True, exist_ok=True)
+    text = table(found)
+    (out / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n")
+    (out / f"{name}.md").write_text(text)
+    (out / f"{name}.svg").write_text(svg(found))
+    return text
+
+
+def table(found: Mapping[str, Any]) -> str:
+    results = found["results"]
+    lines = [
+        f"# laneway bench {found['bench']}",
+        "",
+        machine_line(found["machine"]),
+        f"{results['fdatasync_per_s']:,.0f} fdatasync/s (one appended page each).",
+        "",
+    ]
+    if found.get("quick"):
+        lines += ["A quick run: it shows that everything works, and its numbers are noise.", ""]
+    lines += ["| goal | value | threshold | met |", "|---|---:|---:|---|"]
+    for name, goal in found["goals"].items():
+        met = "yes" if goal["met"] else "**no**"
+        lines.append(f"| `{name}` | {number(goal['value'])} | {goal['goal']} | {met} |")
+    lines += ["", "| contestant | jobs/s | CPU µs/job | each round |", "|---|---:|---:|---|"]
+    for name, rates in scenarios(results).items():
+        rounds = ", ".join(f"{rate:,.0f}" for rate in rates["rounds_jobs_per_s"])
+        cpu = f"{rates['cpu_us_per_job']:,.0f}"
+        lines.append(f"| {name} | {rates['jobs_per_s']:,.0f} | {cpu} | {rounds} |")
+    lines += ["", "| other ratio | value |", "|---|---:|"]
+    for name, value in found["ratios"].items():
+        if name not in found["goals"]:
+            lines.append(f"| `{name}` | {number(value)} |")
+    return "\n".join([*lines, "", *memory_lines(results), ""])
+
+
+def scenarios(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the results that are jobs a second."""
+    return {
+        name: result
+        for name, result in results.items()
+        if isinstance(result, dict) and "jobs_per_s" in result
+    }
+
+
+def machine_line(machine: Mapping[str, Any]) -> str:
+    peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
+    return (
+        f"{machine['cores']} cores ({machine['cpu']}), Linux {machine['kernel']}, "
+        f"{machine['filesystem']}, Python {machine['python']}, SQLite {machine['sqlite']}; {peers}."
+    )
+
+
+def memory_lines(results: Mapping[str, Any]) -> list[str]:
+    backlog, idle = results["backlog"], results["idle"]
+    costs = backlog["us_per_job"]
+    lines = ["| backlog | µs/job, each round |", "|---:|---|"]
+    for waiting, found in costs.items():
+        lines.append(f"| {int(waiting):,} | {', '.join(f'{cost:,.0f}' for cost in found)} |")
+    rss = backlog["rss_mb"]
+    return [
+        *lines,
+        "",
+        f"Resident memory with nothing waiting {rss['empty']:.0f} MB; "
+        f"with {backlog['waiting'][1]:,} waiting {rss['same_process']:.0f} MB in the process that "
+        f"took them, {rss['fresh_process']:.0f} MB in a fresh one.",
+        f"{idle['contracts']:,} idle contracts: {idle['rss_mb']['idle']:.0f} MB, "
+        f"over {idle['rss_mb']['empty']:.0f} MB for an engine with one.",
+    ]
+
+
+def number(value: float | None) -> str:
+    return (
+        "not measured" if value is None else f"{value:,.3g}" if value < 1_000 else f"{value:,.0f}"
+    )

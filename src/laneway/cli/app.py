@@ -1,0 +1,85 @@
+"""The list of commands, and how every one of them ends: an exit code and at most one clear line.
+
+A listing must not import what it lists, so each command's purpose stands here beside its place.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from laneway.core.errors import LanewayError
+from laneway.version import __version__
+from laneway.wiring.process import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    check_interpreter,
+    exit_code,
+)
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
+    "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
+    "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
+    "doctor": ("laneway.cli.doctor:doctor", "Check this machine, its SQLite and the database."),
+    "config": ("laneway.cli.config:config", "Show or check the configuration."),
+}
+
+
+class LateGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
+
+
+@click.group(cls=LateGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="laneway %(version)s")
+def app() -> None:
+    """Gets every transaction on chain exactly once, in order, even if you crash.
+
+    Start with: laneway demo
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the number is the exit code."""
+    try:
+        check_interpreter()
+        ended = app.main(args=arguments, prog_name="laneway", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except LanewayError as error:
+        complain(str(error))
+        return exit_code(error)
+    except ModuleNotFoundError as error:
+        complain(f"the package {error.name} is not installed here; run: pip install laneway")
+        return EXIT_FAILED
+    except (click.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody left to tell.
+        sys.stdout = None
+        return EXIT_FAILED
+    except OSError as error:
+        complain(f"{error.filename or 'the system'}: {error.strerror or error}")
+        return EXIT_FAILED
+    return ended if isinstance(ended, int) else 0
+
+
+def complain(problem: str) -> None:
+    """One line, whatever the error's text was."""
+    click.echo(f"laneway: {' '.join(problem.split())}", err=True)

@@ -1,0 +1,59 @@
+"""`laneway config`: what is set, by whom, and whether it can be used."""
+
+import click
+from msgspec import json
+from msgspec.structs import asdict
+
+from laneway.cli.options import configured
+from laneway.wiring.config import Configuration, Setting, toml_value
+
+
+@click.group()
+def config() -> None:
+    """Show or check the configuration.
+
+    Later wins: defaults, a preset, laneway.toml, LANEWAY_SECTION__KEY in the environment, flags.
+    """
+
+
+@config.command()
+@click.option("--origin", is_flag=True, help="Say where each value came from.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object, origins included.")
+@configured
+def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
+    """Print every key as it is in force, as TOML. Secrets are left out."""
+    settings = list(configuration.settings())
+    if as_json:
+        body = {
+            "file": configuration.file,
+            "settings": {setting.path: asdict(setting) for setting in settings},
+        }
+        click.echo(json.format(json.encode(body), indent=2))
+        return
+    section = ""
+    for setting in settings:
+        head, _, _ = setting.path.rpartition(".")
+        if head != section:
+            section = head
+            click.echo(f"\n[{section}]")
+        click.echo(line_of(setting, origin=origin))
+
+
+@config.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@configured
+def check(configuration: Configuration, as_json: bool) -> None:
+    """Exit 0 if the configuration can be used; say what is wrong and exit 2 if not."""
+    if as_json:
+        click.echo(json.encode({"ok": True, "file": configuration.file}))
+        return
+    click.echo(f"{configuration.file or 'no laneway.toml, defaults'}: ok")
+
+
+def line_of(setting: Setting, *, origin: bool) -> str:
+    name = setting.path.rpartition(".")[2]
+    # TOML has no word for "not set".
+    text = f"# {name}" if setting.value is None else f"{name} = {toml_value(setting.value)}"
+    if not origin:
+        return text
+    return f"{text:<40} # {setting.origin} {setting.source}".rstrip()

@@ -1,0 +1,68 @@
+"""`laneway demo`: the promise being kept, while one watches."""
+
+import sys
+
+import click
+
+from laneway.wiring.demo_values import Plan, View
+from laneway.wiring.process import EXIT_FAILED, EXIT_INTERRUPTED
+
+DEFAULT = Plan()
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="End after the table instead of staying up.")
+@click.option("--seed", type=int, default=DEFAULT.seed, show_default=True, help="Of all chances.")
+@click.option("--kills", type=click.IntRange(0, 50), default=DEFAULT.kills, show_default=True)
+@click.option(
+    "--contracts", type=click.IntRange(1, 100), default=DEFAULT.contracts, show_default=True
+)
+@click.option(
+    "--executions",
+    type=click.IntRange(1, 1_000),
+    default=DEFAULT.executions,
+    show_default=True,
+    help="Of each contract.",
+)
+@click.option(
+    "--round-ms",
+    type=click.IntRange(10, 5_000),
+    default=DEFAULT.round_ms,
+    show_default=True,
+    help="How long a consensus round takes.",
+)
+@click.option("--keep", metavar="DIR", help="Work in this folder and leave everything there.")
+@click.option("--json", "as_json", is_flag=True, help="The verdict as one JSON object on stdout.")
+def demo(once: bool, as_json: bool, keep: str | None, **numbers: int) -> int:
+    """Kill a worker again and again; nothing is lost or doubled.
+
+    Ten contracts get thirty concurrent executions each, while the process that owns the queue is
+    killed with SIGKILL on the way. Then the chain is read back.
+    """
+    plan = Plan(**numbers, folder=keep)
+    view = choose_view(as_json)
+    from laneway.wiring.demo import run_demo
+    from laneway.wiring.process import run
+
+    try:
+        verdict = run(run_demo(plan, view, once=once))
+    finally:
+        view.close()
+    if verdict is None:
+        click.echo("laneway: interrupted before the verdict; the worker is gone", err=True)
+        return EXIT_INTERRUPTED
+    return 0 if verdict.is_right() else EXIT_FAILED
+
+
+def choose_view(as_json: bool) -> View:
+    if as_json:
+        from laneway.cli.demo_plain import JsonView
+
+        return JsonView()
+    if sys.stdout.isatty():
+        from laneway.cli.demo_live import LiveView
+
+        return LiveView()
+    from laneway.cli.demo_plain import PlainView
+
+    return PlainView()

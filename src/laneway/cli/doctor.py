@@ -1,0 +1,35 @@
+"""`laneway doctor`: what is wrong with this machine or this database, and what to do."""
+
+import click
+from msgspec import json
+
+from laneway.cli.late import find
+from laneway.cli.options import configured
+from laneway.wiring.config import Configuration
+from laneway.wiring.process import EXIT_FAILED
+
+
+@click.command()
+@click.argument("path", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@configured
+def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
+    """Check this machine, its SQLite and the database at PATH.
+
+    Without PATH it is the configured one. Exits 1 if anything needs a person.
+    """
+    path = path or configuration.config.store.path
+    findings = find("doctor", "laneway.wiring.doctor", "examine")(path)
+    healthy = all(finding.ok for finding in findings)
+    if as_json:
+        shown = [
+            {"name": each.name, "ok": each.ok, "what": each.what, "advice": each.advice}
+            for each in findings
+        ]
+        click.echo(json.encode({"ok": healthy, "path": path, "findings": shown}))
+    else:
+        for each in findings:
+            click.echo(f"{'ok  ' if each.ok else 'BAD '} {each.name}: {each.what}")
+            if each.advice and not each.ok:
+                click.echo(f"     → {each.advice}")
+    return 0 if healthy else EXIT_FAILED

@@ -1,0 +1,50 @@
+"""Options that several commands share: where the configuration comes from."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
+import click
+
+from laneway.wiring.config import load
+
+T = TypeVar("T")
+
+
+def configured(command: Callable[..., T]) -> Callable[..., T]:
+    """Give a command the configuration as its first argument."""
+
+    @click.option("--config", "file", metavar="FILE", help="Default: laneway.toml, if it is here.")
+    @click.option("--preset", metavar="NAME", help="Defaults of a seed, for example seed-004.")
+    @click.option("--db", metavar="PATH", help="The database; the same as --set store.path=PATH.")
+    @click.option(
+        "--set",
+        "given",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="One key of the configuration, for example contract.fast_size=8. May be repeated.",
+    )
+    @wraps(command)
+    def run(
+        file: str | None,
+        preset: str | None,
+        db: str | None,
+        given: tuple[str, ...],
+        **others: object,
+    ) -> T:
+        flags = dict(split(text) for text in given)
+        if preset is not None:
+            flags["preset"] = preset
+        if db is not None:
+            flags["store.path"] = db
+        return command(load(file, os.environ, flags), **others)
+
+    return run
+
+
+def split(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--set {text}: say KEY=VALUE, for example contract.fast_size=8")
+    return path.strip(), value

@@ -1,0 +1,27 @@
+"""`laneway sim`: simulated worlds, each from one seed."""
+
+import click
+
+from laneway.cli.late import find
+
+
+@click.command()
+@click.option("--seed", type=int, help="Repeat one world and tell it as a story.")
+@click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="How many.")
+@click.option(
+    "--layer",
+    type=click.Choice(["s1", "s2", "s3"], case_sensitive=False),
+    default="s1",
+    show_default=True,
+    help="s1: memory store; s2: SQLite on a disk that loses writes; s3: the asyncio shell.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def sim(seed: int | None, seeds: int, layer: str, as_json: bool) -> int:
+    """Run simulated worlds, each from one seed.
+
+    Crashes, lost answers and slow quorums are part of every world.
+    """
+    code: int = find("sim", "laneway.sim.cli", "main")(
+        seed=seed, seeds=seeds, layer=layer, json=as_json
+    )
+    return code

@@ -1,0 +1,123 @@
+"""Carries out what the reactor orders, so many at once, and brings back what came of it."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from laneway.core.errors import StoreError
+from laneway.core.ids import LaneId, lane_kind
+from laneway.core.records import PassOn
+from laneway.engine.heart import Heart
+from laneway.engine.limits import EFFECTS_INFLIGHT_MAX
+from laneway.engine.orders import Perform
+from laneway.engine.outbox import Messenger
+from laneway.engine.reactor import Reactor
+from laneway.ports import Clock
+
+
+class Performer(Protocol):
+    """Carries out the effects of one lane kind; it answers always and raises never."""
+
+    def perform(self, lane: LaneId, effect: Any) -> Awaitable[Any]: ...
+
+    def decline(self, lane: LaneId, effect: Any, reason: str) -> Any:
+        """The answer to an effect that was not begun and never will be."""
+
+
+class Effects:
+    """Calls to the world that are under way or wait for their turn."""
+
+    def __init__(
+        self,
+        reactor: Reactor,
+        performers: Mapping[str, Performer],
+        messenger: Messenger,
+        heart: Heart,
+        clock: Clock,
+    ) -> None:
+        self._reactor = reactor
+        self._performers = performers
+        self._messenger = messenger
+        self._heart = heart
+        self._clock = clock
+        self._waiting: deque[Perform] = deque()
+        self._out: dict[Perform, asyncio.Task[None]] = {}
+        self._sent: set[Perform] = set()
+        """Those of them that the world may have heard of."""
+        self._closing = False
+        self._stopped = False
+        self.moved: Callable[[], None] = lambda: None
+        """Called when an effect has ended."""
+        self.failed: Callable[[StoreError], None] = lambda _: None
+        """Called when the store failed under an effect."""
+
+    def add(self, order: Perform) -> None:
+        self._waiting.append(order)
+
+    def is_quiet(self) -> bool:
+        return not self._waiting and not self._out
+
+    def begin(self) -> None:
+        """Begin what waits, up to the bound."""
+        waiting, out = self._waiting, self._out
+        if not waiting or self._stopped:
+            return
+        loop = asyncio.get_running_loop()
+        while waiting and len(out) < EFFECTS_INFLIGHT_MAX:
+            order = waiting.popleft()
+            out[order] = loop.create_task(self._carry_out(order))
+
+    async def _carry_out(self, order: Perform) -> None:
+        lane, effect = order.lane, order.effect
+        try:
+            if isinstance(effect, PassOn):
+                if not self._closing:  # If so it stays in the outbox, and goes at the next start.
+                    self._sent.add(order)
+                    message = await self._messenger.pass_on(effect)
+                    self._reactor.passed_on(lane, message, self._clock.now_ms())
+                return
+            performer = self._performers[lane_kind(lane)]
+            reason = self._why_not(order)
+            if reason is None:
+                self._sent.add(order)
+                event = await performer.perform(lane, effect)
+            else:
+                event = performer.decline(lane, effect, reason)
+            self._reactor.answered(lane, event)
+        except StoreError as error:
+            self.failed(error)
+        except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
+            self._reactor.broken(lane, error)
+        finally:
+            del self._out[order]
+            self._sent.discard(order)
+            self.begin()
+            self.moved()
+
+    def _why_not(self, order: Perform) -> str | None:
+        """Why this must not be begun now, though it was ordered; asked right before each send.
+
+        Nothing was sent, and nothing will be: that is a proof, and the lane hears it. Silence
+        would leave it with an execution that nobody began and everybody has to wait for.
+        """
+        if self._closing:
+            return "not sent: the engine is stopping"
+        if not self._heart.may_act():
+            return "not sent: the lease may be over"
+        if not self._reactor.owns(order.lane, order.fence):
+            return "not sent: the lane was given up before its turn came"
+        return None
+
+    def stop(self) -> None:
+        """Begin nothing more; the engine has failed."""
+        self._stopped = True
+
+    def close(self) -> None:
+        """Cancel what was sent, and decline all else, now and from here on.
+
+        A task that has not begun must not be cancelled: it would end without a word.
+        """
+        self._closing = True
+        for order in list(self._sent):
+            self._out[order].cancel()

@@ -1,0 +1,127 @@
+"""The tries of one slot: how one is made, looked for, waited for and given up. Straight lines."""
+
+from typing import TypeAlias
+
+from laneway.core.outcome import AttemptWord
+from laneway.core.reason import clip
+from laneway.core.records import Decision as CoreDecision
+from laneway.lanes.contract.lane import ContractLane
+from laneway.lanes.contract.values import (
+    Attempt,
+    AttemptOffered,
+    Effect,
+    Execute,
+    FindExecution,
+    ModeChanged,
+    ReadHeight,
+    Record,
+    Slot,
+    SlotSettled,
+)
+from laneway.lanes.limits import DOUBLINGS_MAX
+
+Decision: TypeAlias = CoreDecision[Record, Effect]
+
+NOTHING: Decision = CoreDecision()
+
+MACHINE = "laneway"
+"""Who halts a lane and lifts the halt again."""
+
+
+def open_attempts(lane: ContractLane) -> list[Attempt]:
+    """The attempts that may land. All share one parent: another is taken only when all are dead."""
+    return [attempt for attempt in lane.attempts.values() if attempt.may_land()]
+
+
+def may_land(lane: ContractLane) -> bool:
+    return any(attempt.may_land() for attempt in lane.attempts.values())
+
+
+def parent_kept(lane: ContractLane) -> int | None:
+    """The parent that the next try must stay on, though none of the tries on it may land.
+
+    A person said that they did not run. Where the parent is named, one more try on the same one
+    does no harm if that was a mistake, and the chain shows it.
+    """
+    latest = next(reversed(lane.attempts.values()), None)
+    if latest is None or not lane.settings.takes_parent:
+        return None
+    words = [tried.word for tried in lane.attempts.values() if tried.parent == latest.parent]
+    # Once it was passed, somebody looked, and our block was not there.
+    is_kept = AttemptWord.DROPPED in words and AttemptWord.STALE not in words
+    return latest.parent if is_kept else None
+
+
+def is_active(lane: ContractLane) -> bool:
+    """Whether the lane may begin an attempt now."""
+    return lane.head.mode != "paused" and not lane.head.halted
+
+
+def backoff_ms(lane: ContractLane, failures: int) -> int:
+    """How long to wait after so many failures in a row; the breaker's rest once it trips."""
+    settings = lane.settings
+    if failures >= settings.breaker_failures:
+        return settings.breaker_open_ms
+    if failures == 0:
+        return 0
+    doublings = min(failures - 1, DOUBLINGS_MAX)
+    return min(settings.retry_ms_min << doublings, settings.retry_ms_max)
+
+
+def payload(lane: ContractLane, slot: Slot) -> bytes:
+    return lane.intents[slot.intent].payload
+
+
+def next_attempt(lane: ContractLane, slot: Slot, parent: int, now_ms: int) -> Attempt:
+    return Attempt(
+        slot=slot.id,
+        number=slot.attempt_next,
+        parent=parent,
+        offered_ms=now_ms,
+        deadline_ms=now_ms + lane.settings.execution_ms_max,
+        bound=lane.settings.takes_parent,
+    )
+
+
+def execution(attempt: Attempt, body: bytes) -> Execute:
+    return Execute(attempt.slot, attempt.number, body, attempt.parent, attempt.deadline_ms)
+
+
+def offer_on(lane: ContractLane, slot: Slot, parent: int, now_ms: int) -> Decision:
+    attempt = next_attempt(lane, slot, parent, now_ms)
+    return CoreDecision((AttemptOffered(attempt),), (execution(attempt, payload(lane, slot)),))
+
+
+def find(lane: ContractLane, slot: Slot) -> FindExecution:
+    parent = next(attempt.parent for attempt in lane.attempts.values() if attempt.may_land())
+    return FindExecution(slot.id, slot.attempt_next - 1, payload(lane, slot), parent)
+
+
+def read_height(lane: ContractLane, slot: Slot) -> ReadHeight:
+    return ReadHeight(slot.id, payload(lane, slot))
+
+
+def settled(
+    lane: ContractLane,
+    status: str,
+    now_ms: int,
+    *,
+    attempt: int | None = None,
+    block: int | None = None,
+    reason: str = "",
+) -> tuple[Record, ...]:
+    """The slot has its final answer, and what the lane was halted over is known."""
+    assert lane.slot is not None
+    ended = SlotSettled(lane.slot.id, status, attempt, block, clip(reason), now_ms)
+    return (ended, *halt_lifted(lane, "its outcome is known", now_ms))
+
+
+def halted(reason: str, now_ms: int) -> ModeChanged:
+    return ModeChanged("halted", clip(reason), MACHINE, now_ms, halt=True)
+
+
+def halt_lifted(lane: ContractLane, reason: str, now_ms: int) -> tuple[ModeChanged, ...]:
+    """The machine's halt ends; whatever the operator said last counts again."""
+    if not lane.head.halted:
+        return ()
+    return (ModeChanged(lane.head.mode, reason, MACHINE, now_ms, halt=True),)

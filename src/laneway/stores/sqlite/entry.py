@@ -1,0 +1,125 @@
+"""What the writing process keeps in memory: a lane's counters, and the group it gathers."""
+
+from laneway.core.ids import LaneId
+from laneway.core.rows import START, Cursors, Index
+from laneway.stores.sqlite.codec import decode_cursors, encode
+
+
+class Entry:
+    """Tail and head of one lane, as the last write of this process left them."""
+
+    __slots__ = (
+        "accepted_bytes",
+        "accepted_count",
+        "cursors",
+        "digest",
+        "fast_hits",
+        "fence",
+        "head_dirty",
+        "mail",
+        "new",
+        "no",
+        "owner",
+        "seq_next",
+        "settled_bytes",
+        "settled_count",
+        "slow_hits",
+        "state",
+        "tail_dirty",
+        "version",
+        "wake_ms",
+    )
+
+    def __init__(self, no: int) -> None:
+        self.no = no
+        """Zero: the lane is not in the database, and nothing has made it yet."""
+        self.seq_next = 1
+        self.accepted_count = 0
+        self.accepted_bytes = 0
+        self.fast_hits = 0
+        self.slow_hits = 0
+        self.owner: str | None = None
+        self.fence = 0
+        self.version = 0
+        self.digest = b""
+        self.cursors: Cursors = START
+        self.settled_count = 0
+        self.settled_bytes = 0
+        self.wake_ms: int | None = None
+        self.state = b""
+        self.mail: set[int] = set()
+        """Commands in the mailbox, by id: only asked whether one is there."""
+        self.new = False
+        self.tail_dirty = False
+        self.head_dirty = False
+
+    def tail(self) -> tuple[int, int, int, int, int]:
+        return (
+            self.seq_next,
+            self.accepted_count,
+            self.accepted_bytes,
+            self.fast_hits,
+            self.slow_hits,
+        )
+
+    def head(self) -> tuple[object, ...]:
+        return (
+            self.owner,
+            self.fence,
+            self.version,
+            self.digest,
+            encode(self.cursors),
+            self.settled_count,
+            self.settled_bytes,
+            self.wake_ms,
+            self.state,
+            self.no,
+        )
+
+
+def read_entry(row: tuple) -> Entry:  # type: ignore[type-arg]
+    entry = Entry(row[0])
+    entry.seq_next, entry.accepted_count, entry.accepted_bytes = row[1:4]
+    entry.fast_hits, entry.slow_hits = row[4:6]
+    entry.owner, entry.fence, entry.version, entry.digest = row[6:10]
+    entry.cursors = decode_cursors(row[10])
+    entry.settled_count, entry.settled_bytes, entry.wake_ms, entry.state = row[11:15]
+    if row[15] is not None:
+        entry.mail = {int(command) for command in row[15].split(",")}
+    return entry
+
+
+class Group:
+    """What one flush will write, table by table."""
+
+    __slots__ = (
+        "answered",
+        "commands",
+        "dropped_numbers",
+        "feed",
+        "indexes",
+        "intents",
+        "lanes",
+        "results",
+        "rows",
+        "trimmed",
+    )
+
+    def __init__(self) -> None:
+        self.lanes: dict[LaneId, Entry] = {}
+        """Every lane the group looked at; those it changed are marked."""
+        self.intents: dict[bytes, tuple[object, ...]] = {}
+        self.rows: dict[tuple[int, str, str], tuple[bytes | None, bytes] | None] = {}
+        self.results: dict[bytes, tuple[object, ...]] = {}
+        self.indexes: dict[tuple[str, str], Index] = {}
+        self.commands: list[tuple[int, int, bytes]] = []
+        self.answered: list[tuple[int, int]] = []
+        self.feed: list[tuple[object, ...]] = []
+        self.dropped_numbers: list[tuple[int]] = []
+        self.trimmed: list[tuple[int]] = []
+
+    def is_empty(self) -> bool:
+        """Whether it changes nothing: every change but retention marks its lane."""
+        if self.dropped_numbers or self.trimmed:
+            return False
+        return not any(entry.tail_dirty or entry.head_dirty for entry in self.lanes.values())

@@ -1,0 +1,91 @@
+"""A caller's words → an arrival that every store can keep and every host can read back.
+
+What is accepted is durable, so it is judged here: a value that could not be read again would
+stop its lane for ever.
+"""
+
+from hashlib import blake2b
+
+from laneway.core.errors import BadRequest
+from laneway.core.ids import ENTROPY_BYTES, LaneId, idempotency_key, intent_id, lane_id
+from laneway.core.intent import Arrival
+from laneway.core.limits import PAYLOAD_BYTES_MAX, PRIORITY_CLASSES
+from laneway.engine.contract import encode_call
+from laneway.lanes.contract import ContractSettings
+from laneway.ports import Clock, ContractCall, Entropy
+from laneway.wiring.limits import NUMBER_MAX
+
+
+class Arrivals:
+    """Makes arrivals of contract executions, under one configuration."""
+
+    def __init__(self, settings: ContractSettings, clock: Clock, entropy: Entropy) -> None:
+        self._clock = clock
+        self._entropy = entropy
+        self._priorities = settings.priorities
+        self._fast_size = settings.fast_size
+        limited = settings.limit_policy == "reject"
+        self._count_max = settings.count_max if limited else None
+        self._bytes_max = settings.bytes_max if limited else None
+
+    def make(
+        self, call: ContractCall, key: str | None, priority: int, valid_until_ms: int | None
+    ) -> Arrival:
+        lane = contract_lane(call.contract)
+        payload = encoded(call)
+        if key is not None:
+            check_text("key", key)
+            key = idempotency_key(key)
+        if not is_count(priority) or priority >= PRIORITY_CLASSES:
+            raise BadRequest("priority", f"a class from 0 (urgent) to {PRIORITY_CLASSES - 1}")
+        if valid_until_ms is not None and not is_count(valid_until_ms):
+            raise BadRequest("valid_until_ms", "milliseconds since 1970, a whole number")
+        now_ms = self._clock.now_ms()
+        return Arrival(
+            id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
+            lane=lane,
+            payload=payload,
+            digest=b"" if key is None else blake2b(payload, digest_size=16).digest(),
+            accepted_ms=now_ms,
+            key=key,
+            priority=priority if self._priorities else 0,
+            valid_until_ms=valid_until_ms,
+            fast_size=self._fast_size,
+            fresh=True,
+            count_max=self._count_max,
+            bytes_max=self._bytes_max,
+        )
+
+
+def contract_lane(contract: str) -> LaneId:
+    check_text("contract", contract)
+    try:
+        return lane_id("contract", contract)
+    except BadRequest as error:
+        raise BadRequest("contract", error.problem) from None
+
+
+def encoded(call: ContractCall) -> bytes:
+    check_text("executor", call.executor)
+    check_text("data", call.data)
+    check_text("comment", call.comment)
+    if not is_count(call.quorum_type):
+        raise BadRequest("quorum_type", "a whole number")
+    try:
+        payload = encode_call(call)
+    except UnicodeEncodeError as error:
+        raise BadRequest("data", f"not text: {error.reason}") from error
+    if len(payload) > PAYLOAD_BYTES_MAX:
+        problem = f"{len(payload)} bytes are more than the {PAYLOAD_BYTES_MAX} allowed"
+        raise BadRequest("data", problem)
+    return payload
+
+
+def check_text(field: str, value: object) -> None:
+    if type(value) is not str:
+        raise BadRequest(field, f"text, not {type(value).__name__}")
+
+
+def is_count(value: object) -> bool:
+    """A whole number that every row and every wire can hold."""
+    return type(value) is int and 0 <= value <= NUMBER_MAX

@@ -1,0 +1,250 @@
+"""The library for code without asyncio: the same engine, on a loop in a thread of its own.
+
+with LanewaySync.open("laneway.db", host=host) as lw:
+    handle = lw.submit("Qm123", data="transfer 5", executor="did:1", key="order-7")
+    print(handle.result(timeout_s=60).block)
+
+Any thread may call. Answers and errors are those of Laneway.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import CancelledError, Future
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from laneway.core.errors import BadRequest, LanewayError
+from laneway.core.ids import IntentId
+from laneway.engine.heart import Retention
+from laneway.engine.shell import DrainMode, EngineStopped, Listener
+from laneway.lanes.contract import ContractSettings
+from laneway.lanes.contract.show import QueueMetrics
+from laneway.ports import ContractCall, ContractHost
+from laneway.wiring.embedded import Handle, IntentShown, LaneShown, Laneway, Settled
+from laneway.wiring.handle import settled
+from laneway.wiring.limits import LOOP_STOP_S_MAX
+from laneway.wiring.process import new_loop
+
+T = TypeVar("T")
+
+
+class HandleSync:
+    """One accepted intent. It survives any crash until it has a final answer."""
+
+    __slots__ = ("_handle", "_laneway", "id", "refusal", "replayed")
+
+    def __init__(self, laneway: "LanewaySync", handle: Handle) -> None:
+        self._laneway = laneway
+        self._handle = handle
+        self.id = handle.id
+        self.replayed = handle.replayed
+        """The key and the body came before: this is the intent they made then."""
+        self.refusal = handle.refusal
+        """Of one call in a batch: why it was not accepted. Nothing was written for it."""
+
+    def result(self, timeout_s: float | None = None) -> Settled:
+        """Wait for the final answer; TimeoutError takes nothing back."""
+        return self._laneway.call(self._handle.result(timeout_s))
+
+    def cancel(self, reason: str = "", by: str = "") -> None:
+        self._laneway.call(self._handle.cancel(reason, by))
+
+
+class LanewaySync:
+    """A running engine with contract lanes, for blocking code."""
+
+    def __init__(self, make: Callable[[], Laneway]) -> None:
+        self._make = make
+        self._loop = new_loop()
+        # A daemon, so that a program which forgets to close can still end.
+        self._thread = threading.Thread(target=self._turn, name="laneway", daemon=True)
+        self._laneway: Laneway | None = None
+        self._closing = threading.Lock()
+        self._gate = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str,
+        host: ContractHost,
+        settings: ContractSettings | None = None,
+        listeners: Sequence[Listener] = (),
+        retention: Retention | None = None,
+    ) -> Self:
+        """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
+        return cls(lambda: Laneway.open(path, host, settings, listeners, retention))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._laneway = self.call(self._start())
+        except BaseException:
+            self._end_loop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self, drain: DrainMode = "now", timeout_s: float | None = None) -> bool:
+        """Stop accepting, finish what `drain` says, release the leases, close the file."""
+        with self._closing:
+            if self._closed or self._laneway is None:
+                return True
+            try:
+                return self.call(self._laneway.close(drain, timeout_s))
+            except KeyboardInterrupt:
+                # Whoever is tired of the draining still leaves a closed file behind.
+                self.call(self._laneway.close("now"))
+                raise
+            finally:
+                self._end_loop()
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run on the engine's loop and wait; an interrupted wait gives the work up."""
+        # Under the lock, so that no work is handed to a loop that was just told to stop.
+        with self._gate:
+            try:
+                self._check_call()
+            except LanewayError:
+                work.close()  # Never begun, and nobody will.
+                raise
+            future: Future[T] = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except CancelledError:
+            raise EngineStopped from None  # Another thread closed it meanwhile.
+        except BaseException:
+            future.cancel()
+            raise
+
+    def submit(
+        self,
+        contract: str,
+        data: str,
+        *,
+        executor: str = "",
+        quorum_type: int = 2,
+        comment: str = "",
+        key: str | None = None,
+        priority: int = 0,
+        valid_until_ms: int | None = None,
+    ) -> HandleSync:
+        """Queue one execution; returns when it is durable. Safe to call twice with one key."""
+        submitted = self._engine().submit(
+            contract,
+            data,
+            executor=executor,
+            quorum_type=quorum_type,
+            comment=comment,
+            key=key,
+            priority=priority,
+            valid_until_ms=valid_until_ms,
+        )
+        return HandleSync(self, self.call(submitted))
+
+    def submit_many(
+        self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
+    ) -> list[HandleSync]:
+        """Queue a batch in one write; a handle whose `refusal` is set was not accepted."""
+        handles = self.call(self._engine().submit_many(calls, keys))
+        return [HandleSync(self, handle) for handle in handles]
+
+    def wait(self, intent: str, timeout_s: float | None = None) -> Settled:
+        """Wait for the final answer of any intent, whoever submitted it."""
+        return self.call(self._wait(IntentId(intent), timeout_s))
+
+    # Questions.
+
+    def show(self, intent: str) -> IntentShown:
+        """Where one intent is and why."""
+        return self.call(self._engine().show(intent))
+
+    def metrics(self) -> list[QueueMetrics]:
+        """The seed's metrics, one row a contract."""
+        return self.call(self._engine().metrics())
+
+    def lanes(self) -> list[LaneShown]:
+        return self.call(self._engine().lanes())
+
+    def lane(self, contract: str) -> LaneShown:
+        return self.call(self._engine().lane(contract))
+
+    def check(self) -> None:
+        """Raise what stopped the engine, if anything did."""
+        self._engine().check()
+
+    # Commands.
+
+    def pause(self, contract: str, *, reason: str = "", by: str = "") -> None:
+        self.call(self._engine().pause(contract, reason=reason, by=by))
+
+    def resume(self, contract: str, *, reason: str = "", by: str = "") -> None:
+        self.call(self._engine().resume(contract, reason=reason, by=by))
+
+    def drain_lane(
+        self, contract: str, mode: str = "queue", *, reason: str = "", by: str = ""
+    ) -> None:
+        """Take what waits now and nothing after (queue), or only what runs (running)."""
+        self.call(self._engine().drain_lane(contract, mode, reason=reason, by=by))
+
+    def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
+        """Take back a waiting execution; one that runs cannot be called back."""
+        self.call(self._engine().cancel(intent, reason=reason, by=by))
+
+    def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
+        """Tell a halted lane what a person found out: executed, not_executed or skip."""
+        self.call(self._engine().settle(intent, word, reason=reason, by=by))
+
+    # The thread.
+
+    async def _wait(self, intent: IntentId, timeout_s: float | None) -> Settled:
+        async with asyncio.timeout(timeout_s):
+            return settled(await self._engine().wait(intent))
+
+    async def _start(self) -> Laneway:
+        laneway = self._make()
+        return await laneway.__aenter__()
+
+    def _engine(self) -> Laneway:
+        if self._laneway is None:
+            raise BadRequest("LanewaySync", NOT_STARTED)
+        return self._laneway
+
+    def _check_call(self) -> None:
+        if self._closed:
+            raise EngineStopped
+        if threading.current_thread() is self._thread:
+            raise BadRequest("LanewaySync", INSIDE)
+        if not self._thread.is_alive():
+            raise BadRequest("LanewaySync", NOT_STARTED)
+
+    def _turn(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            leftovers = asyncio.all_tasks(self._loop)
+            for task in leftovers:
+                task.cancel()
+            if leftovers:
+                self._loop.run_until_complete(asyncio.wait(leftovers, timeout=LOOP_STOP_S_MAX))
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    def _end_loop(self) -> None:
+        with self._gate:
+            self._closed = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(LOOP_STOP_S_MAX)
+
+
+NOT_STARTED = "it is not started; use it in a with statement"
+INSIDE = "its own thread cannot wait for itself; use Laneway in asynchronous code"

@@ -1,0 +1,98 @@
+"""What an operator may tell a running engine: words into a lane's durable mailbox."""
+
+from laneway.core.errors import BadRequest, IntentNotFound
+from laneway.core.ids import IntentId
+from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.rows import Command
+from laneway.engine.shell import Engine
+from laneway.ports import Clock, IntentView, Store
+from laneway.wiring.arrivals import check_text, contract_lane
+
+
+class Commands:
+    """Each word is durable when the call returns; its lane follows it, or says why not."""
+
+    def __init__(self, engine: Engine, store: Store, clock: Clock) -> None:
+        self.engine = engine
+        self.store = store
+        self._clock = clock
+
+    async def pause(self, contract: str, *, reason: str = "", by: str = "") -> None:
+        await self._tell(contract, "pause", reason=reason, by=by)
+
+    async def resume(self, contract: str, *, reason: str = "", by: str = "") -> None:
+        await self._tell(contract, "resume", reason=reason, by=by)
+
+    async def drain_lane(
+        self, contract: str, mode: str = "queue", *, reason: str = "", by: str = ""
+    ) -> None:
+        """Take what waits now and nothing after (queue), or only what runs (running)."""
+        if mode not in ("queue", "running"):
+            raise BadRequest("mode", "a lane drains its 'queue' or only what is 'running'")
+        view = await self.store.lane(contract_lane(contract))
+        seq = 0 if view is None else view.tail.seq_next - 1
+        await self._tell(contract, "drain", reason=reason, by=by, word=mode, seq=seq)
+
+    async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
+        """Take back a waiting execution; one that runs cannot be called back."""
+        await self._tell_intent(intent, "cancel", "", reason, by)
+
+    async def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
+        """Tell a halted lane what a person found out: executed, not_executed or skip."""
+        if word not in ("executed", "not_executed", "skip"):
+            raise BadRequest("word", "one of executed, not_executed, skip")
+        await self._tell_intent(intent, "settle", word, reason, by)
+
+    async def _tell_intent(self, intent: str, verb: str, word: str, reason: str, by: str) -> None:
+        view = await self._view(intent)
+        if view is None:
+            raise IntentNotFound(intent)
+        if view.result is not None:
+            raise BadRequest("intent", f"it is final already: {view.result.status}")
+        row = view.intent
+        command = Command(
+            id=0,
+            lane=row.lane,
+            verb=verb,
+            at_ms=self._clock.now_ms(),
+            reason=checked("reason", reason),
+            by=checked("by", by),
+            intent=row.id,
+            seq=row.seq,
+            priority=row.priority,
+            size=row.size(),
+            word=word,
+        )
+        await self.engine.tell(command)
+
+    async def _tell(
+        self, contract: str, verb: str, *, reason: str, by: str, word: str = "", seq: int = 0
+    ) -> None:
+        command = Command(
+            id=0,
+            lane=contract_lane(contract),
+            verb=verb,
+            at_ms=self._clock.now_ms(),
+            reason=checked("reason", reason),
+            by=checked("by", by),
+            word=word,
+            seq=seq,
+        )
+        await self.engine.tell(command)
+
+    async def _view(self, intent: str) -> IntentView | None:
+        return await self.store.intent(IntentId(intent)) if is_intent_id(intent) else None
+
+
+def checked(field: str, words: str) -> str:
+    check_text(field, words)
+    if len(words) > REASON_CHARS_MAX:
+        raise BadRequest(field, f"at most {REASON_CHARS_MAX} characters")
+    return words
+
+
+def is_intent_id(text: object) -> bool:
+    if not isinstance(text, str):
+        return False
+    head, _, digits = text.partition("_")
+    return head == "tx" and len(digits) == 32 and all(c in "0123456789abcdef" for c in digits)

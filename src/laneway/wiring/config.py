@@ -1,0 +1,259 @@
+"""Where settings come from: defaults < preset < laneway.toml < environment < flags.
+
+Every layer passes the same schema, and an error names the layer and the path of the key. What is
+read here is never acted upon here: wiring/contract.py does that.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from msgspec import Struct, ValidationError, convert
+
+from laneway.core.errors import CallerError
+from laneway.wiring.limits import CONFIG_BYTES_MAX
+from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
+
+DEFAULT_FILE = "laneway.toml"
+FILE_VARIABLE = "LANEWAY_CONFIG"
+PREFIX = "LANEWAY_"
+
+SECRETS = frozenset({"host.password"})
+REDACTED = "(redacted)"
+
+Origin = Literal["default", "preset", "file", "environment", "flag"]
+Layer = dict[str, Any]
+
+
+class ConfigError(CallerError):
+    """A configuration that cannot be used. Nothing was started."""
+
+    code = "bad_configuration"
+
+    def __init__(self, source: str, problem: str) -> None:
+        self.source = source
+        """The file, the environment variable or the flag to change."""
+        self.problem = problem
+        super().__init__(f"{source}: {problem}")
+
+
+class Setting(Struct, frozen=True):
+    """One key as it is in force, fit to be shown: secrets are left out."""
+
+    path: str
+    value: str | int | bool | None
+    origin: Origin
+    source: str
+
+
+class Configuration(Struct, frozen=True):
+    config: Config
+    file: str | None
+    """The file that was read, if any."""
+    origins: dict[str, tuple[Origin, str]]
+    """Where each key came from that is not a default, and the name to change it by."""
+
+    def settings(self) -> Iterator[Setting]:
+        for path in paths():
+            value = lookup(self.config, path)
+            if path in SECRETS and value is not None:
+                value = REDACTED
+            elif path == "host.url" and value is not None:
+                value = without_password(value)
+            origin, source = self.origins.get(path, ("default", ""))
+            yield Setting(path, value, origin, source)
+
+
+def load(
+    file: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, str] | None = None,
+) -> Configuration:
+    """Put the layers together. `flags` are texts by path, as the command line gives them."""
+    environ = {} if environ is None else environ
+    named = file or environ.get(FILE_VARIABLE)
+    found = named or (DEFAULT_FILE if Path(DEFAULT_FILE).exists() else None)
+    layers: list[tuple[Origin, str, Layer]] = []
+    if found is not None:
+        layers.append(("file", found, read_file(found)))
+    layers += [("environment", *variable) for variable in read_environment(environ)]
+    layers += [("flag", *flag) for flag in read_flags(flags or {})]
+    for _, _, layer in reversed(layers):
+        if "preset" in layer:
+            preset = layer["preset"]
+            if preset is not None:
+                layers.insert(0, ("preset", preset, PRESETS[preset]))
+            break
+    merged: Layer = {}
+    origins: dict[str, tuple[Origin, str]] = {}
+    for origin, source, layer in layers:
+        for path, value in flat(layer):
+            put(merged, path, value)
+            origins[path] = (origin, source)
+    configuration = Configuration(convert(merged, Config), found, origins)
+    check_together(configuration)
+    return configuration
+
+
+# Layers.
+
+
+def read_file(name: str) -> Layer:
+    try:
+        with Path(name).open("rb") as opened:
+            raw = opened.read(CONFIG_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError(name, f"cannot be read: {error.strerror}") from error
+    if len(raw) > CONFIG_BYTES_MAX:
+        raise ConfigError(name, f"is larger than {CONFIG_BYTES_MAX} bytes; is it the right file?")
+    try:
+        layer = tomllib.loads(raw.decode())
+    except UnicodeDecodeError as error:
+        raise ConfigError(name, f"is not UTF-8 text (byte {error.start})") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(name, f"is not TOML: {error}") from error
+    check(layer, name)
+    if isinstance(layer.get("host"), dict) and "password" in layer["host"]:
+        raise ConfigError(
+            name,
+            "a password does not belong here; use `password_file` or the environment variable "
+            "LANEWAY_HOST__PASSWORD - at `$.host.password`",
+        )
+    return layer
+
+
+def read_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+    """Variables LANEWAY_SECTION__KEY and LANEWAY_PRESET; other LANEWAY_ names are not ours."""
+    for variable in sorted(environ):
+        if not variable.startswith(PREFIX):
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name == "preset" or "__" in name:
+            yield variable, typed(name.replace("__", ".", 1), environ[variable], variable)
+
+
+def read_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+    for path, text in flags.items():
+        source = f"--set {path}"
+        if path in SECRETS:
+            raise ConfigError(
+                source, "others can read the command line; use the environment or a file"
+            )
+        yield source, typed(path, text, source)
+
+
+def typed(path: str, text: str, source: str) -> Layer:
+    """One key given as text, in the type that the schema has for it."""
+    if path not in paths():
+        raise ConfigError(source, f"there is no key `{path}`; 'laneway config show' lists them all")
+    layer: Layer = {}
+    put(layer, path, text)
+    value = lookup(check(layer, source, strict=False), path)
+    layer = {}
+    put(layer, path, value)
+    return layer
+
+
+def check(layer: Layer, source: str, *, strict: bool = True) -> Config:
+    try:
+        return convert(layer, Config, strict=strict)
+    except ValidationError as error:
+        raise ConfigError(source, explained(str(error))) from None
+
+
+def explained(problem: str) -> str:
+    """msgspec's words, and which words would have been right where it does not say."""
+    place = re.search(r" - at `\$\.?(.*)`$", problem)
+    if place is None or not problem.startswith("Invalid enum value"):
+        return problem
+    kind = kinds().get(place[1])
+    words = [word for part in (kind, *get_args(kind)) for word in get_args(part)]
+    known = ", ".join(sorted({word for word in words if isinstance(word, str)}))
+    return f"{problem[: place.start()]}, expected one of {known}{place[0]}"
+
+
+# What no single key can say.
+
+
+def check_together(configuration: Configuration) -> None:
+    for path, because, problem in conflicts(configuration.config):
+        origins = configuration.origins
+        _, source = origins.get(path) or origins[because]
+        raise ConfigError(source, f"{problem} - at `$.{path}`")
+
+
+def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Keys that contradict each other: the one to change, the other, and why.
+
+    The defaults agree, so one of the two was set by someone.
+    """
+    contract, host, store = config.contract, config.host, config.store
+    if contract.retry_ms_min > contract.retry_ms_max:
+        yield (
+            "contract.retry_ms_min",
+            "contract.retry_ms_max",
+            f"{contract.retry_ms_min} is more than `retry_ms_max`, {contract.retry_ms_max}",
+        )
+    if contract.limit_policy == "reject" and contract.count_max is contract.bytes_max is None:
+        problem = "'reject' needs `count_max` or `bytes_max`"
+        yield "contract.limit_policy", "contract.limit_policy", problem
+    if host.kind == "rest" and not is_node_url(host.url):
+        problem = "a rest host needs an address like http://127.0.0.1:20000"
+        yield "host.url", "host.kind", problem
+    if host.kind == "callable" and not re.fullmatch(r"[\w.]+:[\w.]+", host.callable or ""):
+        yield "host.callable", "host.kind", "a callable host needs `module:function`"
+    if (store.path == ":memory:") != (store.durability == "memory"):
+        problem = "'memory' and the path ':memory:' go together: nothing outlives the process"
+        yield "store.durability", "store.path", problem
+
+
+def is_node_url(url: str | None) -> bool:
+    try:
+        parts = urlsplit(url or "")
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+# Small things.
+
+
+def put(layer: Layer, path: str, value: object) -> None:
+    section, _, key = path.rpartition(".")
+    target = layer.setdefault(section, {}) if section else layer
+    target[key] = value
+
+
+def flat(layer: Layer) -> Iterator[tuple[str, Any]]:
+    for name, value in layer.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{key}", inner) for key, inner in value.items())
+        else:
+            yield name, value
+
+
+def without_password(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username}:{REDACTED}@{host}").geturl()
+
+
+def toml_value(value: str | int | bool) -> str:
+    """One value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    escaped = "".join(
+        f"\\u{ord(char):04x}" if ord(char) < 32 or ord(char) == 127 else char
+        for char in value.replace("\\", "\\\\").replace('"', '\\"')
+    )
+    return f'"{escaped}"'

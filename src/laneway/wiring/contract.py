@@ -1,0 +1,100 @@
+"""A configuration → a contract host and the engine on it. Each kind of host is imported late."""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, assert_never
+
+from laneway.engine.heart import Retention
+from laneway.engine.shell import Listener
+from laneway.ports import ContractHost
+from laneway.wiring.config import ConfigError, Configuration
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.limits import RETENTION_DAYS_MAX
+from laneway.wiring.schema import HostSection, RetentionSection
+
+DAY_MS = 86_400_000
+
+
+def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = ()) -> Laneway:
+    """The engine that a configuration describes. Enter it to start it."""
+    config = configuration.config
+    return Laneway.open(
+        config.store.path,
+        open_host(configuration),
+        config.contract.settings(),
+        listeners,
+        retention_of(config.retention),
+    )
+
+
+def retention_of(section: RetentionSection) -> Retention:
+    return Retention(
+        intents_ms=(section.intents_days or RETENTION_DAYS_MAX) * DAY_MS,
+        feed_ms=(section.feed_days or RETENTION_DAYS_MAX) * DAY_MS,
+    )
+
+
+def open_host(configuration: Configuration) -> ContractHost:
+    host = configuration.config.host
+    match host.kind:
+        case "devnet":
+            from laneway.devnets.contract.host import EmbeddedHost
+            from laneway.devnets.contract.model import ContractChain
+
+            chain = ContractChain(round_ms=host.round_ms)
+            return EmbeddedHost(chain, takes_parent=host.takes_parent is not False)
+        case "rest":
+            from laneway.chains.contract_rest import RestHost
+
+            assert host.url is not None
+            return RestHost(
+                host.url,
+                password=password_of(host),
+                takes_parent=bool(host.takes_parent),
+                connect_ms=host.connect_ms,
+                read_ms=host.read_ms,
+                answer_ms=host.answer_ms,
+            )
+        case "callable":
+            from laneway.chains.contract_callable import CallableHost
+
+            return CallableHost(find_callable(configuration), takes_parent=bool(host.takes_parent))
+        case _:
+            assert_never(host.kind)
+
+
+def password_of(host: HostSection) -> str:
+    if host.password is not None or host.password_file is None:
+        return host.password or ""
+    path = Path(host.password_file)
+    try:
+        mode = path.stat().st_mode
+        password = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"cannot be read: {error} - at `$.host.password_file`"
+        raise ConfigError(str(path), problem) from error
+    if mode & 0o077:
+        raise ConfigError(str(path), f"others may read this password; run: chmod 600 {path}")
+    return password.removesuffix("\n").removesuffix("\r")
+
+
+def find_callable(configuration: Configuration) -> Callable[..., Any]:
+    named = configuration.config.host.callable
+    assert named is not None
+    module, _, name = named.partition(":")
+    _, source = configuration.origins["host.callable"]
+    if "" not in sys.path:
+        # As `python -m` does it: the caller's own module lies where the command was typed.
+        sys.path.insert(0, "")
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(source, f"{error} - at `$.host.callable`") from error
+    if not callable(found):
+        raise ConfigError(source, f"{named} is not callable - at `$.host.callable`")
+    function: Callable[..., Any] = found
+    return function

@@ -1,0 +1,308 @@
+"""The demo: ten contracts, thirty concurrent executions each, a worker that is killed on the way.
+
+The parent hosts the chain and calls; the worker owns the database. Kills are chosen by progress,
+so that each of them hits running rounds and unanswered submissions. Nothing here prints.
+"""
+
+import asyncio
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+from laneway.chains.contract_rest import RestHost
+from laneway.core.errors import BadRequest, LanewayError
+from laneway.core.outcome import Outcome
+from laneway.devnets.contract.socket import ContractSocket
+from laneway.ports import ContractCall
+from laneway.wiring.config import toml_value
+from laneway.wiring.demo_audit import WatchedChain, audit
+from laneway.wiring.demo_values import (
+    Direct,
+    Kill,
+    Plan,
+    Snapshot,
+    Surroundings,
+    Verdict,
+    View,
+)
+from laneway.wiring.demo_worker import Caller
+from laneway.wiring.limits import DEMO_S_MAX
+from laneway.wiring.worker_lines import Stop, Submit
+
+DIRECT_COUNT = 10
+DIRECT_ROUND_MS = 1_000
+"""Long enough that ten callers on a busy machine all read the same block before it ends."""
+POLL_S = 0.02
+SHOW_S = 0.1
+KILL_JITTER_S_MAX = 0.004
+"""A kill falls into the answering of the last submissions; a group commit takes 2 to 5 ms here."""
+EXECUTOR = "did:demo"
+DIRECT_CONTRACT = "T-direct"
+
+
+async def run_demo(plan: Plan, view: View, *, once: bool) -> Verdict | None:
+    """Show the whole demo; None when it was interrupted before its verdict."""
+    check_plan(plan)
+    interrupted = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, interrupted.set)
+    ending = asyncio.create_task(interrupted.wait())
+    with workplace(plan) as (folder, keep):
+        demo = Demo(plan, view, folder)
+        showing = asyncio.create_task(demo.show(once=once))
+        try:
+            await asyncio.wait((showing, ending), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+            if not showing.done():
+                showing.cancel()
+            # Also when cancelled it ends its worker before the folder goes.
+            await asyncio.wait((showing,))
+        if not showing.cancelled():
+            showing.result()
+        if demo.verdict is not None and not demo.verdict.is_right():
+            keep.set()
+    return demo.verdict
+
+
+def check_plan(plan: Plan) -> None:
+    if plan.kills >= plan.executions:
+        raise BadRequest(
+            "--executions", f"must be more than the {plan.kills} kills, so that each hits some work"
+        )
+
+
+@contextmanager
+def workplace(plan: Plan) -> Iterator[tuple[Path, asyncio.Event]]:
+    """The folder to work in, and what to set if it should stay: a failure leaves its evidence."""
+    keep = asyncio.Event()
+    if plan.folder is None:
+        folder = Path(tempfile.mkdtemp(prefix="laneway-demo-"))
+        try:
+            yield folder, keep
+        finally:
+            if not keep.is_set():
+                shutil.rmtree(folder, ignore_errors=True)
+        return
+    folder = Path(plan.folder).absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest("--keep", f"{plan.folder} cannot be made: {error.strerror}") from error
+    if any(folder.iterdir()):
+        raise BadRequest("--keep", f"{plan.folder} is not empty; name a new folder")
+    yield folder, keep
+
+
+class Demo:
+    def __init__(self, plan: Plan, view: View, folder: Path) -> None:
+        self.verdict: Verdict | None = None
+        self._plan = plan
+        self._view = view
+        self._folder = folder
+        self._random = Random(plan.seed)
+        self._contracts = [f"T{n:02}" for n in range(plan.contracts)]
+        self._chain = WatchedChain(round_ms=plan.round_ms)
+        self._caller = Caller(folder / "laneway.toml", folder / "worker.log")
+        self._sent: dict[str, list[tuple[str, str]]] = {name: [] for name in self._contracts}
+        self._direct: Direct | None = None
+        self._kills: list[Kill] = []
+        self._begun_s = monotonic()
+        self._shown_s = 0.0
+
+    async def show(self, *, once: bool) -> None:
+        self._view.began(self._plan, self._contracts)
+        async with ContractSocket(self._chain) as socket:
+            (self._folder / "laneway.toml").write_text(self._worker_config(socket.url))
+            try:
+                problem = await self._work(socket.url)
+                self.verdict = self._judge(problem)
+                self._view.ended(self.verdict)
+                if not once:
+                    self._view.stays(self._surroundings(socket.url))
+                    await asyncio.Event().wait()
+            finally:
+                await self._caller.stop(Stop("now"))
+
+    async def _work(self, url: str) -> str:
+        """Everything up to the verdict; says what went wrong, if anything did."""
+        try:
+            async with asyncio.timeout(DEMO_S_MAX):
+                await self._caller.spawn()
+                await self._run_direct(url)
+                await self._caller.ready()
+                await self._run_queued()
+                await self._hear_all()
+                while self._running():
+                    await self._pause()
+        except TimeoutError:
+            return f"the work did not end within {DEMO_S_MAX:g} s"
+        except LanewayError as error:
+            return str(error)
+        if self._caller.contradictions:
+            return f"{len(self._caller.contradictions)} keys were answered with two intents"
+        return ""
+
+    async def _run_direct(self, url: str) -> None:
+        """Ten callers at once and no queue: all read block N, one writes block N+1."""
+        self._chain.round_ms = DIRECT_ROUND_MS
+        host = RestHost(url, password="")
+        try:
+            calls = [
+                ContractCall(DIRECT_CONTRACT, EXECUTOR, f"execution {n}")
+                for n in range(1, DIRECT_COUNT + 1)
+            ]
+            answers = await asyncio.gather(*(host.execute(call, 0) for call in calls))
+        finally:
+            await host.close()
+            self._chain.round_ms = self._plan.round_ms
+        self._direct = Direct(
+            sent=len(answers),
+            succeeded=sum(1 for answer in answers if answer.outcome is Outcome.ACCEPTED),
+            conflicts=sum(1 for answer in answers if answer.stale),
+        )
+        self._view.direct(self._direct)
+
+    async def _run_queued(self) -> None:
+        plan = self._plan
+        self._send(plan.executions - plan.kills * plan.held_back())
+        while self._landed() < plan.total() or self._caller.unanswered:
+            await self._pause()
+            number = len(self._kills) + 1
+            if number <= plan.kills and self._is_due(number):
+                await self._kill(number)
+
+    def _is_due(self, number: int) -> bool:
+        if not self._caller.is_ready() or self._landed() < self._plan.landed_at_kill(number):
+            return False
+        # In the middle of rounds, if there are any; what was held back will start some otherwise.
+        running = self._running()
+        return running == 0 or 2 * running >= self._plan.contracts
+
+    async def _kill(self, number: int) -> None:
+        self._send(self._plan.held_back())
+        await self._caller.flush()
+        await asyncio.sleep(self._random.uniform(0, KILL_JITTER_S_MAX))
+        while self._running() == 0:
+            await self._pause()
+        pid = self._caller.pid
+        assert pid is not None
+        landed, running = self._landed(), self._running()
+        await self._caller.kill()
+        kill = Kill(
+            number=number,
+            at_s=round(self._at_s(), 3),
+            pid=pid,
+            landed=landed,
+            running=running,
+            unanswered=len(self._caller.unanswered),
+        )
+        self._kills.append(kill)
+        self._view.killed(kill)
+        await self._caller.spawn()
+
+    async def _hear_all(self) -> None:
+        """Ask for every final answer; those told by a worker that died on it are asked for."""
+        self._caller.ask_again()
+        while len(self._caller.ended) + len(self._caller.refused) < self._plan.total():
+            await self._pause()
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(POLL_S)
+        await self._caller.check()
+        if self._at_s() - self._shown_s >= SHOW_S:
+            self._shown_s = self._at_s()
+            self._view.moved(self._snapshot())
+
+    def _send(self, count: int) -> None:
+        """The next executions of every contract, the callers of all contracts mixed."""
+        turns = [name for name in self._contracts for _ in range(count)]
+        self._random.shuffle(turns)
+        for contract in turns:
+            number = len(self._sent[contract]) + 1
+            key = f"demo-{contract}-{number:03}"
+            data = f"execution {number} of {contract}"
+            self._sent[contract].append((key, data))
+            self._caller.send(Submit(key, contract, data, EXECUTOR))
+
+    def _judge(self, problem: str) -> Verdict:
+        caller, chain = self._caller, self._chain
+        rows = [
+            audit(contract, chain.history(contract), self._sent[contract], caller.ended)
+            for contract in self._contracts
+        ]
+        return Verdict(
+            rows=rows,
+            direct=self._direct,
+            kills=self._kills,
+            resent=caller.resent_count,
+            replayed=caller.replayed_count,
+            tries_refused=sum(chain.conflicts[contract] for contract in self._contracts),
+            seconds=round(self._at_s(), 3),
+            folder=str(self._folder),
+            problem=problem,
+        )
+
+    def _snapshot(self) -> Snapshot:
+        caller, chain = self._caller, self._chain
+        return Snapshot(
+            at_s=self._at_s(),
+            landed={name: chain.latest(name) for name in self._contracts},
+            running={name: chain.running(name) for name in self._contracts},
+            sent=sum(len(sent) for sent in self._sent.values()),
+            answered=len(caller.ids),
+            kills=len(self._kills),
+            worker=f"pid {caller.pid}" if caller.is_ready() else "starting again",
+        )
+
+    def _surroundings(self, url: str) -> Surroundings:
+        return Surroundings(
+            url=url,
+            folder=str(self._folder),
+            database=str(self._folder / "laneway.db"),
+            log=str(self._folder / "worker.log"),
+            contract=self._contracts[0],
+            pid=self._caller.pid,
+        )
+
+    def _worker_config(self, url: str) -> str:
+        return WORKER_CONFIG.format(
+            path=toml_value(str(self._folder / "laneway.db")), url=toml_value(url)
+        )
+
+    def _landed(self) -> int:
+        return sum(self._chain.latest(name) for name in self._contracts)
+
+    def _running(self) -> int:
+        return sum(self._chain.running(name) for name in self._contracts)
+
+    def _at_s(self) -> float:
+        return monotonic() - self._begun_s
+
+
+WORKER_CONFIG = """\
+# The configuration of the demo's worker. Its waits are short because its rounds are.
+[store]
+path = {path}
+
+[contract]
+execution_ms_max = 10000
+search_ms = 100
+retry_ms_min = 50
+retry_ms_max = 1000
+breaker_open_ms = 1000
+
+[host]
+kind = "rest"
+url = {url}
+takes_parent = true
+
+[log]
+format = "text"
+"""

@@ -1,0 +1,129 @@
+"""What the demo plans, shows and finds: plain values for whoever draws them."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    contracts: int = 10
+    executions: int = 30
+    kills: int = 4
+    round_ms: int = 150
+    seed: int = 0
+    folder: str | None = None
+    """Where to work, and to leave everything; a temporary folder otherwise."""
+
+    def total(self) -> int:
+        return self.contracts * self.executions
+
+    def held_back(self) -> int:
+        """Executions of each contract that are sent right before each kill."""
+        if self.kills == 0:
+            return 0
+        half = max(1, self.executions // (2 * self.kills))
+        return min(max(1, self.executions // 10), half)
+
+    def landed_at_kill(self, number: int) -> int:
+        """Kill number 1, 2 … of 4 comes when 1/6, 2/6 … of all executions have landed."""
+        return max(1, self.total() * number // (self.kills + 2))
+
+
+class Snapshot(Struct, frozen=True):
+    at_s: float
+    landed: dict[str, int]
+    running: dict[str, int]
+    """Consensus rounds under way."""
+    sent: int
+    answered: int
+    kills: int
+    worker: str
+
+
+class Surroundings(Struct, frozen=True):
+    """What one can look at while the demo stays up."""
+
+    url: str
+    folder: str
+    database: str
+    log: str
+    contract: str
+    pid: int | None
+
+
+class Row(Struct, frozen=True):
+    """One contract, as the chain has it."""
+
+    contract: str
+    sent: int
+    on_chain: int
+    """Blocks behind genesis, whoever made them."""
+    duplicates: int
+    conflicts: int
+    """Executions whose caller was told of another end than a confirmation."""
+    in_order: bool
+    """Block k holds exactly the k-th submission, and there is no other block."""
+    gaps: int
+    """Submissions that are not on the chain."""
+
+    def is_right(self) -> bool:
+        return self.in_order and self.duplicates == self.conflicts == self.gaps == 0
+
+
+class Direct(Struct, frozen=True):
+    """Concurrent executions of one contract without a queue."""
+
+    sent: int
+    succeeded: int
+    conflicts: int
+
+
+class Kill(Struct, frozen=True):
+    """One SIGKILL, and what was under way."""
+
+    number: int
+    at_s: float
+    pid: int
+    landed: int
+    running: int
+    """Consensus rounds that ran when the worker died."""
+    unanswered: int
+    """Submissions whose callers had no answer yet; they are sent again with the same keys."""
+
+
+class Verdict(Struct, frozen=True):
+    rows: list[Row]
+    direct: Direct | None
+    kills: list[Kill]
+    resent: int
+    """Submissions sent again after a kill."""
+    replayed: int
+    """How many of them the killed worker had already made durable."""
+    tries_refused: int
+    """Second tries on the same parent that the chain refused: what keeps the promise."""
+    seconds: float
+    folder: str
+    problem: str = ""
+
+    @property
+    def sent(self) -> int:
+        return sum(row.sent for row in self.rows)
+
+    @property
+    def on_chain(self) -> int:
+        return sum(row.on_chain for row in self.rows)
+
+    def is_right(self) -> bool:
+        return not self.problem and all(row.is_right() for row in self.rows)
+
+
+class View(Protocol):
+    """Whoever shows the demo."""
+
+    def began(self, plan: Plan, contracts: list[str]) -> None: ...
+    def direct(self, direct: Direct) -> None: ...
+    def moved(self, snapshot: Snapshot) -> None: ...
+    def killed(self, kill: Kill) -> None: ...
+    def ended(self, verdict: Verdict) -> None: ...
+    def stays(self, surroundings: Surroundings) -> None: ...
+    def close(self) -> None: ...

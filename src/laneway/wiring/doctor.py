@@ -1,0 +1,264 @@
+"""What is wrong with this machine or this database, and what to do about it.
+
+It looks and changes nothing: a database is not made, migrated or repaired here, and one that a
+running laneway owns is not even opened. A file that is written and removed again beside it tells
+how quick the disk is.
+"""
+
+import fcntl
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+
+from msgspec import Struct
+
+from laneway.core.errors import StoreError
+
+PYTHON_MIN = (3, 11)
+
+SYNCS_PER_S_MIN = 50
+"""A spinning disk does about a hundred. Below this something in between sleeps, and one lane, at
+two syncs for an execution, is slower than any consensus."""
+
+SYNC_PROBES = 40
+SYNC_PROBE_S_MAX = 0.5
+"""How long the disk is tried: enough for a number, too short to disturb."""
+SYNC_BYTES = 4_096
+"""A page of the database, as its log writes it."""
+
+SPACE_BYTES_MIN = 1 << 30
+"""About a million executions with their history; below that a person should know."""
+
+VOLATILE = ("tmpfs", "ramfs")
+SHARED = ("nfs", "cifs", "smb", "fuse", "9p", "overlay", "afs", "ceph", "gluster", "lustre")
+"""File systems on which locks or syncs are known to promise more than they keep, by how their
+names begin; overlay is a container's own layer, which goes with the container."""
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    what: str
+    advice: str = ""
+
+
+def examine(path: str | None) -> list[Finding]:
+    """Look at this process, and at the database at `path` and the disk below it."""
+    findings = [python(), assertions(), sqlite()]
+    if path is None:
+        return findings
+    if path == ":memory:":
+        kept = "it is kept in memory and goes with the process"
+        return [*findings, Finding("database", False, kept, "name a file to keep anything")]
+    folder = Path(path).parent
+    if not folder.is_dir():
+        what = f"the folder {folder} does not exist"
+        return [*findings, Finding("folder", False, what, "create it, or name another")]
+    return [*findings, file_system(folder), space(folder), sync_rate(folder), *database(path)]
+
+
+# The process.
+
+
+def python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
+    text = ".".join(map(str, version))
+    needed = ".".join(map(str, PYTHON_MIN))
+    return Finding(
+        "python", version >= PYTHON_MIN, f"Python {text}", f"install Python {needed} or newer"
+    )
+
+
+def assertions(optimize: int = sys.flags.optimize) -> Finding:
+    if optimize:
+        what = "Python runs with -O, which removes the asserts that keep the invariants"
+        return Finding("assertions", False, what, "start without -O and without PYTHONOPTIMIZE")
+    return Finding("assertions", True, "asserts are checked")
+
+
+def sqlite() -> Finding:
+    try:
+        import apsw
+    except ImportError as error:
+        return Finding("sqlite", False, f"apsw cannot be imported ({error})", "install apsw")
+    from laneway.stores.sqlite.database import has_wal_reset_bug, sqlite_version
+
+    version = sqlite_version()
+    what = f"SQLite {'.'.join(map(str, version))} in apsw {apsw.apsw_version()}"
+    if has_wal_reset_bug(version):
+        return Finding(
+            "sqlite",
+            False,
+            f"{what} can lose committed writes (the WAL-reset bug)",
+            "install apsw 3.51.3 or newer",
+        )
+    return Finding("sqlite", True, what)
+
+
+# The disk.
+
+
+def file_system(folder: Path) -> Finding:
+    try:
+        mounts = Path("/proc/mounts").read_text()
+    except OSError:
+        what = f"{platform.system()} does not tell which file system this is"
+        return Finding("file system", True, what)
+    kind = kind_of(os.path.realpath(folder), mounts)
+    if kind in VOLATILE:
+        return Finding(
+            "file system",
+            False,
+            f"{folder} is on {kind}: nothing there survives a power cut",
+            "keep the database on a disk",
+        )
+    if kind.startswith(SHARED):
+        return Finding(
+            "file system",
+            False,
+            f"{folder} is on {kind}, where locks and syncs may not hold",
+            "keep the database on a local disk; in a container, on a volume",
+        )
+    return Finding("file system", True, f"{folder} is on {kind}")
+
+
+def kind_of(path: str, mounts: str) -> str:
+    """The type of the file system that holds the path; of two at one place the later counts."""
+    kind, depth = "an unknown file system", -1
+    for line in mounts.splitlines():
+        _, place, name, *_ = line.split(" ")
+        # Blanks in a mount point stand there as octal escapes.
+        place = re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), place)
+        inside = path == place or path.startswith(place.rstrip("/") + "/")
+        if inside and len(place) >= depth:
+            kind, depth = name, len(place)
+    return kind
+
+
+def space(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    return Finding(
+        "space",
+        free >= SPACE_BYTES_MIN,
+        f"{free / (1 << 30):.1f} GiB are free in {folder}",
+        f"free some: below {SPACE_BYTES_MIN >> 30} GiB there is little time to react",
+    )
+
+
+def sync_rate(folder: Path, sync: Callable[[int], None] = os.fdatasync) -> Finding:
+    """How often a second the disk makes a page durable; every commit waits for one."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            took_s = list(probe(file.fileno(), sync))
+    except OSError as error:
+        what = f"{folder} cannot be written ({error.strerror})"
+        return Finding("sync", False, what, "make the folder writable for this user")
+    rate = len(took_s) / max(sum(took_s), 1e-9)
+    return Finding(
+        "sync",
+        rate >= SYNCS_PER_S_MIN,
+        f"{rate:,.0f} syncs a second",
+        "use a quicker disk: one contract executes at most half as often",
+    )
+
+
+def probe(file: int, sync: Callable[[int], None]) -> Iterator[float]:
+    ends_s = perf_counter() + SYNC_PROBE_S_MAX
+    for _ in range(SYNC_PROBES):
+        os.write(file, bytes(SYNC_BYTES))
+        begun_s = perf_counter()
+        sync(file)
+        now_s = perf_counter()
+        yield now_s - begun_s
+        if now_s > ends_s:
+            return
+
+
+# The database.
+
+
+def database(path: str) -> list[Finding]:
+    from laneway.stores.sqlite.database import check_place
+
+    try:
+        check_place(path)
+    except StoreError as error:
+        return [unfit("database", path, error)]
+    if not Path(path).exists():
+        return [Finding("database", True, f"{path} is not there yet; the first start makes it")]
+    holder = holder_of(path)
+    if holder is not None:
+        what = f"a running laneway (pid {holder}) owns {path}; it was not opened"
+        return [Finding("lock", True, what)]
+    return contents(path)
+
+
+def holder_of(path: str) -> str | None:
+    """Who holds the database's lock; None if nobody does."""
+    from laneway.stores.sqlite.database import lock_path
+
+    try:
+        lock = os.open(lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
+    finally:
+        os.close(lock)
+    return None
+
+
+def contents(path: str) -> list[Finding]:
+    """What the file holds, read without changing it."""
+    import apsw
+
+    from laneway.stores.sqlite.database import check_shape, migrations, translated
+
+    had_log = Path(f"{path}-wal").exists()
+    findings: list[Finding] = []
+    name = "database"
+    try:
+        with translated(path):
+            connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                # A log that a crash left stays as it is; one that only we made is removed again.
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(had_log))
+                connection.pragma("query_only", 1)
+                check_shape(connection, path)
+                findings.append(Finding("database", True, f"{path} opens"))
+                version, newest = connection.pragma("user_version"), migrations()[-1][0]
+                word = "" if version == newest else f"; the next start brings it to {newest}"
+                findings.append(Finding("schema", True, f"schema {version}{word}"))
+                name = "quick check"
+                findings.append(checked(path, connection.execute("PRAGMA quick_check(1)").get))
+            finally:
+                connection.close(True)
+    except StoreError as error:
+        findings.append(unfit(name, path, error))
+    return findings
+
+
+def checked(path: str, answer: str) -> Finding:
+    if answer == "ok":
+        return Finding("quick check", True, f"{path} is sound")
+    return Finding(
+        "quick check",
+        False,
+        f"{path} is damaged: {answer}",
+        "stop, keep a copy, and restore a backup or run 'sqlite3 FILE .recover' on the copy",
+    )
+
+
+def unfit(name: str, path: str, error: StoreError) -> Finding:
+    """A store's own error, parted into what is wrong and what to do."""
+    what, _, advice = str(error).removeprefix(f"{path}: ").partition("; ")
+    return Finding(name, False, what, advice)

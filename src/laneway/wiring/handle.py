@@ -1,0 +1,133 @@
+"""What a caller of the library holds: one accepted intent, and its final answer."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from laneway.core.errors import CallerError
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.outcome import Status
+from laneway.core.rows import Result
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """The final answer of one execution."""
+
+    id: IntentId
+    status: str
+    block: int | None
+    reason: str
+
+    def is_confirmed(self) -> bool:
+        return self.status == Status.CONFIRMED.value
+
+
+class Desk(Protocol):
+    """What a handle asks of the engine it came from."""
+
+    def check(self) -> None:
+        """Raise what ended the engine, if anything did."""
+
+    async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None: ...
+
+    async def wait(self, intent: IntentId) -> Result: ...
+
+
+class Handle:
+    """One accepted intent. It survives any crash until it has a final answer."""
+
+    __slots__ = ("__weakref__", "_desk", "_futures", "_result", "id", "refusal", "replayed")
+
+    def __init__(
+        self,
+        desk: Desk,
+        intent: IntentId,
+        *,
+        replayed: bool = False,
+        refusal: CallerError | None = None,
+    ) -> None:
+        self._desk = desk
+        self._result: Result | None = None
+        self._futures: list[asyncio.Future[None]] = []
+        self.id = intent
+        self.replayed = replayed
+        """The key and the body came before: this is the intent they made then."""
+        self.refusal = refusal
+        """Of one call in a batch: why it was not accepted. Nothing was written for it."""
+
+    async def result(self, timeout_s: float | None = None) -> Settled:
+        """Wait for the final answer."""
+        if timeout_s is None:
+            return settled(await self._wait())
+        async with asyncio.timeout(timeout_s):
+            return settled(await self._wait())
+
+    async def _wait(self) -> Result:
+        if self.refusal is not None:
+            raise self.refusal
+        if self._result is None and self.replayed:
+            # Nobody knows here what became of it since: the store does.
+            self._result = await self._desk.wait(self.id)
+        if self._result is None:
+            self._desk.check()
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._futures.append(future)
+            try:
+                await future
+            finally:
+                self._futures.remove(future)
+        assert self._result is not None
+        return self._result
+
+    def settle(self, result: Result) -> None:
+        self._result = result
+        for future in self._futures:
+            if not future.done():
+                future.set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        for future in self._futures:
+            if not future.done():
+                future.set_exception(error)
+
+    async def cancel(self, reason: str = "", by: str = "") -> None:
+        await self._desk.cancel(self.id, reason=reason, by=by)
+
+
+class Handles:
+    """Tells final answers to the handles that callers still hold, and keeps no other alive."""
+
+    def __init__(self) -> None:
+        self._held: WeakValueDictionary[IntentId, Handle] = WeakValueDictionary()
+
+    def add(self, handle: Handle) -> Handle:
+        """From before the handle's intent is written: no answer can come too early."""
+        self._held[handle.id] = handle
+        return handle
+
+    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        pass
+
+    def opened(self, lane: LaneId) -> None:
+        pass
+
+    def closed(self, lane: LaneId) -> None:
+        pass
+
+    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+        for result in results:
+            handle = self._held.get(result.intent)
+            if handle is not None:
+                handle.settle(result)
+
+    def failed(self, error: Exception) -> None:
+        for handle in list(self._held.values()):
+            handle.fail(error)
+
+
+def settled(result: Result) -> Settled:
+    return Settled(result.intent, result.status, result.number, result.reason)

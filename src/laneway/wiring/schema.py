@@ -1,0 +1,131 @@
+"""What `laneway.toml` may say: sections, keys, types, ranges and defaults."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict, fields
+
+from laneway.chains.limits import ANSWER_MS, CONNECT_MS, READ_MS
+from laneway.devnets.contract.limits import ROUND_MS
+from laneway.lanes.contract.settings import ContractSettings
+from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, RETENTION_DAYS_MAX
+
+Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
+Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
+Days = Annotated[int, Meta(ge=0, le=RETENTION_DAYS_MAX)]
+Text = Annotated[str, Meta(min_length=1)]
+
+D = ContractSettings()
+
+
+class StoreSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    path: Text = "laneway.db"
+    durability: Literal["full", "memory"] = "full"
+    """full: accepted means synced to disk. memory: nothing outlives the process (":memory:")."""
+
+
+class ContractSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """ContractSettings with ranges, without what only the host knows. See there for reasons."""
+
+    fast_size: Count = D.fast_size
+    execution_ms_max: Duration = D.execution_ms_max
+    search_ms: Duration = D.search_ms
+    retry_ms_min: Duration = D.retry_ms_min
+    retry_ms_max: Duration = D.retry_ms_max
+    stale_retries_max: Count = D.stale_retries_max
+    exhausted: Literal["halt", "skip"] = D.exhausted
+    breaker_failures: Count = D.breaker_failures
+    breaker_open_ms: Duration = D.breaker_open_ms
+    priorities: bool = D.priorities
+    count_max: Count | None = D.count_max
+    bytes_max: Count | None = D.bytes_max
+    limit_policy: Literal["spill", "reject"] = D.limit_policy
+
+    def settings(self) -> ContractSettings:
+        return ContractSettings(**asdict(self))
+
+
+class HostSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    kind: Literal["devnet", "rest", "callable"] = "devnet"
+    url: Text | None = None
+    """rest: the node's address."""
+    password: str | None = None
+    """rest: only from the environment, and never shown."""
+    password_file: Text | None = None
+    """rest: a file that only its owner may read; its last newline is not part of the password."""
+    takes_parent: bool | None = None
+    """Whether `execute` names its parent block. Unset: the devnet does, others do not."""
+    connect_ms: Duration = CONNECT_MS
+    read_ms: Duration = READ_MS
+    answer_ms: Duration = ANSWER_MS
+    callable: Text | None = None
+    """callable: `module:function`."""
+    round_ms: Duration = 1_000
+    """devnet: how long a consensus round takes. Real ones take ten minutes."""
+
+
+class RetentionSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Idempotency keys outlive both for ever. 0 keeps everything."""
+
+    intents_days: Days = 90
+    feed_days: Days = 30
+
+
+class LogSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "text"] = "auto"
+    """auto: text on a terminal, one JSON object a line elsewhere."""
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    preset: Literal["seed-004"] | None = None
+    store: StoreSection = field(default_factory=StoreSection)
+    contract: ContractSection = field(default_factory=ContractSection)
+    host: HostSection = field(default_factory=HostSection)
+    retention: RetentionSection = field(default_factory=RetentionSection)
+    log: LogSection = field(default_factory=LogSection)
+
+
+PRESETS: dict[str, dict[str, dict[str, object]]] = {
+    # The seed's own numbers (004 §§1, 5, 9), also where laneway is stricter: a conflict ends an
+    # execution and the worker goes on, the node picks the parent. It knows no breaker and no
+    # deadline; ours stay, for without them a dead node is asked for ever.
+    "seed-004": {
+        "contract": {
+            "fast_size": 5,
+            "priorities": False,
+            "limit_policy": "spill",
+            "stale_retries_max": 1,
+            "exhausted": "skip",
+        },
+        "host": {
+            "url": "http://localhost:20000",
+            "takes_parent": False,
+            "round_ms": ROUND_MS,
+        },
+    },
+}
+
+
+def paths() -> Sequence[str]:
+    return tuple(kinds())
+
+
+def kinds() -> dict[str, Any]:
+    """The type of every key by its path, in the order of the schema."""
+    found: dict[str, Any] = {}
+    for section in fields(Config):
+        if isinstance(section.type, type) and issubclass(section.type, Struct):
+            for key in fields(section.type):
+                found[f"{section.name}.{key.name}"] = key.type
+        else:
+            found[section.name] = section.type
+    return found
+
+
+def lookup(config: Config, path: str) -> Any:
+    value: Any = config
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value

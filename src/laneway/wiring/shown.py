@@ -1,0 +1,92 @@
+"""What people are shown of lanes and intents."""
+
+import msgspec
+
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.outcome import Status
+from laneway.core.rows import Index, LaneView
+from laneway.lanes.contract import ContractSettings
+from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
+from laneway.ports import IntentView
+
+
+class LaneShown(msgspec.Struct, frozen=True):
+    """Where a lane is, why, and how old its work is."""
+
+    lane: LaneId
+    state: str
+    reason: str
+    waiting: int
+    running: int
+    oldest_waiting_ms: int | None
+    running_ms: int | None
+    failures: int
+    metrics: QueueMetrics
+
+
+class IntentShown(msgspec.Struct, frozen=True):
+    """Where an intent is, and why. Of a pruned one only its final word is left."""
+
+    id: IntentId
+    lane: LaneId
+    status: str
+    why: str
+    key: str | None
+    seq: int
+    accepted_ms: int
+    block: int | None = None
+
+
+class Shower:
+    """Turns rows into what people are shown, under one configuration."""
+
+    def __init__(self, settings: ContractSettings, faults: dict[LaneId, Exception]) -> None:
+        self._settings = settings
+        self._faults = faults
+
+    def metrics(self, view: LaneView) -> QueueMetrics:
+        return queue_metrics(view, self._settings)
+
+    def lane(self, view: LaneView, oldest_ms: int | None, now_ms: int) -> LaneShown:
+        state = describe(view.head.state, self._settings)
+        waiting = view.depth() - state.running
+        word, reason = self._where(view)
+        since_ms = state.running_since_ms
+        return LaneShown(
+            lane=view.tail.lane,
+            state="ready" if word == "idle" and waiting else word,
+            reason=reason,
+            waiting=waiting,
+            running=state.running,
+            oldest_waiting_ms=None if oldest_ms is None else age(oldest_ms, now_ms),
+            running_ms=None if since_ms is None else age(since_ms, now_ms),
+            failures=state.failures,
+            metrics=self.metrics(view),
+        )
+
+    def intent(self, view: IntentView, lane: LaneView) -> IntentShown:
+        row, result = view.intent, view.result
+        block = None
+        if result is not None:
+            status, why, block = result.status, result.reason, result.number
+        else:
+            status = Status.SUBMITTED.value if view.open else Status.QUEUED.value
+            why = " ".join(self._where(lane)).strip()
+        return IntentShown(row.id, row.lane, status, why, row.key, row.seq, row.accepted_ms, block)
+
+    def _where(self, view: LaneView) -> tuple[str, str]:
+        fault = self._faults.get(view.tail.lane)
+        if fault is not None:
+            return "halted", f"stopped by a bug: {fault!r}"
+        state = describe(view.head.state, self._settings)
+        return state.word, state.reason
+
+
+def pruned(left: Index) -> IntentShown:
+    why = "retention removed it; only its final word is kept"
+    return IntentShown(left.intent, left.lane, left.status, why, None, seq=0, accepted_ms=0)
+
+
+def age(since_ms: int, now_ms: int) -> int:
+    """Never below zero: a wall clock may be set back."""
+    return max(0, now_ms - since_ms)

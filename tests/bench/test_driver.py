@@ -1,0 +1,137 @@
+"""The driver offers what it says, bounded, and counts only what is durable."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from laneway.bench import driver
+from laneway.bench.driver import Count, Driven, Gate, answer, outstanding_max
+from laneway.bench.limits import BATCH, OUTSTANDING_MIN
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.rows import Result
+from laneway.ports import ContractCall
+
+LANE = LaneId("contract:c0")
+DONE = Result(IntentId("tx_00"), "confirmed", settled_ms=1)
+
+
+def test_a_lane_never_runs_dry_and_the_number_outstanding_is_bounded() -> None:
+    assert outstanding_max(1) == OUTSTANDING_MIN >= 2 * BATCH
+    assert outstanding_max(100) == 500
+    assert outstanding_max(10_000) == 50_000
+
+
+def test_whoever_waits_for_a_number_is_woken_when_it_is_durable() -> None:
+    async def story() -> None:
+        count = Count()
+        await count.reach(0)
+        waiting = asyncio.create_task(count.reach(2))
+        await asyncio.sleep(0)
+        count.told(LANE, (), (DONE,))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        count.told(LANE, (), (DONE,))
+        await waiting
+        assert count.done == 2
+
+    asyncio.run(story())
+
+
+def test_a_gate_lets_exactly_so_many_pass() -> None:
+    async def story() -> None:
+        gate = Gate()
+        call = ContractCall("c", "did", "data")
+        calls = [asyncio.create_task(gate.execute(call, 0)) for _ in range(5)]
+        for passing in (2, 2, 1):
+            before = sum(one.done() for one in calls)
+            gate.let_pass(passing)
+            for _ in range(4):
+                await asyncio.sleep(0)
+            assert sum(one.done() for one in calls) == before + passing
+
+    asyncio.run(story())
+
+
+def test_a_backlog_stands_still_while_it_is_filled_and_as_long_after_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def story() -> None:
+        driven = Driven(tmp_path, gated=True)
+        await driven.start()
+        assert await answer(driven, {"do": "fill", "jobs": 250, "contracts": 10}) == {}
+        assert driven._count.done == 0
+        spent = await answer(driven, {"do": "run", "jobs": 130, "contracts": 10})
+        assert set(spent) == {"seconds", "cpu_s"}
+        assert driven._count.done == 130
+        assert driven._sent == 380
+        # What was running at the gate is let through, and nothing more is taken.
+        assert await answer(driven, {"do": "close"}) == {"executed": 140}
+
+    asyncio.run(story())
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert said[-1] == {"progress": 1.0}
+
+
+def test_once_runs_every_contract_once(tmp_path: Path) -> None:
+    async def story() -> None:
+        driven = Driven(tmp_path, gated=False)
+        await driven.start()
+        await answer(driven, {"do": "once", "jobs": 300})
+        metrics = await driven._laneway.metrics()
+        assert len(metrics) == 300
+        assert (await answer(driven, {"do": "rss"}))["rss_mb"] > 1
+        assert await answer(driven, {"do": "close"}) == {"executed": 300}
+
+    asyncio.run(story())
+
+
+def test_nobody_waits_for_an_engine_that_has_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "GUARD_S", 0.0)
+
+    async def story() -> None:
+        driven = Driven(tmp_path, gated=False)
+        await driven.start()
+        driven._laneway.engine.faults[LANE] = KeyError("a bug")
+        with pytest.raises(KeyError):
+            await driven.guard()
+        await driven.close()
+
+    asyncio.run(story())
+
+
+def test_an_unknown_question_is_refused(tmp_path: Path) -> None:
+    async def story() -> None:
+        driven = Driven(tmp_path, gated=False)
+        await driven.start()
+        with pytest.raises(ValueError):
+            await answer(driven, {"do": "dance"})
+        await driven.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.slow
+def test_the_process_answers_until_the_benchmark_hangs_up(tmp_path: Path) -> None:
+    questions = [
+        {"folder": str(tmp_path), "gated": False},
+        {"do": "run", "jobs": 50, "contracts": 5},
+        {"do": "close"},
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-m", "laneway.bench.driver"],
+        input="".join(json.dumps(question) + "\n" for question in questions),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    answers = [json.loads(line)["result"] for line in ran.stdout.splitlines()]
+    assert answers[0] == {}
+    assert answers[1]["seconds"] > 0
+    assert answers[2] == {"executed": 50}

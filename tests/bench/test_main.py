@@ -1,0 +1,40 @@
+"""`python -m laneway.bench`: the words of the command line reach the benchmark."""
+
+from pathlib import Path
+
+import pytest
+
+from laneway.bench import __main__ as command
+from laneway.bench import contract
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["contract"], (False, False, Path("bench/results"), Path(".venv-peers"))),
+        (
+            ["contract", "--json", "--quick", "--out", "o", "--peers", "p"],
+            (True, True, Path("o"), Path("p")),
+        ),
+    ],
+)
+def test_the_options_reach_the_benchmark(
+    arguments: list[str],
+    expected: tuple[bool, bool, Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: list[object] = []
+
+    def run(*given: object) -> int:
+        heard.append(given)
+        return 7
+
+    monkeypatch.setattr(contract, "main", run)
+    assert command.main(arguments) == 7
+    assert heard == [expected]
+
+
+def test_an_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["dance"])
+    assert "contract" in capsys.readouterr().err

@@ -1,0 +1,132 @@
+"""Laws of `laneway config`: what is shown is what is in force, and every mistake exits with 2."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from laneway.cli.app import app, run
+from laneway.wiring.schema import Config, lookup, paths
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def invoke(*arguments: str, **environ: str) -> Result:
+    return CliRunner().invoke(app, arguments, env=environ, catch_exceptions=False)
+
+
+def shown(*arguments: str, **environ: str) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(
+        invoke("config", "show", "--json", *arguments, **environ).stdout
+    )["settings"]
+    return settings
+
+
+def test_every_key_is_shown() -> None:
+    settings = shown()
+    assert list(settings) == list(paths())
+    for path, setting in settings.items():
+        assert setting["value"] == lookup(Config(), path)
+        assert setting["origin"] == "default"
+
+
+def test_what_is_shown_is_toml_that_can_be_used_again(here: Path) -> None:
+    text = invoke("config", "show", "--set", "contract.fast_size=8").stdout
+    assert tomllib.loads(text)["contract"]["fast_size"] == 8
+    (here / "laneway.toml").write_text(text)
+    assert shown()["contract.fast_size"]["value"] == 8
+    assert invoke("config", "check").stdout == "laneway.toml: ok\n"
+
+
+def test_the_origin_of_each_key_is_told(here: Path) -> None:
+    (here / "laneway.toml").write_text("[contract]\nsearch_ms = 7\n")
+    text = invoke(
+        "config", "show", "--origin", "--preset", "seed-004", "--db", "my.db",
+        LANEWAY_LOG__LEVEL="debug",
+    ).stdout  # fmt: skip
+    lines = {line.split()[0]: " ".join(line.split()) for line in text.splitlines() if "=" in line}
+    assert lines["search_ms"] == "search_ms = 7 # file laneway.toml"
+    assert lines["exhausted"] == 'exhausted = "skip" # preset seed-004'
+    assert lines["path"] == 'path = "my.db" # flag --set store.path'
+    assert lines["level"] == 'level = "debug" # environment LANEWAY_LOG__LEVEL'
+    assert lines["retry_ms_max"] == "retry_ms_max = 60000 # default"
+    assert tomllib.loads(text)["contract"]["search_ms"] == 7
+
+
+def test_a_secret_is_never_shown() -> None:
+    for options in ([], ["--origin"], ["--json"]):
+        out = invoke("config", "show", *options, LANEWAY_HOST__PASSWORD="hunter2").stdout
+        assert "hunter2" not in out
+        assert "(redacted)" in out
+
+
+def test_a_preset_is_read_back() -> None:
+    settings = shown("--preset", "seed-004")
+    assert settings["contract.fast_size"]["value"] == 5
+    assert settings["contract.fast_size"]["origin"] == "preset"
+    assert settings["host.round_ms"]["value"] == 600_000
+    assert settings["contract.stale_retries_max"]["value"] == 1
+    assert settings["contract.exhausted"]["value"] == "skip"
+
+
+def test_a_good_configuration_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["config", "check"]) == 0
+    assert capsys.readouterr().out == "no laneway.toml, defaults: ok\n"
+    assert run(["config", "check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"ok": True, "file": None}
+
+
+@pytest.mark.parametrize("command", ["show", "check"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            b'[contract]\nfast_size = "five"\n',
+            "laneway: laneway.toml: Expected `int`, got `str` - at `$.contract.fast_size`\n",
+        ),
+        (
+            b"[contract]\nfast = 5\n",
+            "laneway: laneway.toml: Object contains unknown field `fast` - at `$.contract`\n",
+        ),
+        (
+            b"[contract]\nfast_size = 0\n",
+            "laneway: laneway.toml: Expected `int` >= 1 - at `$.contract.fast_size`\n",
+        ),
+        (b"\xff", "laneway: laneway.toml: is not UTF-8 text (byte 0)\n"),
+        (b"[", "laneway: laneway.toml: is not TOML: Invalid initial character for a key part"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exits_with_2(
+    text: bytes, said: str, command: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "laneway.toml").write_bytes(text)
+    assert run(["config", command]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(said)
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--config", "none.toml"], "none.toml: cannot be read"),
+        (["--set", "contract.fast_size=x"], "--set contract.fast_size: Expected `int`, got `str`"),
+        (["--set", "nothing=1"], "--set nothing: there is no key `nothing`"),
+        (["--set", "contract.fast_size"], "say KEY=VALUE"),
+        (["--set", "host.password=x"], "others can read the command line"),
+        (["--preset", "none"], "--set preset: Invalid enum value 'none'"),
+    ],
+)
+def test_a_wrong_flag_exits_with_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["config", "check", *arguments]) == 2
+    assert said in capsys.readouterr().err

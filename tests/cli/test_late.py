@@ -1,0 +1,103 @@
+"""Laws of commands whose work lies elsewhere: called with what was asked, or clearly missing."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from laneway.cli.app import run
+
+
+class Finding(NamedTuple):
+    name: str
+    ok: bool
+    what: str
+    advice: str
+
+
+def put(monkeypatch: pytest.MonkeyPatch, name: str, **contents: Any) -> None:
+    module = ModuleType(name)
+    for key, value in contents.items():
+        setattr(module, key, value)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+def noted(calls: list[dict[str, object]], code: int) -> Callable[..., int]:
+    def main(**given: object) -> int:
+        calls.append(given)
+        return code
+
+    return main
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, object]] = []
+    put(monkeypatch, "laneway.sim.cli", main=noted(calls, 3))
+    assert run(["sim", "--seed", "7", "--layer", "S2", "--json"]) == 3
+    assert run(["sim"]) == 3
+    assert calls == [
+        {"seed": 7, "seeds": 100, "layer": "s2", "json": True},
+        {"seed": None, "seeds": 100, "layer": "s1", "json": False},
+    ]
+
+
+def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, object]] = []
+    put(monkeypatch, "laneway.bench.contract", main=noted(calls, 0))
+    assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
+    assert calls == [{"json": True, "quick": True, "out": Path("there")}]
+
+
+@pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
+def test_the_doctor_says_what_to_do(
+    ok: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def examine(path: str) -> list[Finding]:
+        asked.append(path)
+        return [Finding("sqlite", ok, "3.40.1 loses writes", "install apsw")]
+
+    put(monkeypatch, "laneway.wiring.doctor", examine=examine)
+    assert run(["doctor", "--db", "my.db"]) == code
+    said = capsys.readouterr().out
+    assert "sqlite: 3.40.1 loses writes" in said
+    assert ("install apsw" in said) is not ok
+    assert run(["doctor", "other.db", "--json"]) == code
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is ok
+    assert told["findings"][0]["advice"] == "install apsw"
+    assert asked == ["my.db", "other.db"]
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("laneway.sim.cli", ["sim"]),
+        ("laneway.bench.contract", ["bench", "contract"]),
+        ("laneway.wiring.doctor", ["doctor"]),
+    ],
+)
+def test_a_part_that_is_not_installed_is_named(
+    module: str,
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    assert run(arguments) == 1
+    said = capsys.readouterr().err
+    assert "which is not installed here" in said
+    assert said.count("\n") == 1
+    put(monkeypatch, module)
+    assert run(arguments) == 1
+    assert "which is not installed here" in capsys.readouterr().err

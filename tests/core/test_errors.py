@@ -1,0 +1,102 @@
+"""Every error says whose fault it is, whether anything changed, and whether to try again."""
+
+import pytest
+
+from laneway.core.errors import (
+    BadRequest,
+    Bug,
+    CallerError,
+    ChainError,
+    ChainUnreachable,
+    ChainUnreadable,
+    Draining,
+    IntentConflict,
+    IntentNotFound,
+    LaneFull,
+    LanewayError,
+    LeaseLost,
+    StoreBusy,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreRefused,
+    StoreUnknown,
+)
+
+ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
+    (BadRequest("data", "too long"), CallerError, "never", False),
+    (IntentConflict("order-7", "tx_1"), CallerError, "never", False),
+    (IntentNotFound("tx_1"), CallerError, "never", False),
+    (
+        LaneFull("contract:Q", bound="intents", limit=3, retry_after_s=30),
+        CallerError,
+        "later",
+        False,
+    ),
+    (Draining(), CallerError, "later", False),
+    (ChainUnreachable("http://node", "no route"), ChainError, "later", False),
+    (ChainUnreadable("http://node", "<html>"), ChainError, "after_check", None),
+    (StoreBusy("locked"), StoreError, "later", False),
+    (StoreFull("a.db"), StoreError, "later", False),
+    (StoreRefused("a.db", "read-only"), StoreError, "never", False),
+    (LeaseLost("contract:Q", 2, 7), StoreError, "never", False),
+    (StoreUnknown("no answer"), StoreError, "after_check", None),
+    (StoreCorrupt("a.db", "page 3"), StoreError, "never", None),
+    (StoreClosed("a.db", "EIO"), StoreError, "after_check", None),
+    (Bug("two slots"), LanewayError, "never", False),
+]
+
+
+@pytest.mark.parametrize(("error", "family", "retry", "changed"), ERRORS, ids=lambda v: str(v)[:20])
+def test_an_error_answers_whose_fault_whether_changed_and_whether_to_retry(
+    error: LanewayError, family: type[LanewayError], retry: str, changed: bool | None
+) -> None:
+    assert isinstance(error, family)
+    assert error.retry == retry
+    assert error.changed is changed
+
+
+def test_codes_are_stable_and_tell_the_classes_apart() -> None:
+    codes = [error.code for error, *_ in ERRORS]
+    assert len(set(codes)) == len(codes)
+    assert codes[0] == "bad_request"
+    assert IntentConflict.code == "idempotency_conflict"
+
+
+def test_the_message_is_built_from_the_operands() -> None:
+    full = LaneFull("contract:Q", bound="intents", limit=3, retry_after_s=30)
+    assert (full.lane, full.bound, full.limit, full.retry_after_s) == (
+        "contract:Q",
+        "intents",
+        3,
+        30,
+    )
+    assert "limit of 3 intents" in str(full)
+    conflict = IntentConflict("order-7", "tx_1")
+    assert (conflict.key, conflict.intent) == ("order-7", "tx_1")
+    assert "order-7" in str(conflict)
+    lost = LeaseLost("contract:Q", 2, 7)
+    assert (lost.lane, lost.fence, lost.version) == ("contract:Q", 2, 7)
+    assert "fence 2" in str(lost)
+    bad = BadRequest("data", "too long")
+    assert (bad.field, bad.problem, str(bad)) == ("data", "too long", "data: too long")
+    assert IntentNotFound("tx_1").intent == "tx_1"
+    gone = ChainUnreachable("http://node", "no route")
+    assert (gone.endpoint, gone.problem) == ("http://node", "no route")
+    assert StoreRefused("a.db", "read-only").path == "a.db"
+    assert StoreCorrupt("a.db", "page 3").problem == "page 3"
+    assert StoreClosed("a.db", "EIO").path == "a.db"
+    assert StoreFull("a.db").path == "a.db"
+    assert StoreUnknown("no answer").problem == "no answer"
+
+
+def test_a_foreign_answer_is_cut_before_it_is_shown() -> None:
+    error = ChainUnreadable("http://node", "x" * 10_000)
+    assert error.answer == "x" * 10_000
+    assert len(str(error)) < 300
+
+
+def test_what_a_failed_sync_closed_is_in_doubt_like_any_unknown_write() -> None:
+    assert issubclass(StoreClosed, StoreUnknown)
+    assert issubclass(StoreFull, StoreBusy)

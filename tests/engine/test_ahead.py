@@ -1,0 +1,125 @@
+"""What a lane has read ahead: order, urgency, and what it must not take."""
+
+from laneway.core.ids import LaneId, intent_id
+from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
+from laneway.engine.ahead import Ahead
+
+LIMIT = 12
+
+
+def arrival(number: int, priority: int = 0) -> Arrival:
+    return Arrival(
+        id=intent_id(number, bytes(10)),
+        lane=LaneId("toy:A"),
+        payload=b"",
+        digest=b"",
+        accepted_ms=0,
+        priority=priority,
+    )
+
+
+def row(seq: int, priority: int = 0) -> IntentRow:
+    return placed(arrival(seq, priority), seq)
+
+
+def after_reading(*rows: IntentRow, more: bool = False) -> Ahead:
+    ahead = Ahead()
+    ahead.begin_read()
+    ahead.read(BacklogPage(rows, more), (0, 0, 0, 0))
+    return ahead
+
+
+def seqs(ahead: Ahead) -> list[int]:
+    return [intent.seq for intent in ahead.rows]
+
+
+def test_nothing_is_handed_over_before_the_backlog_was_read() -> None:
+    assert not Ahead().hand(arrival(1), 1, LIMIT)
+
+
+def test_what_follows_the_page_is_handed_over() -> None:
+    ahead = after_reading(row(1), row(2))
+    assert ahead.hand(arrival(3), 3, LIMIT)
+    assert seqs(ahead) == [1, 2, 3]
+
+
+def test_a_sequence_that_leaves_a_gap_is_not_handed_over() -> None:
+    ahead = after_reading(row(1))
+    assert not ahead.hand(arrival(3), 3, LIMIT)
+
+
+def test_nothing_is_handed_over_while_more_waits_behind_the_page() -> None:
+    assert not after_reading(row(1), more=True).hand(arrival(2), 2, LIMIT)
+
+
+def test_nothing_is_handed_over_while_the_backlog_is_read() -> None:
+    ahead = after_reading(row(1))
+    ahead.take(1)
+    ahead.begin_read()
+    assert not ahead.hand(arrival(2), 2, LIMIT)
+
+
+def test_nothing_is_handed_over_to_a_full_page() -> None:
+    ahead = after_reading(row(1))
+    assert not ahead.hand(arrival(2), 2, 1)
+
+
+def test_another_class_is_not_handed_over_behind_the_page() -> None:
+    ahead = after_reading(row(1, priority=2))
+    assert not ahead.hand(arrival(2, priority=1), 2, LIMIT)
+    assert not ahead.hand(arrival(2, priority=3), 2, LIMIT)
+
+
+def test_a_wake_takes_back_that_nothing_waits_behind_the_page() -> None:
+    ahead = after_reading(row(1))
+    ahead.wake(0)
+    assert not ahead.drained
+    assert seqs(ahead) == [1]
+
+
+def test_an_urgent_wake_clears_what_was_read_ahead() -> None:
+    ahead = after_reading(row(1, priority=1), row(2, priority=3))
+    ahead.wake(2)
+    assert seqs(ahead) == []
+    assert not ahead.drained
+
+
+def test_a_page_read_before_something_urgent_came_is_not_used() -> None:
+    ahead = Ahead()
+    ahead.begin_read()
+    ahead.wake(0)
+    ahead.read(BacklogPage((row(1, priority=1),), more=False), (0, 0, 0, 0))
+    assert seqs(ahead) == []
+    assert not ahead.drained
+    ahead.begin_read()
+    ahead.read(BacklogPage((row(1, priority=1),), more=False), (0, 0, 0, 0))
+    assert seqs(ahead) == [1], "the urgency was of that one read"
+
+
+def test_a_page_read_before_an_intent_became_final_leaves_it_out() -> None:
+    ahead = Ahead()
+    ahead.begin_read()
+    ahead.drop([row(1).id])
+    ahead.settle()
+    ahead.read(BacklogPage((row(1), row(2)), more=False), (0, 0, 0, 0))
+    assert seqs(ahead) == [2]
+    ahead.settle()
+    ahead.take(1)
+    ahead.begin_read()
+    ahead.read(BacklogPage((row(1),), more=False), (0, 0, 0, 0))
+    assert seqs(ahead) == [1], "a read that began later knows better than we do"
+
+
+def test_a_failed_read_proves_nothing_about_the_backlog() -> None:
+    ahead = Ahead()
+    ahead.begin_read()
+    ahead.fail()
+    assert not ahead.reading
+    assert not ahead.drained
+
+
+def test_what_was_not_taken_goes_back_to_its_place() -> None:
+    ahead = after_reading(row(1), row(2), row(3))
+    taken = ahead.take(2)
+    ahead.put_back(taken)
+    assert seqs(ahead) == [1, 2, 3]

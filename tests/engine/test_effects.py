@@ -1,0 +1,232 @@
+"""Effects: bounded, checked right before each send, and always answered."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.engine.virtual import VirtualTime
+
+from laneway.core.errors import StoreClosed, StoreError
+from laneway.core.ids import IntentId, LaneId, intent_id
+from laneway.core.records import PassOn
+from laneway.core.rows import Outbox
+from laneway.engine import effects as effects_module
+from laneway.engine.effects import Effects
+from laneway.engine.orders import Perform
+
+LANE = LaneId("toy:A")
+MESSAGE = intent_id(1, bytes(10))
+
+
+class Stage:
+    """Everything around the effects, each piece with a switch."""
+
+    def __init__(self) -> None:
+        self.time = VirtualTime()
+        self.alive = True
+        self.fence = 1
+        self.answers: list[tuple[LaneId, Any]] = []
+        self.bugs: list[Exception] = []
+        self.passed: list[IntentId] = []
+        self.failures: list[StoreError] = []
+        self.running = 0
+        self.running_max = 0
+        self.lasts_s = 1.0
+        self.error: Exception | None = None
+        self.moves = 0
+        anything: Any = self
+        self.effects = Effects(anything, {"toy": self}, anything, anything, self.time)
+        self.effects.moved = self._move
+        self.effects.failed = self.failures.append
+
+    def _move(self) -> None:
+        self.moves += 1
+
+    # The reactor.
+
+    def owns(self, lane: LaneId, fence: int) -> bool:
+        return fence == self.fence
+
+    def answered(self, lane: LaneId, event: Any) -> None:
+        self.answers.append((lane, event))
+
+    def broken(self, lane: LaneId, error: Exception) -> None:
+        self.bugs.append(error)
+
+    def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
+        self.passed.append(message)
+
+    # The heart, the messenger and the performer.
+
+    def may_act(self) -> bool:
+        return self.alive
+
+    async def pass_on(self, effect: PassOn) -> IntentId:
+        if self.error is not None:
+            raise self.error
+        return effect.outbox.id
+
+    async def perform(self, lane: LaneId, effect: Any) -> Any:
+        self.running += 1
+        self.running_max = max(self.running, self.running_max)
+        try:
+            await asyncio.sleep(self.lasts_s)
+            if self.error is not None:
+                raise self.error
+        finally:
+            self.running -= 1
+        return ("did", effect)
+
+    def decline(self, lane: LaneId, effect: Any, reason: str) -> Any:
+        return ("declined", effect, reason)
+
+    async def go(self, *effects: Any) -> None:
+        for effect in effects:
+            self.effects.add(Perform(LANE, effect, 1))
+        self.effects.begin()
+        while not self.effects.is_quiet():
+            await asyncio.sleep(0.1)
+
+
+def test_an_effect_is_carried_out_and_its_answer_brought_back() -> None:
+    stage = Stage()
+    stage.time.run(stage.go("x"))
+    assert stage.answers == [(LANE, ("did", "x"))]
+    assert stage.moves == 1
+
+
+def test_only_so_many_are_under_way_and_the_rest_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effects_module, "EFFECTS_INFLIGHT_MAX", 3)
+    stage = Stage()
+    stage.time.run(stage.go(*range(10)))
+    assert [event[1] for _, event in stage.answers] == list(range(10))
+    assert stage.running_max == 3
+
+
+@pytest.mark.parametrize("why", ["lease", "given up", "stopping"])
+def test_what_must_not_be_begun_any_more_is_declined_and_the_lane_hears_it(why: str) -> None:
+    stage = Stage()
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, "x", 1))
+        stage.effects.begin()
+        # Ordered and begun, but not yet sent: the check comes right before the send.
+        if why == "lease":
+            stage.alive = False
+        elif why == "given up":
+            stage.fence = 2
+        else:
+            stage.effects._closing = True
+        await stage.go()
+
+    stage.time.run(main())
+    ((_, (word, effect, reason)),) = stage.answers
+    assert (word, effect) == ("declined", "x")
+    assert why in reason
+    assert stage.running_max == 0
+
+
+def test_a_performer_that_raises_is_a_bug_of_that_lane() -> None:
+    stage = Stage()
+    stage.error = KeyError("x")
+    stage.time.run(stage.go("x", "y"))
+    assert [type(bug) for bug in stage.bugs] == [KeyError, KeyError]
+    assert stage.answers == []
+
+
+def test_a_message_is_passed_on_even_when_the_lease_may_be_over() -> None:
+    """Accepting is unfenced and idempotent, and nobody would order it again."""
+    stage = Stage()
+    stage.alive = False
+    stage.time.run(stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0))))
+    assert stage.passed == [MESSAGE]
+
+
+def test_a_message_is_left_in_the_outbox_when_the_engine_stops() -> None:
+    stage = Stage()
+
+    async def main() -> None:
+        stage.effects.close()
+        await stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0)))
+
+    stage.time.run(main())
+    assert stage.passed == []
+    assert stage.answers == []
+
+
+def test_a_store_that_fails_under_a_message_is_the_engines_failure() -> None:
+    stage = Stage()
+    stage.error = StoreClosed("x.db", "EIO")
+    stage.time.run(stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0))))
+    assert stage.failures == [stage.error]
+
+
+def test_closing_cancels_what_is_under_way_and_declines_what_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(effects_module, "EFFECTS_INFLIGHT_MAX", 1)
+    stage = Stage()
+
+    async def main() -> None:
+        stage.lasts_s = 1e9
+        stage.effects.add(Perform(LANE, "sent", 1))
+        stage.effects.add(Perform(LANE, "waits", 1))
+        stage.effects.begin()
+        await asyncio.sleep(1)
+        stage.effects.close()
+        await stage.go()
+
+    stage.time.run(main())
+    ((_, (word, effect, _)),) = stage.answers
+    assert (word, effect) == ("declined", "waits")
+    assert stage.running == 0
+
+
+def test_an_effect_whose_task_had_not_begun_at_the_close_is_declined_too() -> None:
+    """Cancelled before its first step, a task would never say that it ended."""
+    stage = Stage()
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, "x", 1))
+        stage.effects.begin()
+        stage.effects.close()
+        await stage.go()
+
+    stage.time.run(main())
+    assert [event[0] for _, event in stage.answers] == ["declined"]
+
+
+def test_a_message_that_waits_for_a_busy_store_is_given_up_at_the_close() -> None:
+    stage = Stage()
+    forever = asyncio.sleep(1e9)
+
+    async def wait(effect: PassOn) -> IntentId:
+        await forever
+        return effect.outbox.id
+
+    stage.pass_on = wait  # type: ignore[method-assign]
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, PassOn(Outbox(MESSAGE, LANE, b"", 0)), 1))
+        stage.effects.begin()
+        await asyncio.sleep(1)
+        stage.effects.close()
+        await stage.go()
+        assert stage.time.monotonic_ms() < 5_000
+
+    stage.time.run(main())
+    assert stage.passed == []
+
+
+def test_after_a_failure_nothing_more_is_begun() -> None:
+    stage = Stage()
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, "x", 1))
+        stage.effects.stop()
+        stage.effects.begin()
+        await asyncio.sleep(10)
+
+    stage.time.run(main())
+    assert stage.answers == []
+    assert stage.running_max == 0

@@ -1,0 +1,112 @@
+"""Whoever waits hears the answer, or why it will not come from here."""
+
+import asyncio
+from typing import cast
+
+import pytest
+from tests.engine.virtual import VirtualTime
+
+from laneway.core.errors import Draining, IntentNotFound, StoreClosed
+from laneway.core.ids import IntentId, LaneId, intent_id
+from laneway.core.intent import Arrival, placed
+from laneway.core.rows import Index, Result
+from laneway.engine.waiters import EngineStopped, Waiters
+from laneway.ports import IntentView, Store
+
+INTENT = intent_id(1, bytes(10))
+RESULT = Result(INTENT, "confirmed", 5, 7)
+
+
+class Shelf:
+    """The two questions that waiters ask of a store."""
+
+    def __init__(self, view: IntentView | None = None, left: Index | None = None) -> None:
+        self.view = view
+        self.left = left
+
+    async def intent(self, intent: IntentId) -> IntentView | None:
+        await asyncio.sleep(0)
+        return self.view
+
+    async def find(self, name: str, value: str) -> Index | None:
+        return self.left if (name, value) == ("id", INTENT) else None
+
+
+def waiting(result: Result | None = None) -> IntentView:
+    arrival = Arrival(INTENT, LaneId("toy:A"), b"", b"", 0)
+    return IntentView(placed(arrival, 1), result, open=False)
+
+
+def made(shelf: Shelf) -> Waiters:
+    return Waiters(cast(Store, shelf))
+
+
+def test_an_answer_that_is_there_already_is_given_at_once() -> None:
+    assert VirtualTime().run(made(Shelf(waiting(RESULT))).result(INTENT)) == RESULT
+
+
+def test_an_answer_that_comes_while_the_store_is_asked_is_not_missed() -> None:
+    async def main() -> Result:
+        waiters = made(Shelf(waiting()))
+        asking = asyncio.ensure_future(waiters.result(INTENT))
+        await asyncio.sleep(0)
+        waiters.tell([RESULT])
+        return await asking
+
+    assert VirtualTime().run(main()) == RESULT
+
+
+def test_every_waiter_of_one_intent_hears_its_answer() -> None:
+    async def main() -> list[Result]:
+        waiters = made(Shelf(waiting()))
+        asking = [asyncio.ensure_future(waiters.result(INTENT)) for _ in range(3)]
+        await asyncio.sleep(1)
+        waiters.tell([RESULT])
+        return list(await asyncio.gather(*asking))
+
+    assert VirtualTime().run(main()) == [RESULT] * 3
+
+
+def test_a_waiter_that_gives_up_leaves_nothing_behind() -> None:
+    async def main() -> None:
+        waiters = made(Shelf(waiting()))
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await waiters.result(INTENT)
+        assert waiters._waiting == {}
+
+    VirtualTime().run(main())
+
+
+def test_an_intent_that_nobody_knows_is_said_so() -> None:
+    with pytest.raises(IntentNotFound):
+        VirtualTime().run(made(Shelf()).result(INTENT))
+
+
+def test_of_a_pruned_intent_the_final_word_is_given() -> None:
+    left = Index("id", INTENT, INTENT, LaneId("toy:A"), status="confirmed", hash=b"h")
+    result = VirtualTime().run(made(Shelf(left=left)).result(INTENT))
+    assert (result.status, result.hash) == ("confirmed", b"h")
+
+
+def test_the_end_is_told_to_those_who_wait_and_to_those_who_come() -> None:
+    async def main() -> None:
+        waiters = made(Shelf(waiting()))
+        asking = asyncio.ensure_future(waiters.result(INTENT))
+        await asyncio.sleep(1)
+        waiters.end(StoreClosed("x.db", "EIO"))
+        waiters.end(EngineStopped())
+        with pytest.raises(StoreClosed):
+            await asking
+        with pytest.raises(StoreClosed):
+            await waiters.result(INTENT)
+
+    VirtualTime().run(main())
+
+
+def test_a_stopped_engine_says_that_the_intent_goes_on() -> None:
+    error = EngineStopped()
+    assert isinstance(error, Draining)
+    assert (error.code, error.retry, error.changed) == ("engine_stopped", "later", False)
+    assert "durable" in str(error)

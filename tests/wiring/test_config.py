@@ -1,0 +1,329 @@
+"""Laws of the configuration: every key can be set in every layer, and every mistake has a name."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import asdict, fields
+
+from laneway.lanes.contract.settings import ContractSettings
+from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
+from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
+
+OTHER: dict[str, object] = {
+    "preset": "seed-004",
+    "store.path": "other.db",
+    "store.durability": "full",
+    "contract.fast_size": 8,
+    "contract.execution_ms_max": 60_000,
+    "contract.search_ms": 100,
+    "contract.retry_ms_min": 10,
+    "contract.retry_ms_max": 120_000,
+    "contract.stale_retries_max": 3,
+    "contract.exhausted": "skip",
+    "contract.breaker_failures": 9,
+    "contract.breaker_open_ms": 5_000,
+    "contract.priorities": True,
+    "contract.count_max": 1_000,
+    "contract.bytes_max": 1 << 30,
+    "contract.limit_policy": "spill",
+    "host.kind": "devnet",
+    "host.url": "http://127.0.0.1:20000",
+    "host.password_file": "node.password",
+    "host.takes_parent": True,
+    "host.connect_ms": 1_000,
+    "host.read_ms": 2_000,
+    "host.answer_ms": 3_000,
+    "host.callable": "my.module:execute",
+    "host.round_ms": 50,
+    "retention.intents_days": 7,
+    "retention.feed_days": 0,
+    "log.level": "debug",
+    "log.format": "json",
+}
+"""For each key but the password a value, other than the default where one other is allowed."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found(configuration: Configuration, path: str) -> Setting:
+    return next(setting for setting in configuration.settings() if setting.path == path)
+
+
+def as_toml(path: str, value: object) -> str:
+    section, _, key = path.rpartition(".")
+    assert isinstance(value, str | int)
+    line = f"{key} = {toml_value(value)}\n"
+    return f"[{section}]\n{line}" if section else line
+
+
+def variable(path: str) -> str:
+    return "LANEWAY_" + path.replace(".", "__").upper()
+
+
+def test_every_key_has_a_value_to_try() -> None:
+    assert {*OTHER, "host.password"} == set(paths())
+
+
+@pytest.mark.parametrize("path", OTHER)
+def test_a_key_set_in_the_file_is_read_back(path: str, here: Path) -> None:
+    (here / "laneway.toml").write_text(as_toml(path, OTHER[path]))
+    setting = found(load(), path)
+    assert setting == Setting(path, OTHER[path], "file", "laneway.toml")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", OTHER)
+def test_a_key_set_in_the_environment_is_read_back_in_its_type(path: str, here: Path) -> None:
+    text = str(OTHER[path]).lower() if isinstance(OTHER[path], bool) else str(OTHER[path])
+    setting = found(load(None, {variable(path): text}), path)
+    assert setting == Setting(path, OTHER[path], "environment", variable(path))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", OTHER)
+def test_a_key_set_by_a_flag_is_read_back_in_its_type(path: str, here: Path) -> None:
+    text = str(OTHER[path]).lower() if isinstance(OTHER[path], bool) else str(OTHER[path])
+    setting = found(load(None, {}, {path: text}), path)
+    assert setting == Setting(path, OTHER[path], "flag", f"--set {path}")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", paths())
+def test_a_key_that_nobody_set_has_its_default(path: str, here: Path) -> None:
+    setting = found(load(), path)
+    assert (setting.value, setting.origin) == (lookup(Config(), path), "default")
+
+
+PRESET_KEYS = [
+    (name, f"{section}.{key}", value)
+    for name, preset in PRESETS.items()
+    for section, keys in preset.items()
+    for key, value in keys.items()
+]
+
+
+@pytest.mark.parametrize(("name", "path", "value"), PRESET_KEYS)
+def test_each_parameter_of_a_preset_is_read_back(
+    name: str, path: str, value: object, here: Path
+) -> None:
+    setting = found(load(None, {"LANEWAY_PRESET": name}), path)
+    assert (setting.value, setting.origin, setting.source) == (value, "preset", name)
+
+
+def test_the_seed_has_a_fast_queue_of_five_and_never_rejects(here: Path) -> None:
+    contract = load(None, {"LANEWAY_PRESET": "seed-004"}).config.contract
+    assert (contract.fast_size, contract.limit_policy) == (5, "spill")
+    assert contract.count_max is contract.bytes_max is None
+    assert not contract.priorities
+
+
+def test_later_layers_win_key_by_key(here: Path) -> None:
+    (here / "laneway.toml").write_text(
+        'preset = "seed-004"\n[contract]\nfast_size = 6\nsearch_ms = 600\nretry_ms_min = 60\n'
+    )
+    environ = {"LANEWAY_CONTRACT__FAST_SIZE": "7", "LANEWAY_CONTRACT__SEARCH_MS": "700"}
+    configuration = load(None, environ, {"contract.fast_size": "8"})
+    contract = configuration.config.contract
+    assert (contract.fast_size, contract.search_ms, contract.retry_ms_min) == (8, 700, 60)
+    assert contract.exhausted == "skip"
+    assert contract.breaker_failures == 5
+    origins = [
+        found(configuration, f"contract.{key}").origin
+        for key in ("fast_size", "search_ms", "retry_ms_min", "exhausted", "breaker_failures")
+    ]
+    assert origins == ["flag", "environment", "file", "preset", "default"]
+
+
+def test_the_file_may_be_named_by_a_variable(here: Path) -> None:
+    (here / "other.toml").write_text("[contract]\nfast_size = 6\n")
+    assert load(None, {"LANEWAY_CONFIG": "other.toml"}).config.contract.fast_size == 6
+
+
+def test_other_variables_of_that_prefix_are_left_alone(here: Path) -> None:
+    assert load(None, {"LANEWAY_VECTORS": "x", "PATH": "y"}).origins == {}
+
+
+def test_the_section_has_every_setting_an_operator_sets_with_its_default() -> None:
+    from_host = {"takes_parent", "has_chain"}
+    known = {field.name for field in fields(ContractSettings)} - from_host
+    assert {field.name for field in fields(ContractSection)} == known
+    assert asdict(ContractSection().settings()) == asdict(ContractSettings())
+
+
+# Mistakes.
+
+BROKEN_FILES = {
+    "a wrong type": (
+        '[contract]\nfast_size = "five"\n',
+        "Expected `int`, got `str` - at `$.contract.fast_size`",
+    ),
+    "an unknown key": (
+        "[contract]\nfast_sice = 5\n",
+        "Object contains unknown field `fast_sice` - at `$.contract`",
+    ),
+    "an unknown section": ("[contracts]\n", "Object contains unknown field `contracts`"),
+    "a host's trait": (
+        "[contract]\nhas_chain = true\n",
+        "Object contains unknown field `has_chain` - at `$.contract`",
+    ),
+    "a section that is no table": (
+        "contract = 5\n",
+        "Expected `object`, got `int` - at `$.contract`",
+    ),
+    "below its range": (
+        "[contract]\nfast_size = 0\n",
+        "Expected `int` >= 1 - at `$.contract.fast_size`",
+    ),
+    "above its range": (
+        "[contract]\nretry_ms_max = 99999999999999\n",
+        "Expected `int` <= 31622400000 - at `$.contract.retry_ms_max`",
+    ),
+    "no failure at all": (
+        "[contract]\nbreaker_failures = 0\n",
+        "Expected `int` >= 1 - at `$.contract.breaker_failures`",
+    ),
+    "a boolean for a number": (
+        "[contract]\nfast_size = true\n",
+        "Expected `int`, got `bool` - at `$.contract.fast_size`",
+    ),
+    "a wrong word": (
+        '[log]\nlevel = "loud"\n',
+        "Invalid enum value 'loud', expected one of debug, error, info, warning - at `$.log.level`",
+    ),
+    "an unknown preset": (
+        'preset = "seed-999"\n',
+        "Invalid enum value 'seed-999', expected one of seed-004 - at `$.preset`",
+    ),
+    "an empty path": ('[store]\npath = ""\n', "Expected `str` of length >= 1 - at `$.store.path`"),
+    "retries that shrink": (
+        "[contract]\nretry_ms_min = 90000\n",
+        "90000 is more than `retry_ms_max`, 60000 - at `$.contract.retry_ms_min`",
+    ),
+    "retries that shrink from above": (
+        "[contract]\nretry_ms_max = 10\n",
+        "1000 is more than `retry_ms_max`, 10 - at `$.contract.retry_ms_min`",
+    ),
+    "a rejection without a limit": (
+        '[contract]\nlimit_policy = "reject"\n',
+        "'reject' needs `count_max` or `bytes_max` - at `$.contract.limit_policy`",
+    ),
+    "a node without an address": (
+        '[host]\nkind = "rest"\n',
+        "a rest host needs an address like http://127.0.0.1:20000 - at `$.host.url`",
+    ),
+    "a node with half an address": (
+        '[host]\nkind = "rest"\nurl = "localhost:20000"\n',
+        "a rest host needs an address like http://127.0.0.1:20000 - at `$.host.url`",
+    ),
+    "an address that breaks parsers": (
+        '[host]\nkind = "rest"\nurl = "http://[::1"\n',
+        "a rest host needs an address like http://127.0.0.1:20000 - at `$.host.url`",
+    ),
+    "a callable without a name": (
+        '[host]\nkind = "callable"\ncallable = "module"\n',
+        "a callable host needs `module:function` - at `$.host.callable`",
+    ),
+    "memory by accident": (
+        '[store]\npath = ":memory:"\n',
+        "'memory' and the path ':memory:' go together: nothing outlives the process"
+        " - at `$.store.durability`",
+    ),
+    "a password": (
+        '[host]\npassword = "secret"\n',
+        "a password does not belong here; use `password_file` or the environment variable "
+        "LANEWAY_HOST__PASSWORD - at `$.host.password`",
+    ),
+    "no TOML": ("[contract\n", "is not TOML: Expected ']' at the end of a table declaration"),
+    "a key twice": (
+        "[log]\nlevel = 'info'\nlevel = 'info'\n",
+        "is not TOML: Cannot overwrite a value",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", BROKEN_FILES)
+def test_a_mistake_in_the_file_names_the_file_and_the_path(mistake: str, here: Path) -> None:
+    text, problem = BROKEN_FILES[mistake]
+    (here / "laneway.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load()
+    assert str(caught.value).startswith(f"laneway.toml: {problem}")
+    assert "secret" not in str(caught.value)
+
+
+BROKEN_VARIABLES = {
+    "LANEWAY_CONTRACT__FAST_SIZE": ("five", "Expected `int`, got `str`"),
+    "LANEWAY_CONTRACT__BREAKER_FAILURES": ("0", "Expected `int` >= 1"),
+    "LANEWAY_CONTRACT__PRIORITIES": ("perhaps", "Expected `bool`, got `str`"),
+    "LANEWAY_CONTRACT__COUNT_MAX": ("-1", "Expected `int` >= 1"),
+    "LANEWAY_LOG__FORMAT": ("xml", "Invalid enum value 'xml', expected one of auto, json, text"),
+    "LANEWAY_PRESET": ("mine", "Invalid enum value 'mine', expected one of seed-004"),
+    "LANEWAY_CONTRACT__RETRY_MS_MIN": ("90000", "90000 is more than `retry_ms_max`, 60000"),
+    "LANEWAY_HOST__KIND": ("rest", "a rest host needs an address"),
+    "LANEWAY_CONTRACT__FAST_SICE": ("5", "there is no key `contract.fast_sice`"),
+    "LANEWAY_CONTRACT__HAS_CHAIN": ("true", "there is no key `contract.has_chain`"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_VARIABLES)
+def test_a_mistake_in_the_environment_names_the_variable(name: str, here: Path) -> None:
+    value, problem = BROKEN_VARIABLES[name]
+    with pytest.raises(ConfigError) as caught:
+        load(None, {name: value})
+    assert str(caught.value).startswith(f"{name}: {problem}")
+
+
+def test_a_mistake_in_a_flag_names_the_flag(here: Path) -> None:
+    with pytest.raises(ConfigError, match=r"--set contract\.fast_size: Expected `int`"):
+        load(None, {}, {"contract.fast_size": "x"})
+    with pytest.raises(ConfigError, match="--set nonsense: there is no key `nonsense`"):
+        load(None, {}, {"nonsense": "x"})
+
+
+def test_a_named_file_that_is_not_there_is_a_mistake(here: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.toml: cannot be read: No such file"):
+        load("none.toml")
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load(str(here))
+
+
+def test_a_file_that_is_no_text_is_a_mistake(here: Path) -> None:
+    (here / "laneway.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"is not UTF-8 text \(byte 0\)"):
+        load()
+    (here / "laneway.toml").write_bytes(b"#" * (2 << 20))
+    with pytest.raises(ConfigError, match="is larger than"):
+        load()
+
+
+# Secrets.
+
+
+def test_a_password_is_taken_from_the_environment_and_never_shown(here: Path) -> None:
+    configuration = load(None, {"LANEWAY_HOST__PASSWORD": "hunter2"})
+    assert configuration.config.host.password == "hunter2"
+    assert found(configuration, "host.password").value == "(redacted)"
+    assert "hunter2" not in repr(list(configuration.settings()))
+
+
+def test_a_password_is_not_taken_from_the_command_line(here: Path) -> None:
+    with pytest.raises(ConfigError, match="others can read the command line") as caught:
+        load(None, {}, {"host.password": "hunter2"})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_password_inside_an_address_is_not_shown(here: Path) -> None:
+    url = "http://me:hunter2@node:20000/x"
+    shown = found(load(None, {"LANEWAY_HOST__URL": url}), "host.url").value
+    assert shown == "http://me:(redacted)@node:20000/x"
+
+
+@given(st.text() | st.integers(-(1 << 62), 1 << 62) | st.booleans())
+def test_toml_reads_back_what_is_shown(value: str | int | bool) -> None:
+    if isinstance(value, str) and any(0xD800 <= ord(char) < 0xE000 for char in value):
+        return
+    assert tomllib.loads(f"key = {toml_value(value)}")["key"] == value

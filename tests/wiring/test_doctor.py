@@ -1,0 +1,287 @@
+"""What the doctor finds, on sound and on sick machines; it changes nothing."""
+
+import errno
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from laneway.core.ids import LaneId, Owner, intent_id
+from laneway.core.intent import Arrival
+from laneway.stores.book import flush
+from laneway.stores.sqlite import SqliteBook
+from laneway.wiring import doctor
+from laneway.wiring.doctor import Finding, assertions, examine, kind_of, python, sync_rate
+
+MOUNTS = r"""
+/dev/vda / ext4 rw 0 0
+tmpfs /dev/shm tmpfs rw 0 0
+server:/x /data nfs4 rw 0 0
+/dev/vdb /data/local xfs rw 0 0
+//nas/share /mnt/with\040blank cifs rw 0 0
+overlay /var/lib overlay rw 0 0
+old /mnt/twice ext4 rw 0 0
+new /mnt/twice fuse.sshfs rw 0 0
+""".strip()
+
+
+@pytest.fixture(autouse=True)
+def _few_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "SYNC_PROBES", 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    path = str(tmp_path / "d.db")
+    book = SqliteBook(path)
+    book.begin()
+    book.accept(
+        [
+            Arrival(
+                id=intent_id(number, number.to_bytes(10, "big")),
+                lane=LaneId("contract:a"),
+                payload=bytes(900),
+                digest=b"",
+                accepted_ms=1,
+            )
+            for number in range(40)
+        ]
+    )
+    flush(book)
+    book.close()
+    return path
+
+
+def found(path: str | None) -> dict[str, Finding]:
+    return {finding.name: finding for finding in examine(path)}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir()}
+
+
+def test_a_sound_database_is_found_sound_and_left_as_it_was(path: str, tmp_path: Path) -> None:
+    before = files(tmp_path)
+    findings = found(path)
+    assert files(tmp_path) == before
+    for name in ("python", "assertions", "sqlite", "database", "schema", "quick check"):
+        assert findings[name].ok, findings[name]
+    assert findings["schema"].what == "schema 1"
+    assert "syncs a second" in findings["sync"].what
+    assert "GiB are free" in findings["space"].what
+    assert findings["file system"].what.startswith(str(tmp_path))
+
+
+def test_without_a_path_only_the_process_is_looked_at() -> None:
+    assert [finding.name for finding in examine(None)] == ["python", "assertions", "sqlite"]
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    finding = found(str(tmp_path / "new.db"))["database"]
+    assert finding.ok
+    assert "the first start makes it" in finding.what
+    assert files(tmp_path) == {}
+
+
+def test_a_missing_folder_and_a_folder_in_its_place_are_named(tmp_path: Path) -> None:
+    missing = found(str(tmp_path / "no" / "d.db"))["folder"]
+    assert not missing.ok
+    assert "create it" in missing.advice
+    folder = found(str(tmp_path))["database"]
+    assert (folder.ok, folder.what, folder.advice) == (
+        False,
+        "it is a folder",
+        "name a file in it",
+    )
+
+
+def test_memory_is_not_durable() -> None:
+    finding = found(":memory:")["database"]
+    assert not finding.ok
+    assert "name a file" in finding.advice
+
+
+def test_an_old_python_is_found() -> None:
+    assert not python((3, 10, 9)).ok
+    assert python((3, 11, 0)).ok
+    assert "3.11" in python((3, 10, 9)).advice
+
+
+def test_python_without_asserts_is_refused() -> None:
+    finding = assertions(1)
+    assert not finding.ok
+    assert "-O" in finding.what
+    assert "PYTHONOPTIMIZE" in finding.advice
+
+
+def test_a_sqlite_that_can_lose_committed_writes_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.45.1")
+    finding = found(None)["sqlite"]
+    assert not finding.ok
+    assert "WAL-reset" in finding.what
+    assert finding.advice == "install apsw 3.51.3 or newer"
+
+
+def test_a_missing_apsw_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "apsw", None)
+    finding = found(None)["sqlite"]
+    assert (finding.ok, finding.advice) == (False, "install apsw")
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind", "ok"),
+    [
+        ("/home/me", "ext4", True),
+        ("/dev/shm", "tmpfs", False),
+        ("/dev/shmoo", "ext4", True),
+        ("/data", "nfs4", False),
+        ("/data/local/deep", "xfs", True),
+        ("/mnt/with blank/x", "cifs", False),
+        ("/var/lib/laneway", "overlay", False),
+        ("/mnt/twice", "fuse.sshfs", False),
+    ],
+)
+def test_the_file_system_is_the_innermost_and_the_latest(
+    monkeypatch: pytest.MonkeyPatch, folder: str, kind: str, ok: bool
+) -> None:
+    assert kind_of(folder, MOUNTS) == kind
+    monkeypatch.setattr(Path, "read_text", lambda *_: MOUNTS)
+    monkeypatch.setattr(os.path, "realpath", str)
+    finding = doctor.file_system(Path(folder))
+    assert finding.ok is ok
+    assert kind in finding.what
+    assert bool(finding.advice) is not ok
+
+
+def test_a_machine_that_does_not_tell_its_mounts_is_not_blamed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def missing(*_: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    assert doctor.file_system(tmp_path).ok
+    assert kind_of("/x", "") == "an unknown file system"
+
+
+def test_a_slow_disk_is_found_and_not_tried_for_long(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(doctor, "SYNC_PROBES", 1_000)
+    monkeypatch.setattr(doctor, "SYNC_PROBE_S_MAX", 0.05)
+    slow = sync_rate(tmp_path, lambda _: time.sleep(0.03))
+    assert not slow.ok
+    assert "quicker disk" in slow.advice
+    assert sync_rate(tmp_path, lambda _: None).ok
+
+
+def test_a_folder_that_cannot_be_written_is_found(tmp_path: Path) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    finding = sync_rate(tmp_path, broken)
+    assert not finding.ok
+    assert "Read-only file system" in finding.what
+    assert "writable" in finding.advice
+
+
+def test_a_full_disk_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Usage:
+        free = (1 << 30) - 1
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage)
+    finding = doctor.space(tmp_path)
+    assert not finding.ok
+    assert finding.what.startswith("1.0 GiB")
+
+
+def test_a_database_that_is_owned_is_told_with_its_pid_and_not_touched(
+    path: str, tmp_path: Path
+) -> None:
+    book = SqliteBook(path)
+    before = files(tmp_path)
+    findings = found(path)
+    assert files(tmp_path) == before
+    assert findings["lock"].ok
+    assert f"pid {os.getpid()}" in findings["lock"].what
+    assert "database" not in findings
+    book.close()
+    assert found(path)["database"].ok
+    os.unlink(f"{path}-lock")
+    assert found(path)["database"].ok
+
+
+def test_a_log_that_a_crash_left_is_read_and_left(path: str, tmp_path: Path) -> None:
+    book = SqliteBook(path)
+    book.begin()
+    book.claim(LaneId("contract:b"), Owner("me"), 0)
+    flush(book)
+    book.abandon()
+    log = Path(f"{path}-wal").read_bytes()
+    main = Path(path).read_bytes()
+    assert len(log) > 0
+    assert found(path)["quick check"].ok
+    assert Path(f"{path}-wal").read_bytes() == log
+    assert Path(path).read_bytes() == main
+    again = SqliteBook(path)
+    assert again.lane(LaneId("contract:b")) is not None
+    again.close()
+
+
+def test_a_file_that_is_no_database_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("nothing but words\n" * 100)
+    finding = found(str(file))["database"]
+    assert (finding.ok, finding.what) == (False, "it is not a SQLite database")
+    assert "name another file" in finding.advice
+    assert list(files(tmp_path)) == ["notes.txt"]
+
+
+def test_a_schema_from_the_future_is_found(path: str) -> None:
+    connection = apsw.Connection(path)
+    connection.pragma("user_version", 99)
+    connection.close()
+    finding = found(path)["database"]
+    assert not finding.ok
+    assert "schema 99" in finding.what
+    assert finding.advice == "upgrade laneway"
+
+
+def test_an_older_schema_is_told_and_not_migrated(path: str) -> None:
+    connection = apsw.Connection(path)
+    connection.pragma("user_version", 0)
+    connection.close()
+    finding = found(path)["schema"]
+    assert finding.ok
+    assert finding.what == "schema 0; the next start brings it to 1"
+
+
+def test_a_lost_page_is_found(path: str) -> None:
+    connection = apsw.Connection(path)
+    connection.execute("DELETE FROM intents")
+    connection.close()
+    with open(path, "r+b") as file:
+        file.seek(36)
+        file.write(bytes(4))  # The header's count of free pages.
+    finding = found(path)["quick check"]
+    assert not finding.ok
+    assert "is damaged" in finding.what
+
+
+def test_a_damaged_page_is_found(path: str) -> None:
+    connection = apsw.Connection(path)
+    root = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'intents'").get
+    connection.close()
+    with open(path, "r+b") as file:
+        file.seek((int(root) - 1) * 4096 + 8)
+        file.write(b"\xff" * 64)
+    finding = found(path)["quick check"]
+    assert not finding.ok
+    assert "damaged" in finding.what
+    assert "restore a backup" in finding.advice

@@ -1,0 +1,70 @@
+"""Laws of log lines: text for people, one JSON object a line for machines."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from laneway.feeds.log import line
+from laneway.wiring.logs import set_up_logs
+from laneway.wiring.schema import LogSection
+
+
+@pytest.fixture(autouse=True)
+def logs_as_before() -> Iterator[None]:
+    root = logging.getLogger("laneway")
+    before = root.handlers, root.propagate, root.level
+    yield
+    root.handlers, root.propagate = before[0], before[1]
+    root.setLevel(before[2])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_for_machines_is_one_object_with_its_fields() -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(), stream)
+    line(logging.INFO, "EXECUTION START", reqID="tx_1", executeCount=3)
+    said = json.loads(stream.getvalue())
+    assert said.pop("ts").endswith("Z")
+    assert said == {
+        "level": "info",
+        "event": "EXECUTION START",
+        "logger": "laneway.contract",
+        "reqID": "tx_1",
+        "executeCount": 3,
+    }
+
+
+def test_a_line_for_people_has_the_form_of_the_seed() -> None:
+    stream = Terminal()
+    set_up_logs(LogSection(), stream)
+    line(logging.INFO, "EXECUTION START", reqID="tx_1", executeCount=3)
+    assert stream.getvalue().rstrip().endswith("[INFO] EXECUTION START reqID=tx_1 executeCount=3")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_an_error_keeps_its_traceback(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(format=form), stream)  # type: ignore[arg-type]
+    try:
+        raise ValueError("the reason")
+    except ValueError:
+        logging.getLogger("laneway.engine").exception("it broke")
+    said = stream.getvalue()
+    assert "it broke" in said
+    assert "the reason" in said
+    if form == "json":
+        assert said.count("\n") == 1
+
+
+def test_what_is_below_the_level_is_not_written() -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(level="warning"), stream)
+    line(logging.INFO, "EXECUTION START", reqID="tx_1")
+    assert stream.getvalue() == ""
