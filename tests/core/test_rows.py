@@ -20,6 +20,7 @@ from laneway.core.rows import (
     Table,
     Tail,
     Write,
+    all_classes,
 )
 
 LANE = lane_id("contract", "Qm1")
@@ -86,3 +87,8 @@ def test_a_row_comes_back_from_its_bytes_and_refuses_fields_it_does_not_know(row
     longer = msgspec.msgpack.encode([*msgspec.msgpack.decode(body), "from the future"])
     with pytest.raises(msgspec.ValidationError):
         msgspec.msgpack.decode(longer, type=type(row))
+
+
+def test_a_class_without_a_cursor_was_never_taken_from() -> None:
+    assert all_classes((7,)) == (7, 0, 0, 0)
+    assert all_classes((1, 2, 3, 4)) == (1, 2, 3, 4)

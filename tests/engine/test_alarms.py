@@ -29,10 +29,10 @@ def test_a_deadline_that_moves_later_with_every_job_costs_one_entry() -> None:
 
 def test_a_deadline_that_moves_earlier_every_time_stays_bounded() -> None:
     house = House(10)
-    for job in range(100_000):
+    for job in range(30_000):
         house.set(job % 10, 1_000_000 - job)
     assert len(house.alarms) <= 2 * 10 + ALARMS_SPARE_MAX
-    assert house.alarms.next_ms() == 1_000_000 - 99_999
+    assert house.alarms.next_ms() == 1_000_000 - 29_999
 
 
 def test_a_lane_comes_due_once_and_must_be_set_again() -> None:

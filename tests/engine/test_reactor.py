@@ -717,6 +717,15 @@ def test_a_bug_stops_its_lane_before_anything_of_that_turn_is_written() -> None:
     assert desk.status(other) == "confirmed"
 
 
+def test_a_bug_takes_back_what_its_turn_had_ordered() -> None:
+    desk = Desk()
+    desk.submit()
+    desk.settle()
+    desk.reactor.leave()
+    desk.tell("break")
+    assert kinds(desk.settle()) == ["Stopped"], "what resume had ordered is not sent"
+
+
 def test_a_stopped_lane_is_not_opened_again_and_the_others_go_on() -> None:
     desk = Desk()
     desk.submit(A)
@@ -783,6 +792,18 @@ def test_holding_takes_nothing_more_and_lets_what_runs_end() -> None:
     assert performed(desk.settle()) == []
     assert desk.status(first) == "confirmed"
     assert desk.status(second) is None
+    assert desk.reactor.is_quiet()
+
+
+def test_a_reactor_that_holds_is_not_quiet_before_it_has_heard_everything() -> None:
+    desk = Desk()
+    desk.submit()
+    desk.settle()
+    desk.reactor.hold()
+    assert desk.reactor.is_quiet()
+    desk.tell("pause")
+    assert not desk.reactor.is_quiet()
+    desk.settle()
     assert desk.reactor.is_quiet()
 
 

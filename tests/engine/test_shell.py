@@ -23,11 +23,13 @@ from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Result
+from laneway.engine import shell
 from laneway.engine.contract import ContractPerformer, encode_call
-from laneway.engine.limits import LEASE_STOP_MS, READY_PAGE, STOP_MS_MAX
+from laneway.engine.limits import EVENTS_PER_TURN_MAX, LEASE_STOP_MS, STOP_MS_MAX
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine, EngineStopped
 from laneway.lanes.contract import ContractSettings, contract_kind
+from laneway.lanes.contract.values import HeightRead
 from laneway.ports import ContractCall, Execution, Finding, HostTraits
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
@@ -183,8 +185,11 @@ def test_the_result_of_an_unknown_intent_is_not_waited_for() -> None:
     House().run(body)
 
 
-def test_a_start_takes_up_every_lane_that_has_work_page_by_page() -> None:
-    lanes = [lane_id("contract", f"T{n:04}") for n in range(2 * READY_PAGE + 7)]
+def test_a_start_takes_up_every_lane_that_has_work_page_by_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shell, "READY_PAGE", 50)
+    lanes = [lane_id("contract", f"T{n:04}") for n in range(107)]
     house = House()
 
     async def before(house: House) -> None:
@@ -213,6 +218,18 @@ def test_a_start_leaves_lanes_of_other_kinds_alone() -> None:
         assert (await house.engine.result(intent)).status == "confirmed"
 
     house.run(body)
+
+
+def test_a_lane_flooded_with_late_answers_still_hears_the_one_that_counts() -> None:
+    async def body(house: House) -> None:
+        intent = await house.submit("d")
+        await asyncio.sleep(0.5)
+        for _ in range(3 * EVENTS_PER_TURN_MAX):
+            house.engine.reactor.answered(LANE, HeightRead(0, 999, 1))
+        async with asyncio.timeout(2):
+            assert (await house.engine.result(intent)).status == "confirmed"
+
+    House().run(body)
 
 
 # A store that fails.
@@ -267,6 +284,7 @@ def test_a_result_whose_commit_was_never_answered_reaches_its_waiter() -> None:
         house.book.after.append(StoreUnknown("the answer was lost"))
         assert (await waiting).status == "confirmed"
         assert [result.intent for result in house.ear.results] == [intent]
+        assert house.ear.opens == [LANE, LANE], "the lane was loaded again"
 
     House().run(body)
 
@@ -313,6 +331,16 @@ def test_a_closed_store_reaches_everyone_and_stops_the_engine_without_spinning(
     house = House()
     with caplog.at_level(logging.CRITICAL):
         house.run(body)
+
+
+def test_a_failed_engine_gives_its_leases_up_by_beating_no_more() -> None:
+    async def body(house: House) -> None:
+        house.engine._fail(RuntimeError("a bug nobody thought of"))
+        groups = house.book.groups
+        await asyncio.sleep(60)
+        assert house.book.groups == groups
+
+    House().run(body)
 
 
 def test_an_owner_declared_dead_stops_and_accepts_nothing_that_it_would_not_do() -> None:

@@ -177,6 +177,8 @@ def toy_kind(window: int = 1) -> LaneKind:
             case CommandTold(command=Command(verb="cancel", intent=intent)):
                 assert intent is not None
                 return Decision((Dropped(intent),))
+            case CommandTold(command=Command(verb="break")):
+                raise RuntimeError("an invariant is broken")
             case CommandTold(command=command):
                 return Decision((ModeChanged(command.verb),))
             case Woken():

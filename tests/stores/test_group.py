@@ -35,7 +35,7 @@ from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
 from laneway.stores.limits import INLINE_SYNC_MS_MAX
 from laneway.stores.memory import MemoryBook
-from laneway.stores.sqlite import SqliteBook
+from laneway.stores.sqlite import SqliteBook, database
 from laneway.wiring.system import SystemClock
 
 LANE = LaneId("contract:a")
@@ -244,6 +244,33 @@ def test_a_slow_disk_is_waited_for_by_a_thread_and_a_quick_one_is_not() -> None:
         assert here not in await written_by(60)
         book.sync_ms = INLINE_SYNC_MS_MAX / 10
         assert await written_by(200) == {here}
+        await store.close()
+
+    run(story())
+
+
+@pytest.mark.slow
+def test_readers_and_the_writer_thread_do_not_disturb_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "WAL_PAGES_CHECKPOINT", 50)
+
+    async def story() -> None:
+        store = GroupStore(SqliteBook(str(tmp_path / "f.db")), CLOCK, thread="always")
+        asked = []
+        seen = 0
+        for number in range(200):
+            lane = LaneId(f"contract:{number % 7}")
+            asked.append(store.accept([arrival(number, lane, bytes(300))]))
+            await asyncio.sleep(0)
+            # What a reader sees is whole, and never less than before.
+            views = store.lanes(None, 10).result()
+            waiting = store.page("queued", None, 1_000).result()
+            assert len(waiting) >= sum(view.depth() for view in views) >= seen
+            seen = sum(view.depth() for view in views)
+        await asyncio.gather(*asked)
+        assert len(await store.page("queued", None, 1_000)) == 200
+        assert store.groups < 200
         await store.close()
 
     run(story())

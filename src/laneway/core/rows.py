@@ -21,6 +21,11 @@ Cursors = tuple[int, ...]
 START: Cursors = (0,) * PRIORITY_CLASSES
 
 
+def all_classes(cursors: Cursors) -> Cursors:
+    """A cursor for every class: one that had none yet was never taken from."""
+    return cursors + START[len(cursors) :]
+
+
 class Table:
     """The tables of a lane's open rows. Plain words: an Enum hashes ten times slower."""
 

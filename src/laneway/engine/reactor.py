@@ -14,7 +14,7 @@ from msgspec import Struct
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage, IntentRow
-from laneway.core.rows import Command, Lease, Result, Rows
+from laneway.core.rows import Command, Lease, Result, Rows, all_classes
 from laneway.engine.alarms import Alarms
 from laneway.engine.limits import (
     BACKLOG_PAGE,
@@ -404,7 +404,7 @@ class Reactor:
                 lane.intents[intent.id] = intent
             draft.apply(kind, lane, kind.offered(now_ms, intents))
             wanted = kind.wants(lane)
-            if intents[-1].seq > kind.cursors(lane)[intents[-1].priority]:
+            if intents[-1].seq > all_classes(kind.cursors(lane))[intents[-1].priority]:
                 self._put_back(run, intents)
                 break
         if wanted > 0 and not (ahead.rows or ahead.drained or ahead.reading):
@@ -415,7 +415,7 @@ class Reactor:
 
     def _put_back(self, run: Run, intents: tuple[IntentRow, ...]) -> None:
         """It changed its mind (a drain came to its end)."""
-        cursors = run.kind.cursors(run.lane)
+        cursors = all_classes(run.kind.cursors(run.lane))
         left = [intent for intent in intents if intent.seq > cursors[intent.priority]]
         for intent in left:
             del run.lane.intents[intent.id]

@@ -30,6 +30,9 @@ class Draft:
             self.effects += decision.effects
 
     def write(self, kind: LaneKind, lane: Any, wake_ms: int | None, now_ms: int) -> Write:
+        if wake_ms is None and kind.passed is not None and kind.resume(lane):
+            # A message still to be handed over is work, though no intent waits for it.
+            wake_ms = 0
         return Write(
             kind.head(lane, wake_ms),
             tuple(self.touched),

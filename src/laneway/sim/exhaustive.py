@@ -5,7 +5,7 @@ chain model can come to is entered once, and the laws are held against it. Possi
 every state are the client's next submission, any message under way (they overtake one another),
 the end of any running round, a performer that waits no longer, and whatever the budget still
 allows to go wrong. Time passes only when nothing else can happen, or at the budget's cost.
-What counts as one state is said in `scope.likeness`, what may go wrong in `scope.state.Budget`.
+What counts as one state is said in `scope.likeness`, what may go wrong in `scope.choices.Budget`.
 """
 
 import gc
@@ -16,9 +16,11 @@ from msgspec import Struct
 from laneway.engine.reactor import Windows
 from laneway.lanes.contract import ContractSettings
 from laneway.sim.limits import STATES_MAX
+from laneway.sim.scope.choices import Budget, Choice, Word
 from laneway.sim.scope.laws import check_end, check_ring, check_state
 from laneway.sim.scope.limits import STATES_FULL_MAX
-from laneway.sim.scope.state import Budget, Choice, Scope, State, Word
+from laneway.sim.scope.setting import Scope
+from laneway.sim.scope.state import State, start
 from laneway.sim.world import LawBroken
 
 TINY = Windows(backlog_page=1, events_per_turn=1, idle_lanes=0)
@@ -48,14 +50,14 @@ class Terms(Struct, frozen=True):
         host = "named parent" if self.takes_parent else "picked parent"
         return f"{self.intents} intents, {host}: {' + '.join(wrongs + words) or 'nothing'}"
 
-    def scope(self) -> Scope:
+    def _scope(self) -> Scope:
         numbers = range(1, self.intents + 1)
         data = tuple(f"!d{n}" if self.refused and n == 2 else f"d{n}" for n in numbers)
         windows = TINY if self.tiny else Windows()
         return Scope(settings(takes_parent=self.takes_parent), data, windows, lazy=self.lazy)
 
-    def budget(self) -> Budget:
-        return Budget(self.crashes, self.lost, self.faults, self.early)
+    def start(self) -> State:
+        return start(self._scope(), Budget(self.crashes, self.lost, self.faults, self.early))
 
 
 def settings(*, takes_parent: bool) -> ContractSettings:
@@ -138,7 +140,7 @@ def explore(terms: Terms, states_max: int = STATES_MAX) -> Found:
     collecting = gc.isenabled()
     gc.disable()  # Nothing here refers to itself, and to look for such takes a third of the time.
     try:
-        walk.run(terms.scope().start(terms.budget()))
+        walk.run(terms.start())
         broken = None
     except LawBroken as law:
         broken = [*map(str, walk.path), f"BROKEN  {law}"]

@@ -35,12 +35,12 @@ class SimLoop(asyncio.BaseEventLoop):
         timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
         ready = self._ready  # type: ignore[attr-defined]
         while timers and timers[0]._cancelled:
-            heapq.heappop(timers)._scheduled = False
+            heapq.heappop(timers)._scheduled = False  # type: ignore[attr-defined]
         if not ready and timers:
             self._now_s = max(self._now_s, timers[0].when())
         while timers and timers[0].when() <= self._now_s:
             timer = heapq.heappop(timers)
-            timer._scheduled = False
+            timer._scheduled = False  # type: ignore[attr-defined]
             ready.append(timer)
         if not ready:
             raise NothingHappens("nothing is ready and no timer is set")

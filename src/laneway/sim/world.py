@@ -167,10 +167,10 @@ class World:
         if process is not None and not process.alive:
             return
         if process is not None and process.frozen_until_ms > self.now_ms:
+            self._order += 1
             heapq.heappush(
                 self._events, (process.frozen_until_ms, self._order, process, label, act)
             )
-            self._order += 1
             return
         self.steps += 1
         if self.steps > STEPS_MAX:

@@ -35,6 +35,7 @@ from laneway.core.rows import (
     Rows,
     Tail,
     Write,
+    all_classes,
 )
 from laneway.ports import Alive, Durability, IntentView, Lost
 from laneway.stores.book import (
@@ -306,7 +307,7 @@ class MemoryBook:
         shelf = self._held(lease)
         rows: list[IntentRow] = []
         size = 0
-        for priority, seq in enumerate(after):
+        for priority, seq in enumerate(all_classes(after)):
             for row in self._behind(shelf.classes.get(priority, []), seq):
                 if row.id in self.results:
                     continue

@@ -77,7 +77,7 @@ def waits(state: State) -> list[str]:
 
 
 def check_account(state: State) -> None:
-    """Every answer was told and is true: confirmed is what is on the chain, and refused what the contract refuses."""
+    """Every answer was told and is true: what is confirmed, and nothing else, is on the chain."""
     if state.untold:
         raise LawBroken(f"never lost: nobody was told of {state.untold}")
     data = state.chain.value.data()

@@ -1,7 +1,7 @@
 """Steps of the store, each with the message it answers with."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import Owner
@@ -11,7 +11,7 @@ from laneway.lanes.contract.lane import ContractLane, decode_head, decode_slot
 from laneway.lanes.contract.values import Execute
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
-from laneway.sim.scope.likeness import copied
+from laneway.sim.scope.copies import copied
 from laneway.sim.scope.messages import (
     Asking,
     Entered,
@@ -109,9 +109,11 @@ class Ledgers:
 
     def read(self, ledger: Ledger, mail: Mail) -> Mail:
         """A page or a lane's rows, as they stand now."""
-        return ledger.step(mail, lambda: self._parts.mail(self._read(ledger.value, mail.value)))
+        message = mail.value
+        assert isinstance(message, Asking | Loading)
+        return ledger.step(mail, lambda: self._parts.mail(self._read(ledger.value, message)))
 
-    def _read(self, book: MemoryBook, message: Message) -> Message:
+    def _read(self, book: MemoryBook, message: Asking | Loading) -> Message:
         match message:
             case Asking(order=order):
                 return Page(order.lease, book.backlog(order.lease, order.after, order.limit))
@@ -121,7 +123,7 @@ class Ledgers:
                 except LeaseLost:
                     return Loaded(lease, None)
             case _:
-                raise AssertionError(f"{message} reads nothing")
+                assert_never(message)
 
 
 def alike(one: ContractLane, other: ContractLane) -> bool:

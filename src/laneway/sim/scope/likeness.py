@@ -19,8 +19,8 @@ from laneway.lanes.contract.lane import decode_attempt, decode_head, decode_slot
 from laneway.sim.scope.copies import CONSTANT, PLAIN, slots
 from laneway.stores.memory import MemoryBook
 
-SKIPPED = CONSTANT | frozenset(("digest", "history", "owner", "feed", "round"))
-"""Fields that decide nothing: besides those, what only people and pages read."""
+SKIPPED = CONSTANT | frozenset(("digest", "feed", "history", "owner", "round", "_now_ms"))
+"""Fields that decide nothing: names, what only people read, and what is the same everywhere."""
 
 FIXED = (IntentRow, Arrival)
 """Written once and never changed, so the id says it all."""
@@ -40,15 +40,19 @@ class Form:
 
     def reactor(self, reactor: Reactor) -> Any:
         """Of the alarms only the first counts: the rest is woken for nothing, and acts alike."""
-        next_ms = reactor.next_ms()
-        return (
-            [self(run) for run in reactor._runs.values()],
-            [run.id for run in reactor._queue],
-            list(reactor._idle),
-            sorted(reactor._stopped),
-            [(type(order).__name__, self(order)) for order in reactor._orders],
-            None if next_ms is None else max(0, next_ms - self._now_ms),
-        )
+        written: list[Any] = []
+        for name, part in vars(reactor).items():
+            if name == "_alarms":
+                next_ms = reactor.next_ms()
+                part = None if next_ms is None else max(0, next_ms - self._now_ms)
+            elif name in ("_queue", "_idle"):
+                part = [lane if isinstance(lane, str) else lane.id for lane in part]
+            elif name not in SKIPPED:
+                part = self(part)
+            else:
+                continue
+            written.append((name, part))
+        return written
 
     def book(self, book: MemoryBook, lane: LaneId) -> Any:
         shelf = book.shelves.get(lane)
@@ -78,7 +82,7 @@ class Form:
         return self._special(value) if names is None else self._bundle(value, names)
 
     def _bundle(self, value: Any, names: tuple[tuple[str, str], ...]) -> list[Any]:
-        written: list[Any] = []
+        written: list[Any] = [type(value).__name__]
         for name, rule in names:
             part = getattr(value, name)
             if rule == "time":
@@ -106,9 +110,8 @@ class Form:
         if isinstance(value, Head):
             state = self(decode_head(value.state)) if value.state else None
             distances = (value.version - self._version, value.fence - self._fence)
-            wake_ms = value.wake_ms
-            wakes = wake_ms and max(0, wake_ms - self._now_ms)
-            return (wakes, state, distances)
+            wake_ms = value.wake_ms and max(0, value.wake_ms - self._now_ms)
+            return (wake_ms, state, distances)
         if isinstance(value, HeadWrite):
             return self(decode_head(value.state))
         if isinstance(value, Result):
@@ -116,19 +119,23 @@ class Form:
         raise TypeError(f"nobody said how a {type(value).__qualname__} is written")
 
 
-_names: dict[type, tuple[tuple[str, str], ...] | None] = {
-    kind: None for kind in (*FIXED, RowPut, Head, HeadWrite, Result)
-}
-"""For each class its fields and how each is written; none where it is no plain bundle."""
+Names = tuple[tuple[str, str], ...] | None
+"""Fields of a class and how each is written; None where it is no plain bundle of fields."""
+
+SPECIAL = (*FIXED, RowPut, Head, HeadWrite, Result)
+
+_names: dict[type, Names] = dict.fromkeys(SPECIAL)
 
 
-def _fields(kind: type) -> tuple[tuple[str, str], ...] | None:
+def _fields(kind: type) -> Names:
     if issubclass(kind, Struct):
         names = kind.__struct_fields__
     elif issubclass(kind, Enum) or not kind.__module__.startswith("laneway."):
         return None
     else:
         names = slots(kind)
+        if not names:
+            return None
     return tuple((name, _rule(name)) for name in names if name not in SKIPPED)
 
 

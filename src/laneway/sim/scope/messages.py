@@ -109,22 +109,14 @@ class Running(Struct, frozen=True):
     told: bool
 
 
+Told: TypeAlias = Entered | Loaded | Page | Written | Doubted | Answer
+"""What reaches the reactor."""
+
+Abroad: TypeAlias = Travelling | Running
+"""What has left the process."""
+
 Message: TypeAlias = (
-    Pump
-    | Entered
-    | Claiming
-    | Loading
-    | Loaded
-    | Asking
-    | Page
-    | Writing
-    | Written
-    | Doubted
-    | Releasing
-    | Leaving
-    | Answer
-    | Travelling
-    | Running
+    Told | Abroad | Pump | Claiming | Loading | Asking | Writing | Releasing | Leaving
 )
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from laneway.core.ids import lane_id
 from laneway.ports import ContractCall
-from laneway.sim.scope.likeness import encode, exact
+from laneway.sim.scope.copies import exact
+from laneway.sim.scope.likeness import encode
 from laneway.sim.scope.messages import Message
 
 T = TypeVar("T")

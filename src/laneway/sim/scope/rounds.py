@@ -16,7 +16,7 @@ from laneway.lanes.contract.values import (
     ReadHeight,
     SearchReturned,
 )
-from laneway.sim.scope.likeness import copied
+from laneway.sim.scope.copies import copied
 from laneway.sim.scope.messages import Answer, Leaving, Message, Running, Travelling
 from laneway.sim.scope.parts import CONTRACT, Mail, Part, Parts, decode_call
 from laneway.sim.world import refuses

@@ -4,24 +4,20 @@ The reactor, the machine, the book and the chain are the real ones; only the she
 carries messages between them, is played by hand.
 """
 
-from enum import Enum
-from hashlib import blake2b
 from typing import assert_never
 
 import msgspec
-from msgspec import Struct
 
-from laneway.core.ids import IntentId, Owner, intent_id
-from laneway.core.intent import Arrival
+from laneway.core.ids import IntentId, Owner
 from laneway.core.rows import Head
 from laneway.devnets.contract.model import Fault
-from laneway.engine.reactor import Reactor, Windows
-from laneway.lanes.contract import ContractSettings, contract_kind
+from laneway.engine.reactor import Reactor
 from laneway.lanes.contract.values import Execute
-from laneway.ports import ContractCall
-from laneway.sim.scope.ledgers import Ledger, Ledgers, is_recorded
+from laneway.sim.scope.choices import FAULTS, Budget, Choice, Word
+from laneway.sim.scope.ledgers import Ledger, is_recorded
 from laneway.sim.scope.likeness import Form, encode
 from laneway.sim.scope.messages import (
+    Abroad,
     Answer,
     Asking,
     Claiming,
@@ -37,109 +33,30 @@ from laneway.sim.scope.messages import (
     Travelling,
     Writing,
     Written,
-    describe,
 )
-from laneway.sim.scope.parts import CONTRACT, LANE, Mail, Part, Parts
-from laneway.sim.scope.rounds import Chain, Rounds, declined, expired
-from laneway.sim.scope.turns import Turn, Turns
+from laneway.sim.scope.parts import LANE, Mail, Part
+from laneway.sim.scope.rounds import Chain, declined, expired
+from laneway.sim.scope.setting import Scope
+from laneway.sim.scope.turns import Turn
 from laneway.sim.world import LawBroken
 
 replace = msgspec.structs.replace
 
-FAULTS = (Fault.CRASH, Fault.CRASH_TOLD, Fault.LOST, Fault.DOUBLE_SECOND_TOLD)
-"""What may go wrong with an execution at the host; that its answer is lost is a step of its own."""
-
 BEGIN_MS = 1_000
 
 
-class Budget(Struct, frozen=True, array_like=True):
-    """How often each thing may still go wrong."""
-
-    crashes: int = 0
-    """The process dies, with all of its messages, and another starts."""
-    lost: int = 0
-    """The store does not say whether a commit is durable: it is, or it is not."""
-    faults: int = 0
-    """An execution meets one of `FAULTS`, or its answer is lost."""
-    early: int = 0
-    """The reactor's timer fires while other things are still under way."""
-
-
-class Scope:
-    """What all states of one search have in common."""
-
-    def __init__(
-        self,
-        settings: ContractSettings,
-        data: tuple[str, ...],
-        windows: Windows,
-        *,
-        lazy: bool,
-    ) -> None:
-        self.settings = settings
-        self.kind = contract_kind(settings)
-        self.arrivals = tuple(arrival(number, datum) for number, datum in enumerate(data, 1))
-        self.wanted = {datum: each.id for datum, each in zip(data, self.arrivals, strict=True)}
-        """Which intent wants which data, in order."""
-        self.parts = Parts()
-        self.turns = Turns(self.parts, self.kind, windows, lazy=lazy)
-        self.ledgers = Ledgers(self.parts, self.kind)
-        self.rounds = Rounds(self.parts, takes_parent=settings.takes_parent)
-
-    def start(self, budget: Budget) -> "State":
-        state = State()
-        state.scope = self
-        state.ledger = self.ledgers.empty()
-        state.chain = self.rounds.empty()
-        state.mail = state.untold = ()
-        state.submitted = state.life = 0
-        state.now_ms = BEGIN_MS
-        state.budget = budget
-        state._boot()
-        return state
-
-
-def arrival(number: int, datum: str) -> Arrival:
-    payload = encode(ContractCall(CONTRACT, "did:scope", datum))
-    return Arrival(
-        id=intent_id(number, bytes(10)),
-        lane=LANE,
-        payload=payload,
-        digest=blake2b(payload, digest_size=16).digest(),
-        accepted_ms=0,
-        key=f"k{number}",
-        fresh=True,
-    )
-
-
-class Word(Enum):
-    """What kind of step a choice is."""
-
-    DELIVER = ""
-    SUBMIT = "the next submission is accepted"
-    TIMER = "the reactor's timer fires"
-    EXPIRE = "its performer gives up at the deadline"
-    EARLY = "the reactor's timer fires early"
-    UNANSWERED = "the store does not say so"
-    UNWRITTEN = "but it never was, and the store does not say so"
-    FAULT = "and meets a fault"
-    ANSWER_LOST = "its answer is lost"
-    CRASH = "the process dies, and another starts"
-
-
-class Choice(Struct, frozen=True):
-    """One possible next step."""
-
-    word: Word
-    mail: Mail | None = None
-    fault: Fault = Fault.NONE
-
-    def __str__(self) -> str:
-        said = [] if self.mail is None else [describe(self.mail.value)]
-        if self.word is not Word.DELIVER:
-            fault = "" if self.fault is Fault.NONE else f" ({self.fault.value})"
-            said.append(f"{self.word.value}{fault}")
-        return ", ".join(said)
+def start(scope: Scope, budget: Budget) -> "State":
+    """Nothing was submitted, and the first process has just started."""
+    state = State()
+    state.scope = scope
+    state.ledger = scope.ledgers.empty()
+    state.chain = scope.rounds.empty()
+    state.mail = state.untold = ()
+    state.submitted = state.life = 0
+    state.now_ms = BEGIN_MS
+    state.budget = budget
+    state._boot()
+    return state
 
 
 class State:
@@ -211,15 +128,13 @@ class State:
         wrongs: list[Choice] = []
         for mail in dict.fromkeys(self.mail):
             moves.append(Choice(Word.DELIVER, mail))
-            match mail.value:
-                case Writing() if budget.lost:
-                    wrongs += (Choice(Word.UNANSWERED, mail), Choice(Word.UNWRITTEN, mail))
-                case Travelling() if budget.faults:
-                    wrongs += (Choice(Word.FAULT, mail, fault) for fault in FAULTS)
-                case Running(heard=True, told=True) if budget.faults:
-                    wrongs.append(Choice(Word.ANSWER_LOST, mail))
-                case _:
-                    pass
+            message = mail.value
+            if isinstance(message, Writing) and budget.lost:
+                wrongs += (Choice(Word.UNANSWERED, mail), Choice(Word.UNWRITTEN, mail))
+            elif isinstance(message, Travelling) and budget.faults:
+                wrongs += (Choice(Word.FAULT, mail, fault) for fault in FAULTS)
+            elif isinstance(message, Running) and budget.faults and message.heard and message.told:
+                wrongs.append(Choice(Word.ANSWER_LOST, mail))
         moves += (Choice(Word.EXPIRE, mail) for mail in self._expired())
         if self.submitted < len(self.scope.arrivals):
             moves.append(Choice(Word.SUBMIT))
@@ -238,7 +153,7 @@ class State:
         for mail in self.mail:
             message = mail.value
             if (
-                isinstance(message, Travelling | Running)
+                isinstance(message, Abroad)
                 and message.heard
                 and message.effect.deadline_ms <= self.now_ms
             ):
@@ -370,13 +285,13 @@ class State:
 
     def _crash(self) -> None:
         """What has left for the host goes on; nobody waits for its answer any more."""
-        abroad = [each for each in self.mail if isinstance(each.value, Travelling | Running)]
+        abroad = [each for each in self.mail if isinstance(each.value, Abroad)]
         self.mail = tuple(map(self._unheard, abroad))
         self.untold = ()
         self._boot()
 
     def _unheard(self, mail: Mail) -> Mail:
-        assert isinstance(mail.value, Travelling | Running)
+        assert isinstance(mail.value, Abroad)
         return self.scope.parts.mail(replace(mail.value, heard=False))
 
     def _doubt(self, mail: Mail, *, written: bool) -> None:
@@ -416,11 +331,11 @@ class State:
 
     def _expire(self, mail: Mail) -> None:
         """The performer waits no longer, and says so; what still runs goes on unheard."""
-        assert isinstance(mail.value, Travelling | Running)
+        assert isinstance(mail.value, Abroad)
         effect = mail.value.effect
         self.mail = tuple(
             self._unheard(each)
-            if isinstance(each.value, Travelling | Running) and each.value.effect == effect
+            if isinstance(each.value, Abroad) and each.value.effect == effect
             else each
             for each in self.mail
         )

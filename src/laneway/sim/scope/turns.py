@@ -12,7 +12,7 @@ from laneway.engine.limits import READY_PAGE
 from laneway.engine.reactor import Reactor, Windows
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
-from laneway.sim.scope.likeness import copied
+from laneway.sim.scope.copies import copied
 from laneway.sim.scope.limits import TURNS_MAX
 from laneway.sim.scope.messages import (
     Answer,
@@ -26,6 +26,7 @@ from laneway.sim.scope.messages import (
     Page,
     Pump,
     Releasing,
+    Told,
     Writing,
     Written,
 )
@@ -67,32 +68,36 @@ class Turns:
 
     def tell(self, part: Part[Reactor], mail: Mail, now_ms: int) -> Turn:
         """Tell it a message; its turn comes at once, or (lazy) as a message of its own."""
-        return part.step(mail, lambda: self._tell(copied(part.value), mail.value, now_ms))
+        message = mail.value
+        assert isinstance(message, Told)
+        return part.step(mail, lambda: self._tell(copied(part.value), message, now_ms))
 
     def pump(self, part: Part[Reactor], now_ms: int) -> Turn:
         return part.step(now_ms, lambda: self._pump(copied(part.value), now_ms))
 
-    def _tell(self, reactor: Reactor, message: Message, now_ms: int) -> Turn:
+    def _tell(self, reactor: Reactor, message: Told, now_ms: int) -> Turn:
         match message:
             case Entered(arrival=arrival, seq=seq):
                 if not reactor.handed(arrival, seq):
                     reactor.woken(LANE, arrival.priority)
-            case Loaded(lease=lease, rows=None):
-                reactor.open_failed(lease.lane, now_ms)
             case Loaded(lease=lease, rows=rows):
-                reactor.opened(lease, rows)
+                if rows is None:
+                    reactor.open_failed(lease.lane, now_ms)
+                else:
+                    reactor.opened(lease, rows)
             case Page(lease=lease, page=page):
                 reactor.backlog_read(lease, page)
-            case Written(lease=lease, version=None):
-                reactor.commit_refused(lease)
             case Written(lease=lease, version=version):
-                reactor.committed(lease, version)
+                if version is None:
+                    reactor.commit_refused(lease)
+                else:
+                    reactor.committed(lease, version)
             case Doubted(lease=lease):
                 reactor.commit_unknown(lease)
             case Answer(event=event):
                 reactor.answered(LANE, replace(event, now_ms=now_ms))
             case _:
-                raise AssertionError(f"{message} is not for the reactor")
+                assert_never(message)
         if not self._lazy:
             return self._pump(reactor, now_ms)
         due = reactor.has_work() or reactor._orders

@@ -13,7 +13,6 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import (
-    START,
     Command,
     Cursors,
     FeedEntry,
@@ -22,6 +21,7 @@ from laneway.core.rows import (
     Lease,
     RowPut,
     Rows,
+    all_classes,
 )
 from laneway.ports import IntentView
 from laneway.stores.book import ID_INDEX
@@ -130,7 +130,7 @@ class SqliteReader:
     def _backlog(self, lane: LaneId, no: int, after: Cursors, limit: int) -> BacklogPage:
         rows: list[IntentRow] = []
         size = 0
-        for priority, seq in enumerate(after):
+        for priority, seq in enumerate(all_classes(after)):
             # One row more than asked tells whether the backlog goes on.
             for found in self._all("backlog", no, priority, seq, limit + 1 - len(rows)):
                 row = intent_row(lane, *found)
@@ -240,8 +240,3 @@ class SqliteReader:
             FeedEntry(cursor, LaneId(lane), version, at_ms, records)
             for cursor, lane, version, at_ms, records in self._all("feed", after, limit)
         ]
-
-
-def all_classes(cursors: Cursors) -> Cursors:
-    """A lane without priorities keeps one cursor; the classes it does not name are untouched."""
-    return cursors + START[len(cursors) :]
