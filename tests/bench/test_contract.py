@@ -49,7 +49,9 @@ NOBODY = Peers(None, None, {"huey": "no huey", "procrastinate": "no procrastinat
 BACKLOG = {
     "waiting": [1_000, 1_000_000],
     "us_per_job": {"1000": [100.0], "1000000": [110.0]},
+    "cpu_us_per_job": {"1000": [90.0], "1000000": [95.0]},
     "cost_growth": 1.1,
+    "wall_growth": 1.2,
     "rss_mb": {"empty": 30.0, "same_process": 50.0, "fresh_process": 40.0},
     "rss_growth_mb": 20.0,
 }
@@ -245,6 +247,7 @@ def test_memory_and_cost_are_measured_in_processes_of_their_own(tmp_path: Path) 
     assert backlog["waiting"] == [100, 300]
     assert len(backlog["us_per_job"]["300"]) == 1
     assert backlog["cost_growth"] > 0
+    assert backlog["wall_growth"] > 0
     assert backlog["rss_mb"]["fresh_process"] > 1
     idle = bench.run_idle()
     assert idle["contracts"] == 100

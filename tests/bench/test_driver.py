@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from laneway.bench import driver
-from laneway.bench.driver import Count, Driven, Gate, answer, outstanding_max
+from laneway.bench.driver import Count, Driven, Gate, answer, outstanding_max, producers
 from laneway.bench.limits import BATCH, OUTSTANDING_MIN
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
@@ -29,14 +29,45 @@ def test_whoever_waits_for_a_number_is_woken_when_it_is_durable() -> None:
     async def story() -> None:
         count = Count()
         await count.reach(0)
-        waiting = asyncio.create_task(count.reach(2))
+        later, sooner, as_soon = (asyncio.create_task(count.reach(n)) for n in (2, 1, 1))
         await asyncio.sleep(0)
         count.told(LANE, (), (DONE,))
-        await asyncio.sleep(0)
-        assert not waiting.done()
+        await sooner
+        await as_soon
+        assert not later.done()
         count.told(LANE, (), (DONE,))
-        await waiting
+        await later
         assert count.done == 2
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("outstanding", "batch", "expected"),
+    [(200, 100, 2), (500, 100, 5), (50_000, 100, 10), (50, 100, 1)],
+)
+def test_producers_are_enough_to_reach_the_bound_and_no_crowd(
+    outstanding: int, batch: int, expected: int
+) -> None:
+    assert producers(outstanding, batch) == expected
+
+
+def test_no_more_is_outstanding_than_allowed(tmp_path: Path) -> None:
+    async def story() -> None:
+        driven = Driven(tmp_path, gated=True)
+        await driven.start()
+        offering = asyncio.create_task(driven._offer(1_000, 10, 300, BATCH))
+        while (await driven._laneway.store.lanes(None, 1))[:1] == []:
+            await asyncio.sleep(0)
+        for _ in range(200):
+            await asyncio.sleep(0)
+            views = await driven._laneway.store.lanes(None, 10)
+            assert sum(view.depth() for view in views) <= 300
+        assert driven._gate is not None
+        driven._gate.let_pass(1_000)
+        await offering
+        await driven._count.reach(1_000)
+        assert await driven.close() == 1_000
 
     asyncio.run(story())
 

@@ -36,7 +36,9 @@ FOUND: dict[str, Any] = {
         "backlog": {
             "waiting": [1_000, 1_000_000],
             "us_per_job": {"1000": [100.0, 101.0], "1000000": [110.0, 111.0]},
-            "cost_growth": 1.1,
+            "cpu_us_per_job": {"1000": [90.0, 91.0], "1000000": [95.0, 96.0]},
+            "cost_growth": 1.06,
+            "wall_growth": 1.1,
             "rss_mb": {"empty": 30.0, "same_process": 50.0, "fresh_process": 40.0},
             "rss_growth_mb": 20.0,
         },
@@ -62,7 +64,8 @@ def test_the_table_says_what_was_measured_on_what() -> None:
     assert "| `contracts_100_vs_raw` | not measured | >= 0.45 | **no** |" in text
     assert "| laneway_1 | 2,500 | 300 | 2,400, 2,500, 2,600 |" in text
     assert "| `of_no_goal` | 0.2 |" in text
-    assert "| 1,000,000 | 110, 111 |" in text
+    assert "| 1,000,000 | 95, 96 | 110, 111 |" in text
+    assert "CPU time grows 1.06-fold and its wall time 1.10-fold." in text
     assert "100,000 idle contracts: 60 MB" in text
     assert "quick" not in text
 

@@ -54,7 +54,7 @@ def test_many_calls_share_one_timer_and_each_ends_at_its_own_deadline() -> None:
         expiries = Expiries(time)
         begun_ms = time.now_ms()
         tasks = [asyncio.create_task(one(expiries, begun_ms, number)) for number in range(50)]
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.001)
         # Each call sleeps by a timer of its own; all deadlines have one between them.
         assert len(time.timers()) == 50 + 1
         await asyncio.gather(*tasks)

@@ -389,6 +389,26 @@ def test_a_lane_that_another_owner_took_is_left_to_it() -> None:
     assert house.ear.closes == [LANE]
 
 
+def test_a_lane_whose_lease_is_lost_while_it_reads_is_left_to_its_new_owner(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lost(*_: object) -> Any:
+        raise LeaseLost(LANE, 1, 1)
+
+    async def body(house: House) -> None:
+        await house.submit("d")
+        await asyncio.sleep(0.5)
+        monkeypatch.setattr(house.book, "mailbox", lost)
+        await house.engine.tell(Command(0, LANE, "pause", house.time.now_ms()))
+        await asyncio.sleep(0.1)
+        assert not house.engine.reactor.holds(LANE)
+        assert house.engine.failure is None
+
+    house = House()
+    house.run(body)
+    assert house.ear.closes == [LANE]
+
+
 # Bugs.
 
 
@@ -585,7 +605,7 @@ def test_draining_gives_up_at_its_timeout() -> None:
 
 def test_an_idle_engine_has_one_task_and_one_timer_for_any_number_of_lanes() -> None:
     async def body(house: House) -> None:
-        lanes = [lane_id("contract", f"T{n}") for n in range(300)]
+        lanes = [lane_id("contract", f"T{n}") for n in range(100)]
         await house.engine.submit_many([house.arrival("d", lane) for lane in lanes])
         while len(house.ear.results) < len(lanes):
             await asyncio.sleep(0.1)

@@ -14,13 +14,14 @@ from laneway.core.errors import (
     LeaseLost,
     StoreBusy,
     StoreClosed,
+    StoreCorrupt,
     StoreError,
     StoreFull,
     StoreRefused,
     StoreUnknown,
 )
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id
-from laneway.core.intent import Accepted, Answer, Arrival
+from laneway.core.intent import Accepted, Answer, Arrival, IntentRow
 from laneway.core.rows import Command
 from laneway.devnets.contract.host import EmbeddedHost
 from laneway.devnets.contract.model import ContractChain
@@ -313,6 +314,24 @@ def test_after_a_failed_sync_everyone_hears_of_it_and_nothing_is_tried() -> None
         assert book.sizes() == [1]
         await store.close()
         assert book.closed == 1
+
+    run(story())
+
+
+def test_damage_that_a_reader_finds_stops_the_writes_that_wait() -> None:
+    class Damaged(Watched):
+        def oldest(self, lane: LaneId) -> IntentRow | None:
+            raise StoreCorrupt("f.db", "malformed")
+
+    async def story() -> None:
+        book = Damaged()
+        store = GroupStore(book, CLOCK, thread="never")
+        waiting = store.accept([arrival(1)])
+        with pytest.raises(StoreCorrupt):
+            await store.oldest(LANE)
+        with pytest.raises(StoreCorrupt):
+            await waiting
+        assert book.groups == []
 
     run(story())
 

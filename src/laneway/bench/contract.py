@@ -234,8 +234,13 @@ class Bench:
                 str(waiting): [rounded(1e6 / sample.rate()) for sample in found]
                 for waiting, found in costs.items()
             },
-            "cost_growth": rounded(median(one.rate() / other.rate() for one, other in pairs)),
-            "cpu_growth": rounded(median(other.cpu_s / one.cpu_s for one, other in pairs)),
+            "cpu_us_per_job": {
+                str(waiting): [rounded(1e6 * sample.cpu_s / sample.jobs) for sample in found]
+                for waiting, found in costs.items()
+            },
+            # The process's own time, in the kernel too: waiting for neighbours is not its cost.
+            "cost_growth": rounded(median(other.cpu_s / one.cpu_s for one, other in pairs)),
+            "wall_growth": rounded(median(one.rate() / other.rate() for one, other in pairs)),
             "rss_mb": {
                 "empty": rounded(empty_mb[many]),
                 "same_process": rounded(full_mb),

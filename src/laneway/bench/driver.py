@@ -9,6 +9,7 @@ import gc
 import json
 import sys
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from laneway.bench.limits import (
     GUARD_S,
     OUTSTANDING_MIN,
     OUTSTANDING_PER_CONTRACT,
+    PRODUCERS_MAX,
 )
 from laneway.bench.machine import resident_bytes
 from laneway.bench.watch import Watch
@@ -37,23 +39,24 @@ async def noop(_call: ContractCall, _parent: int) -> None:
 
 
 class Count:
-    """A listener that counts final answers, and wakes whoever waits for a number of them."""
+    """A listener that counts final answers, and wakes those who wait for a number of them."""
 
     def __init__(self) -> None:
         self.done = 0
-        self._mark = 0
-        self._reached = asyncio.Event()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._asked = 0
 
     async def reach(self, done: int) -> None:
         if self.done < done:
-            self._mark = done
-            self._reached.clear()
-            await self._reached.wait()
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._asked += 1
+            heappush(self._waiting, (done, self._asked, future))
+            await future
 
     def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         self.done += len(results)
-        if self.done >= self._mark:
-            self._reached.set()
+        while self._waiting and self._waiting[0][0] <= self.done:
+            heappop(self._waiting)[2].set_result(None)
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
         pass
@@ -91,6 +94,11 @@ class Gate:
 
 def outstanding_max(contracts: int) -> int:
     return max(OUTSTANDING_MIN, OUTSTANDING_PER_CONTRACT * contracts)
+
+
+def producers(outstanding: int, batch: int) -> int:
+    """How many submit at once: enough to reach the bound, and no crowd."""
+    return max(1, min(PRODUCERS_MAX, outstanding // batch))
 
 
 class Driven:
@@ -135,17 +143,22 @@ class Driven:
             say(progress=(self._sent - begun) / jobs)
 
     async def _offer(self, jobs: int, contracts: int, outstanding: int, batch: int) -> None:
+        """Several producers take turns over the contracts; each waits for its own answers."""
         end = self._sent + jobs
-        while self._sent < end:
-            size = min(batch, end - self._sent)
-            await self._count.reach(self._sent + size - outstanding)
-            await self._laneway.submit_many(
-                [
-                    ContractCall(f"c{number % contracts}", "did:bench", f"data{number}")
-                    for number in range(self._sent, self._sent + size)
-                ]
-            )
-            self._sent += size
+
+        async def produce() -> None:
+            while self._sent < end:
+                first, size = self._sent, min(batch, end - self._sent)
+                self._sent += size
+                await self._count.reach(first + size - outstanding)
+                await self._laneway.submit_many(
+                    [
+                        ContractCall(f"c{number % contracts}", "did:bench", f"data{number}")
+                        for number in range(first, first + size)
+                    ]
+                )
+
+        await asyncio.gather(*(produce() for _ in range(producers(outstanding, batch))))
 
     async def close(self) -> int:
         """End what runs, take nothing more, and say how many executions the file holds."""

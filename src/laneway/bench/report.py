@@ -1,7 +1,7 @@
 """A benchmark's table and plot, written so that the docs can show them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def table(found: Mapping[str, Any]) -> str:
         lines.append(f"| `{name}` | {number(goal['value'])} | {goal['goal']} | {met} |")
     lines += ["", "| contestant | jobs/s | CPU µs/job | each round |", "|---|---:|---:|---|"]
     for name, rates in scenarios(results).items():
-        rounds = ", ".join(f"{rate:,.0f}" for rate in rates["rounds_jobs_per_s"])
+        rounds = listed(rates["rounds_jobs_per_s"])
         cpu = f"{rates['cpu_us_per_job']:,.0f}"
         lines.append(f"| {name} | {rates['jobs_per_s']:,.0f} | {cpu} | {rounds} |")
     lines += ["", "| other ratio | value |", "|---|---:|"]
@@ -64,20 +64,27 @@ def machine_line(machine: Mapping[str, Any]) -> str:
 
 def memory_lines(results: Mapping[str, Any]) -> list[str]:
     backlog, idle = results["backlog"], results["idle"]
-    costs = backlog["us_per_job"]
-    lines = ["| backlog | µs/job, each round |", "|---:|---|"]
-    for waiting, found in costs.items():
-        lines.append(f"| {int(waiting):,} | {', '.join(f'{cost:,.0f}' for cost in found)} |")
+    lines = ["| backlog | CPU µs/job, each round | wall µs/job, each round |", "|---:|---|---|"]
+    for waiting, wall in backlog["us_per_job"].items():
+        cpu = backlog["cpu_us_per_job"][waiting]
+        lines.append(f"| {int(waiting):,} | {listed(cpu)} | {listed(wall)} |")
     rss = backlog["rss_mb"]
+    few, many = backlog["waiting"]
     return [
         *lines,
         "",
+        f"From {few:,} to {many:,} waiting, a job's CPU time grows "
+        f"{backlog['cost_growth']:.2f}-fold and its wall time {backlog['wall_growth']:.2f}-fold.",
         f"Resident memory with nothing waiting {rss['empty']:.0f} MB; "
-        f"with {backlog['waiting'][1]:,} waiting {rss['same_process']:.0f} MB in the process that "
+        f"with {many:,} waiting {rss['same_process']:.0f} MB in the process that "
         f"took them, {rss['fresh_process']:.0f} MB in a fresh one.",
         f"{idle['contracts']:,} idle contracts: {idle['rss_mb']['idle']:.0f} MB, "
         f"over {idle['rss_mb']['empty']:.0f} MB for an engine with one.",
     ]
+
+
+def listed(numbers: Sequence[float]) -> str:
+    return ", ".join(f"{number:,.0f}" for number in numbers)
 
 
 def number(value: float | None) -> str:

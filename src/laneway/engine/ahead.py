@@ -12,7 +12,7 @@ from laneway.core.rows import Cursors
 class Ahead:
     """A page of waiting intents in the lane's order. The backlog itself stays in the store."""
 
-    __slots__ = ("_gone", "_urgent", "drained", "reading", "rows", "seq_seen")
+    __slots__ = ("_urgent", "drained", "gone", "reading", "rows", "seq_seen")
 
     def __init__(self) -> None:
         self.rows: deque[IntentRow] = deque()
@@ -23,7 +23,7 @@ class Ahead:
         """The highest sequence that was taken or stands in the page."""
         self._urgent = PRIORITY_CLASSES
         """The most urgent class that was woken while the backlog is read."""
-        self._gone: set[IntentId] = set()
+        self.gone: set[IntentId] = set()
         """Intents made final by commands that a read under way may not know of."""
 
     def wake(self, priority: int) -> None:
@@ -60,8 +60,8 @@ class Ahead:
         if intents and intents[-1].priority > self._urgent:
             # While it was read, something more urgent came: it goes before what was read.
             intents = ()
-        elif self._gone:
-            intents = tuple(row for row in intents if row.id not in self._gone)
+        elif self.gone:
+            intents = tuple(row for row in intents if row.id not in self.gone)
         self._urgent = PRIORITY_CLASSES
         self.drained = self.drained and not page.more
         self.rows.extend(intents)
@@ -73,8 +73,8 @@ class Ahead:
 
     def settle(self) -> None:
         """All that was decided is durable: what is read from here on knows of every result."""
-        if self._gone and not self.reading:
-            self._gone.clear()
+        if not self.reading:
+            self.gone.clear()
 
     def drop(self, gone: Iterable[IntentId]) -> None:
         """These became final while they waited.
@@ -82,11 +82,13 @@ class Ahead:
         They may have been read ahead; and a read that is under way, or begins before that is
         durable, does not know of it.
         """
-        self._gone.update(gone)
-        self.rows = deque(row for row in self.rows if row.id not in self._gone)
+        self.gone.update(gone)
+        self.rows = deque(row for row in self.rows if row.id not in self.gone)
 
     def take(self, count: int) -> tuple[IntentRow, ...]:
         rows = self.rows
+        if count == 1:
+            return (rows.popleft(),)
         return tuple([rows.popleft() for _ in range(min(count, len(rows)))])
 
     def put_back(self, intents: Iterable[IntentRow]) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 from laneway.core.errors import LeaseLost, StoreBusy, StoreUnknown
 from laneway.core.ids import LaneId
@@ -20,6 +20,9 @@ from laneway.engine.reactor import Reactor
 from laneway.ports import Clock, Commit, Store
 
 T = TypeVar("T")
+
+Failed: TypeAlias = Callable[[BaseException], None]
+"""Called when the store was busy, did not say, or knows a newer lease."""
 
 log = logging.getLogger("laneway.engine")
 
@@ -54,7 +57,7 @@ class Clerk:
         match order:
             case ReadBacklog(lease=lease, after=after, limit=limit):
                 page = store.backlog(lease, after, limit)
-                failed: Callable[[], None] = partial(self._unread, lease)
+                failed: Failed = partial(self._unread, lease)
                 self._when(page, partial(reactor.backlog_read, lease), failed)
             case ReadMailbox(lease=lease):
                 commands = store.mailbox(lease)
@@ -67,13 +70,11 @@ class Clerk:
             case Release(lease=lease):
                 released = partial(self._released, lease.lane)
                 # The lane is not held any more; should it be wanted, we may claim it again.
-                self._when(store.release(lease), released, partial(released, None))
+                self._when(store.release(lease), released, released)
             case _:
                 assert_never(order)
 
-    def _when(
-        self, answer: "asyncio.Future[T]", tell: Callable[[T], None], failed: Callable[[], None]
-    ) -> None:
+    def _when(self, answer: "asyncio.Future[T]", tell: Callable[[T], None], failed: Failed) -> None:
         """Hand the answer on, at once if it is there already."""
         if answer.done():
             self._answered(tell, failed, answer)
@@ -82,27 +83,34 @@ class Clerk:
             answer.add_done_callback(partial(self._answered_later, tell, failed))
 
     def _answered_later(
-        self, tell: Callable[[T], None], failed: Callable[[], None], answer: "asyncio.Future[T]"
+        self, tell: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
     ) -> None:
         self._asked -= 1
         self._answered(tell, failed, answer)
         self.moved()
 
     def _answered(
-        self, tell: Callable[[T], None], failed: Callable[[], None], answer: "asyncio.Future[T]"
+        self, tell: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
     ) -> None:
         error = answer.exception()
         if error is None:
             tell(answer.result())
         elif is_passing(error) or isinstance(error, LeaseLost):
-            failed()
+            failed(error)
         else:
             self._fail(error)
 
-    def _unread(self, lease: Lease) -> None:
-        self._reactor.read_failed(lease, self._clock.now_ms())
+    def _unread(self, lease: Lease, error: BaseException) -> None:
+        if isinstance(error, LeaseLost):
+            self._lost(lease)
+        else:
+            self._reactor.read_failed(lease, self._clock.now_ms())
 
-    def _unopened(self, lane: LaneId) -> None:
+    def _lost(self, lease: Lease) -> None:
+        self._reactor.commit_refused(lease)
+        self._listeners.closed(lease.lane)
+
+    def _unopened(self, lane: LaneId, _: BaseException) -> None:
         self._reactor.open_failed(lane, self._clock.now_ms())
 
     def _claimed(self, lane: LaneId, lease: Lease | None) -> None:
@@ -116,7 +124,7 @@ class Clerk:
         self._reactor.opened(lease, rows)
         self._listeners.opened(lease.lane)
 
-    def _released(self, lane: LaneId, _: None) -> None:
+    def _released(self, lane: LaneId, _: BaseException | None) -> None:
         self._listeners.closed(lane)
 
     # Writes.
@@ -134,8 +142,7 @@ class Clerk:
         if error is None:
             for commit, answer in zip(commits, written.result(), strict=True):
                 if isinstance(answer, LeaseLost):
-                    reactor.commit_refused(commit.lease)
-                    self._listeners.closed(commit.lease.lane)
+                    self._lost(commit.lease)
                 else:
                     reactor.committed(commit.lease, answer)
         elif isinstance(error, StoreBusy):

@@ -92,7 +92,8 @@ class Effects:
         finally:
             del self._out[order]
             self._sent.discard(order)
-            self.begin()
+            if self._waiting:
+                self.begin()
             self.moved()
 
     def _why_not(self, order: Perform) -> str | None:

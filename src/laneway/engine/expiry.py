@@ -21,14 +21,17 @@ class Expiries:
         self._passed: set[Task] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
+        self._arming = False
 
     def watch(self, deadline_ms: int) -> Task:
         """Cancel the running task when `deadline_ms` passes, unless it says `end` before."""
         task = asyncio.current_task()
         assert task is not None
         self._out[task] = deadline_ms
-        if self._timer is None or deadline_ms < self._timer_ms:
-            self._arm(deadline_ms)
+        if not self._arming and (self._timer is None or deadline_ms < self._timer_ms):
+            # Later, when calls that end at once have ended: they need no timer at all.
+            self._arming = True
+            asyncio.get_running_loop().call_soon(self._arm_next)
         return task
 
     def has_passed(self, task: Task) -> bool:
@@ -37,8 +40,13 @@ class Expiries:
     def end(self, task: Task) -> None:
         self._out.pop(task, None)
         self._passed.discard(task)
-        if not self._out:
+        if self._timer is not None and not self._out:
             self.close()  # Nothing is out: an idle engine has no timer here.
+
+    def _arm_next(self) -> None:
+        self._arming = False
+        if self._out:
+            self._arm(min(self._out.values()))
 
     def _arm(self, at_ms: int) -> None:
         if self._timer is not None:
@@ -55,8 +63,7 @@ class Expiries:
             del self._out[task]
             self._passed.add(task)
             task.cancel()
-        if self._out:
-            self._arm(min(self._out.values()))
+        self._arm_next()
 
     def close(self) -> None:
         if self._timer is not None:

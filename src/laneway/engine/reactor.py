@@ -9,20 +9,15 @@ from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage, IntentRow
 from laneway.core.rows import Command, Lease, Result, Rows, all_classes
 from laneway.engine.alarms import Alarms
 from laneway.engine.limits import (
-    BACKLOG_PAGE,
     CLAIM_RETRY_MS,
     COMMIT_RETRY_MS_MAX,
     COMMIT_RETRY_MS_MIN,
-    EVENTS_PER_TURN_MAX,
-    IDLE_LANES_MAX,
 )
 from laneway.engine.orders import (
     Open,
@@ -35,19 +30,14 @@ from laneway.engine.orders import (
     Told,
 )
 from laneway.engine.run import Draft, Run
+from laneway.engine.windows import Windows
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
+__all__ = ["Reactor", "Windows"]
+
 Answered: TypeAlias = Lease | LaneId
 """Whose answer it is. The lease tells a lane that was thrown away from the one loaded since."""
-
-
-class Windows(Struct, frozen=True):
-    """Points where the simulator may make a window tiny, so that its edges are met often."""
-
-    backlog_page: int = BACKLOG_PAGE
-    events_per_turn: int = EVENTS_PER_TURN_MAX
-    idle_lanes: int = IDLE_LANES_MAX
 
 
 class Reactor:
@@ -368,7 +358,8 @@ class Reactor:
             run.again = True
             return
         run.again = False
-        run.ahead.settle()
+        if run.ahead.gone:
+            run.ahead.settle()
         draft = Draft()
         mailbox = run.mailbox
         events = min(len(mailbox), self._windows.events_per_turn)
@@ -424,7 +415,7 @@ class Reactor:
     def _rest(self, run: Run) -> None:
         """Note when the lane must be woken, and whether it is idle."""
         deadline_ms = run.deadline_ms
-        if deadline_ms is not None:
+        if deadline_ms is not None and (run.heap_ms is None or deadline_ms < run.heap_ms):
             self._alarms.set(run, deadline_ms)
         if run.draft is not None:
             return
@@ -452,7 +443,10 @@ class Reactor:
         """The run an answer is meant for; None once it was thrown away."""
         if isinstance(lease, str):
             return self._runs.get(lease)
-        return self._runs.get(lease.lane) if self.owns(lease.lane, lease.fence) else None
+        run = self._runs.get(lease.lane)
+        if run is None or run.lease is None or run.lease.fence != lease.fence:
+            return None
+        return run
 
     def _forget(self, run: Run) -> None:
         self._runs.pop(run.id, None)

@@ -1,6 +1,7 @@
 """What `laneway sim` does: run seeds and count, or tell one seed's story."""
 
 import json as jsonlib
+import logging
 import sys
 import time
 from collections import Counter
@@ -18,9 +19,16 @@ def main(seed: int | None, seeds: int, layer: str, json: bool) -> int:
     if layer not in LAYERS:
         print(f"laneway sim: no layer {layer!r}; one of {', '.join(LAYERS)}", file=sys.stderr)
         return 2
-    if seed is not None:
-        return tell(run_world(seed, layer), json=json)
-    return count(seeds, layer, json=json)
+    # A world's own warnings are part of its story, not of this command's.
+    logger = logging.getLogger("laneway")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        if seed is not None:
+            return tell(run_world(seed, layer), json=json)
+        return count(seeds, layer, json=json)
+    finally:
+        logger.setLevel(level)
 
 
 def tell(verdict: Verdict, *, json: bool) -> int:

@@ -21,7 +21,6 @@ from laneway.core.intent import (
 )
 from laneway.core.outcome import Status
 from laneway.core.rows import (
-    START,
     Command,
     Cursors,
     FeedEntry,
@@ -361,9 +360,7 @@ class MemoryBook:
         shelf = self.shelves.get(lane)
         if shelf is None:
             return None
-        cursors = shelf.head.cursors
-        cursors += START[len(cursors) :]
-        page = self.backlog(Lease(lane, Owner(""), 0), cursors, 1)
+        page = self.backlog(Lease(lane, Owner(""), 0), shelf.head.cursors, 1)
         return page.intents[0] if page.intents else None
 
     def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:

@@ -36,7 +36,7 @@ class Arrivals:
         if key is not None:
             check_text("key", key)
             key = idempotency_key(key)
-        if not is_count(priority) or priority >= PRIORITY_CLASSES:
+        if type(priority) is not int or not 0 <= priority < PRIORITY_CLASSES:
             raise BadRequest("priority", f"a class from 0 (urgent) to {PRIORITY_CLASSES - 1}")
         if valid_until_ms is not None and not is_count(valid_until_ms):
             raise BadRequest("valid_until_ms", "milliseconds since 1970, a whole number")
@@ -58,7 +58,8 @@ class Arrivals:
 
 
 def contract_lane(contract: str) -> LaneId:
-    check_text("contract", contract)
+    if type(contract) is not str:
+        check_text("contract", contract)
     try:
         return lane_id("contract", contract)
     except BadRequest as error:
@@ -66,9 +67,10 @@ def contract_lane(contract: str) -> LaneId:
 
 
 def encoded(call: ContractCall) -> bytes:
-    check_text("executor", call.executor)
-    check_text("data", call.data)
-    check_text("comment", call.comment)
+    if not type(call.executor) is type(call.data) is type(call.comment) is str:
+        check_text("executor", call.executor)
+        check_text("data", call.data)
+        check_text("comment", call.comment)
     if not is_count(call.quorum_type):
         raise BadRequest("quorum_type", "a whole number")
     try:

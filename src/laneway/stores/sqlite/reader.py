@@ -178,8 +178,7 @@ class SqliteReader:
         found = self._one("lane_load", lane)
         if found is None:
             return None
-        cursors = all_classes(lane_view(found).head.cursors)
-        page = self._backlog(lane, found[15], cursors, 1)
+        page = self._backlog(lane, found[15], lane_view(found).head.cursors, 1)
         return page.intents[0] if page.intents else None
 
     @readable
