@@ -43,8 +43,8 @@ class Effects:
         self._clock = clock
         self._waiting: deque[Perform] = deque()
         self._out: dict[Perform, asyncio.Task[None]] = {}
-        self._sent: set[Perform] = set()
-        """Those of them that the world may have heard of."""
+        self._sent: dict[Perform, None] = {}
+        """Those of them that the world may have heard of, in their order."""
         self._closing = False
         self._stopped = False
         self.moved: Callable[[], None] = lambda: None
@@ -73,14 +73,14 @@ class Effects:
         try:
             if isinstance(effect, PassOn):
                 if not self._closing:  # If so it stays in the outbox, and goes at the next start.
-                    self._sent.add(order)
+                    self._sent[order] = None
                     message = await self._messenger.pass_on(effect)
                     self._reactor.passed_on(lane, message, self._clock.now_ms())
                 return
             performer = self._performers[lane_kind(lane)]
             reason = self._why_not(order)
             if reason is None:
-                self._sent.add(order)
+                self._sent[order] = None
                 event = await performer.perform(lane, effect)
             else:
                 event = performer.decline(lane, effect, reason)
@@ -91,7 +91,7 @@ class Effects:
             self._reactor.broken(lane, error)
         finally:
             del self._out[order]
-            self._sent.discard(order)
+            self._sent.pop(order, None)
             if self._waiting:
                 self.begin()
             self.moved()

@@ -45,7 +45,8 @@ class Terms(Struct, frozen=True):
     """The contract refuses the second intent."""
 
     def __str__(self) -> str:
-        wrongs = [name for name in Budget.__struct_fields__ if getattr(self, name)]
+        counts = [(getattr(self, name), name) for name in Budget.__struct_fields__]
+        wrongs = [f"{count} {name}" for count, name in counts if count]
         words = [name for name in ("tiny", "lazy", "refused") if getattr(self, name)]
         host = "named parent" if self.takes_parent else "picked parent"
         return f"{self.intents} intents, {host}: {' + '.join(wrongs + words) or 'nothing'}"

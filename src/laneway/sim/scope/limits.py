@@ -4,4 +4,4 @@ TURNS_MAX = 8
 """Turns of the reactor in a row; a lane that still has work then is spinning."""
 
 STATES_FULL_MAX = 4_000_000
-"""States of one scope of a soak: the largest has half of this, and takes 600 MB."""
+"""States of one scope of a soak: the largest has half of this, and takes 700 MB."""
