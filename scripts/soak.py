@@ -37,13 +37,13 @@ def seeds(layer: str, total: int, piece: int) -> Part:
 
 PARTS = [
     seeds("s1", 100_000, 5_000),
-    seeds("s2", 100_000, 1_000),
-    seeds("s3", 100_000, 5_000),
+    seeds("s2", 10_000, 1_000),
+    seeds("s3", 30_000, 5_000),
     Part(
         "exhaustive small scope",
         1,
         1,
-        ["-m", "pytest", "-q", "tests/sim/test_exhaustive.py"],
+        ["scripts/scope.py", "--full"],
     ),
     Part(
         "kill -9",

@@ -181,9 +181,10 @@ class Engine:
                     commits.append(order)
                 else:
                     self._begin(order)
-        self._effects.begin()
         if commits:
+            # Before the effects: what answers at once then shares the next commit with the rest.
             self._clerk.commit(commits)
+        self._effects.begin()
         if self.reactor.has_work():
             self._schedule()
         self._arm()
