@@ -23,8 +23,8 @@ class Ahead:
         """The highest sequence that was taken or stands in the page."""
         self._urgent = PRIORITY_CLASSES
         """The most urgent class that was woken while the backlog is read."""
-        self.gone: set[IntentId] = set()
-        """Intents made final by commands that a read under way may not know of."""
+        self.gone: set[IntentId] | None = None
+        """Intents made final by commands that a read under way may not know of; None: no such."""
 
     def wake(self, priority: int) -> None:
         """Something of this class waits in the backlog."""
@@ -61,7 +61,8 @@ class Ahead:
             # While it was read, something more urgent came: it goes before what was read.
             intents = ()
         elif self.gone:
-            intents = tuple(row for row in intents if row.id not in self.gone)
+            gone = self.gone
+            intents = tuple(row for row in intents if row.id not in gone)
         self._urgent = PRIORITY_CLASSES
         self.drained = self.drained and not page.more
         self.rows.extend(intents)
@@ -74,7 +75,7 @@ class Ahead:
     def settle(self) -> None:
         """All that was decided is durable: what is read from here on knows of every result."""
         if not self.reading:
-            self.gone.clear()
+            self.gone = None
 
     def drop(self, gone: Iterable[IntentId]) -> None:
         """These became final while they waited.
@@ -82,8 +83,8 @@ class Ahead:
         They may have been read ahead; and a read that is under way, or begins before that is
         durable, does not know of it.
         """
-        self.gone.update(gone)
-        self.rows = deque(row for row in self.rows if row.id not in self.gone)
+        known = self.gone = {*(self.gone or ()), *gone}
+        self.rows = deque(row for row in self.rows if row.id not in known)
 
     def take(self, count: int) -> tuple[IntentRow, ...]:
         rows = self.rows

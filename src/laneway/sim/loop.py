@@ -68,6 +68,8 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def bury(self) -> None:
         """Drop what a dead process had under way, so that no `finally` of it does anything."""
+        # What a killed life leaves unheard is not an error; when it is collected is chance.
+        self.set_exception_handler(lambda *_: None)
         asyncio._set_running_loop(self)
         try:
             for task in asyncio.all_tasks(self):

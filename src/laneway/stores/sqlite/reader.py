@@ -11,6 +11,7 @@ import msgspec
 from laneway.core.errors import LanewayError, LeaseLost, StoreClosed, StoreCorrupt
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
+from laneway.core.limits import PRIORITY_CLASSES
 from laneway.core.outcome import Status
 from laneway.core.rows import (
     Command,
@@ -130,9 +131,17 @@ class SqliteReader:
     def _backlog(self, lane: LaneId, no: int, after: Cursors, limit: int) -> BacklogPage:
         rows: list[IntentRow] = []
         size = 0
-        for priority, seq in enumerate(all_classes(after)):
+        for priority in range(len(after) + 1):
             # One row more than asked tells whether the backlog goes on.
-            for found in self._all("backlog", no, priority, seq, limit + 1 - len(rows)):
+            room = limit + 1 - len(rows)
+            if priority < len(after):
+                page = self._all("backlog", no, priority, after[priority], room)
+            elif priority < PRIORITY_CLASSES:
+                # Classes without a cursor were never taken from: one question for all of them.
+                page = self._all("backlog_untouched", no, priority, room)
+            else:
+                page = []
+            for found in page:
                 row = intent_row(lane, *found)
                 if len(rows) == limit or (rows and size + row.size() > BACKLOG_PAGE_BYTES_MAX):
                     return BacklogPage(tuple(rows), more=True)

@@ -161,3 +161,9 @@ DELETE FROM feed WHERE cursor = ?
 
 -- name: is_final
 SELECT 1 FROM results r JOIN intents i ON i.no = r.no WHERE i.id = ?
+
+-- name: backlog_untouched
+SELECT i.id, i.priority, i.seq, i.body FROM intents i
+WHERE i.lane_no = ?1 AND i.priority >= ?2
+  AND NOT EXISTS (SELECT 1 FROM results r WHERE r.no = i.no)
+ORDER BY i.priority, i.seq LIMIT ?3
