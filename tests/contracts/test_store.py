@@ -1108,3 +1108,20 @@ def test_everything_is_still_there_after_another_start(desk: Desk) -> None:
     new = desk.owned()
     desk.commit(new, 3, puts(feed=b"h"))
     assert [entry.cursor for entry in desk.feed(0, 9)] == [3]
+
+
+@only(*KEPT)
+@pytest.mark.parametrize("told", [False, True])
+def test_numbers_go_on_when_all_that_bore_them_is_pruned(desk: Desk, told: bool) -> None:
+    desk.accepted(arrival(1))
+    lease = desk.owned()
+    desk.commit(lease, 1, settles(arrival(1), at_ms=10))
+    if told:
+        desk.tell(command())
+    (entry,) = desk.feed(0, 9)
+    desk.prune(100, 100, 100)
+    assert (desk.feed(0, 9), desk.intent(arrival(1).id)) == ([], None)
+    desk.reopen()
+    lease = desk.owned()
+    desk.commit(lease, 2, puts(feed=b"later"))
+    assert [later.cursor for later in desk.feed(entry.cursor, 9)] == [entry.cursor + 1]

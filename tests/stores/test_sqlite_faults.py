@@ -490,8 +490,13 @@ def root_page(path: str, name: str) -> int:
     return (int(root) - 1) * 4096
 
 
-def test_a_damaged_page_says_what_to_do_and_stops_everything(path: str) -> None:
+def test_damage_that_an_open_meets_is_told_there(path: str) -> None:
     corrupt(path, root_page(path, "intents"), b"\xff" * 200)
+    assert "keep a copy, and restore a backup or run" in refusal(path)
+
+
+def test_a_damaged_page_says_what_to_do_and_stops_everything(path: str) -> None:
+    corrupt(path, root_page(path, "intents_order"), b"\xff" * 200)
     book = SqliteBook(path)
     for act in (lambda: book.oldest(LANE), lambda: book.lane(LANE), book.begin):
         with pytest.raises(StoreCorrupt, match=r"keep a copy, and restore a backup or run"):
@@ -500,7 +505,7 @@ def test_a_damaged_page_says_what_to_do_and_stops_everything(path: str) -> None:
 
 
 def test_a_damaged_page_is_never_written_over(path: str) -> None:
-    corrupt(path, root_page(path, "intents"), b"\xff" * 200)
+    corrupt(path, root_page(path, "intents_order"), b"\xff" * 200)
     before = Path(path).read_bytes()
 
     async def story() -> None:
@@ -520,7 +525,7 @@ def test_a_damaged_page_is_never_written_over(path: str) -> None:
 
 
 def test_a_read_that_finds_damage_stops_the_writes_as_well(path: str) -> None:
-    corrupt(path, root_page(path, "intents"), b"\xff" * 200)
+    corrupt(path, root_page(path, "intents_order"), b"\xff" * 200)
 
     async def story() -> None:
         store = GroupStore(SqliteBook(path), SystemClock(), thread="never")

@@ -115,6 +115,7 @@ class RawLoop:
             for no in range(1, contracts + 1):
                 self._db.execute(SQL["add_lane"], (no, f"contract:c{no}", 1, 0, 0, 0, 0))
                 self._db.execute(SQL["add_head"], self._head(no, 0, shape.state_idle))
+                self._db.execute(SQL["put_wake"], (0, no))
 
     def run(self, jobs: int, *, merged: bool) -> dict[str, float]:
         watch = Watch()
@@ -147,7 +148,7 @@ class RawLoop:
 
     def _head(self, no: int, version: int, state: bytes) -> tuple[object, ...]:
         shape = self._shape
-        return (shape.owner, 1, version, shape.digest, shape.cursors, version, 0, 0, state, no)
+        return (shape.owner, 1, version, shape.digest, shape.cursors, version, 0, state, no)
 
     def _accept(self, batch: list[Job]) -> None:
         body = self._shape.intent
@@ -159,7 +160,6 @@ class RawLoop:
             SQL["add_intent"],
             [(number + 1, id_, no, 0, seq, body) for number, no, seq, id_ in batch],
         )
-        self._db.execute(SQL["put_counter"], (batch[-1][0] + 2, "intent"))
 
     def _start(self, batch: list[Job], finished: list[Job]) -> None:
         """Heads and open rows; with the batch that just finished, heads and feed are shared."""
@@ -196,7 +196,6 @@ class RawLoop:
         ]
         self._feed += len(rows)
         self._db.executemany(SQL["add_feed"], rows)
-        self._db.execute(SQL["put_counter"], (self._feed + 1, "feed"))
 
 
 def bare(path: str, jobs: int) -> dict[str, float]:

@@ -64,7 +64,7 @@ class GroupStore:
 
     def accept(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
         size = sum(COMMIT_BYTES + len(arrival.payload) for arrival in arrivals)
-        return self._ask(partial(self._book.accept, arrivals), size)
+        return self._ask(partial(self._book.accept, arrivals), size, patient=True)
 
     def tell(self, command: Command) -> "asyncio.Future[Command]":
         return self._ask(partial(self._book.tell, command))
@@ -100,14 +100,16 @@ class GroupStore:
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
         return self._ask(partial(self._book.prune, before_ms, feed_before_ms, limit))
 
-    def _ask(self, call: Callable[[], Any], size: int = 0) -> "asyncio.Future[Any]":
+    def _ask(
+        self, call: Callable[[], Any], size: int = 0, *, patient: bool = False
+    ) -> "asyncio.Future[Any]":
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         if self._failed is not None:
             future.set_exception(self._failed.with_traceback(None))
             return future
         self._requests.append((call, future, size))
-        self._schedule()
+        self._schedule(patient=patient)
         return future
 
     def _write(self) -> None:
@@ -228,10 +230,19 @@ class GroupStore:
                 future.set_result(answer)
         self._schedule()
 
-    def _schedule(self) -> None:
+    def _schedule(self, *, patient: bool = False) -> None:
+        """Write soon. A patient request waits one turn of the loop longer.
+
+        The answers of one group set in motion what makes the next: arrivals come at once, commits
+        when the effects before them have ended. So they share a group, and a sync.
+        """
         if self._requests and not self._scheduled and self._writing is None:
             self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._write)
+            loop = asyncio.get_running_loop()
+            if patient:
+                loop.call_soon(loop.call_soon, self._write)
+            else:
+                loop.call_soon(self._write)
 
     # Readers: committed rows, read by the loop itself.
 

@@ -148,7 +148,7 @@ class SqliteBook(SqliteReader):
     def _kept(self, group: Group) -> None:
         self._counters_kept = dict(self._counters)
         for entry in group.lanes.values():
-            entry.new = entry.tail_dirty = entry.head_dirty = False
+            entry.clean()
         if len(self._entries) > LANES_CACHED_MAX:
             for lane in list(self._entries)[: LANES_CACHED_MAX // 4]:
                 del self._entries[lane]
@@ -189,13 +189,9 @@ class SqliteBook(SqliteReader):
             many(SQL["drop_intent"], group.dropped_numbers)
         if group.trimmed:
             many(SQL["drop_feed"], group.trimmed)
-        moved = [
-            (value, name)
-            for name, value in self._counters.items()
-            if value != self._counters_kept[name]
-        ]
-        if moved:
-            many(SQL["put_counter"], moved)
+        if group.commands or group.dropped_numbers or group.trimmed:
+            # While the rows that bear the numbers stay, the highest of them says as much.
+            many(SQL["put_counter"], [(value, name) for name, value in self._counters.items()])
 
     def _write_lanes(self, group: Group) -> None:
         many = self._db.executemany
@@ -210,6 +206,9 @@ class SqliteBook(SqliteReader):
         heads = [entry.head() for entry in old if entry.head_dirty]
         if heads:
             many(SQL["put_head"], heads)
+        wakes = [(entry.wake_ms, entry.no) for entry in group.lanes.values() if entry.wake_dirty]
+        if wakes:
+            many(SQL["put_wake"], wakes)
 
     def _write_rows(self, group: Group) -> None:
         puts = []
@@ -282,9 +281,7 @@ class SqliteBook(SqliteReader):
         else:
             entry.slow_hits += 1
         entry.tail_dirty = True
-        if entry.wake_ms != 0:
-            entry.wake_ms = 0
-            entry.head_dirty = True
+        entry.wake(0)
         self._group.intents[packed] = (
             self._number("intent"),
             packed,
@@ -341,8 +338,7 @@ class SqliteBook(SqliteReader):
         command = msgspec.structs.replace(command, id=self._number("command"))
         self._group.commands.append((command.id, entry.no, encode(command)))
         entry.mail.add(command.id)
-        entry.wake_ms = 0
-        entry.head_dirty = True
+        entry.wake(0)
         return command
 
     @readable
@@ -420,7 +416,7 @@ class SqliteBook(SqliteReader):
         entry.cursors = write.head.cursors
         entry.settled_count = write.head.settled_count
         entry.settled_bytes = write.head.settled_bytes
-        entry.wake_ms = wake_after(write, entry.accepted_count, bool(entry.mail))
+        entry.wake(wake_after(write, entry.accepted_count, bool(entry.mail)))
         entry.state = write.head.state
         entry.head_dirty = True
         return version

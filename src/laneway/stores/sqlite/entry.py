@@ -27,6 +27,7 @@ class Entry:
         "state",
         "tail_dirty",
         "version",
+        "wake_dirty",
         "wake_ms",
     )
 
@@ -52,6 +53,19 @@ class Entry:
         self.new = False
         self.tail_dirty = False
         self.head_dirty = False
+        self.wake_dirty = False
+        """Apart from the head: it is indexed, and seldom changes while a lane is busy."""
+
+    def wake(self, at_ms: int | None) -> None:
+        if at_ms != self.wake_ms:
+            self.wake_ms = at_ms
+            self.wake_dirty = True
+
+    def is_dirty(self) -> bool:
+        return self.head_dirty or self.tail_dirty or self.wake_dirty
+
+    def clean(self) -> None:
+        self.new = self.tail_dirty = self.head_dirty = self.wake_dirty = False
 
     def tail(self) -> tuple[int, int, int, int, int]:
         return (
@@ -71,7 +85,6 @@ class Entry:
             encode(self.cursors),
             self.settled_count,
             self.settled_bytes,
-            self.wake_ms,
             self.state,
             self.no,
         )
@@ -119,7 +132,7 @@ class Group:
         self.trimmed: list[tuple[int]] = []
 
     def is_empty(self) -> bool:
-        """Whether it changes nothing: every change but retention marks its lane."""
-        if self.dropped_numbers or self.trimmed:
+        """Whether it changes nothing: every change but these marks its lane."""
+        if self.commands or self.dropped_numbers or self.trimmed:
             return False
-        return not any(entry.tail_dirty or entry.head_dirty for entry in self.lanes.values())
+        return not any(entry.is_dirty() for entry in self.lanes.values())

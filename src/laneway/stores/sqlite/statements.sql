@@ -11,7 +11,11 @@ FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
 SELECT coalesce(max(no), 0) + 1 FROM lanes
 
 -- name: counters
-SELECT name, next FROM counters
+SELECT c.name, max(c.next, CASE c.name
+    WHEN 'intent' THEN (SELECT coalesce(max(no), 0) + 1 FROM intents)
+    WHEN 'feed' THEN (SELECT coalesce(max(cursor), 0) + 1 FROM feed)
+    ELSE 0 END)
+FROM counters c
 
 -- name: put_counter
 UPDATE counters SET next = ? WHERE name = ?
@@ -25,13 +29,15 @@ UPDATE lanes SET seq_next = ?, accepted_count = ?, accepted_bytes = ?, fast_hits
        slow_hits = ? WHERE no = ?
 
 -- name: add_head
-INSERT INTO heads (owner, fence, version, digest, cursors, settled_count, settled_bytes, wake_ms,
-                   state, no)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO heads (owner, fence, version, digest, cursors, settled_count, settled_bytes, state, no)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: put_head
 UPDATE heads SET owner = ?, fence = ?, version = ?, digest = ?, cursors = ?, settled_count = ?,
-       settled_bytes = ?, wake_ms = ?, state = ? WHERE no = ?
+       settled_bytes = ?, state = ? WHERE no = ?
+
+-- name: put_wake
+UPDATE heads SET wake_ms = ? WHERE no = ?
 
 -- name: add_intent
 INSERT INTO intents (no, id, lane_no, priority, seq, body) VALUES (?, ?, ?, ?, ?, ?)
