@@ -9,13 +9,13 @@ import pytest
 from laneway.core.ids import LaneId, intent_id
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
-from laneway.engine.listeners import Listeners
+from laneway.engine.listeners import Listener, Listeners
 
 LANE = LaneId("toy:A")
 INTENT = intent_id(1, bytes(10))
 
 
-class Ear:
+class Ear(Listener):
     def __init__(self, *, broken: bool = False) -> None:
         self.heard: list[str] = []
         self._broken = broken

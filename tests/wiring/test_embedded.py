@@ -1,7 +1,6 @@
 """The library's own edge: bad input gets a clear error and loses nothing."""
 
 import asyncio
-import gc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from laneway.lanes.contract import ContractSettings
 from laneway.ports import ContractCall
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
+from laneway.wiring import handle
 from laneway.wiring.embedded import EngineStopped, Laneway
 from laneway.wiring.system import SystemClock
 
@@ -276,13 +276,18 @@ def test_a_wait_that_times_out_takes_nothing_back_and_leaves_nothing_behind() ->
     asyncio.run(main())
 
 
-def test_a_handle_that_nobody_holds_is_not_kept() -> None:
+def test_a_handle_that_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handle, "HANDLES_SWEEP_MIN", 10)
+
     async def main() -> None:
-        async with Laneway.open(":memory:", EmbeddedHost(ContractChain())) as laneway:
-            for number in range(50):
+        async with Laneway.open(":memory:", EmbeddedHost(ContractChain(round_ms=1_000))) as laneway:
+            kept = [await laneway.submit("Qm1", str(number)) for number in range(15)]
+            for number in range(100):
                 await laneway.submit("Qm1", str(number))
-            gc.collect()
-            assert len(laneway._handles._held) <= 1
+                # Those that are held, as many again that are not, and the one just made.
+                assert len(laneway._handles._held) <= 2 * len(kept) + 1
+            held = laneway._handles._held
+            assert all(held[one.id]() is one for one in kept)
 
     asyncio.run(main())
 

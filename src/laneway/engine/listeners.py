@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from laneway.core.ids import LaneId
 from laneway.core.intent import Accepted, Arrival
@@ -11,8 +11,8 @@ from laneway.core.rows import Result
 log = logging.getLogger("laneway.engine")
 
 
-class Listener(Protocol):
-    """Hears what became true, after it is durable."""
+class Listener:
+    """Hears what became true, after it is durable. A subclass overrides what it cares for."""
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None: ...
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None: ...
@@ -22,14 +22,14 @@ class Listener(Protocol):
 
 
 class Listeners:
-    """Tells all of them. A listener that raises harms nobody but itself."""
+    """Tells those who care. A listener that raises harms nobody but itself."""
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
-        self._accepted = [listener.accepted for listener in listeners]
-        self._told = [listener.told for listener in listeners]
-        self._opened = [listener.opened for listener in listeners]
-        self._closed = [listener.closed for listener in listeners]
-        self._failed = [listener.failed for listener in listeners]
+        self._accepted = hearing(listeners, "accepted")
+        self._told = hearing(listeners, "told")
+        self._opened = hearing(listeners, "opened")
+        self._closed = hearing(listeners, "closed")
+        self._failed = hearing(listeners, "failed")
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
         each(self._accepted, arrival, answer)
@@ -45,6 +45,16 @@ class Listeners:
 
     def failed(self, error: Exception) -> None:
         each(self._failed, error)
+
+
+def hearing(listeners: Sequence[Listener], word: str) -> list[Callable[..., None]]:
+    """The methods for this word, of those that have one of their own: most jobs interest few."""
+    deaf = getattr(Listener, word)
+    return [
+        getattr(listener, word)
+        for listener in listeners
+        if getattr(type(listener), word) is not deaf
+    ]
 
 
 def each(hearing: Sequence[Callable[..., None]], *news: Any) -> None:

@@ -12,6 +12,7 @@ import msgspec
 from laneway.core.ids import LaneId, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.values import (
@@ -25,20 +26,21 @@ from laneway.ports import Clock
 
 log = logging.getLogger("laneway.contract")
 
-LOUD = (AttemptDoubted, AttemptOffered, ModeChanged, CommandRefused)
+LOUD = frozenset((AttemptDoubted, AttemptOffered, ModeChanged, CommandRefused))
 """Records whose lines are warnings."""
 
 
-class ContractLog:
+class ContractLog(Listener):
     """A listener that writes one line for each thing that happened."""
 
     def __init__(self, clock: Clock, settings: ContractSettings) -> None:
         self._clock = clock
         self._settings = settings
+        self._limited = settings.count_max is not None or settings.bytes_max is not None
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
         settings = self._settings
-        if not log.isEnabledFor(logging.WARNING):
+        if not self._limited and not log.isEnabledFor(logging.INFO):
             return
         full = (settings.count_max is not None and answer.depth > settings.count_max) or (
             settings.bytes_max is not None and answer.bytes > settings.bytes_max
@@ -74,12 +76,12 @@ class ContractLog:
         log.critical("Queue stopped error=%s", error)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        contract = lane_key(lane)
         if not log.isEnabledFor(logging.INFO):
             for record in records:
-                if isinstance(record, LOUD):
-                    self._record(contract, record)
+                if type(record) in LOUD:
+                    self._record(lane_key(lane), record)
             return
+        contract = lane_key(lane)
         for record in records:
             self._record(contract, record)
         for result in results:

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import msgspec
 
 from laneway.core.errors import CallerError
 from laneway.core.ids import IntentId, LaneId
-from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
+from laneway.wiring.limits import HANDLES_SWEEP_MIN
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -98,35 +99,35 @@ class Handle:
         await self._desk.cancel(self.id, reason=reason, by=by)
 
 
-class Handles:
-    """Tells final answers to the handles that callers still hold, and keeps no other alive."""
+class Handles(Listener):
+    """Tells final answers to the handles that callers still hold, and keeps no handle alive."""
 
     def __init__(self) -> None:
-        self._held: WeakValueDictionary[IntentId, Handle] = WeakValueDictionary()
+        self._held: dict[IntentId, ref[Handle]] = {}
+        self._sweep_at = HANDLES_SWEEP_MIN
 
     def add(self, handle: Handle) -> Handle:
         """From before the handle's intent is written: no answer can come too early."""
-        self._held[handle.id] = handle
+        self._held[handle.id] = ref(handle)
+        if len(self._held) >= self._sweep_at:
+            # Plain references and a sweep when they have doubled: a weak dictionary, which is
+            # called for each that goes, costs as much as the rest of a submission.
+            self._held = {intent: held for intent, held in self._held.items() if held() is not None}
+            self._sweep_at = max(HANDLES_SWEEP_MIN, 2 * len(self._held))
         return handle
-
-    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        pass
-
-    def opened(self, lane: LaneId) -> None:
-        pass
-
-    def closed(self, lane: LaneId) -> None:
-        pass
 
     def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         for result in results:
-            handle = self._held.get(result.intent)
+            held = self._held.pop(result.intent, None)
+            handle = None if held is None else held()
             if handle is not None:
                 handle.settle(result)
 
     def failed(self, error: Exception) -> None:
-        for handle in list(self._held.values()):
-            handle.fail(error)
+        for held in list(self._held.values()):
+            handle = held()
+            if handle is not None:
+                handle.fail(error)
 
 
 def settled(result: Result) -> Settled:

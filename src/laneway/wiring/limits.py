@@ -6,6 +6,9 @@ LANE_PAGE = 500
 RETRY_AFTER_S = 30
 """What a full lane tells its callers: an execution is minutes, so sooner is not worth asking."""
 
+HANDLES_SWEEP_MIN = 1_024
+"""Handles told of at once before the forgotten ones among them are swept out."""
+
 GC_ALLOCATIONS = 50_000
 """New objects between two looks of the collector, 70 times Python's own: see calm_collector."""
 

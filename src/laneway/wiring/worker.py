@@ -19,8 +19,8 @@ from msgspec import DecodeError
 
 from laneway.core.errors import BadRequest, LanewayError, StoreError
 from laneway.core.ids import IntentId, LaneId
-from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
 from laneway.ports import IntentView, Store
 from laneway.stores.sqlite.database import sqlite_version
 from laneway.wiring.config import Configuration, load
@@ -59,7 +59,7 @@ from laneway.wiring.worker_lines import (
 )
 
 
-class Reporter:
+class Reporter(Listener):
     """A listener that tells the parent of every final answer, and of the engine's end."""
 
     def __init__(self, writer: StreamWriter) -> None:
@@ -69,15 +69,6 @@ class Reporter:
 
     def say(self, line: Line) -> None:
         self._writer.write(encode(line))
-
-    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        pass  # The answer to the submission says it.
-
-    def opened(self, lane: LaneId) -> None:
-        pass
-
-    def closed(self, lane: LaneId) -> None:
-        pass
 
     def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         for result in results:
