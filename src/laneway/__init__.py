@@ -3,17 +3,26 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from laneway.chains.contract_callable import CallableHost
+    from laneway.chains.contract_callable import CallableHost, InlineHost
     from laneway.lanes.contract.settings import ContractSettings
     from laneway.wiring.blocking import LanewaySync
     from laneway.wiring.embedded import Handle, Laneway, Settled
 
-__all__ = ["CallableHost", "ContractSettings", "Handle", "Laneway", "LanewaySync", "Settled"]
+__all__ = [
+    "CallableHost",
+    "ContractSettings",
+    "Handle",
+    "InlineHost",
+    "Laneway",
+    "LanewaySync",
+    "Settled",
+]
 
 PLACES = {
     "CallableHost": "laneway.chains.contract_callable",
     "ContractSettings": "laneway.lanes.contract.settings",
     "Handle": "laneway.wiring.embedded",
+    "InlineHost": "laneway.chains.contract_callable",
     "Laneway": "laneway.wiring.embedded",
     "LanewaySync": "laneway.wiring.blocking",
     "Settled": "laneway.wiring.embedded",

@@ -3,7 +3,7 @@
 from asyncio import Future
 from collections.abc import Sequence
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -142,6 +142,13 @@ class Finding(Struct, frozen=True):
     latest: int
     block: int | None
     """The block with our executor and data behind the parent, if it is there."""
+
+
+@runtime_checkable
+class PromptHost(Protocol):
+    """A ContractHost that answers an execution at once: there is nothing to wait for or cancel."""
+
+    def execute_now(self, call: ContractCall, parent: int) -> Execution: ...
 
 
 class ContractHost(Protocol):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from laneway.chains import contract_callable
-from laneway.chains.contract_callable import CallableHost, Executed, Refuse
+from laneway.chains.contract_callable import CallableHost, Executed, InlineHost, Refuse
 from laneway.core.errors import ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.ports import ContractCall, ContractHost, Execution, Finding
+from laneway.ports import ContractCall, ContractHost, Execution, Finding, PromptHost
 
 CALL = ContractCall("Qm1", "did1", "Red")
 OWN = Execution(Outcome.REFUSED, stale=True, reason="its own words")
@@ -73,6 +73,35 @@ def test_an_answer_proves_what_it_says_and_an_error_proves_nothing(
         assert await executed(returning(answer, plain=plain)) == execution
 
     run(story())
+
+
+@pytest.mark.parametrize("answer", [None, 9, OWN, Refuse("never"), ValueError("what?"), "5"])
+def test_an_inline_host_says_at_once_what_the_callable_host_says(answer: Any) -> None:
+    async def story() -> None:
+        execute = returning(answer, plain=True)
+        host = InlineHost(execute, takes_parent=True)
+        assert isinstance(host, PromptHost)
+        assert host.traits == CallableHost(execute, takes_parent=True).traits
+        assert host.execute_now(CALL, 4) == await executed(execute)
+        assert host.execute_now(CALL, 4) == await host.execute(CALL, 4)
+
+    run(story())
+
+
+def test_an_inline_host_runs_on_the_thread_that_asks() -> None:
+    seen = []
+    host = InlineHost(lambda call, parent: seen.append(threading.get_ident()))
+    host.execute_now(CALL, 0)
+    assert seen == [threading.get_ident()]
+
+
+def test_a_coroutine_function_cannot_run_inline() -> None:
+    with pytest.raises(TypeError, match="give it to a CallableHost"):
+        InlineHost(returning(None, plain=False))
+
+
+def test_a_callable_host_is_not_prompt() -> None:
+    assert not isinstance(CallableHost(returning(None, plain=True)), PromptHost)
 
 
 @pytest.mark.parametrize("answer", ["5", True, 5.0, ()])

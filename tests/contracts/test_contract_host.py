@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from laneway.chains.contract_callable import CallableHost, Executed, Refuse
+from laneway.chains.contract_callable import CallableHost, Executed, InlineHost, Refuse
 from laneway.chains.contract_rest import RestHost
 from laneway.core.outcome import Outcome
 from laneway.devnets.contract.host import EmbeddedHost
@@ -63,7 +63,16 @@ def rest(takes_parent: bool) -> World:
 
 
 def function(takes_parent: bool) -> World:
-    """A callable over a chain that is a list of who wrote what."""
+    """A coroutine function over a chain that is a list of who wrote what."""
+    return listed(takes_parent, inline=False)
+
+
+def inline(takes_parent: bool) -> World:
+    """The same as a plain function that the loop itself calls."""
+    return listed(takes_parent, inline=True)
+
+
+def listed(takes_parent: bool, *, inline: bool) -> World:
 
     @asynccontextmanager
     async def world() -> AsyncIterator[ContractHost]:
@@ -71,9 +80,12 @@ def function(takes_parent: bool) -> World:
         fault_of = faults()
 
         async def execute(asked: ContractCall, parent: int) -> Executed:
+            await asyncio.sleep(0)
+            return execute_now(asked, parent)
+
+        def execute_now(asked: ContractCall, parent: int) -> Executed:
             blocks = written.setdefault(asked.contract, [None])
             fault = fault_of(asked)
-            await asyncio.sleep(0)
             if asked.data == "bad":
                 raise Refuse("it is bad")
             if fault is Fault.CRASH_TOLD:
@@ -93,11 +105,15 @@ def function(takes_parent: bool) -> World:
             block = next((number for number in behind if blocks[number] == asked), None)
             return Finding(len(blocks) - 1, block)
 
-        host = CallableHost(
-            execute,
-            latest_block=lambda contract: len(written.get(contract, [None])) - 1,
-            find=find,
-            takes_parent=takes_parent,
+        def latest_block(contract: str) -> int:
+            return len(written.get(contract, [None])) - 1
+
+        host: ContractHost = (
+            InlineHost(execute_now, latest_block=latest_block, find=find, takes_parent=takes_parent)
+            if inline
+            else CallableHost(
+                execute, latest_block=latest_block, find=find, takes_parent=takes_parent
+            )
         )
         try:
             yield host
@@ -109,7 +125,7 @@ def function(takes_parent: bool) -> World:
 
 WORLDS = {
     f"{kind.__name__}-{'parent' if takes_parent else 'no_parent'}": kind(takes_parent)
-    for kind in (embedded, rest, function)
+    for kind in (embedded, rest, function, inline)
     for takes_parent in (True, False)
 }
 

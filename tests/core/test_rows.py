@@ -21,6 +21,7 @@ from laneway.core.rows import (
     Tail,
     Write,
     all_classes,
+    taken,
 )
 
 LANE = lane_id("contract", "Qm1")
@@ -87,6 +88,11 @@ def test_a_row_comes_back_from_its_bytes_and_refuses_fields_it_does_not_know(row
     longer = msgspec.msgpack.encode([*msgspec.msgpack.decode(body), "from the future"])
     with pytest.raises(msgspec.ValidationError):
         msgspec.msgpack.decode(longer, type=type(row))
+
+
+def test_a_class_that_was_never_taken_from_stands_at_its_start() -> None:
+    assert taken((7,), 0) == 7
+    assert taken((7,), 2) == 0
 
 
 def test_a_class_without_a_cursor_was_never_taken_from() -> None:

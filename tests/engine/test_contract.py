@@ -71,6 +71,15 @@ def perform(host: ScriptedHost, effect: Effect, time: VirtualTime | None = None)
     return time.run(main())
 
 
+class PromptScript(ScriptedHost):
+    """A scripted host that needs no time for an execution."""
+
+    def execute_now(self, call: ContractCall, parent: int) -> Execution:
+        self.asked.append(("now", call, parent))
+        done: Execution = self.answer
+        return done
+
+
 def execute(time: VirtualTime, within_ms: int = 60_000) -> Execute:
     return Execute(3, 2, PAYLOAD, 7, time.now_ms() + within_ms)
 
@@ -215,3 +224,32 @@ def test_a_cancelled_call_is_not_answered() -> None:
             await task
 
     time.run(main())
+
+
+def test_a_prompt_host_executes_at_once_and_proves_as_much() -> None:
+    time = VirtualTime()
+    done = Execution(Outcome.ACCEPTED, block=8, reason="r" * (REASON_BYTES_MAX + 1))
+    host = PromptScript(done)
+    performer = ContractPerformer(host, time)
+    assert performer.prompt
+    event = performer.perform_now(LANE, execute(time))
+    assert host.asked == [("now", CALL, 7)]
+    assert event == perform(ScriptedHost(done), execute(time), time)
+
+
+def test_a_prompt_host_is_not_asked_past_the_deadline() -> None:
+    time = VirtualTime()
+    host = PromptScript(Execution(Outcome.ACCEPTED, block=8))
+    event = ContractPerformer(host, time).perform_now(LANE, execute(time, within_ms=0))
+    assert isinstance(event, ExecutionReturned)
+    assert event.outcome is Outcome.REFUSED
+    assert not host.asked
+
+
+def test_only_executions_of_prompt_hosts_are_answered_at_once() -> None:
+    time = VirtualTime()
+    slow = ContractPerformer(ScriptedHost(None), time)
+    assert not slow.prompt
+    assert slow.perform_now(LANE, execute(time)) is None
+    quick = ContractPerformer(PromptScript(None), time)
+    assert quick.perform_now(LANE, ReadHeight(3, PAYLOAD)) is None

@@ -32,6 +32,9 @@ class Stage:
         self.running = 0
         self.running_max = 0
         self.lasts_s = 1.0
+        self.prompt = False
+        self.prompt_for: set[str] = set()
+        """The effects that need no waiting."""
         self.error: Exception | None = None
         self.moves = 0
         anything: Any = self
@@ -77,6 +80,13 @@ class Stage:
             self.running -= 1
         return ("did", effect)
 
+    def perform_now(self, lane: LaneId, effect: Any) -> Any:
+        if effect not in self.prompt_for:
+            return None
+        if self.error is not None:
+            raise self.error
+        return ("did at once", effect)
+
     def decline(self, lane: LaneId, effect: Any, reason: str) -> Any:
         return ("declined", effect, reason)
 
@@ -93,6 +103,52 @@ def test_an_effect_is_carried_out_and_its_answer_brought_back() -> None:
     stage.time.run(stage.go("x"))
     assert stage.answers == [(LANE, ("did", "x"))]
     assert stage.moves == 1
+
+
+def test_an_effect_that_needs_no_waiting_is_answered_without_a_task() -> None:
+    stage = Stage()
+    stage.prompt, stage.prompt_for = True, {"x"}
+    stage.effects.add(Perform(LANE, "x", 1))
+
+    async def story() -> None:
+        stage.effects.begin()
+        assert stage.effects.is_quiet()
+
+    stage.time.run(story())
+    assert stage.answers == [(LANE, ("did at once", "x"))]
+    assert stage.moves == 0  # Whoever began it is there to look.
+
+
+def test_a_prompt_performer_may_still_need_time_for_some() -> None:
+    stage = Stage()
+    stage.prompt, stage.prompt_for = True, {"x"}
+    stage.time.run(stage.go("slow", "x"))
+    assert stage.answers == [(LANE, ("did at once", "x")), (LANE, ("did", "slow"))]
+
+
+def test_what_may_not_be_sent_is_not_sent_at_once_either() -> None:
+    stage = Stage()
+    stage.prompt, stage.prompt_for = True, {"x"}
+    stage.alive = False
+    stage.time.run(stage.go("x"))
+    assert stage.answers == [(LANE, ("declined", "x", "not sent: the lease may be over"))]
+
+
+def test_a_prompt_performer_that_raises_stops_its_lane() -> None:
+    stage = Stage()
+    stage.prompt, stage.prompt_for = True, {"x"}
+    stage.error = RuntimeError("a bug")
+    stage.time.run(stage.go("x"))
+    assert stage.bugs == [stage.error]
+    assert not stage.answers
+
+
+def test_a_prompt_performer_passes_no_messages() -> None:
+    stage = Stage()
+    stage.prompt, stage.prompt_for = True, {"x"}
+    message = PassOn(Outbox(MESSAGE, LaneId("toy:B"), b"", 0))
+    stage.time.run(stage.go(message))
+    assert stage.passed == [MESSAGE]
 
 
 def test_only_so_many_are_under_way_and_the_rest_follow(monkeypatch: pytest.MonkeyPatch) -> None:

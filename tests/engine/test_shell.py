@@ -26,6 +26,7 @@ from laneway.core.rows import Command, Result
 from laneway.engine import shell
 from laneway.engine.contract import ContractPerformer, encode_call
 from laneway.engine.limits import EVENTS_PER_TURN_MAX, LEASE_STOP_MS, STOP_MS_MAX
+from laneway.engine.listeners import Listener
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine, EngineStopped
 from laneway.lanes.contract import ContractSettings, contract_kind
@@ -90,7 +91,7 @@ class Host:
         pass
 
 
-class Ear:
+class Ear(Listener):
     """Hears everything."""
 
     def __init__(self) -> None:
@@ -98,9 +99,6 @@ class Ear:
         self.closes: list[LaneId] = []
         self.results: list[Result] = []
         self.failures: list[Exception] = []
-
-    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        pass
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self.results += results

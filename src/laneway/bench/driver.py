@@ -26,19 +26,19 @@ from laneway.bench.limits import (
 )
 from laneway.bench.machine import resident_bytes
 from laneway.bench.watch import Watch
-from laneway.chains.contract_callable import CallableHost
+from laneway.chains.contract_callable import CallableHost, InlineHost
 from laneway.core.ids import LaneId
-from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
 from laneway.ports import ContractCall
 from laneway.wiring.embedded import Laneway
 
 
-async def noop(_call: ContractCall, _parent: int) -> None:
+def noop(_call: ContractCall, _parent: int) -> None:
     """The work itself."""
 
 
-class Count:
+class Count(Listener):
     """A listener that counts final answers, and wakes those who wait for a number of them."""
 
     def __init__(self) -> None:
@@ -57,18 +57,6 @@ class Count:
         self.done += len(results)
         while self._waiting and self._waiting[0][0] <= self.done:
             heappop(self._waiting)[2].set_result(None)
-
-    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        pass
-
-    def opened(self, lane: LaneId) -> None:
-        pass
-
-    def closed(self, lane: LaneId) -> None:
-        pass
-
-    def failed(self, error: Exception) -> None:
-        pass
 
 
 class Gate:
@@ -108,7 +96,7 @@ class Driven:
         self._path = folder / "laneway.db"
         self._gate = Gate() if gated else None
         self._count = Count()
-        host = CallableHost(noop if self._gate is None else self._gate.execute)
+        host = InlineHost(noop) if self._gate is None else CallableHost(self._gate.execute)
         self._laneway = Laneway.open(str(self._path), host, listeners=[self._count])
         self._sent = 0
 

@@ -59,17 +59,9 @@ class CallableHost:
     async def execute(self, call: ContractCall, parent: int) -> Execution:
         try:
             answer = await self._execute(call, parent)
-        except Refuse as refusal:
-            return Execution(Outcome.REFUSED, final=True, reason=refusal.reason[:REASON_CHARS_MAX])
-        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is in doubt.
-            return doubt(f"{type(error).__name__}: {error}")
-        if answer is None:
-            return Execution(Outcome.ACCEPTED, block=parent + 1)
-        if type(answer) is int:
-            return Execution(Outcome.ACCEPTED, block=answer)
-        if isinstance(answer, Execution):
-            return answer
-        return doubt(f"the callable returned {type(answer).__name__}, not a block number")
+        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
+            return raised(error)
+        return understood(answer, parent)
 
     async def find(self, call: ContractCall, parent: int) -> Finding:
         """What the callable finds. Without a chain, or without a `find`, nothing is found."""
@@ -85,8 +77,7 @@ class CallableHost:
             self._threads = None
 
     def _awaited(self, function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-        method = getattr(function, "__call__", None)  # noqa: B004  A callable object's own method.
-        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method):
+        if is_coroutine_function(function):
             return function
         return partial(self._in_thread, function)
 
@@ -106,6 +97,60 @@ class CallableHost:
         if not isinstance(answer, kind):
             raise ChainUnreadable("the callable", f"{type(answer).__name__}, not {kind.__name__}")
         return answer
+
+
+class InlineHost(CallableHost):
+    """A plain function that returns at once, called by the loop itself: no thread, no task.
+
+    While it runs nothing else does, heartbeats included, and no deadline can end it. It must
+    return within milliseconds; what may take longer belongs into a CallableHost.
+    """
+
+    def __init__(
+        self,
+        execute: Callable[[ContractCall, int], Executed],
+        *,
+        latest_block: ReadsLatest | None = None,
+        find: Finds | None = None,
+        takes_parent: bool = False,
+    ) -> None:
+        super().__init__(execute, latest_block=latest_block, find=find, takes_parent=takes_parent)
+        if is_coroutine_function(execute):
+            raise TypeError("a coroutine function cannot run inline; give it to a CallableHost")
+        self._call = execute
+
+    def execute_now(self, call: ContractCall, parent: int) -> Execution:
+        try:
+            answer = self._call(call, parent)
+        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
+            return raised(error)
+        return understood(answer, parent)
+
+    async def execute(self, call: ContractCall, parent: int) -> Execution:
+        return self.execute_now(call, parent)
+
+
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    method = getattr(function, "__call__", None)  # noqa: B004  A callable object's own method.
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
+
+
+def understood(answer: object, parent: int) -> Execution:
+    """What a callable's answer says; one that says nothing made the next block."""
+    if answer is None:
+        return Execution(Outcome.ACCEPTED, block=parent + 1)
+    if type(answer) is int:
+        return Execution(Outcome.ACCEPTED, block=answer)
+    if isinstance(answer, Execution):
+        return answer
+    return doubt(f"the callable returned {type(answer).__name__}, not a block number")
+
+
+def raised(error: Exception) -> Execution:
+    """What an exception says: a refusal where it is meant as one, else nobody knows."""
+    if isinstance(error, Refuse):
+        return Execution(Outcome.REFUSED, final=True, reason=error.reason[:REASON_CHARS_MAX])
+    return doubt(f"{type(error).__name__}: {error}")
 
 
 def doubt(reason: str) -> Execution:

@@ -26,6 +26,11 @@ def all_classes(cursors: Cursors) -> Cursors:
     return cursors + START[len(cursors) :]
 
 
+def taken(cursors: Cursors, priority: int) -> int:
+    """How far one class was taken."""
+    return cursors[priority] if priority < len(cursors) else 0
+
+
 class Table:
     """The tables of a lane's open rows. Plain words: an Enum hashes ten times slower."""
 
@@ -191,7 +196,7 @@ class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return blake2b(_encode(self), digest_size=16).digest()
 
     def results(self) -> tuple[Result, ...]:
-        return tuple(touch for touch in self.touched if type(touch) is Result)
+        return tuple([touch for touch in self.touched if type(touch) is Result])
 
 
 class FeedEntry(Struct, frozen=True):

@@ -14,7 +14,7 @@ from laneway.core.errors import LeaseLost, StoreBusy, StoreUnknown
 from laneway.core.ids import LaneId
 from laneway.core.rows import Lease, Rows
 from laneway.engine.listeners import Listeners
-from laneway.engine.orders import Open, ReadBacklog, ReadMailbox, Release
+from laneway.engine.orders import Open, Question, ReadBacklog, ReadMailbox, Release
 from laneway.engine.passing import is_passing
 from laneway.engine.reactor import Reactor
 from laneway.ports import Clock, Commit, Store
@@ -45,14 +45,16 @@ class Clerk:
         self._fail = fail
         self._asked = 0
         self.moved: Callable[[], None] = lambda: None
-        """Called when an answer has come, later than at once."""
+        """Called when an answer has come, later than at once: others may come with it."""
+        self.written: Callable[[], None] = lambda: None
+        """Called when commits were answered, all that were asked together."""
 
     def is_quiet(self) -> bool:
         return self._asked == 0
 
     # Questions.
 
-    def ask(self, order: Open | ReadBacklog | ReadMailbox | Release) -> None:
+    def ask(self, order: Question) -> None:
         store, reactor = self._store, self._reactor
         match order:
             case ReadBacklog(lease=lease, after=after, limit=limit):
@@ -156,4 +158,4 @@ class Clerk:
                 reactor.commit_unknown(commit.lease)
         else:
             self._fail(error)
-        self.moved()
+        self.written()

@@ -22,7 +22,7 @@ from laneway.lanes.contract.values import (
     ReadHeight,
     SearchReturned,
 )
-from laneway.ports import Clock, ContractCall, ContractHost
+from laneway.ports import Clock, ContractCall, ContractHost, Execution, PromptHost
 
 decode_call = msgspec.msgpack.Decoder(ContractCall).decode
 encode_call = msgspec.msgpack.Encoder().encode
@@ -33,6 +33,8 @@ class ContractPerformer:
 
     def __init__(self, host: ContractHost, clock: Clock) -> None:
         self._host = host
+        self._now = host.execute_now if isinstance(host, PromptHost) else None
+        self.prompt = self._now is not None
         self._clock = clock
         self._expiries = Expiries(clock)
 
@@ -46,6 +48,13 @@ class ContractPerformer:
                 return self._find(effect)
             case _:
                 assert_never(effect)
+
+    def perform_now(self, _lane: LaneId, effect: Effect) -> Event | None:
+        if self._now is None or not isinstance(effect, Execute):
+            return None
+        if effect.deadline_ms <= self._clock.now_ms():
+            return self._too_late(effect)
+        return self._told(effect, self._now(decode_call(effect.payload), effect.parent))
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
         """What it proves that an effect was not begun and never will be."""
@@ -63,9 +72,7 @@ class ContractPerformer:
     async def _execute(self, effect: Execute) -> ExecutionReturned:
         call = decode_call(effect.payload)
         if effect.deadline_ms <= self._clock.now_ms():
-            # It waited so long that its lane, or a person, may have given it up: sent now it
-            # could land beside its successor. Not sent, it is proven dead.
-            return self._returned(effect, Outcome.REFUSED, "not sent: its deadline had passed")
+            return self._too_late(effect)
         task = self._expiries.watch(effect.deadline_ms)
         try:
             done = await self._host.execute(call, effect.parent)
@@ -80,15 +87,23 @@ class ContractPerformer:
             return self._returned(effect, Outcome.UNKNOWN, str(error))
         finally:
             self._expiries.end(task)
+        return self._told(effect, done)
+
+    def _too_late(self, effect: Execute) -> ExecutionReturned:
+        # It waited so long that its lane, or a person, may have given it up: sent now it could
+        # land beside its successor. Not sent, it is proven dead.
+        return self._returned(effect, Outcome.REFUSED, "not sent: its deadline had passed")
+
+    def _told(self, effect: Execute, done: Execution) -> ExecutionReturned:
         return ExecutionReturned(
-            now_ms=self._clock.now_ms(),
-            slot=effect.slot,
-            attempt=effect.attempt,
-            outcome=done.outcome,
-            block=done.block,
-            final=done.final,
-            stale=done.stale,
-            reason=clip(done.reason),
+            self._clock.now_ms(),
+            effect.slot,
+            effect.attempt,
+            done.outcome,
+            done.block,
+            done.final,
+            done.stale,
+            clip(done.reason),
         )
 
     def _returned(self, effect: Execute, outcome: Outcome, reason: str) -> ExecutionReturned:

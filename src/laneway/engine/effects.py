@@ -19,7 +19,13 @@ from laneway.ports import Clock
 class Performer(Protocol):
     """Carries out the effects of one lane kind; it answers always and raises never."""
 
+    prompt: bool
+    """Whether some of its effects need no waiting, so that `perform_now` is worth asking."""
+
     def perform(self, lane: LaneId, effect: Any) -> Awaitable[Any]: ...
+
+    def perform_now(self, lane: LaneId, effect: Any) -> Any:
+        """The answer to an effect that needs no waiting; None: nothing was done yet."""
 
     def decline(self, lane: LaneId, effect: Any, reason: str) -> Any:
         """The answer to an effect that was not begun and never will be."""
@@ -66,7 +72,26 @@ class Effects:
         loop = asyncio.get_running_loop()
         while waiting and len(out) < EFFECTS_INFLIGHT_MAX:
             order = waiting.popleft()
-            out[order] = loop.create_task(self._carry_out(order))
+            if not self._answered_now(order):
+                out[order] = loop.create_task(self._carry_out(order))
+
+    def _answered_now(self, order: Perform) -> bool:
+        """Carry it out without a task, if its performer can; the reactor hears at once."""
+        lane, effect = order.lane, order.effect
+        performer = self._performers[lane_kind(lane)]
+        if not performer.prompt or isinstance(effect, PassOn):
+            return False
+        if self._why_not(order) is not None:
+            return False
+        try:
+            event = performer.perform_now(lane, effect)
+        except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
+            self._reactor.broken(lane, error)
+            return True
+        if event is None:
+            return False
+        self._reactor.answered(lane, event)
+        return True
 
     async def _carry_out(self, order: Perform) -> None:
         lane, effect = order.lane, order.effect

@@ -62,4 +62,7 @@ class Stopped(Struct, frozen=True):
     error: Exception
 
 
-Order: TypeAlias = Open | ReadBacklog | ReadMailbox | Commit | Perform | Told | Release | Stopped
+Question: TypeAlias = Open | ReadBacklog | ReadMailbox | Release
+"""What the store is asked, besides the commits."""
+
+Order: TypeAlias = Question | Commit | Perform | Told | Stopped

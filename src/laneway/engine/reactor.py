@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage, IntentRow
-from laneway.core.rows import Command, Lease, Result, Rows, all_classes
+from laneway.core.rows import Command, Lease, Result, Rows, all_classes, taken
 from laneway.engine.alarms import Alarms
 from laneway.engine.limits import (
     CLAIM_RETRY_MS,
@@ -129,7 +129,7 @@ class Reactor:
         return True
 
     def _stir(self, run: Run) -> None:
-        if run.lane is not None and run.draft is None and run.kind.wants(run.lane) == 0:
+        if run.lane is not None and run.kind.wants(run.lane) == 0:
             return  # It is busy, and will look for more when it is not.
         self._enqueue(run)
 
@@ -395,7 +395,7 @@ class Reactor:
                 lane.intents[intent.id] = intent
             draft.apply(kind, lane, kind.offered(now_ms, intents))
             wanted = kind.wants(lane)
-            if intents[-1].seq > all_classes(kind.cursors(lane))[intents[-1].priority]:
+            if intents[-1].seq > taken(kind.cursors(lane), intents[-1].priority):
                 self._put_back(run, intents)
                 break
         if wanted > 0 and not (ahead.rows or ahead.drained or ahead.reading):

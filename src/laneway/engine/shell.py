@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, assert_never
 
-from laneway.core.errors import Bug, StoreBusy
+from laneway.core.errors import StoreBusy
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival
 from laneway.core.rows import Command, Result
@@ -17,8 +17,8 @@ from laneway.engine.limits import READY_PAGE, STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
 from laneway.engine.orders import (
     Open,
-    Order,
     Perform,
+    Question,
     ReadBacklog,
     ReadMailbox,
     Release,
@@ -65,6 +65,7 @@ class Engine:
         self._effects.moved = self._schedule
         self._clerk = Clerk(store, reactor, clock, self._listeners, self._fail)
         self._clerk.moved = self._schedule
+        self._clerk.written = self._pump
         self._effects.failed = self._fail
         self._pumping = False
         self._timer: asyncio.TimerHandle | None = None
@@ -179,6 +180,8 @@ class Engine:
             for order in orders:
                 if isinstance(order, Commit):
                     commits.append(order)
+                elif isinstance(order, Perform):
+                    self._effects.add(order)
                 else:
                     self._begin(order)
         if commits:
@@ -190,17 +193,13 @@ class Engine:
         self._arm()
         self._moved.set()
 
-    def _begin(self, order: Order) -> None:
+    def _begin(self, order: Told | Question | Stopped) -> None:
         match order:
-            case Perform():
-                self._effects.add(order)
-            case Told(lane=lane, records=records, results=results):
-                self._listeners.told(lane, records, results)
-                self._waiters.tell(results)
+            case Told():
+                self._listeners.told(order.lane, order.records, order.results)
+                self._waiters.tell(order.results)
             case Open() | ReadBacklog() | ReadMailbox() | Release():
                 self._clerk.ask(order)
-            case Commit():
-                raise Bug("commits are gathered by the pump")
             case Stopped(lane=lane, error=error):
                 self.faults[lane] = error
                 log.critical("lane stopped by a bug", exc_info=error, extra={"lane": lane})
@@ -250,7 +249,6 @@ class Engine:
         if not self.reactor.handed(arrival, answer.seq):
             self.reactor.woken(arrival.lane, arrival.priority)
         self._listeners.accepted(arrival, answer)
-        self._schedule()
 
     def _written(self, arrivals: Sequence[Arrival], error: BaseException | None) -> None:
         if error is not None and is_passing(error) and not isinstance(error, StoreBusy):

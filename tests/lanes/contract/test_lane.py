@@ -15,7 +15,6 @@ from laneway.lanes.contract.lane import (
     put_slot,
     replace,
     restore,
-    taken,
 )
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import Attempt, Slot
@@ -76,11 +75,6 @@ def test_the_head_that_is_written_is_the_head_in_memory() -> None:
     assert (written.cursors, written.settled_count, written.settled_bytes) == ((1,), 0, 0)
     copy = restore(Rows(Head(LANE, state=written.state), (), (), ()), SETTINGS)
     assert copy.head == stage.lane.head
-
-
-def test_a_class_that_was_never_taken_from_stands_at_its_start() -> None:
-    assert taken((7,), 0) == 7
-    assert taken((7,), 2) == 0
 
 
 def test_a_cursor_passes_in_its_own_class_only() -> None:

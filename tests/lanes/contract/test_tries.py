@@ -20,7 +20,7 @@ from laneway.lanes.contract.tries import (
     halted,
     is_active,
     may_land,
-    next_attempt,
+    new_attempt,
     offer_on,
     open_attempts,
     parent_kept,
@@ -58,7 +58,7 @@ def test_an_attempt_remembers_whether_its_host_was_told_the_parent(
     settings: ContractSettings, bound: bool
 ) -> None:
     stage = executing(settings)
-    attempt = next_attempt(stage.lane, stage.slot, 9, 100)
+    attempt = new_attempt(stage.lane, stage.slot.id, stage.slot.attempt_next, 9, 100)
     assert attempt.bound is bound
     assert (attempt.number, attempt.parent) == (2, 9)
     assert attempt.deadline_ms == 100 + settings.execution_ms_max
@@ -68,7 +68,7 @@ def test_what_is_executed_is_what_was_recorded() -> None:
     stage = executing()
     decision = offer_on(stage.lane, stage.slot, 9, 100)
     (offered,) = decision.records
-    attempt = next_attempt(stage.lane, stage.slot, 9, 100)
+    attempt = new_attempt(stage.lane, stage.slot.id, stage.slot.attempt_next, 9, 100)
     assert offered.attempt == attempt  # type: ignore[union-attr]
     body = intent(1).payload
     assert decision.effects == (Execute(1, 2, body, 9, attempt.deadline_ms),)

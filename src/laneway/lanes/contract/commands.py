@@ -4,8 +4,8 @@ from laneway.core.limits import NAME_BYTES_MAX
 from laneway.core.outcome import AttemptWord
 from laneway.core.reason import clip
 from laneway.core.records import Decision as CoreDecision
-from laneway.core.rows import Command
-from laneway.lanes.contract.lane import ContractLane, taken
+from laneway.core.rows import Command, taken
+from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.tries import (
     Decision,
     halt_lifted,

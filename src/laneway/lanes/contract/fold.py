@@ -32,6 +32,10 @@ from laneway.lanes.contract.values import (
 )
 from laneway.lanes.limits import ATTEMPTS_KEPT_MAX
 
+CONFIRMED = Status.CONFIRMED.value
+
+SLOT_GONE = RowKey(Table.SLOT, WINDOW_PLACE)
+
 
 def evolve(lane: ContractLane, record: Record) -> Touched:
     """Fold one record into the lane; the only function that changes it."""
@@ -133,7 +137,7 @@ def plan_retry(lane: ContractLane, record: RetryPlanned) -> Touched:
 
 def settle(lane: ContractLane, record: SlotSettled) -> Touched:
     slot, head = open_slot(lane), lane.head
-    confirmed = record.status == Status.CONFIRMED.value
+    confirmed = record.status == CONFIRMED
     if record.attempt is not None:
         word = AttemptWord.ACCEPTED if confirmed else AttemptWord.REFUSED
         attempt = lane.attempts[record.attempt]
@@ -161,7 +165,7 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
         reason=record.reason,
         history=encode(history),
     )
-    return (result, RowKey(Table.SLOT, WINDOW_PLACE), *dropped)
+    return (result, SLOT_GONE, *dropped)
 
 
 def block_least(lane: ContractLane, record: SlotSettled) -> int:

@@ -5,7 +5,7 @@ import msgspec
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
-from laneway.core.rows import START, Cursors, HeadWrite, RowPut, Rows, Table, Touched
+from laneway.core.rows import START, Cursors, HeadWrite, RowPut, Rows, Table, Touched, taken
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import Attempt, ContractHead, History, Slot
 
@@ -70,11 +70,6 @@ def head_write(lane: ContractLane, wake_ms: int | None) -> HeadWrite:
         wake_ms=wake_ms,
         state=encode(head),
     )
-
-
-def taken(cursors: Cursors, priority: int) -> int:
-    """How far a class was taken; one that had no cursor yet was never taken from."""
-    return cursors[priority] if priority < len(cursors) else 0
 
 
 def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:

@@ -18,7 +18,7 @@ from laneway.lanes.contract.absence import judge_search
 from laneway.lanes.contract.answers import doubt, judge_answer, judge_height
 from laneway.lanes.contract.commands import judge_command
 from laneway.lanes.contract.fold import evolve
-from laneway.lanes.contract.lane import ContractLane, encode, head_write, replace, restore
+from laneway.lanes.contract.lane import ContractLane, encode, head_write, restore
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.show import describe
 from laneway.lanes.contract.tries import (
@@ -28,7 +28,7 @@ from laneway.lanes.contract.tries import (
     find,
     is_active,
     may_land,
-    next_attempt,
+    new_attempt,
     offer_on,
     parent_kept,
     read_height,
@@ -67,10 +67,10 @@ def judge(lane: ContractLane, event: Event) -> Decision:
     match event:
         case IntentsOffered(intents=intents, now_ms=now_ms):
             return claim_next(lane, intents, now_ms)
-        case HeightRead():
-            return judge_height(lane, event)
         case ExecutionReturned():
             return judge_answer(lane, event)
+        case HeightRead():
+            return judge_height(lane, event)
         case SearchReturned():
             return judge_search(lane, event)
         case TimerFired(now_ms=now_ms):
@@ -90,6 +90,7 @@ def claim_next(lane: ContractLane, intents: tuple[IntentRow, ...], now_ms: int) 
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expire(intent, now_ms))
             continue
+        height = lane.head.height
         slot = Slot(
             id=lane.head.slot_next,
             intent=intent.id,
@@ -97,13 +98,13 @@ def claim_next(lane: ContractLane, intents: tuple[IntentRow, ...], now_ms: int) 
             size=intent.size(),
             accepted_ms=intent.accepted_ms,
             claimed_ms=now_ms,
+            attempt_next=1 if height is None else 2,
         )
-        if lane.head.height is None:
+        if height is None:
             records.append(SlotClaimed(slot, intent.priority, None))
             effect: Effect = ReadHeight(slot.id, intent.payload)
         else:
-            attempt = next_attempt(lane, slot, lane.head.height, now_ms)
-            slot = replace(slot, attempt_next=2)
+            attempt = new_attempt(lane, slot.id, 1, height, now_ms)
             records.append(SlotClaimed(slot, intent.priority, attempt))
             effect = execution(attempt, intent.payload)
         return CoreDecision(tuple(records), (effect,))

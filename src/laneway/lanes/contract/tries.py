@@ -72,10 +72,10 @@ def payload(lane: ContractLane, slot: Slot) -> bytes:
     return lane.intents[slot.intent].payload
 
 
-def next_attempt(lane: ContractLane, slot: Slot, parent: int, now_ms: int) -> Attempt:
+def new_attempt(lane: ContractLane, slot: int, number: int, parent: int, now_ms: int) -> Attempt:
     return Attempt(
-        slot=slot.id,
-        number=slot.attempt_next,
+        slot=slot,
+        number=number,
         parent=parent,
         offered_ms=now_ms,
         deadline_ms=now_ms + lane.settings.execution_ms_max,
@@ -88,7 +88,7 @@ def execution(attempt: Attempt, body: bytes) -> Execute:
 
 
 def offer_on(lane: ContractLane, slot: Slot, parent: int, now_ms: int) -> Decision:
-    attempt = next_attempt(lane, slot, parent, now_ms)
+    attempt = new_attempt(lane, slot.id, slot.attempt_next, parent, now_ms)
     return CoreDecision((AttemptOffered(attempt),), (execution(attempt, payload(lane, slot)),))
 
 
