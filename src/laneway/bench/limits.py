@@ -8,8 +8,9 @@ OUTSTANDING_PER_CONTRACT = 5
 OUTSTANDING_MIN = 2 * BATCH
 """One batch runs while the next is written, however few contracts there are."""
 
-PRODUCERS_MAX = 10
-"""Submissions under way at once. One alone could not keep 10,000 contracts busy."""
+PRODUCERS_MAX = 200
+"""Submissions under way at once: two jobs at the door for each of 10,000 contracts. With fewer,
+the contracts would wait for the producers."""
 
 FILL_BATCH = 1_000
 """Submissions while a backlog is filled. That part is not timed."""

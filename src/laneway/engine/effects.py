@@ -64,16 +64,24 @@ class Effects:
     def is_quiet(self) -> bool:
         return not self._waiting and not self._out
 
-    def begin(self) -> None:
-        """Begin what waits, up to the bound."""
+    def has_waiting(self) -> bool:
+        """Whether something waits that may begin now."""
+        return bool(self._waiting) and len(self._out) < EFFECTS_INFLIGHT_MAX and not self._stopped
+
+    def begin(self) -> bool:
+        """Begin what waits, up to the bound; True if some of it was answered at once."""
         waiting, out = self._waiting, self._out
         if not waiting or self._stopped:
-            return
+            return False
         loop = asyncio.get_running_loop()
+        answered = False
         while waiting and len(out) < EFFECTS_INFLIGHT_MAX:
             order = waiting.popleft()
-            if not self._answered_now(order):
+            if self._answered_now(order):
+                answered = True
+            else:
                 out[order] = loop.create_task(self._carry_out(order))
+        return answered
 
     def _answered_now(self, order: Perform) -> bool:
         """Carry it out without a task, if its performer can; the reactor hears at once."""

@@ -175,6 +175,16 @@ class Engine:
         if self.failure is not None:
             return
         now_ms = self._clock.now_ms()
+        self._take_turns(now_ms)
+        if self._effects.begin():
+            # What was answered at once is written with the rest, not a turn of the loop later.
+            self._take_turns(now_ms)
+        if self.reactor.has_work() or self._effects.has_waiting():
+            self._schedule()
+        self._arm()
+        self._moved.set()
+
+    def _take_turns(self, now_ms: int) -> None:
         commits: list[Commit] = []
         while orders := self.reactor.orders(now_ms):
             for order in orders:
@@ -185,13 +195,7 @@ class Engine:
                 else:
                     self._begin(order)
         if commits:
-            # Before the effects: what answers at once then shares the next commit with the rest.
             self._clerk.commit(commits)
-        self._effects.begin()
-        if self.reactor.has_work():
-            self._schedule()
-        self._arm()
-        self._moved.set()
 
     def _begin(self, order: Told | Question | Stopped) -> None:
         match order:

@@ -179,11 +179,21 @@ def prepare(connection: apsw.Connection, path: str, *, exclusive: bool) -> None:
     # no later sync of the log would write them. The main file takes them over while they last.
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
     connection.pragma("wal_autocheckpoint", WAL_PAGES_CHECKPOINT)
+    plan_once(connection)
     connection.pragma("temp_store", "memory")
     connection.pragma("cache_size", -16_384)
     migrate(connection, path)
     connection.set_busy_timeout(BUSY_WRITE_MS)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def plan_once(connection: apsw.Connection) -> None:
+    """Keep a statement's plan whatever is bound to it.
+
+    A SQLite that knows samples of the data (STAT4) would else plan a question anew for every
+    value: measured, 33 µs instead of 5 for a lane's head.
+    """
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 def check_shape(connection: apsw.Connection, path: str) -> None:
@@ -208,6 +218,7 @@ def connect_reader(path: str) -> apsw.Connection:
     """A connection that only reads and never checkpoints, so the writer stays the only one."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_WRITE_MS)
+    plan_once(connection)
     connection.pragma("query_only", 1)
     connection.pragma("wal_autocheckpoint", 0)
     connection.pragma("cache_size", -8_192)
