@@ -27,7 +27,7 @@ FORBIDDEN_NAMES = re.compile(r"\b(\w*(manager|handler|helper|utils)\w*|process_[
 BROAD_EXCEPTS = {
     "chains/contract_callable.py": 3,
     "engine/effects.py": 2,
-    "engine/listeners.py": 1,
+    "engine/listeners.py": 3,
     "engine/reactor.py": 1,
 }
 """The supervisors of turns and effects, and the places that run a user's own code: a callable

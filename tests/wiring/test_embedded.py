@@ -269,7 +269,7 @@ def test_a_wait_that_times_out_takes_nothing_back_and_leaves_nothing_behind() ->
             for _ in range(3):
                 with pytest.raises(TimeoutError):
                     await handle.result(0.001)
-            assert handle._futures == []
+            assert not handle._futures
             assert (await handle.result(5)).block == 1
             assert (await handle.result(5)).block == 1
 

@@ -87,9 +87,7 @@ class Effects:
         """Carry it out without a task, if its performer can; the reactor hears at once."""
         lane, effect = order.lane, order.effect
         performer = self._performers[lane_kind(lane)]
-        if not performer.prompt or isinstance(effect, PassOn):
-            return False
-        if self._why_not(order) is not None:
+        if not performer.prompt or isinstance(effect, PassOn) or self._why_not(order) is not None:
             return False
         try:
             event = performer.perform_now(lane, effect)

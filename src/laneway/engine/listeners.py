@@ -10,6 +10,9 @@ from laneway.core.rows import Result
 
 log = logging.getLogger("laneway.engine")
 
+FAILED = "a listener failed, and is told of the next thing all the same"
+"""Listeners are foreign code: what one cannot bear must not cost a lane its commit."""
+
 
 class Listener:
     """Hears what became true, after it is durable. A subclass overrides what it cares for."""
@@ -31,11 +34,21 @@ class Listeners:
         self._closed = hearing(listeners, "closed")
         self._failed = hearing(listeners, "failed")
 
+    # The first two are heard with every job, so they do without `each`.
+
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        each(self._accepted, arrival, answer)
+        for hear in self._accepted:
+            try:
+                hear(arrival, answer)
+            except Exception:
+                log.exception(FAILED)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        each(self._told, lane, records, results)
+        for hear in self._told:
+            try:
+                hear(lane, records, results)
+            except Exception:
+                log.exception(FAILED)
 
     def opened(self, lane: LaneId) -> None:
         each(self._opened, lane)
@@ -62,5 +75,4 @@ def each(hearing: Sequence[Callable[..., None]], *news: Any) -> None:
         try:
             hear(*news)
         except Exception:
-            # Foreign code: what it cannot bear must not cost a lane its commit.
-            log.exception("a listener failed, and is told of the next thing all the same")
+            log.exception(FAILED)

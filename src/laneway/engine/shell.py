@@ -192,16 +192,16 @@ class Engine:
                     commits.append(order)
                 elif isinstance(order, Perform):
                     self._effects.add(order)
+                elif isinstance(order, Told):
+                    self._listeners.told(order.lane, order.records, order.results)
+                    self._waiters.tell(order.results)
                 else:
                     self._begin(order)
         if commits:
             self._clerk.commit(commits)
 
-    def _begin(self, order: Told | Question | Stopped) -> None:
+    def _begin(self, order: Question | Stopped) -> None:
         match order:
-            case Told():
-                self._listeners.told(order.lane, order.records, order.results)
-                self._waiters.tell(order.results)
             case Open() | ReadBacklog() | ReadMailbox() | Release():
                 self._clerk.ask(order)
             case Stopped(lane=lane, error=error):

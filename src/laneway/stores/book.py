@@ -18,6 +18,7 @@ from laneway.core.rows import (
     Command,
     Cursors,
     FeedEntry,
+    HeadWrite,
     Index,
     LaneView,
     Lease,
@@ -115,16 +116,16 @@ class Pulse:
         self._dead.add(owner)
 
 
-def wake_after(write: Write, accepted_count: int, mail: bool) -> int | None:
+def wake_after(head: HeadWrite, accepted_count: int, mail: bool) -> int | None:
     """When the lane must be woken after this write; unsettled intents never let it sleep.
 
     While there is work the answer is "now": should the owner die, whoever looks next must take
     it up at once, and not at some deadline of the lane's. The depth is judged here, in the same
     atomic step as the write, because the lane cannot know what the door accepted meanwhile.
     """
-    if mail or accepted_count > write.head.settled_count:
+    if mail or accepted_count > head.settled_count:
         return 0
-    return write.head.wake_ms
+    return head.wake_ms
 
 
 def check_class(arrival: Arrival) -> None:

@@ -249,7 +249,7 @@ class MemoryBook:
             cursors=write.head.cursors,
             settled_count=write.head.settled_count,
             settled_bytes=write.head.settled_bytes,
-            wake_ms=wake_after(write, shelf.tail.accepted_count, bool(shelf.mail)),
+            wake_ms=wake_after(write.head, shelf.tail.accepted_count, bool(shelf.mail)),
             state=write.head.state,
         )
         if write.feed:

@@ -53,7 +53,8 @@ class Handle:
     ) -> None:
         self._desk = desk
         self._result: Result | None = None
-        self._futures: list[asyncio.Future[None]] = []
+        self._futures: Sequence[asyncio.Future[None]] = ()
+        """Those who wait here; most handles have one for a moment, and many never."""
         self.id = intent
         self.replayed = replayed
         """The key and the body came before: this is the intent they made then."""
@@ -76,11 +77,11 @@ class Handle:
         if self._result is None:
             self._desk.check()
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._futures.append(future)
+            self._futures = (*self._futures, future)
             try:
                 await future
             finally:
-                self._futures.remove(future)
+                self._futures = tuple(other for other in self._futures if other is not future)
         assert self._result is not None
         return self._result
 

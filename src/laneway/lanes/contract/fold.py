@@ -35,6 +35,8 @@ from laneway.lanes.limits import ATTEMPTS_KEPT_MAX
 CONFIRMED = Status.CONFIRMED.value
 
 SLOT_GONE = RowKey(Table.SLOT, WINDOW_PLACE)
+FIRST_GONE = RowKey(Table.ATTEMPT, "1")
+"""Nearly every slot has one attempt and ends with these two."""
 
 
 def evolve(lane: ContractLane, record: Record) -> Touched:
@@ -94,7 +96,7 @@ def forget(lane: ContractLane) -> Touched:
     dead = [number for number, attempt in lane.attempts.items() if not attempt.may_land()]
     for number in dead[:excess]:
         del lane.attempts[number]
-    return tuple(RowKey(Table.ATTEMPT, str(number)) for number in dead[:excess])
+    return tuple(attempt_gone(number) for number in dead[:excess])
 
 
 def doubt(lane: ContractLane, record: AttemptDoubted) -> Touched:
@@ -135,6 +137,10 @@ def plan_retry(lane: ContractLane, record: RetryPlanned) -> Touched:
     return put_slot(lane, replace(slot, retry_ms=record.retry_ms, stale_count=stale_count))
 
 
+def attempt_gone(number: int) -> RowKey:
+    return FIRST_GONE if number == 1 else RowKey(Table.ATTEMPT, str(number))
+
+
 def settle(lane: ContractLane, record: SlotSettled) -> Touched:
     slot, head = open_slot(lane), lane.head
     confirmed = record.status == CONFIRMED
@@ -145,7 +151,7 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
             attempt, word=word, doubted=False, reason=record.reason
         )
     history = History(slot, tuple(lane.attempts.values()))
-    dropped = [RowKey(Table.ATTEMPT, str(number)) for number in lane.attempts]
+    dropped = [attempt_gone(number) for number in lane.attempts]
     if confirmed:
         head.floor = max(head.floor, block_least(lane, record))
     head.height = height_after(lane, record, confirmed=confirmed)

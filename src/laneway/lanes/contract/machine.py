@@ -65,8 +65,8 @@ def decide(lane: ContractLane, event: Event) -> Decision:
 
 def judge(lane: ContractLane, event: Event) -> Decision:
     match event:
-        case IntentsOffered(intents=intents, now_ms=now_ms):
-            return claim_next(lane, intents, now_ms)
+        case IntentsOffered():
+            return claim_next(lane, event.intents, event.now_ms)
         case ExecutionReturned():
             return judge_answer(lane, event)
         case HeightRead():

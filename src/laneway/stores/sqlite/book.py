@@ -393,12 +393,13 @@ class SqliteBook(SqliteReader):
         if entry.version + 1 != version:
             raise LeaseLost(lease.lane, lease.fence, version)
         group, no = self._group, entry.no
+        rows = group.rows
         for touch in write.touched:
             if isinstance(touch, RowPut):
                 intent = None if touch.intent is None else pack_id(touch.intent)
-                group.rows[(no, touch.table, touch.key)] = (intent, touch.body)
+                rows[no, touch.table, touch.key] = (intent, touch.body)
             elif isinstance(touch, RowKey):
-                group.rows[(no, touch.table, touch.key)] = None
+                rows[no, touch.table, touch.key] = None
             elif isinstance(touch, Result):
                 packed = pack_id(touch.intent)
                 if packed in group.results:
@@ -411,13 +412,14 @@ class SqliteBook(SqliteReader):
             entry.mail.discard(done)
         if write.feed:
             group.feed.append((self._number("feed"), no, version, write.at_ms, write.feed))
+        head = write.head
         entry.version = version
         entry.digest = digest
-        entry.cursors = write.head.cursors
-        entry.settled_count = write.head.settled_count
-        entry.settled_bytes = write.head.settled_bytes
-        entry.wake(wake_after(write, entry.accepted_count, bool(entry.mail)))
-        entry.state = write.head.state
+        entry.cursors = head.cursors
+        entry.settled_count = head.settled_count
+        entry.settled_bytes = head.settled_bytes
+        entry.wake(wake_after(head, entry.accepted_count, bool(entry.mail)))
+        entry.state = head.state
         entry.head_dirty = True
         return version
 
