@@ -57,17 +57,7 @@ class ContractPerformer:
         return self._told(effect, self._now(decode_call(effect.payload), effect.parent))
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
-        """What it proves that an effect was not begun and never will be."""
-        now_ms = self._clock.now_ms()
-        match effect:
-            case Execute():
-                return self._returned(effect, Outcome.REFUSED, reason)
-            case ReadHeight(slot=slot):
-                return HeightRead(now_ms, slot, None, reason)
-            case FindExecution(slot=slot, attempt=attempt):
-                return SearchReturned(now_ms, slot, attempt, None, None, reason)
-            case _:
-                assert_never(effect)
+        return declined(effect, self._clock.now_ms(), reason)
 
     async def _execute(self, effect: Execute) -> ExecutionReturned:
         call = decode_call(effect.payload)
@@ -138,3 +128,16 @@ class ContractPerformer:
         return SearchReturned(
             self._clock.now_ms(), effect.slot, effect.attempt, found.latest, found.block
         )
+
+
+def declined(effect: Effect, now_ms: int, reason: str) -> Event:
+    """What it proves that an effect was not begun and never will be."""
+    match effect:
+        case Execute(slot=slot, attempt=attempt):
+            return ExecutionReturned(now_ms, slot, attempt, Outcome.REFUSED, reason=clip(reason))
+        case ReadHeight(slot=slot):
+            return HeightRead(now_ms, slot, None, reason)
+        case FindExecution(slot=slot, attempt=attempt):
+            return SearchReturned(now_ms, slot, attempt, None, None, reason)
+        case _:
+            assert_never(effect)

@@ -7,7 +7,7 @@ an effect is ordered only after the commit that explains it.
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
@@ -35,9 +35,6 @@ from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
 __all__ = ["Reactor", "Windows"]
-
-Answered: TypeAlias = Lease | LaneId
-"""Whose answer it is. The lease tells a lane that was thrown away from the one loaded since."""
 
 
 class Reactor:
@@ -184,13 +181,13 @@ class Reactor:
         if run is not None and run.lease is None:
             self._pause(run, now_ms)
 
-    def backlog_read(self, lease: Answered, page: BacklogPage) -> None:
+    def backlog_read(self, lease: Lease, page: BacklogPage) -> None:
         run = self._held(lease)
         if run is not None and run.lane is not None and run.ahead.reading:
             run.ahead.read(page, run.kind.cursors(run.lane))
             self._enqueue(run)
 
-    def read_failed(self, lease: Answered, now_ms: int) -> None:
+    def read_failed(self, lease: Lease, now_ms: int) -> None:
         """The store was too busy to tell backlog or mailbox: read both again in a while."""
         run = self._held(lease)
         if run is not None:
@@ -199,7 +196,7 @@ class Reactor:
             run.called = True
             self._pause(run, now_ms)
 
-    def mailbox_read(self, lease: Answered, commands: Sequence[Command]) -> None:
+    def mailbox_read(self, lease: Lease, commands: Sequence[Command]) -> None:
         run = self._held(lease)
         if run is None or run.lane is None:
             return
@@ -231,19 +228,7 @@ class Reactor:
         if run is not None:
             self._stop(run, error)
 
-    def lapsed(self, lane: LaneId, now_ms: int) -> None:
-        """An effect was not begun because our lease may be over: load the lane again later.
-
-        If the heart has recovered by then, `resume` orders the effect once more; if not, someone
-        else owns the lane.
-        """
-        run = self._runs.get(lane)
-        if run is not None:
-            self._forget(run)
-            run = self._runs[lane] = Run(lane, run.kind)
-            self._retry(run, now_ms + CLAIM_RETRY_MS)
-
-    def committed(self, lease: Answered, version: int) -> None:
+    def committed(self, lease: Lease, version: int) -> None:
         run = self._held(lease)
         if run is None or run.draft is None or version != run.version + 1:
             return  # The answer to a commit of a lane that was thrown away since.
@@ -261,13 +246,13 @@ class Reactor:
         else:
             self._rest(run)
 
-    def commit_refused(self, lease: Answered) -> None:
+    def commit_refused(self, lease: Lease) -> None:
         """The lease is lost: another owner acts for this lane, and we no longer do."""
         run = self._held(lease)
         if run is not None:
             self._forget(run)
 
-    def commit_unknown(self, lease: Answered) -> None:
+    def commit_unknown(self, lease: Lease) -> None:
         """Nobody knows what the store holds: throw the lane away and load it again."""
         run = self._held(lease)
         if run is None:
@@ -283,7 +268,7 @@ class Reactor:
         else:
             self._pause(again, self._now_ms)  # A store that never knows is not asked in a ring.
 
-    def commit_busy(self, lease: Answered, now_ms: int) -> None:
+    def commit_busy(self, lease: Lease, now_ms: int) -> None:
         """Nothing changed; the same write is tried again after a while."""
         run = self._held(lease)
         if run is not None and run.draft is not None:
@@ -439,10 +424,11 @@ class Reactor:
             self._orders.append(Open(lane))
         return run
 
-    def _held(self, lease: Answered) -> Run | None:
-        """The run an answer is meant for; None once it was thrown away."""
-        if isinstance(lease, str):
-            return self._runs.get(lease)
+    def _held(self, lease: Lease) -> Run | None:
+        """The run an answer is meant for; None once it was thrown away.
+
+        The lease tells a lane that was thrown away from the one loaded since.
+        """
         run = self._runs.get(lease.lane)
         if run is None or run.lease is None or run.lease.fence != lease.fence:
             return None

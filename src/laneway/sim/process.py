@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import Lease, Rows
+from laneway.engine.contract import declined
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_STOP_MS, LEASE_TTL_MS, READY_PAGE
 from laneway.engine.orders import (
     Open,
@@ -118,10 +119,10 @@ class Process:
                 world.after(world.delay(), "claim", lambda: self.claim(lane), self)
             case ReadBacklog(lease=lease, after=after, limit=limit):
                 page = world.book.backlog(lease, after, limit)
-                self.later("page", lambda: self.reactor.backlog_read(lease.lane, page))
+                self.later("page", lambda: self.reactor.backlog_read(lease, page))
             case ReadMailbox(lease=lease):
                 commands = world.book.mailbox(lease)
-                self.later("mail", lambda: self.reactor.mailbox_read(lease.lane, commands))
+                self.later("mail", lambda: self.reactor.mailbox_read(lease, commands))
             case Release(lease=lease):
                 world.seen["evicted"] += 1
                 world.group(lambda book: book.release(lease))
@@ -158,7 +159,7 @@ class Process:
             rows: Rows = self.world.book.load(lease)
         except LeaseLost:
             self.world.seen["lease lost while loading"] += 1
-            self.reactor.commit_refused(lease.lane)
+            self.reactor.open_failed(lease.lane, self.world.now_ms)
             return
         self.reactor.opened(lease, rows)
 
@@ -200,30 +201,39 @@ class Process:
 
         def arrive() -> None:
             for commit, version in zip(commits, answers, strict=True):
-                lane = commit.lease.lane
+                lease = commit.lease
                 if word == "busy":
-                    self.reactor.commit_busy(lane, world.now_ms)
+                    self.reactor.commit_busy(lease, world.now_ms)
                 elif word == "unknown":
                     world.seen["commit answer lost"] += 1
-                    self.reactor.commit_unknown(lane)
+                    self.reactor.commit_unknown(lease)
                 elif version is None:
-                    self.reactor.commit_refused(lane)
+                    self.reactor.commit_refused(lease)
                 else:
-                    self.reactor.committed(lane, version)
+                    self.reactor.committed(lease, version)
                     for observer in world.observers:
-                        observer.committed(self, lane)
+                        observer.committed(self, lease.lane)
 
         self.later("committed", arrive)
 
     # The host.
 
     def perform(self, order: Perform) -> None:
-        if not self.may_act():
-            self.world.seen["too late to act"] += 1
-            self.reactor.lapsed(order.lane, self.world.now_ms)
+        reason = self.why_not(order)
+        if reason is None:
+            self.world.host.perform(self, order.lane, order.effect)
+        else:
+            self.world.seen[reason] += 1
+            self.reactor.answered(order.lane, declined(order.effect, self.world.now_ms, reason))
             self.pump_soon()
-            return
-        self.world.host.perform(self, order.lane, order.effect)
+
+    def why_not(self, order: Perform) -> str | None:
+        """As the engine asks right before each send."""
+        if not self.may_act():
+            return "too late to act"
+        if not self.reactor.owns(order.lane, order.fence):
+            return "given up before its turn"
+        return None
 
     def answered(self, lane: LaneId, event: object) -> None:
         """An answer from the host arrives, if this process still lives."""

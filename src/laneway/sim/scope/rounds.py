@@ -7,7 +7,6 @@ from typing import TypeAlias, assert_never
 from laneway.core.outcome import Outcome
 from laneway.devnets.contract.model import ContractChain, Fault, RoundEnded
 from laneway.lanes.contract.values import (
-    Effect,
     Event,
     Execute,
     ExecutionReturned,
@@ -117,16 +116,3 @@ def expired(effect: Execute) -> Event:
     """What the performer answers when it waits no longer."""
     reason = "no answer before its deadline"
     return ExecutionReturned(0, effect.slot, effect.attempt, Outcome.UNKNOWN, reason=reason)
-
-
-def declined(effect: Effect, reason: str) -> Event:
-    """What the performer answers to an effect that it never begins."""
-    match effect:
-        case Execute(slot=slot, attempt=attempt):
-            return ExecutionReturned(0, slot, attempt, Outcome.REFUSED, reason=reason)
-        case ReadHeight(slot=slot):
-            return HeightRead(0, slot, None, reason)
-        case FindExecution(slot=slot, attempt=attempt):
-            return SearchReturned(0, slot, attempt, None, None, reason)
-        case _:
-            assert_never(effect)

@@ -11,6 +11,7 @@ import msgspec
 from laneway.core.ids import IntentId, Owner
 from laneway.core.rows import Head
 from laneway.devnets.contract.model import Fault
+from laneway.engine.contract import declined
 from laneway.engine.reactor import Reactor
 from laneway.lanes.contract.values import Execute
 from laneway.sim.scope.choices import FAULTS, Budget, Choice, Word
@@ -35,7 +36,7 @@ from laneway.sim.scope.messages import (
     Written,
 )
 from laneway.sim.scope.parts import LANE, Mail, Part
-from laneway.sim.scope.rounds import Chain, declined, expired
+from laneway.sim.scope.rounds import Chain, expired
 from laneway.sim.scope.setting import Scope
 from laneway.sim.scope.turns import Turn
 from laneway.sim.world import LawBroken
@@ -316,7 +317,7 @@ class State:
         elif isinstance(effect, Execute) and effect.deadline_ms <= self.now_ms:
             declines = "not sent: its deadline had passed"
         if declines:
-            self.mail += (self.scope.parts.mail(Answer(declined(effect, declines))),)
+            self.mail += (self.scope.parts.mail(Answer(declined(effect, 0, declines))),)
         elif not isinstance(effect, Execute):
             self.mail += (self.scope.rounds.look(self.chain, mail),)
         elif is_recorded(self.ledger.value, effect):
