@@ -58,13 +58,22 @@ RATIOS = {
     "contracts_100_vs_procrastinate": ("laneway_100", "procrastinate"),
     "contracts_100_vs_raw": ("laneway_100", "raw"),
     "contracts_100_vs_raw_merged": ("laneway_100", "raw_merged"),
+    "contracts_100_coroutine_vs_raw": ("laneway_100_coroutine", "raw"),
     "contracts_10000_vs_100": ("laneway_10000", "laneway_100"),
     "contract_1_vs_huey": ("laneway_1", "huey"),
     "contract_1_vs_bare_commits": ("laneway_1", "bare_commits"),
 }
-"""Which contestant is divided by which. `raw_merged` is for honesty and is no goal."""
+"""Which contestant is divided by which. What is no goal is there for honesty."""
 
-CONTRACTS = {"laneway_1": 1, "laneway_100": 100, "laneway_10000": 10_000}
+CONTRACTS = {
+    "laneway_1": 1,
+    "laneway_100": 100,
+    "laneway_100_coroutine": 100,
+    "laneway_10000": 10_000,
+}
+
+HOSTS = {"laneway_100_coroutine": "coroutine"}
+"""How the no-op is run, where it is not called inline as in the raw loop."""
 
 
 class Plan(Struct, frozen=True):
@@ -87,6 +96,7 @@ FULL = Plan(
         "laneway_100": 20_000,
         "raw": 30_000,
         "raw_merged": 30_000,
+        "laneway_100_coroutine": 20_000,
         "procrastinate": 1_000,
         "laneway_10000": 100_000,
     },
@@ -104,6 +114,7 @@ QUICK = Plan(
         "laneway_100": 500,
         "raw": 500,
         "raw_merged": 500,
+        "laneway_100_coroutine": 500,
         "procrastinate": 100,
         "laneway_10000": 2_000,
     },
@@ -158,7 +169,7 @@ class Bench:
     def _measure(self, name: str, place: Path) -> Sample:
         jobs = self._plan.jobs[name]
         if name in CONTRACTS:
-            with self._engine(place, gated=False) as engine:
+            with self._engine(place, HOSTS.get(name, "inline")) as engine:
                 question = {"do": "run", "jobs": jobs, "contracts": CONTRACTS[name]}
                 spent = engine.ask(question, self._bar.tick)
                 executed = engine.ask({"do": "close"})["executed"]
@@ -191,9 +202,9 @@ class Bench:
         return [str(self._peers.python), str(scripts() / script)]
 
     @contextmanager
-    def _engine(self, place: Path, *, gated: bool) -> Iterator[Child]:
+    def _engine(self, place: Path, host: str) -> Iterator[Child]:
         with Child([sys.executable, "-m", "laneway.bench.driver"]) as engine:
-            engine.ask({"folder": str(place), "gated": gated})
+            engine.ask({"folder": str(place), "host": host})
             yield engine
 
     # Backlogs.
@@ -205,8 +216,8 @@ class Bench:
         costs: dict[int, list[Sample]] = {few: [], many: []}
         with self._place() as small, self._place() as large:
             with (
-                self._engine(small, gated=True) as small_engine,
-                self._engine(large, gated=True) as large_engine,
+                self._engine(small, "gated") as small_engine,
+                self._engine(large, "gated") as large_engine,
             ):
                 engines = {few: small_engine, many: large_engine}
                 empty_mb = {}
@@ -253,7 +264,7 @@ class Bench:
     def _fresh_mb(self, place: Path, run: Mapping[str, object]) -> float:
         """Memory of a new process that finds the backlog in its file and executes from it."""
         self._step("a fresh process on the same backlog", "")
-        with self._engine(place, gated=True) as engine:
+        with self._engine(place, "gated") as engine:
             engine.ask(run)
             found: float = engine.ask({"do": "rss"})["rss_mb"]
             engine.ask({"do": "close"})
@@ -263,7 +274,7 @@ class Bench:
         """Memory of contracts that ran once and idle now, over an engine that ran one alone."""
         contracts = self._plan.idle_contracts
         self._step(f"{contracts:,} idle contracts", "idle")
-        with self._place() as place, self._engine(place, gated=False) as engine:
+        with self._place() as place, self._engine(place, "inline") as engine:
             engine.ask({"do": "run", "jobs": 10 * BATCH, "contracts": 1})
             empty_mb = engine.ask({"do": "rss"})["rss_mb"]
             engine.ask({"do": "once", "jobs": contracts}, self._bar.tick)

@@ -38,6 +38,10 @@ def noop(_call: ContractCall, _parent: int) -> None:
     """The work itself."""
 
 
+async def noop_coroutine(_call: ContractCall, _parent: int) -> None:
+    """The same as a coroutine, in a task of its own as every call over a network is."""
+
+
 class Count(Listener):
     """A listener that counts final answers, and wakes those who wait for a number of them."""
 
@@ -92,13 +96,17 @@ def producers(outstanding: int, batch: int) -> int:
 class Driven:
     """One engine on one file, and how much was offered to it."""
 
-    def __init__(self, folder: Path, *, gated: bool) -> None:
+    def __init__(self, folder: Path, host: str) -> None:
         self._path = folder / "laneway.db"
-        self._gate = Gate() if gated else None
+        self._gate = Gate() if host == "gated" else None
         self._count = Count()
-        host = InlineHost(noop) if self._gate is None else CallableHost(self._gate.execute)
-        self._laneway = Laneway.open(str(self._path), host, listeners=[self._count])
+        self._laneway = Laneway.open(str(self._path), self._host(host), listeners=[self._count])
         self._sent = 0
+
+    def _host(self, name: str) -> CallableHost:
+        if self._gate is not None:
+            return CallableHost(self._gate.execute)
+        return InlineHost(noop) if name == "inline" else CallableHost(noop_coroutine)
 
     async def start(self) -> None:
         await self._laneway.__aenter__()
@@ -188,7 +196,7 @@ async def serve() -> None:
     """Answer the benchmark's questions until it hangs up."""
     loop = asyncio.get_running_loop()
     question = json.loads(sys.stdin.readline())
-    driven = Driven(Path(question["folder"]), gated=question["gated"])
+    driven = Driven(Path(question["folder"]), question["host"])
     await driven.start()
     # As a service would run: what was imported is never looked at again, the young rarely.
     gc.collect()

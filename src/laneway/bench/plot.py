@@ -21,6 +21,7 @@ MISSED = "#c1272d"
 LABELS = {
     "laneway_1": "laneway, 1 contract",
     "laneway_100": "laneway, 100 contracts",
+    "laneway_100_coroutine": "the same, by coroutines",
     "laneway_10000": "laneway, 10,000 contracts",
     "huey": "huey, 1 worker",
     "procrastinate": "procrastinate, 100 locks",
