@@ -1,9 +1,9 @@
 """What the engine asks of the world. Adapters on the left implement these; nothing here acts."""
 
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -27,6 +27,9 @@ from laneway.core.rows import (
 class Alive(Struct, frozen=True):
     """The heartbeat was written; the owner may act until its own clock says otherwise."""
 
+    peers: tuple[Owner, ...] = ()
+    """Everyone whose heart beats, the owner included, sorted by name."""
+
 
 class Lost(Struct, frozen=True):
     """Someone declared this owner dead. It must stop, and start again under a new name."""
@@ -39,6 +42,22 @@ class IntentView(Struct, frozen=True):
     result: Result | None
     open: bool
     """Whether an open row names it (it has a slot, or was returned)."""
+
+
+class Woken(Struct, frozen=True):
+    """Another process left an intent or a command for this lane."""
+
+    lane: LaneId
+
+
+class Ended(Struct, frozen=True):
+    """Another process committed final answers of this lane."""
+
+    lane: LaneId
+
+
+News: TypeAlias = Woken | Ended
+"""What other processes did: a hint to look, which may come late, twice or not at all."""
 
 
 class Commit(Struct, frozen=True):
@@ -87,7 +106,14 @@ class Store(Protocol):
     def lanes(self, after: LaneId | None, limit: int) -> Future[list[LaneView]]: ...
     def oldest(self, lane: LaneId) -> Future[IntentRow | None]: ...
     def page(self, status: str, after: IntentId | None, limit: int) -> Future[list[IntentView]]: ...
-    def feed(self, after: int, limit: int) -> Future[list[FeedEntry]]: ...
+    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> Future[list[IntentView]]:
+        """A lane's intents in its own order (class, then sequence), waiting and final alike."""
+
+    def feed(self, after: str, limit: int) -> Future[list[FeedEntry]]:
+        """What was told behind this cursor ("" is the beginning), ordered for each lane."""
+
+    def news(self) -> AsyncIterator[News]:
+        """What other processes do, until the store is closed. Whoever needs to know asks too."""
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> Future[int]: ...
     def close(self) -> Future[None]: ...

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from laneway.core.errors import Bug, LeaseLost
+from laneway.core.errors import BadRequest, Bug, LeaseLost
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id
 from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed, placed
 from laneway.core.outcome import Outcome
@@ -58,7 +58,7 @@ KEPT = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
 
 READS = {
     *("ready", "load", "backlog", "mailbox", "intent", "find", "lane", "lanes", "oldest"),
-    *("page", "feed"),
+    *("page", "history", "feed"),
 }
 
 
@@ -253,7 +253,7 @@ def test_a_commit_writes_all_that_it_holds(desk: Desk) -> None:
     assert rows.mailbox == ()
     assert desk.intent(one.id) == IntentView(placed(one, 1), result, open=True)
     assert desk.find("hash", "ff") == index
-    (entry,) = desk.feed(0, 10)
+    (entry,) = desk.feed("", 10)
     assert (entry.lane, entry.version, entry.at_ms, entry.records) == (A, 1, 9, b"records")
 
 
@@ -267,7 +267,7 @@ def test_a_commit_that_breaks_a_law_writes_nothing_at_all(desk: Desk) -> None:
         desk.commit(lease, 1, Write(head(1), (SLOT, index, missing), (told.id,), 9, b"records"))
     assert desk.load(lease) == before
     assert desk.find("hash", "ff") is None
-    assert desk.feed(0, 10) == []
+    assert desk.feed("", 10) == []
     assert desk.commit(lease, 1, puts(SLOT)) == 1
 
 
@@ -286,7 +286,7 @@ def test_a_bug_in_one_request_leaves_the_rest_of_its_group_alone(desk: Desk) -> 
     assert isinstance(answers[1], Bug)
     assert isinstance(answers[2][0], Accepted)
     assert isinstance(answers[3], Bug)
-    assert [entry.records for entry in desk.feed(0, 10)] == [b"good"]
+    assert [entry.records for entry in desk.feed("", 10)] == [b"good"]
     assert desk.load(other).open == ()
 
 
@@ -298,7 +298,7 @@ def test_a_group_that_is_rolled_back_was_never_there(desk: Desk) -> None:
     told = desk.tell(command())
     desk.commit(lease, 1, settles(one))
     desk.commit(lease, 2, Write(head(1, (1, 0, 0, 0)), (SLOT,), (), 5, b"f"))
-    before = desk.load(lease), desk.lane(A), desk.intent(one.id), desk.feed(0, 9)
+    before = desk.load(lease), desk.lane(A), desk.intent(one.id), desk.feed("", 9)
     book = desk.book
     book.begin()
     book.accept([two, arrival(3, B, key="l")])
@@ -310,13 +310,13 @@ def test_a_group_that_is_rolled_back_was_never_there(desk: Desk) -> None:
     book.release(lease)
     book.rollback()
     book.rollback()
-    assert (desk.load(lease), desk.lane(A), desk.intent(one.id), desk.feed(0, 9)) == before
+    assert (desk.load(lease), desk.lane(A), desk.intent(one.id), desk.feed("", 9)) == before
     assert desk.find(KEY_INDEX, key_value("", "l")) is None
     assert desk.lane(B) is None
     assert desk.accepted(two)[0].seq == 2
     assert desk.tell(command()).id == told.id + 1
     assert desk.commit(lease, 3, puts(feed=b"g")) == 3
-    assert [entry.cursor for entry in desk.feed(0, 9)] == [1, 2, 3]
+    assert [entry.cursor for entry in desk.feed("", 9)] == ["1", "2", "3"]
     assert pages(desk, "confirmed", 1) == [one.id]
 
 
@@ -344,7 +344,7 @@ def test_a_stale_owner_is_refused_and_changes_nothing(desk: Desk) -> None:
     with pytest.raises(LeaseLost):
         desk.load(old)
     assert desk.load(new) == before
-    assert desk.feed(0, 9) == []
+    assert desk.feed("", 9) == []
 
 
 def test_a_stale_owner_is_refused_alone(desk: Desk) -> None:
@@ -388,7 +388,7 @@ def test_a_repeated_commit_is_recognised_and_applied_once(desk: Desk) -> None:
     assert desk.commit(lease, 1, write) == 1
     assert desk.together(("commit", lease, 1, write), ("commit", lease, 1, write)) == [1, 1]
     assert desk.load(lease) == before
-    assert len(desk.feed(0, 9)) == 1
+    assert len(desk.feed("", 9)) == 1
     assert desk.lane(A).depth() == 0
 
 
@@ -449,13 +449,13 @@ def test_an_owner_that_was_declared_dead_is_lost_for_good(desk: Desk) -> None:
     assert desk.beat(ME, TTL_MS) == Lost()
     assert desk.beat(ME, TTL_MS) == Lost()
     assert desk.claim(LaneId("contract:c"), ME) is None
-    assert desk.beat(YOU, TTL_MS) == Alive()
+    assert isinstance(desk.beat(YOU, TTL_MS), Alive)
 
 
 def test_a_late_heartbeat_counts_while_nobody_took_a_lane(desk: Desk) -> None:
     desk.owned(A, ME)
     desk.clock.ms += 10 * TTL_MS
-    assert desk.beat(ME, TTL_MS) == Alive()
+    assert isinstance(desk.beat(ME, TTL_MS), Alive)
     desk.beat(YOU, TTL_MS)
     assert desk.claim(A, YOU) is None
 
@@ -618,7 +618,7 @@ class Story:
         rows = self.desk.load(self.lease)
         assert picture(CONTRACT.restore(rows)) == picture(self.lane)
         folded = CONTRACT.empty(A)
-        for entry in self.desk.feed(0, 1_000):
+        for entry in self.desk.feed("", 1_000):
             for record in CONTRACT.decode(entry.records):
                 CONTRACT.evolve(folded, record)
         assert picture(folded) == picture(self.lane)
@@ -958,7 +958,7 @@ def test_retention_prunes_what_ended_before_and_nothing_else(desk: Desk) -> None
     assert desk.prune(20, 30, 100) == 2
     kept = [desk.intent(one.id) is not None for one in arrivals]
     assert kept == [False, True, True, True]
-    assert [entry.at_ms for entry in desk.feed(0, 9)] == [30]
+    assert [entry.at_ms for entry in desk.feed("", 9)] == [30]
     assert desk.lane(A).depth() == 1
     assert [row.seq for row in desk.backlog(lease, START, 9).intents] == [4]
     assert desk.prune(20, 30, 100) == 0
@@ -1000,7 +1000,7 @@ def test_retention_takes_at_most_its_limit_and_comes_to_an_end(desk: Desk) -> No
     for count, one in enumerate(arrivals):
         desk.commit(lease, count + 1, settles(one, count=count))
     assert [desk.prune(100, 100, 3) for _ in range(4)] == [3, 3, 1, 0]
-    assert desk.feed(0, 9) == []
+    assert desk.feed("", 9) == []
     assert pages(desk, "confirmed", 9) == []
 
 
@@ -1008,14 +1008,14 @@ def test_feed_cursors_rise_and_are_never_used_again(desk: Desk) -> None:
     lease = desk.owned()
     for version in (1, 2, 3):
         desk.commit(lease, version, puts(feed=b"f%d" % version))
-    cursors = [entry.cursor for entry in desk.feed(0, 9)]
+    cursors = [entry.cursor for entry in desk.feed("", 9)]
     assert cursors == sorted(set(cursors))
     assert [entry.cursor for entry in desk.feed(cursors[0], 1)] == cursors[1:2]
     desk.prune(0, 100, 100)
-    assert desk.feed(0, 9) == []
+    assert desk.feed("", 9) == []
     desk.commit(lease, 4, puts())
     desk.commit(lease, 5, puts(feed=b"f5"))
-    (entry,) = desk.feed(0, 9)
+    (entry,) = desk.feed("", 9)
     assert entry.cursor > cursors[-1]
     assert (entry.lane, entry.version, entry.records) == (A, 5, b"f5")
 
@@ -1069,6 +1069,39 @@ def test_what_nobody_knows_is_not_found(desk: Desk) -> None:
     assert desk.page("confirmed", arrival(1).id, 9) == []
 
 
+def test_a_lanes_history_is_told_in_its_own_order(desk: Desk) -> None:
+    arrivals = [arrival(i, (A, B)[i % 2], priority=i % 3) for i in range(12)]
+    desk.accepted(*arrivals)
+    own = [one for one in arrivals if one.lane == A]
+    lease = desk.owned()
+    slot = RowPut(Table.SLOT, "1", own[1].id, b"slot")
+    touched = (Result(own[0].id, "confirmed", 5), slot)
+    desk.commit(lease, 1, Write(HeadWrite((1, 0, 0, 0), 1, 2, None, b"s"), touched))
+    expected = sorted(own, key=lambda one: one.priority)
+    found: list[IntentView] = []
+    while page := desk.history(A, found[-1].intent.id if found else None, 4):
+        assert len(page) <= 4
+        found += page
+    assert [view.intent.id for view in found] == [one.id for one in expected]
+    final = {view.intent.id: view.result.status for view in found if view.result is not None}
+    assert final == {own[0].id: "confirmed"}
+    assert [view.intent.id for view in found if view.open] == [own[1].id]
+    assert desk.history(LaneId("contract:unknown"), None, 9) == []
+
+
+def test_a_cursor_of_another_store_is_refused(desk: Desk) -> None:
+    for cursor in ("x", "-1", "9" * 40):
+        with pytest.raises(BadRequest, match="cursor"):
+            desk.feed(cursor, 9)
+
+
+def test_a_heartbeat_tells_who_lives(desk: Desk) -> None:
+    assert desk.beat(YOU, TTL_MS) == Alive((YOU,))
+    assert desk.beat(ME, TTL_MS) == Alive(tuple(sorted((ME, YOU))))
+    desk.leave(YOU)
+    assert desk.beat(ME, TTL_MS) == Alive((ME,))
+
+
 # Another start.
 
 
@@ -1088,7 +1121,7 @@ def test_everything_is_still_there_after_another_start(desk: Desk) -> None:
         return [
             desk.load(lease),
             desk.lanes(None, 9),
-            desk.feed(0, 9),
+            desk.feed("", 9),
             desk.ready(0, None, 9),
             desk.backlog(lease, START, 9),
             *(desk.intent(one.id) for one in arrivals),
@@ -1107,7 +1140,7 @@ def test_everything_is_still_there_after_another_start(desk: Desk) -> None:
     desk.reopen()
     new = desk.owned()
     desk.commit(new, 3, puts(feed=b"h"))
-    assert [entry.cursor for entry in desk.feed(0, 9)] == [3]
+    assert [entry.records for entry in desk.feed(before[2][-1].cursor, 9)] == [b"h"]
 
 
 @only(*KEPT)
@@ -1118,10 +1151,10 @@ def test_numbers_go_on_when_all_that_bore_them_is_pruned(desk: Desk, told: bool)
     desk.commit(lease, 1, settles(arrival(1), at_ms=10))
     if told:
         desk.tell(command())
-    (entry,) = desk.feed(0, 9)
+    (entry,) = desk.feed("", 9)
     desk.prune(100, 100, 100)
-    assert (desk.feed(0, 9), desk.intent(arrival(1).id)) == ([], None)
+    assert (desk.feed("", 9), desk.intent(arrival(1).id)) == ([], None)
     desk.reopen()
     lease = desk.owned()
     desk.commit(lease, 2, puts(feed=b"later"))
-    assert [later.cursor for later in desk.feed(entry.cursor, 9)] == [entry.cursor + 1]
+    assert [later.records for later in desk.feed(entry.cursor, 9)] == [b"later"]

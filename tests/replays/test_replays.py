@@ -88,7 +88,7 @@ def test_the_feed_of_an_old_database_still_folds_to_its_lanes(
     book: SqliteBook, lane: LaneId
 ) -> None:
     folded = CONTRACT.empty(lane)
-    for entry in book.feed(0, 1_000):
+    for entry in book.feed("", 1_000):
         if entry.lane == lane:
             for record in CONTRACT.decode(entry.records):
                 CONTRACT.evolve(folded, record)

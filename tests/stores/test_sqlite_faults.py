@@ -391,7 +391,7 @@ def test_another_program_that_writes_makes_it_busy_and_is_not_waited_for_long(pa
     assert time.monotonic() - begun < 10 * BUSY_WRITE_MS / 1000
     # What writes nothing needs no lock: a heartbeat goes on.
     book.begin()
-    assert book.beat(ME, 1_000, 0) == Alive()
+    assert book.beat(ME, 1_000, 0) == Alive((ME,))
     assert book.accept([arrival(1)]) == [Replayed(arrival(1).id)]
     flush(book)
     other.execute("ROLLBACK")

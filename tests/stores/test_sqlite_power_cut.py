@@ -65,7 +65,7 @@ class World:
             rows = self.book.load(Lease(lane, self.owner, view.head.fence))
             seen[f"rows {lane}"] = rows.open
             seen[f"mail {lane}"] = tuple(command.id for command in rows.mailbox)
-        for entry in self.book.feed(0, 100_000):
+        for entry in self.book.feed("", 100_000):
             seen[f"feed {entry.cursor}"] = (entry.lane, entry.version)
         for word in ("queued", "submitted", "confirmed"):
             for intent in self.book.page(word, None, 100_000):

@@ -202,7 +202,8 @@ class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 class FeedEntry(Struct, frozen=True):
     """What one commit told: the records of one lane, in the order of its versions."""
 
-    cursor: int
+    cursor: str
+    """Where the feed goes on behind this entry. Opaque: only its store can read it."""
     lane: LaneId
     version: int
     at_ms: int

@@ -10,7 +10,7 @@ same Books.
 from collections.abc import Sequence
 from typing import Protocol
 
-from laneway.core.errors import Bug
+from laneway.core.errors import BadRequest, Bug
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
 from laneway.core.limits import PRIORITY_CLASSES
@@ -27,6 +27,7 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Alive, Durability, IntentView, Lost
+from laneway.stores.limits import FEED_CURSOR_CHARS_MAX
 
 KEY_INDEX = "key"
 """Idempotency keys; the value is the scope, a unit separator and the key."""
@@ -41,6 +42,15 @@ def flush(book: "Book") -> None:
 
 def key_value(scope: str, key: str) -> str:
     return f"{scope}\x1f{key}"
+
+
+def feed_place(cursor: str) -> int:
+    """The number behind which a feed goes on, in the stores that count."""
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit()) or len(cursor) > FEED_CURSOR_CHARS_MAX:
+        raise BadRequest("cursor", "not a cursor of this store")
+    return int(cursor)
 
 
 class Book(Protocol):
@@ -77,7 +87,8 @@ class Book(Protocol):
     def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]: ...
     def oldest(self, lane: LaneId) -> IntentRow | None: ...
     def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]: ...
-    def feed(self, after: int, limit: int) -> list[FeedEntry]: ...
+    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]: ...
+    def feed(self, after: str, limit: int) -> list[FeedEntry]: ...
     def close(self) -> None: ...
 
 
@@ -92,7 +103,7 @@ class Pulse:
         if owner in self._dead:
             return Lost()
         self._until_ms[owner] = now_ms + ttl_ms
-        return Alive()
+        return Alive(tuple(sorted(o for o, until in self._until_ms.items() if until >= now_ms)))
 
     def leave(self, owner: Owner) -> None:
         self._until_ms.pop(owner, None)

@@ -6,7 +6,7 @@ loop goes on meanwhile. On a quick disk the loop syncs it itself, which is quick
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -23,7 +23,7 @@ from laneway.core.errors import (
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
 from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Rows
-from laneway.ports import Alive, Clock, Commit, Durability, IntentView, Lost
+from laneway.ports import Alive, Clock, Commit, Durability, IntentView, Lost, News
 from laneway.stores.book import Book
 from laneway.stores.limits import (
     COMMIT_BYTES,
@@ -53,6 +53,7 @@ class GroupStore:
         self._sync_ms = 0.0
         self._executor: ThreadPoolExecutor | None = None
         self._failed: StoreError | None = None
+        self._closing = asyncio.Event()
         self._alone = 0
         """How many of the next requests are written each in a group of its own."""
         self.durability: Durability = book.durability
@@ -280,8 +281,20 @@ class GroupStore:
     ) -> "asyncio.Future[list[IntentView]]":
         return self._read(self._book.page, status, after, limit)
 
-    def feed(self, after: int, limit: int) -> "asyncio.Future[list[FeedEntry]]":
+    def history(
+        self, lane: LaneId, after: IntentId | None, limit: int
+    ) -> "asyncio.Future[list[IntentView]]":
+        return self._read(self._book.history, lane, after, limit)
+
+    def feed(self, after: str, limit: int) -> "asyncio.Future[list[FeedEntry]]":
         return self._read(self._book.feed, after, limit)
+
+    async def news(self) -> AsyncIterator[News]:
+        """None ever comes: there is no other process."""
+        none: tuple[News, ...] = ()
+        for never in none:
+            yield never
+        await self._closing.wait()
 
     def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -303,6 +316,7 @@ class GroupStore:
             self._write()
             if self._writing is not None:
                 await self._writing
+        self._closing.set()
         if self._failed is None:
             self._failed = StoreRefused("the store", "it is closed")
         if self._executor is not None:

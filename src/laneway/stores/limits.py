@@ -33,3 +33,6 @@ PRUNE_SCAN_MAX = 5_000
 PLACE_SCAN_MAX = 64
 """Ids looked at to find where a page goes on behind a pruned intent; ids of one millisecond are
 in no order, and no door takes more than this in one."""
+
+FEED_CURSOR_CHARS_MAX = 18
+"""Digits of a feed's cursor: as many as a row number can have and SQLite can still compare."""

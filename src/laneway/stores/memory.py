@@ -42,6 +42,7 @@ from laneway.stores.book import (
     KEY_INDEX,
     Pulse,
     check_class,
+    feed_place,
     key_value,
     leftovers,
     says_the_same,
@@ -254,7 +255,9 @@ class MemoryBook:
         )
         if write.feed:
             cursor = self._next("feed_next")
-            self.entries.append(FeedEntry(cursor, lease.lane, version, write.at_ms, write.feed))
+            self.entries.append(
+                FeedEntry(str(cursor), lease.lane, version, write.at_ms, write.feed)
+            )
             self._undo.append((self.entries, None, None))
         return version
 
@@ -378,8 +381,21 @@ class MemoryBook:
                     break
         return found
 
-    def feed(self, after: int, limit: int) -> list[FeedEntry]:
-        return [entry for entry in self.entries if entry.cursor > after][:limit]
+    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
+        shelf = self.shelves.get(lane)
+        classes = {} if shelf is None else shelf.classes
+        rows = [row for priority in sorted(classes) for row in classes[priority]]
+        row = None if after is None else self.intents.get(after)
+        if row is not None:
+            rows = [
+                other for other in rows if (other.priority, other.seq) > (row.priority, row.seq)
+            ]
+        views = (self.intent(other.id) for other in rows[:limit])
+        return [view for view in views if view is not None]
+
+    def feed(self, after: str, limit: int) -> list[FeedEntry]:
+        place = feed_place(after)
+        return [entry for entry in self.entries if feed_place(entry.cursor) > place][:limit]
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
         old = [r for r in self.results.values() if r.settled_ms < before_ms and self._rests(r)]

@@ -25,7 +25,7 @@ from laneway.core.rows import (
     all_classes,
 )
 from laneway.ports import IntentView
-from laneway.stores.book import ID_INDEX
+from laneway.stores.book import ID_INDEX, feed_place
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
 from laneway.stores.sqlite.codec import (
     decode_command,
@@ -243,8 +243,24 @@ class SqliteReader:
         return (0, 0, 0) if found is None else (found[0], 0, 0)
 
     @readable
-    def feed(self, after: int, limit: int) -> list[FeedEntry]:
+    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
+        found = self._one("lane_no", lane)
+        if found is None:
+            return []
+        place = None if after is None else self._one("place", pack_id(after))
+        priority, seq = (0, 0) if place is None else place[2:4]
         return [
-            FeedEntry(cursor, LaneId(lane), version, at_ms, records)
-            for cursor, lane, version, at_ms, records in self._all("feed", after, limit)
+            IntentView(
+                intent_row(lane, *row),
+                None if result is None else decode_result(result),
+                bool(named),
+            )
+            for *row, result, named in self._all("history", found[0], priority, seq, limit)
+        ]
+
+    @readable
+    def feed(self, after: str, limit: int) -> list[FeedEntry]:
+        return [
+            FeedEntry(str(cursor), LaneId(lane), version, at_ms, records)
+            for cursor, lane, version, at_ms, records in self._all("feed", feed_place(after), limit)
         ]

@@ -101,6 +101,13 @@ SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body,
 FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.no = i.no
 WHERE i.id = ?
 
+-- name: history
+SELECT i.id, i.priority, i.seq, i.body, r.body,
+       EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+FROM intents i LEFT JOIN results r ON r.no = i.no
+WHERE i.lane_no = ?1 AND (i.priority, i.seq) > (?2, ?3)
+ORDER BY i.priority, i.seq LIMIT ?4
+
 -- name: place
 SELECT no, lane_no, priority, seq FROM intents WHERE id = ?
 
