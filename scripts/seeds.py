@@ -25,7 +25,7 @@ MUST_BE_SEEN = {
         "crash:before perform",
         "crash:before answer",
         "declared dead",
-        "evicted",
+        "lane released",
         "fault:crash",
         "fault:double_second_told",
         "fault:lost",

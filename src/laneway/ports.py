@@ -45,9 +45,11 @@ class IntentView(Struct, frozen=True):
 
 
 class Woken(Struct, frozen=True):
-    """Another process left an intent or a command for this lane."""
+    """Another process left something for this lane."""
 
     lane: LaneId
+    told: bool = False
+    """Whether it was a command, and not an intent."""
 
 
 class Ended(Struct, frozen=True):
@@ -113,7 +115,7 @@ class Store(Protocol):
         """What was told behind this cursor ("" is the beginning), ordered for each lane."""
 
     def news(self) -> AsyncIterator[News]:
-        """What other processes do, until the store is closed. Whoever needs to know asks too."""
+        """What other processes do, while there are any. Whoever needs to know asks too."""
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> Future[int]: ...
     def close(self) -> Future[None]: ...

@@ -304,7 +304,6 @@ def test_what_became_of_an_effect_is_heard_even_if_the_lane_was_loaded_again() -
 def test_answers_to_lanes_that_are_not_held_are_dropped() -> None:
     desk = Desk()
     lease = Lease(A, Owner("me"), 1)
-    desk.reactor.opened(lease, desk.book.load(desk.claim(A)))
     desk.reactor.not_opened(A, 0)
     desk.reactor.open_failed(A, 0)
     desk.reactor.read_failed(lease, 0)
@@ -312,6 +311,13 @@ def test_answers_to_lanes_that_are_not_held_are_dropped() -> None:
     desk.reactor.answered(A, Ignored())
     desk.reactor.broken(A, RuntimeError())
     assert desk.settle() == []
+
+
+def test_a_lane_that_was_given_up_while_it_was_claimed_is_released() -> None:
+    desk = Desk()
+    lease = desk.claim(A)
+    desk.reactor.opened(lease, desk.book.load(lease))
+    assert desk.reactor.orders(0) == [Release(lease)]
 
 
 def test_a_lane_claimed_twice_stands_on_the_last_lease() -> None:

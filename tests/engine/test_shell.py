@@ -23,7 +23,7 @@ from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Result
-from laneway.engine import shell
+from laneway.engine import patrol
 from laneway.engine.contract import ContractPerformer, encode_call
 from laneway.engine.limits import EVENTS_PER_TURN_MAX, LEASE_STOP_MS, STOP_MS_MAX
 from laneway.engine.listeners import Listener
@@ -186,7 +186,7 @@ def test_the_result_of_an_unknown_intent_is_not_waited_for() -> None:
 def test_a_start_takes_up_every_lane_that_has_work_page_by_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shell, "READY_PAGE", 50)
+    monkeypatch.setattr(patrol, "READY_PAGE", 50)
     lanes = [lane_id("contract", f"T{n:04}") for n in range(107)]
     house = House()
 

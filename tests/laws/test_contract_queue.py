@@ -321,6 +321,7 @@ def test_three_contracts_run_in_parallel_and_each_in_order(tmp_path: Path) -> No
 def test_a_load_of_fifty_concurrent_requests_leaves_nothing_behind(world: World) -> None:
     async def main() -> None:
         async with world.open() as laneway:
+            await asyncio.sleep(0.01)
             before = len(asyncio.all_tasks())
             handles = await asyncio.gather(*(laneway.submit("Qm1", str(n)) for n in range(50)))
             row = await metrics(laneway)

@@ -42,6 +42,8 @@ class Heart:
         self._owner = owner
         self._retention = retention
         self._until_ms: int | None = None
+        self.beaten: Callable[[tuple[Owner, ...]], None] = lambda _: None
+        """Called after each heartbeat with everyone who lives."""
         self._pruned_ms = clock.monotonic_ms()
         self._task: asyncio.Task[None] | None = None
 
@@ -74,9 +76,11 @@ class Heart:
     async def _beat(self) -> None:
         # Counted from before the question: the answer's way back must not lengthen the lease.
         begun_ms = self._clock.monotonic_ms()
-        if isinstance(await self._store.beat(self._owner, LEASE_TTL_MS), Lost):
+        answer = await self._store.beat(self._owner, LEASE_TTL_MS)
+        if isinstance(answer, Lost):
             raise LeaseLost("every lane", 0, 0)
         self._until_ms = begun_ms + LEASE_STOP_MS
+        self.beaten(answer.peers)
 
     async def _prune(self) -> None:
         now_ms = self._clock.monotonic_ms()

@@ -28,8 +28,12 @@ COMMIT_RETRY_MS_MIN = 50
 COMMIT_RETRY_MS_MAX = 5_000
 """A store that is busy or full is tried again after 50 ms, doubling to 5 s: no spinning."""
 
-CLAIM_RETRY_MS = 5_000
-"""A lane that someone else owns is asked for again this often."""
+CLAIM_RETRY_MS = 2_000
+"""A lane that someone else owns is asked for again this often: as often as hearts beat."""
+
+WAITERS_ASKED_MAX = 512
+"""Callers waiting for other processes' lanes whose answers are asked for at one heartbeat. The
+store's news brings most of them sooner."""
 
 READY_PAGE = 512
 """Lanes fetched at once when a process starts and takes up what waits."""

@@ -14,6 +14,7 @@ from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage, IntentRow
 from laneway.core.rows import Command, Lease, Result, Rows, all_classes, taken
 from laneway.engine.alarms import Alarms
+from laneway.engine.fleet import Fleet
 from laneway.engine.limits import (
     CLAIM_RETRY_MS,
     COMMIT_RETRY_MS_MAX,
@@ -52,6 +53,7 @@ class Reactor:
         self._alarms = Alarms(self._runs)
         self._orders: list[Order] = []
         self._stopped: set[LaneId] = set()
+        self._fleet = Fleet(owner)
         self._now_ms = 0
         """The latest time this was told."""
         self._holding = False
@@ -100,7 +102,7 @@ class Reactor:
         return run is not None and run.lane is not None and run.draft is None
 
     def has_work(self) -> bool:
-        """Whether `orders` must be asked again at once: a lane had more than one turn holds."""
+        """Whether `orders` must be asked again at once."""
         return bool(self._queue)
 
     def next_ms(self) -> int | None:
@@ -108,6 +110,14 @@ class Reactor:
         return self._alarms.next_ms()
 
     # What happened.
+
+    def joined(self, peers: tuple[Owner, ...]) -> None:
+        """These live. A lane that belongs elsewhere now goes when nothing of it is under way."""
+        if self._fleet.joined(peers):
+            for run in list(self._runs.values()):
+                run.leaving = not self._fleet.is_ours(run.id)
+                if run.lease is not None:
+                    self._enqueue(run)
 
     def woken(self, lane: LaneId, priority: int = 0) -> None:
         """Something waits for this lane; any process's door may have accepted it."""
@@ -140,14 +150,15 @@ class Reactor:
     def opened(self, lease: Lease, rows: Rows) -> None:
         """The lane is ours, and these are its rows."""
         run = self._runs.get(lease.lane)
-        if run is None or (run.lease is not None and run.lease.fence > lease.fence):
-            return  # Given up meanwhile, or claimed once more: this lease is no longer the last.
+        if run is None:
+            self._orders.append(Release(lease))  # Given up meanwhile: others may have it.
+            return
+        if run.lease is not None and run.lease.fence > lease.fence:
+            return  # Claimed once more: this lease is no longer the last.
         if run.lease is not None:
             # Claimed twice: the first lease is void, and so is all that stands on it.
             self._forget(run)
-            doubted = run.doubted
-            run = self._runs[lease.lane] = Run(lease.lane, run.kind)
-            run.doubted = doubted
+            run = self._runs[lease.lane] = run.afresh()
         run.lease, run.rows = lease, rows
         self._enqueue(run)
 
@@ -172,7 +183,11 @@ class Reactor:
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
         """Someone else owns it: ask again in a while."""
         run = self._runs.get(lane)
-        if run is not None and run.lease is None:
+        if run is None or run.lease is not None:
+            return
+        if run.leaving:
+            self._forget(run)
+        else:
             self._retry(run, now_ms + CLAIM_RETRY_MS)
 
     def open_failed(self, lane: LaneId, now_ms: int) -> None:
@@ -258,11 +273,10 @@ class Reactor:
         if run is None:
             return
         self._forget(run)
-        again = Run(run.id, run.kind)
+        again = self._runs[run.id] = run.afresh()
         again.retries = run.retries + 1
         if run.draft is not None and run.write is not None:
             again.doubted = run.version + 1, run.draft, run.write
-        self._runs[run.id] = again
         if run.retries == 0:
             self._orders.append(Open(run.id))
         else:
@@ -358,7 +372,7 @@ class Reactor:
         if draft.answered:
             # Only a command makes a waiting intent final.
             run.ahead.drop(t.intent for t in draft.touched if isinstance(t, Result))
-        if not self._holding and run.hearing == 0:
+        if not self._holding and run.hearing == 0 and not run.leaving:
             self._pull(run, draft, now_ms)
         run.deadline_ms = kind.deadline(lane)
         if draft.records or draft.answered:
@@ -406,10 +420,15 @@ class Reactor:
             return
         if run.mailbox or run.mail:
             self._enqueue(run)
-        elif not (run.wakes() or run.is_asking() or run.queued or run.kind.resume(run.lane)):
+        elif run.is_asking() or run.queued or (run.wakes() and not run.leaving):
+            pass
+        elif not run.kind.resume(run.lane):
             # By the law of `resume`, a lane that would resume nothing waits for no answer. What
             # its page holds is only read ahead: the lane wants none of it now.
-            self._idle[run.id] = run
+            if run.leaving:
+                self._give_up(run)
+            else:
+                self._idle[run.id] = run
 
     def _perform(self, run: Run, effect: Any) -> None:
         if not self._closing:
@@ -419,7 +438,7 @@ class Reactor:
     def _run(self, lane: LaneId) -> Run | None:
         """The lane as it is held, opened if need be; None if it is not for this process."""
         run = self._runs.get(lane)
-        if run is None and self.serves(lane) and not self._closing:
+        if run is None and self.serves(lane) and not self._closing and self._fleet.is_ours(lane):
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
             self._orders.append(Open(lane))
         return run
@@ -440,10 +459,12 @@ class Reactor:
 
     def _evict(self) -> None:
         while len(self._idle) > self._windows.idle_lanes:
-            _, run = self._idle.popitem(last=False)
-            self._runs.pop(run.id, None)
-            if run.lease is not None:
-                self._orders.append(Release(run.lease))
+            self._give_up(next(iter(self._idle.values())))
+
+    def _give_up(self, run: Run) -> None:
+        self._forget(run)
+        if run.lease is not None:
+            self._orders.append(Release(run.lease))
 
     def _enqueue(self, run: Run) -> None:
         self._idle.pop(run.id, None)
@@ -471,10 +492,9 @@ class Reactor:
                     self._alarms.set(run, later_ms)
 
     def _again(self, run: Run) -> None:
-        if run.lease is None:
+        if run.lease is None:  # Even if it belongs elsewhere: the store may still say it is ours.
             self._orders.append(Open(run.id))
         elif run.write is not None:
-            assert run.lease is not None
             self._orders.append(Commit(run.lease, run.version + 1, run.write))
         else:
             self._enqueue(run)

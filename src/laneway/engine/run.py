@@ -59,6 +59,7 @@ class Run:
         "kind",
         "lane",
         "lease",
+        "leaving",
         "mail",
         "mailbox",
         "queued",
@@ -76,6 +77,8 @@ class Run:
         self.lease: Lease | None = None
         self.rows: Rows | None = None
         """Loaded, and not yet stood up: that is done in the lane's own turn."""
+        self.leaving = False
+        """Whether it belongs to another process now, and only finishes what is under way."""
         self.version = 0
         self.mailbox: deque[Any] = deque()
         self.mail: deque[Command] = deque()
@@ -97,6 +100,12 @@ class Run:
         self.retry_ms: int | None = None
         self.deadline_ms: int | None = None
         self.heap_ms: int | None = None
+
+    def afresh(self) -> "Run":
+        """The same lane, to be opened again: nothing that stood in memory counts."""
+        again = Run(self.id, self.kind)
+        again.doubted, again.leaving = self.doubted, self.leaving
+        return again
 
     def wakes(self) -> bool:
         """Whether some time wakes this lane, and not only a message."""

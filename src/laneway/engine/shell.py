@@ -13,7 +13,7 @@ from laneway.engine.clerk import Clerk
 from laneway.engine.door import Door
 from laneway.engine.effects import Effects, Performer
 from laneway.engine.heart import Heart, Retention
-from laneway.engine.limits import READY_PAGE, STOP_MS_MAX
+from laneway.engine.limits import STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
 from laneway.engine.orders import (
     Open,
@@ -27,6 +27,7 @@ from laneway.engine.orders import (
 )
 from laneway.engine.outbox import Messenger
 from laneway.engine.passing import is_passing
+from laneway.engine.patrol import Patrol
 from laneway.engine.reactor import Reactor
 from laneway.engine.waiters import EngineStopped, Waiters
 from laneway.ports import Clock, Commit, Store
@@ -59,7 +60,11 @@ class Engine:
         self._listeners = Listeners(listeners)
         self._door = Door(store, self._entered, self._written)
         self._waiters = Waiters(store)
+        self._patrol = Patrol(store, reactor, clock, self._waiters)
+        self._patrol.moved = self._schedule
+        self._patrol.failed = self._fail
         self._heart = Heart(store, clock, reactor.owner, retention)
+        self._heart.beaten = self._patrol.beaten
         messenger = Messenger(store, clock, self._entered, self._wake)
         self._effects = Effects(reactor, performers, messenger, self._heart, clock)
         self._effects.moved = self._schedule
@@ -78,15 +83,8 @@ class Engine:
     async def start(self) -> None:
         """Say that we live, and take up every lane that has work."""
         await self._heart.start(self._fail)
-        after: LaneId | None = None
-        while True:
-            lanes = await self.store.ready(self._clock.now_ms(), after, READY_PAGE)
-            for lane in lanes:
-                self.reactor.woken(lane)
-            self._pump()
-            if len(lanes) < READY_PAGE:
-                return
-            after = lanes[-1]
+        await self._patrol.look()
+        self._patrol.start()
 
     def submit(self, arrival: Arrival) -> "asyncio.Future[Answer]":
         return self._door.submit(arrival)
@@ -130,6 +128,7 @@ class Engine:
             log.warning("the engine stops although calls or commits are still under way")
         self.reactor.close()
         self._heart.stop()
+        self._patrol.stop()
         self._disarm()
         leases = self.reactor.leave()
         if self.failure is None:
@@ -242,6 +241,7 @@ class Engine:
         self.reactor.close()
         self._effects.stop()
         self._heart.stop()
+        self._patrol.stop()
         self._disarm()
         self._listeners.failed(error)
         self._waiters.end(error)

@@ -1,11 +1,12 @@
 """Callers who wait for the final answer of an intent, in this process."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from laneway.core.errors import Draining, IntentNotFound, LanewayError
-from laneway.core.ids import IntentId
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
+from laneway.engine.limits import WAITERS_ASKED_MAX
 from laneway.ports import Store
 
 PRUNED_INDEX = "id"
@@ -31,6 +32,8 @@ class Waiters:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[IntentId, list[asyncio.Future[Result]]] = {}
+        self._lanes: dict[IntentId, LaneId] = {}
+        """Whose answer each of them is, once that is known."""
         self._over: Exception | None = None
 
     async def result(self, intent: IntentId) -> Result:
@@ -49,6 +52,8 @@ class Waiters:
     async def _known(self, intent: IntentId) -> Result | None:
         view = await self._store.intent(intent)
         if view is not None:
+            if view.result is None and intent in self._waiting:
+                self._lanes[intent] = view.intent.lane
             return view.result
         left = await self._store.find(PRUNED_INDEX, intent)
         if left is None:
@@ -61,11 +66,23 @@ class Waiters:
             waiting.remove(future)
             if not waiting:
                 del self._waiting[intent]
+                self._lanes.pop(intent, None)
+
+    async def look(self, skips: Callable[[LaneId], bool]) -> None:
+        """Ask the store for answers of lanes that are not skipped: other processes run them."""
+        asked = [intent for intent, lane in self._lanes.items() if not skips(lane)]
+        for intent in asked[:WAITERS_ASKED_MAX]:
+            view = await self._store.intent(intent)
+            if view is not None and view.result is not None:
+                self.tell((view.result,))
+            elif intent in self._lanes:
+                self._lanes[intent] = self._lanes.pop(intent)  # The others are asked first.
 
     def tell(self, results: Sequence[Result]) -> None:
         if not self._waiting:
             return
         for result in results:
+            self._lanes.pop(result.intent, None)
             for future in self._waiting.pop(result.intent, ()):
                 if not future.done():
                     future.set_result(result)

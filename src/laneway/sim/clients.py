@@ -64,7 +64,7 @@ class Client:
         if not living:
             world.after(50, "submit", lambda: self._submit(wish))
             return
-        process = living[-1]
+        process = living[wish.number % len(living)]
         if wish.valid_until_ms is None and world.chance(0.05):
             wish.valid_until_ms = world.now_ms + self._dice.randint(1, 400)
         payload = encode(wish.call())

@@ -31,6 +31,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Chance of an operator's word."""
     delay_ms: int
     """The longest way of a message."""
+    processes: int = 1
+    """How many share the store from the start."""
 
     def rng(self, actor: str) -> Random:
         """One stream an actor: what one does leaves the others' dice alone."""
@@ -76,4 +78,5 @@ def plan(seed: int, *, shared: bool = True) -> Plan:
         foreign=0.1 if rng.random() < 0.2 else 0.0,
         operator=0.03 if rng.random() < 0.3 else 0.0,
         delay_ms=rng.choice((1, 20, 120)),
+        processes=rng.choice((1, 1, 2, 3)) if shared else 1,
     )

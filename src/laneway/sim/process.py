@@ -43,15 +43,6 @@ class Process:
         world = self.world
         world.note(f"{self.owner} starts")
         self.beat()
-        after: LaneId | None = None
-        while True:
-            lanes = world.book.ready(world.now_ms, after, READY_PAGE)
-            for lane in lanes:
-                self.reactor.woken(lane)
-            if len(lanes) < READY_PAGE:
-                break
-            after = lanes[-1]
-        self.pump_soon()
 
     def freeze(self) -> None:
         """Stopped as by SIGSTOP, past its lease; it wakes up believing nothing happened."""
@@ -69,7 +60,22 @@ class Process:
             self.alive = False
             return
         self.lease_until_ms = world.now_ms + LEASE_STOP_MS
+        self.reactor.joined(answer.peers)
+        self.look()
         world.after(HEARTBEAT_MS, "beat", self.beat, self)
+
+    def look(self) -> None:
+        """Take up what has work and belongs to us."""
+        world = self.world
+        after: LaneId | None = None
+        while True:
+            lanes = world.book.ready(world.now_ms, after, READY_PAGE)
+            for lane in lanes:
+                self.reactor.woken(lane)
+            if len(lanes) < READY_PAGE:
+                break
+            after = lanes[-1]
+        self.pump_soon()
 
     def may_act(self) -> bool:
         return self.world.now_ms <= self.lease_until_ms
@@ -124,7 +130,7 @@ class Process:
                 commands = world.book.mailbox(lease)
                 self.later("mail", lambda: self.reactor.mailbox_read(lease, commands))
             case Release(lease=lease):
-                world.seen["evicted"] += 1
+                world.seen["lane released"] += 1
                 world.group(lambda book: book.release(lease))
             case Stopped(lane=lane, error=error):
                 raise AssertionError(f"{lane} was stopped by a bug: {error!r}") from error

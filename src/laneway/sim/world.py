@@ -141,7 +141,8 @@ class World:
 
     def run(self) -> None:
         """Faults first, then quiet: safety is checked all along, liveness at the end."""
-        self.boot()
+        for _ in range(self.plan.processes):
+            self.boot()
         self.client.start()
         self.operator.start()
         self._until(lambda: self.now_ms - self.begun_ms > FAULTS_MS)

@@ -53,7 +53,6 @@ class GroupStore:
         self._sync_ms = 0.0
         self._executor: ThreadPoolExecutor | None = None
         self._failed: StoreError | None = None
-        self._closing = asyncio.Event()
         self._alone = 0
         """How many of the next requests are written each in a group of its own."""
         self.durability: Durability = book.durability
@@ -294,7 +293,6 @@ class GroupStore:
         none: tuple[News, ...] = ()
         for never in none:
             yield never
-        await self._closing.wait()
 
     def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -316,7 +314,6 @@ class GroupStore:
             self._write()
             if self._writing is not None:
                 await self._writing
-        self._closing.set()
         if self._failed is None:
             self._failed = StoreRefused("the store", "it is closed")
         if self._executor is not None:

@@ -1,0 +1,96 @@
+"""Looks around: what has work and is ours to do, and what other processes did.
+
+The store's news are hints. Whatever they miss is found at the next heartbeat.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import assert_never
+
+from laneway.core.errors import LanewayError
+from laneway.core.ids import LaneId, Owner
+from laneway.engine.limits import READY_PAGE
+from laneway.engine.passing import is_passing
+from laneway.engine.reactor import Reactor
+from laneway.engine.waiters import Waiters
+from laneway.ports import Clock, Ended, Store, Woken
+
+
+class Patrol:
+    """Wakes lanes of ours that nobody here woke."""
+
+    def __init__(self, store: Store, reactor: Reactor, clock: Clock, waiters: Waiters) -> None:
+        self._store = store
+        self._reactor = reactor
+        self._clock = clock
+        self._waiters = waiters
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking = False
+        self.moved: Callable[[], None] = lambda: None
+        """Called when a lane may have work."""
+        self.failed: Callable[[BaseException], None] = lambda _: None
+        """Called when the store failed."""
+
+    def start(self) -> None:
+        self._begin(self._listen())
+
+    def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    def beaten(self, peers: tuple[Owner, ...]) -> None:
+        """The heart beat, and these live."""
+        self._reactor.joined(peers)
+        self.moved()
+        if len(peers) > 1 and not self._looking:
+            self._begin(self._look())
+
+    async def look(self) -> None:
+        """Take up every lane that has work and belongs to us."""
+        after: LaneId | None = None
+        while True:
+            lanes = await self._store.ready(self._clock.now_ms(), after, READY_PAGE)
+            for lane in lanes:
+                self._reactor.woken(lane)
+            self.moved()
+            if len(lanes) < READY_PAGE:
+                return
+            after = lanes[-1]
+
+    async def _look(self) -> None:
+        self._looking = True
+        try:
+            await self.look()
+            await self._waiters.look(self._reactor.holds)
+        finally:
+            self._looking = False
+
+    async def _listen(self) -> None:
+        async for news in self._store.news():
+            match news:
+                case Woken(lane=lane, told=told):
+                    if told:
+                        self._reactor.called(lane)
+                    else:
+                        self._reactor.woken(lane)
+                    self.moved()
+                case Ended(lane=lane):
+                    await self._waiters.look(partial(is_other, lane))
+                case _:
+                    assert_never(news)
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, name="laneway-patrol")
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not (isinstance(error, LanewayError) and is_passing(error)):
+            self.failed(error)
+
+
+def is_other(ended: LaneId, lane: LaneId) -> bool:
+    return lane != ended
