@@ -85,6 +85,8 @@ class Store(Protocol):
     """
 
     durability: Durability
+    shared: bool
+    """Whether other processes may use it at the same time."""
 
     # Any process, unfenced.
     def accept(self, arrivals: Sequence[Arrival]) -> Future[Sequence[Answer]]: ...

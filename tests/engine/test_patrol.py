@@ -60,8 +60,10 @@ class Stage:
     def called(self, lane: LaneId) -> None:
         self.woke.append(("called", lane))
 
-    def joined(self, peers: tuple[Owner, ...]) -> None:
+    def joined(self, peers: tuple[Owner, ...]) -> bool:
+        changed = self.peers not in ((), peers)
         self.peers = peers
+        return changed
 
     def holds(self, lane: LaneId) -> bool:
         return lane in self.held
@@ -129,6 +131,20 @@ def test_one_alone_has_nothing_to_look_for() -> None:
 
     stage.time.run(story())
     assert stage.woke == []
+
+
+def test_the_last_one_left_looks_for_what_the_others_had() -> None:
+    stage = Stage()
+
+    async def story() -> None:
+        stage.patrol.beaten((ME, OTHER))
+        await asyncio.sleep(0.1)
+        stage.lanes = [A]
+        stage.patrol.beaten((ME,))
+        await asyncio.sleep(0.1)
+
+    stage.time.run(story())
+    assert stage.woke == [("woken", A)]
 
 
 def test_a_busy_store_is_looked_at_again_and_a_broken_one_ends_the_engine() -> None:

@@ -29,7 +29,7 @@ from laneway.engine.orders import (
     Stopped,
     Told,
 )
-from laneway.engine.reactor import Windows
+from laneway.engine.windows import Windows
 from laneway.ports import Commit
 
 

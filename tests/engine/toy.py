@@ -34,7 +34,8 @@ from laneway.engine.orders import (
     Stopped,
     Told,
 )
-from laneway.engine.reactor import Reactor, Windows
+from laneway.engine.reactor import Reactor
+from laneway.engine.windows import Windows
 from laneway.lanes.kind import LaneKind, LaneState
 from laneway.ports import Commit
 from laneway.stores.book import flush

@@ -49,7 +49,8 @@ from laneway.engine.orders import (
     Stopped,
     Told,
 )
-from laneway.engine.reactor import Reactor, Windows
+from laneway.engine.reactor import Reactor
+from laneway.engine.windows import Windows
 from laneway.ports import Commit
 from laneway.stores.memory import MemoryBook
 

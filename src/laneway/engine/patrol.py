@@ -41,9 +41,9 @@ class Patrol:
 
     def beaten(self, peers: tuple[Owner, ...]) -> None:
         """The heart beat, and these live."""
-        self._reactor.joined(peers)
+        changed = self._reactor.joined(peers)
         self.moved()
-        if len(peers) > 1 and not self._looking:
+        if (changed or len(peers) > 1) and not self._looking:
             self._begin(self._look())
 
     async def look(self) -> None:

@@ -35,8 +35,6 @@ from laneway.engine.windows import Windows
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
-__all__ = ["Reactor", "Windows"]
-
 
 class Reactor:
     """Runs the lanes that this process owns."""
@@ -111,13 +109,15 @@ class Reactor:
 
     # What happened.
 
-    def joined(self, peers: tuple[Owner, ...]) -> None:
-        """These live. A lane that belongs elsewhere now goes when nothing of it is under way."""
-        if self._fleet.joined(peers):
+    def joined(self, peers: tuple[Owner, ...]) -> bool:
+        """These live; True if that is new. A lane of others goes when nothing of it is out."""
+        changed = self._fleet.joined(peers)
+        if changed:
             for run in list(self._runs.values()):
                 run.leaving = not self._fleet.is_ours(run.id)
                 if run.lease is not None:
                     self._enqueue(run)
+        return changed
 
     def woken(self, lane: LaneId, priority: int = 0) -> None:
         """Something waits for this lane; any process's door may have accepted it."""

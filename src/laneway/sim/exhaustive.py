@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from laneway.engine.reactor import Windows
+from laneway.engine.windows import Windows
 from laneway.lanes.contract import ContractSettings
 from laneway.sim.limits import STATES_MAX
 from laneway.sim.scope.choices import Budget, Choice, Word

@@ -4,7 +4,7 @@ from random import Random
 
 from msgspec import Struct
 
-from laneway.engine.reactor import Windows
+from laneway.engine.windows import Windows
 from laneway.lanes.contract import ContractSettings
 
 

@@ -41,6 +41,8 @@ Request = tuple[Callable[[], Any], "asyncio.Future[Any]", int]
 class GroupStore:
     """Every request that writes is answered only when its group is durable."""
 
+    shared = False
+
     def __init__(
         self, book: Book, clock: Clock, *, thread: Literal["auto", "always", "never"] = "auto"
     ) -> None:

@@ -54,6 +54,7 @@ class Laneway(Commands):
             has_chain=host.traits.has_chain,
         )
         self.host = host
+        self.shared = store.shared
         self.settings = settings
         self._closing = asyncio.Lock()
         self._closed = False

@@ -30,6 +30,9 @@ class Settled(msgspec.Struct, frozen=True):
 class Desk(Protocol):
     """What a handle asks of the engine it came from."""
 
+    shared: bool
+    """Whether another process may run the lane, and this one not hear of its answers."""
+
     def check(self) -> None:
         """Raise what ended the engine, if anything did."""
 
@@ -71,8 +74,8 @@ class Handle:
     async def _wait(self) -> Result:
         if self.refusal is not None:
             raise self.refusal
-        if self._result is None and self.replayed:
-            # Nobody knows here what became of it since: the store does.
+        if self._result is None and (self.replayed or self._desk.shared):
+            # Perhaps nobody here knows what became of it: the store does.
             self._result = await self._desk.wait(self.id)
         if self._result is None:
             self._desk.check()

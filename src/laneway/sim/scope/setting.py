@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from laneway.core.ids import intent_id
 from laneway.core.intent import Arrival
-from laneway.engine.reactor import Windows
+from laneway.engine.windows import Windows
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.ports import ContractCall
 from laneway.sim.scope.ledgers import Ledgers

@@ -9,7 +9,8 @@ from laneway.core.ids import Owner
 from laneway.core.rows import Result
 from laneway.engine import orders
 from laneway.engine.limits import READY_PAGE
-from laneway.engine.reactor import Reactor, Windows
+from laneway.engine.reactor import Reactor
+from laneway.engine.windows import Windows
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 from laneway.sim.scope.copies import copied
