@@ -38,6 +38,8 @@ OTHER: dict[str, object] = {
     "host.answer_ms": 3_000,
     "host.callable": "my.module:execute",
     "host.round_ms": 50,
+    "engine.heartbeat_ms": 200,
+    "engine.lease_ms": 9_000,
     "retention.intents_days": 7,
     "retention.feed_days": 0,
     "log.level": "debug",
@@ -206,6 +208,10 @@ BROKEN_FILES = {
     "retries that shrink from above": (
         "[contract]\nretry_ms_max = 10\n",
         "1000 is more than `retry_ms_max`, 10 - at `$.contract.retry_ms_min`",
+    ),
+    "a lease that one lost heartbeat ends": (
+        "[engine]\nheartbeat_ms = 5000\n",
+        "a lease lasts at least 4 heartbeats, so that one may be lost - at `$.engine.lease_ms`",
     ),
     "a rejection without a limit": (
         '[contract]\nlimit_policy = "reject"\n',

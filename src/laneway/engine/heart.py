@@ -31,16 +31,33 @@ class Retention(Struct, frozen=True):
     feed_ms: int
 
 
+class Pace(Struct, frozen=True):
+    """How fast hearts beat, and when one that stopped counts as dead."""
+
+    heartbeat_ms: int = HEARTBEAT_MS
+    lease_ms: int = LEASE_TTL_MS
+
+    def stop_ms(self) -> int:
+        """How long after its last heartbeat began an owner still acts: others wait longer."""
+        return self.lease_ms * LEASE_STOP_MS // LEASE_TTL_MS
+
+
 class Heart:
     """The owner stops acting by its own clock before anyone else may take its lanes."""
 
     def __init__(
-        self, store: Store, clock: Clock, owner: Owner, retention: Retention | None
+        self,
+        store: Store,
+        clock: Clock,
+        owner: Owner,
+        retention: Retention | None,
+        pace: Pace | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
         self._retention = retention
+        self._pace = pace or Pace()
         self._until_ms: int | None = None
         self.beaten: Callable[[tuple[Owner, ...]], None] = lambda _: None
         """Called after each heartbeat with everyone who lives."""
@@ -64,7 +81,7 @@ class Heart:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(HEARTBEAT_MS / 1000)
+            await asyncio.sleep(self._pace.heartbeat_ms / 1000)
             try:
                 await self._beat()
                 await self._prune()
@@ -76,10 +93,10 @@ class Heart:
     async def _beat(self) -> None:
         # Counted from before the question: the answer's way back must not lengthen the lease.
         begun_ms = self._clock.monotonic_ms()
-        answer = await self._store.beat(self._owner, LEASE_TTL_MS)
+        answer = await self._store.beat(self._owner, self._pace.lease_ms)
         if isinstance(answer, Lost):
             raise LeaseLost("every lane", 0, 0)
-        self._until_ms = begun_ms + LEASE_STOP_MS
+        self._until_ms = begun_ms + self._pace.stop_ms()
         self.beaten(answer.peers)
 
     async def _prune(self) -> None:

@@ -12,7 +12,7 @@ from laneway.core.rows import Command, Result
 from laneway.engine.clerk import Clerk
 from laneway.engine.door import Door
 from laneway.engine.effects import Effects, Performer
-from laneway.engine.heart import Heart, Retention
+from laneway.engine.heart import Heart, Pace, Retention
 from laneway.engine.limits import STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
 from laneway.engine.orders import (
@@ -50,6 +50,7 @@ class Engine:
         clock: Clock,
         listeners: Sequence[Listener] = (),
         retention: Retention | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.store = store
         self.reactor = reactor
@@ -63,7 +64,7 @@ class Engine:
         self._patrol = Patrol(store, reactor, clock, self._waiters)
         self._patrol.moved = self._schedule
         self._patrol.failed = self._fail
-        self._heart = Heart(store, clock, reactor.owner, retention)
+        self._heart = Heart(store, clock, reactor.owner, retention, pace)
         self._heart.beaten = self._patrol.beaten
         messenger = Messenger(store, clock, self._entered, self._wake)
         self._effects = Effects(reactor, performers, messenger, self._heart, clock)

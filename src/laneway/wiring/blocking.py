@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 from laneway.core.errors import BadRequest, LanewayError
 from laneway.core.ids import IntentId
-from laneway.engine.heart import Retention
+from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import DrainMode, EngineStopped, Listener
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics
@@ -72,9 +72,10 @@ class LanewaySync:
         settings: ContractSettings | None = None,
         listeners: Sequence[Listener] = (),
         retention: Retention | None = None,
+        pace: Pace | None = None,
     ) -> Self:
         """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
-        return cls(lambda: Laneway.open(path, host, settings, listeners, retention))
+        return cls(lambda: Laneway.open(path, host, settings, listeners, retention, pace))
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, ValidationError, convert
 
 from laneway.core.errors import CallerError
-from laneway.wiring.limits import CONFIG_BYTES_MAX
+from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
 
 DEFAULT_FILE = "laneway.toml"
@@ -190,7 +190,13 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
 
     The defaults agree, so one of the two was set by someone.
     """
-    contract, host, store = config.contract, config.host, config.store
+    contract, engine, host, store = config.contract, config.engine, config.host, config.store
+    if engine.lease_ms < HEARTBEATS_A_LEASE_MIN * engine.heartbeat_ms:
+        yield (
+            "engine.lease_ms",
+            "engine.heartbeat_ms",
+            f"a lease lasts at least {HEARTBEATS_A_LEASE_MIN} heartbeats, so that one may be lost",
+        )
     if contract.retry_ms_min > contract.retry_ms_max:
         yield (
             "contract.retry_ms_min",

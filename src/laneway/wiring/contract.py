@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, assert_never
 
-from laneway.engine.heart import Retention
+from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import Listener
 from laneway.ports import ContractHost
 from laneway.wiring.config import ConfigError, Configuration
@@ -26,6 +26,7 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         config.contract.settings(),
         listeners,
         retention_of(config.retention),
+        Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
     )
 
 

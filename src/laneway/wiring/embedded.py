@@ -17,7 +17,7 @@ from laneway.core.ids import IntentId
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
-from laneway.engine.heart import Retention
+from laneway.engine.heart import Pace, Retention
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener
 from laneway.engine.waiters import PRUNED_INDEX
@@ -47,6 +47,7 @@ class Laneway(Commands):
         clock: Clock,
         listeners: Sequence[Listener] = (),
         retention: Retention | None = None,
+        pace: Pace | None = None,
     ) -> None:
         settings = msgspec.structs.replace(
             settings,
@@ -67,6 +68,7 @@ class Laneway(Commands):
             clock,
             (self._handles, ContractLog(clock, settings), *listeners),
             retention,
+            pace,
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
@@ -79,11 +81,12 @@ class Laneway(Commands):
         settings: ContractSettings | None = None,
         listeners: Sequence[Listener] = (),
         retention: Retention | None = None,
+        pace: Pace | None = None,
     ) -> Self:
         """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
         clock = SystemClock()
         store = open_store(path, clock)
-        return cls(store, host, settings or ContractSettings(), clock, listeners, retention)
+        return cls(store, host, settings or ContractSettings(), clock, listeners, retention, pace)
 
     async def __aenter__(self) -> Self:
         try:

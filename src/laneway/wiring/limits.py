@@ -15,6 +15,9 @@ GC_ALLOCATIONS = 50_000
 CONFIG_BYTES_MAX = 1 << 20
 """A configuration larger than this is another file given by mistake."""
 
+HEARTBEATS_A_LEASE_MIN = 4
+"""An owner stops at four fifths of its lease: two heartbeats may be lost and one be slow."""
+
 DURATION_MS_MAX = 366 * 86_400_000
 """A year; a longer wait in a configuration is a typo."""
 

@@ -8,6 +8,7 @@ from msgspec.structs import asdict, fields
 
 from laneway.chains.limits import ANSWER_MS, CONNECT_MS, READ_MS
 from laneway.devnets.contract.limits import ROUND_MS
+from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, RETENTION_DAYS_MAX
 
@@ -65,6 +66,12 @@ class HostSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """devnet: how long a consensus round takes. Real ones take ten minutes."""
 
 
+class EngineSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    heartbeat_ms: Duration = HEARTBEAT_MS
+    lease_ms: Duration = LEASE_TTL_MS
+    """A process whose heart was not heard for so long is dead, and others take its lanes."""
+
+
 class RetentionSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Idempotency keys outlive both for ever. 0 keeps everything."""
 
@@ -83,6 +90,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     store: StoreSection = field(default_factory=StoreSection)
     contract: ContractSection = field(default_factory=ContractSection)
     host: HostSection = field(default_factory=HostSection)
+    engine: EngineSection = field(default_factory=EngineSection)
     retention: RetentionSection = field(default_factory=RetentionSection)
     log: LogSection = field(default_factory=LogSection)
 
