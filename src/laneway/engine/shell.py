@@ -49,6 +49,7 @@ class Engine:
         performers: Mapping[str, Performer],
         clock: Clock,
         listeners: Sequence[Listener] = (),
+        *,
         retention: Retention | None = None,
         pace: Pace | None = None,
     ) -> None:

@@ -71,11 +71,14 @@ class LanewaySync:
         host: ContractHost,
         settings: ContractSettings | None = None,
         listeners: Sequence[Listener] = (),
+        *,
         retention: Retention | None = None,
         pace: Pace | None = None,
     ) -> Self:
         """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
-        return cls(lambda: Laneway.open(path, host, settings, listeners, retention, pace))
+        return cls(
+            lambda: Laneway.open(path, host, settings, listeners, retention=retention, pace=pace)
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -25,8 +25,8 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         open_host(configuration),
         config.contract.settings(),
         listeners,
-        retention_of(config.retention),
-        Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
+        retention=retention_of(config.retention),
+        pace=Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
     )
 
 

@@ -46,6 +46,7 @@ class Laneway(Commands):
         settings: ContractSettings,
         clock: Clock,
         listeners: Sequence[Listener] = (),
+        *,
         retention: Retention | None = None,
         pace: Pace | None = None,
     ) -> None:
@@ -67,8 +68,8 @@ class Laneway(Commands):
             {"contract": ContractPerformer(host, clock)},
             clock,
             (self._handles, ContractLog(clock, settings), *listeners),
-            retention,
-            pace,
+            retention=retention,
+            pace=pace,
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
@@ -80,13 +81,22 @@ class Laneway(Commands):
         host: ContractHost,
         settings: ContractSettings | None = None,
         listeners: Sequence[Listener] = (),
+        *,
         retention: Retention | None = None,
         pace: Pace | None = None,
     ) -> Self:
         """An engine on the file at `path` (":memory:" keeps nothing). Enter it to start it."""
         clock = SystemClock()
         store = open_store(path, clock)
-        return cls(store, host, settings or ContractSettings(), clock, listeners, retention, pace)
+        return cls(
+            store,
+            host,
+            settings or ContractSettings(),
+            clock,
+            listeners,
+            retention=retention,
+            pace=pace,
+        )
 
     async def __aenter__(self) -> Self:
         try:
