@@ -22,6 +22,8 @@ INTENT = intent_id(1, bytes(10))
 class Stage:
     """A store and a reactor, as far as a patrol knows them."""
 
+    shared = True
+
     def __init__(self) -> None:
         self.time = VirtualTime()
         self.heard: list[News] = []
@@ -48,8 +50,11 @@ class Stage:
         return [lane for lane in self.lanes if after is None or lane > after][:limit]
 
     async def news(self) -> AsyncIterator[News]:
+        if self.error is not None:
+            raise self.error
         for news in self.heard:
             yield news
+        await asyncio.sleep(1e6)
 
     async def intent(self, intent: IntentId) -> IntentView:
         return IntentView(placed(Arrival(intent, A, b"", b"", 0), 1), self.result, open=True)
@@ -158,6 +163,36 @@ def test_a_busy_store_is_looked_at_again_and_a_broken_one_ends_the_engine() -> N
 
     stage.time.run(story())
     assert stage.failures == [stage.error]
+
+
+def test_news_that_broke_off_are_heard_again_at_the_next_heartbeat() -> None:
+    stage = Stage()
+    stage.error = StoreBusy("away")
+    stage.heard = [Woken(A)]
+
+    async def story() -> None:
+        stage.patrol.start()
+        await asyncio.sleep(0.1)
+        stage.error = None
+        for _ in range(2):
+            stage.patrol.beaten((ME,))
+            await asyncio.sleep(0.1)
+        stage.patrol.stop()
+
+    stage.time.run(story())
+    assert stage.woke == [("woken", A)]
+    assert stage.failures == []
+
+
+def test_a_store_of_one_process_has_no_news() -> None:
+    stage = Stage()
+    stage.shared = False
+
+    async def story() -> None:
+        stage.patrol.start()
+        assert len(asyncio.all_tasks()) == 1
+
+    stage.time.run(story())
 
 
 def test_a_stopped_patrol_hears_nothing_more() -> None:

@@ -27,13 +27,16 @@ class Patrol:
         self._waiters = waiters
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking = False
+        self._listening: asyncio.Task[None] | None = None
         self.moved: Callable[[], None] = lambda: None
         """Called when a lane may have work."""
         self.failed: Callable[[BaseException], None] = lambda _: None
         """Called when the store failed."""
 
     def start(self) -> None:
-        self._begin(self._listen())
+        """Listen to the store's news, if there are other processes that could make any."""
+        if self._store.shared:
+            self._listening = self._begin(self._listen())
 
     def stop(self) -> None:
         for task in self._tasks:
@@ -45,6 +48,8 @@ class Patrol:
         self.moved()
         if (changed or len(peers) > 1) and not self._looking:
             self._begin(self._look())
+        if self._listening is not None and self._listening.done():
+            self.start()  # The store was busy for a while.
 
     async def look(self) -> None:
         """Take up every lane that has work and belongs to us."""
@@ -80,10 +85,11 @@ class Patrol:
                 case _:
                     assert_never(news)
 
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
+    def _begin(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         task = asyncio.get_running_loop().create_task(work, name="laneway-patrol")
         self._tasks.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
