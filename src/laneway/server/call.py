@@ -5,17 +5,19 @@ from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
+from msgspec import UnsetType
 
 from laneway.core.errors import BadRequest
 from laneway.server.access import Caller
 from laneway.server.answers import Refused
 from laneway.server.desk import Desk
 from laneway.server.limits import BODY_READ_S
-from laneway.wire.idempotency import key_of
+from laneway.wire.idempotency import KeysDisagree, key_of
 from laneway.wire.problem import problem
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B", bound=msgspec.Struct)
+T = TypeVar("T")
 
 
 class Call:
@@ -33,6 +35,8 @@ class Call:
 
     def query(self, kind: type[Q]) -> Q:
         given: dict[str, Any] = dict(self.request.query)
+        if len(given) != len(self.request.query):
+            raise invalid("invalid_query", "a parameter may be given once")
         try:
             return msgspec.convert(given, kind, strict=False)
         except msgspec.ValidationError as error:
@@ -41,6 +45,8 @@ class Call:
     def idempotency_key(self) -> str | None:
         try:
             return key_of(self.request.headers)
+        except KeysDisagree:
+            raise
         except BadRequest as error:
             told = problem(400, "bad_idempotency_key", error.problem, field=error.field)
             raise Refused(told) from None
@@ -70,6 +76,11 @@ class Call:
             ) from None
         except (web.RequestPayloadError, ConnectionError) as error:
             raise Refused(problem(400, "broken_body", str(error))) from None
+
+
+def given(value: T | UnsetType) -> T | None:
+    """What a query says, or None where it says nothing. It has no null of its own."""
+    return None if isinstance(value, UnsetType) else value
 
 
 def decode(raw: bytes, kind: type[B]) -> B:

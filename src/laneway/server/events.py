@@ -4,10 +4,10 @@ import asyncio
 from typing import Annotated
 
 from aiohttp import web
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from laneway.server.answers import SERVER, Refused
-from laneway.server.call import Call
+from laneway.server.call import Call, given
 from laneway.server.limits import (
     EVENT_CLIENTS_MAX,
     EVENT_RETRY_MS,
@@ -30,19 +30,18 @@ HEADERS = {
 }
 
 
+CursorText = Annotated[
+    str,
+    Meta(
+        max_length=EVENT_CURSOR_CHARS_MAX,
+        description="As Last-Event-ID, for clients that cannot set it; empty is the beginning.",
+    ),
+]
+
+
 class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    lane: LaneName | None = None
-    cursor: (
-        Annotated[
-            str,
-            Meta(
-                max_length=EVENT_CURSOR_CHARS_MAX,
-                description="As Last-Event-ID, for clients that cannot set it; empty is the "
-                "beginning.",
-            ),
-        ]
-        | None
-    ) = None
+    lane: LaneName | UnsetType = UNSET
+    cursor: CursorText | UnsetType = UNSET
 
 
 class Clients:
@@ -54,9 +53,10 @@ class Clients:
 async def events(call: Call) -> web.StreamResponse:
     """What became true, as it does: `transaction.` and a status word, `lane.` and what happened."""
     query = call.query(EventQuery)
-    if query.lane is not None:
-        call.caller.check_lane(query.lane)
-    after = call.request.headers.get(LAST_EVENT_ID, query.cursor)
+    lane = given(query.lane)
+    if lane is not None:
+        call.caller.check_lane(lane)
+    after = call.request.headers.get(LAST_EVENT_ID, given(query.cursor))
     if after is not None and len(after) > EVENT_CURSOR_CHARS_MAX:
         raise Refused(problem(422, "bad_request", "not a cursor", field=LAST_EVENT_ID))
     if Clients.count >= EVENT_CLIENTS_MAX:
@@ -64,7 +64,7 @@ async def events(call: Call) -> web.StreamResponse:
         raise Refused(problem(503, "too_many_streams", detail, retryable=True))
     Clients.count += 1
     try:
-        return await stream(call, query.lane, after)
+        return await stream(call, lane, after)
     finally:
         Clients.count -= 1
 

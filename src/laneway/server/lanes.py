@@ -1,10 +1,10 @@
 """Lanes: what is queued, in flight and stuck, and an operator's words to one."""
 
 from aiohttp import web
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from laneway.server.answers import reply
-from laneway.server.call import Call
+from laneway.server.call import Call, given
 from laneway.server.desk import LaneVerb, Word
 from laneway.server.route import Route, Told
 from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
@@ -15,13 +15,14 @@ from laneway.wire.values import DrainOrder, Lane, LanePage, Order
 
 class LaneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = PAGE_DEFAULT
-    cursor: CursorText | None = None
+    cursor: CursorText | UnsetType = UNSET
 
 
 async def list_lanes(call: Call) -> web.Response:
     """All lanes that ever had work, by name."""
     query = call.query(LaneQuery)
-    after = None if query.cursor is None else unwrap(query.cursor, LanePlace).lane
+    cursor = given(query.cursor)
+    after = None if cursor is None else unwrap(cursor, LanePlace).lane
     lanes = await call.desk.lanes(after, query.limit)
     more = len(lanes) == query.limit
     items = [lane for lane in lanes if call.caller.may_see(lane.id)]

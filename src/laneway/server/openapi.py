@@ -105,7 +105,7 @@ def parameters(route: Route, schemas: dict[Any, Any]) -> list[dict[str, Any]]:
         )
     if route.query is not None:
         for name, schema in schemas[repr(route.query)]["properties"].items():
-            schema = without_null(schema)
+            schema = dict(schema)
             words = schema.pop("description", "")
             found.append({"name": name, "in": "query", "description": words, "schema": schema})
     for name in route.headers:
@@ -115,17 +115,6 @@ def parameters(route: Route, schemas: dict[Any, Any]) -> list[dict[str, Any]]:
         described = {"name": name, "in": "header", "description": HEADERS[name]}
         found.append(described | {"schema": schema})
     return found
-
-
-def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """In a query a value that is not set is left out: there is no null."""
-    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
-    if len(options) == 1:
-        return dict(options[0])
-    words = schema.get("enum")
-    if words is not None and None in words:
-        return {"enum": [word for word in words if word is not None]}
-    return {name: value for name, value in schema.items() if name != "default" or value is not None}
 
 
 def responses(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:

@@ -4,17 +4,16 @@ from typing import Annotated, Literal
 from urllib.parse import quote
 
 from aiohttp import web
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from laneway.server.answers import Refused, reply
-from laneway.server.call import Call
+from laneway.server.answers import reply
+from laneway.server.call import Call, given
 from laneway.server.desk import Listing, Word
 from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
 from laneway.server.route import Route, Told
 from laneway.wire.cursor import TxPlace, unwrap, wrap
 from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
 from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
-from laneway.wire.problem import problem
 from laneway.wire.values import Action, LaneName, NewTx, Order, StatusWord, Tx, TxPage
 
 Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
@@ -26,34 +25,27 @@ CursorText = Annotated[
         description="`next_cursor` of the page before; left out, the list begins.",
     ),
 ]
+WaitWord = Annotated[
+    Literal["confirmed"], Meta(description="Answer when it is final, or when the time is over.")
+]
+Seconds = Annotated[int, Meta(ge=1, le=WAIT_S_MAX, description="Of the wait.")]
+KeyText = Annotated[
+    str, Meta(min_length=1, max_length=255, description="An idempotency key of this caller.")
+]
 DryRun = Annotated[bool, Meta(description="Show what would happen and do nothing.")]
 
 
 class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    wait: (
-        Annotated[
-            Literal["confirmed"],
-            Meta(description="Answer when it is final, or when the time is over."),
-        ]
-        | None
-    ) = None
-    timeout: Annotated[int, Meta(ge=1, le=WAIT_S_MAX, description="Of the wait, in seconds.")] = (
-        WAIT_S_DEFAULT
-    )
+    wait: WaitWord | UnsetType = UNSET
+    timeout: Seconds = WAIT_S_DEFAULT
 
 
 class TxQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    lane: LaneName | None = None
-    status: StatusWord | None = None
-    key: (
-        Annotated[
-            str,
-            Meta(min_length=1, max_length=255, description="An idempotency key of this caller."),
-        ]
-        | None
-    ) = None
+    lane: LaneName | UnsetType = UNSET
+    status: StatusWord | UnsetType = UNSET
+    key: KeyText | UnsetType = UNSET
     limit: Limit = PAGE_DEFAULT
-    cursor: CursorText | None = None
+    cursor: CursorText | UnsetType = UNSET
 
 
 class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,12 +66,12 @@ async def enqueue(call: Call) -> web.Response:
     call.caller.check_lane(new.lane)
     taken = await call.desk.submit(new, key, call.caller.id)
     tx = taken.tx
-    if query.wait is not None and not tx.final:
+    if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
     headers = {"Location": location(tx.id)}
     if taken.replayed:
         headers[REPLAYED] = "true"
-    return reply(tx, 200 if query.wait is not None and tx.final else 202, headers)
+    return reply(tx, 200 if query.wait is not UNSET and tx.final else 202, headers)
 
 
 async def waited(call: Call, intent: str, timeout_s: int) -> Tx:
@@ -100,7 +92,7 @@ async def show(call: Call) -> web.Response:
     """One transaction: where it is, and why."""
     query = call.query(WaitQuery)
     tx = await visible(call)
-    if query.wait is not None and not tx.final:
+    if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
     return reply(tx)
 
@@ -114,32 +106,31 @@ async def visible(call: Call) -> Tx:
 async def find(call: Call) -> web.Response:
     """List transactions: of a lane in its order, of a status, or the one with a key."""
     query = call.query(TxQuery)
-    if query.lane is not None:
-        call.caller.check_lane(query.lane)
-    if query.key is not None:
-        return reply(await by_key(call, query))
+    lane, key, cursor = given(query.lane), given(query.key), given(query.cursor)
+    if lane is not None:
+        call.caller.check_lane(lane)
     listing = Listing(
-        lane=query.lane,
-        status=query.status,
-        after=None if query.cursor is None else unwrap(query.cursor, TxPlace),
+        lane=lane,
+        status=given(query.status),
+        after=None if cursor is None else unwrap(cursor, TxPlace),
         limit=query.limit,
         may_see=call.caller.may_see,
     )
+    if key is not None:
+        return reply(await by_key(call, key, listing))
     items, place = await call.desk.listing(listing)
     return reply(TxPage(list(items), None if place is None else wrap(place)))
 
 
-async def by_key(call: Call, query: TxQuery) -> TxPage:
-    assert query.key is not None
-    if query.cursor is not None:
-        raise Refused(problem(422, "invalid_query", "a key finds one; it has no pages"))
-    found = await call.desk.find(query.key, call.caller.id)
+async def by_key(call: Call, key: str, listing: Listing) -> TxPage:
+    """At most one, on one page."""
+    found = await call.desk.find(key, call.caller.id)
     items = [
         tx
         for tx in (() if found is None else (found,))
-        if call.caller.may_see(tx.lane)
-        and query.lane in (None, tx.lane)
-        and query.status in (None, tx.status)
+        if listing.may_see(tx.lane)
+        and listing.lane in (None, tx.lane)
+        and listing.status in (None, tx.status)
     ]
     return TxPage(items, None)
 

@@ -10,6 +10,13 @@ OTHER_HEADER = "x-idempotency-key"
 REPLAYED = "Idempotent-Replayed"
 
 
+class KeysDisagree(BadRequest):
+    code = "idempotency_keys_disagree"
+
+    def __init__(self) -> None:
+        super().__init__(HEADER, f"{HEADER} and {OTHER_HEADER} disagree")
+
+
 def key_of(headers: Mapping[str, str]) -> str | None:
     """The caller's key, if there is one. Two different ones are a mistake, not a choice."""
     found = [headers[name] for name in (HEADER, OTHER_HEADER) if name in headers]
@@ -17,7 +24,7 @@ def key_of(headers: Mapping[str, str]) -> str | None:
         return None
     keys = [parse_key(text) for text in found]
     if keys[0] != keys[-1]:
-        raise BadRequest(HEADER, f"{HEADER} and {OTHER_HEADER} disagree")
+        raise KeysDisagree
     return keys[0]
 
 

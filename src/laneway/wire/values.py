@@ -21,6 +21,14 @@ LaneName = Annotated[
         description="`KIND:KEY`, for example `contract:QmToken`.",
     ),
 ]
+ContractLane = Annotated[
+    str,
+    Meta(
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^contract:[!-.0-~]+$",
+        description="`contract:TOKEN`.",
+    ),
+]
 Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
 Reason = Annotated[str, Meta(min_length=1, max_length=REASON_CHARS_MAX)]
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -53,7 +61,7 @@ class ContractPayload(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class NewTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a caller wants done once."""
 
-    lane: LaneName
+    lane: ContractLane
     payload: ContractPayload
     priority: Annotated[int, Meta(ge=0, lt=PRIORITY_CLASSES)] = 0
     """0 is the most urgent. Without `contract.priorities` every class waits in one line."""
