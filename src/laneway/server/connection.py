@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
@@ -57,7 +58,7 @@ class Turned(asyncio.Protocol):
 
 
 class Connection(web.RequestHandler):
-    __slots__ = ("_gate",)
+    __slots__ = ("_gate", "lost")
 
     def __init__(self, gate: Gate, server: web.Server, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(
@@ -73,6 +74,8 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
         )
         self._gate = gate
+        self.lost: Callable[[], object] | None = None
+        """Called when the client goes away, for what would not notice by itself."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._gate.count += 1
@@ -80,6 +83,8 @@ class Connection(web.RequestHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._gate.count -= 1
+        if self.lost is not None:
+            self.lost()
         super().connection_lost(exc)
 
     def handle_error(

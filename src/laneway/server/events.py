@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from laneway.server.answers import SERVER, Refused
 from laneway.server.call import Call, given
+from laneway.server.connection import Connection
 from laneway.server.limits import (
     EVENT_CLIENTS_MAX,
     EVENT_RETRY_MS,
@@ -72,6 +73,12 @@ async def events(call: Call) -> web.StreamResponse:
 async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamResponse:
     may_see = call.caller.may_see if lane is None else lane.__eq__
     reader = await call.desk.follow(after, may_see)
+    connection = call.request.protocol
+    assert isinstance(connection, Connection)
+    task = asyncio.current_task()
+    assert task is not None
+    # A silent stream would notice a client that left only with its next heartbeat.
+    connection.lost = task.cancel
     try:
         response = web.StreamResponse(headers=HEADERS)
         await response.prepare(call.request)
@@ -84,6 +91,7 @@ async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamR
         if call.request.transport is not None:
             call.request.transport.abort()
     finally:
+        connection.lost = None
         reader.leave()
     return response
 
