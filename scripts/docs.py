@@ -1,13 +1,16 @@
 """Draws what the documents show from the code: `docs.py [--check]`.
 
-docs/contract-lane.md (transitions), docs/configuration.md (settings), docs/cli.md (commands).
+docs/contract-lane.md (transitions), docs/configuration.md (settings), docs/cli.md (commands),
+docs/api.md (the REST API).
 --check changes nothing and fails when a document is not what the code says.
 """
 
 import argparse
 import ast
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -198,12 +201,102 @@ def describe(command: click.Command, path: list[str], lines: list[str]) -> None:
                 describe(child, [*path, name], lines)
 
 
+def api() -> str:
+    """The REST API, from the document that the server itself gives out."""
+    from laneway.server.app import DOCUMENT
+
+    lines = ["# REST API", "", FROM_CODE.strip(), ""]
+    lines += ["The same as `/openapi.json` of a running server (`laneway up`).", ""]
+    lines += ["Every error is `application/problem+json` (RFC 9457) with a stable `code`."]
+    lines += ["A scope is asked for only while API keys are set.", ""]
+    lines += ["| method | path | purpose | scope | answers |", "|---|---|---|---|---|"]
+    for path, operations in DOCUMENT["paths"].items():
+        for method, operation in operations.items():
+            scope = operation.get("x-scope", "–")
+            answers = ", ".join(operation["responses"])
+            words = f"{method.upper()} | `{path}` | {operation['summary']} | {scope} | {answers}"
+            lines.append(f"| {words} |")
+    for path, operations in DOCUMENT["paths"].items():
+        for method, operation in operations.items():
+            lines += ["", f"## {method.upper()} `{path}`", "", prose(operation["description"]), ""]
+            lines += api_operation(operation)
+    lines += ["", "## Values", ""]
+    for name, schema in DOCUMENT["components"]["schemas"].items():
+        lines += ["", f"### `{name}`", "", prose(schema.get("description", "")), ""]
+        lines += api_fields(name, schema)
+    return "\n".join(collapsed(lines))
+
+
+def api_operation(operation: dict[str, Any]) -> list[str]:
+    lines = []
+    if operation["parameters"]:
+        lines += ["| parameter | in | type | meaning |", "|---|---|---|---|"]
+        for given in operation["parameters"]:
+            words = given.get("description", "")
+            kind = api_type(given["schema"])
+            lines.append(f"| `{given['name']}` | {given['in']} | {kind} | {words} |")
+    if "requestBody" in operation:
+        body = operation["requestBody"]["content"]["application/json"]["schema"]
+        lines += ["", f"Body: {api_type(body)}."]
+    good = [
+        f"{status} {api_type(next(iter(answer['content'].values()))['schema'])}"
+        for status, answer in operation["responses"].items()
+        if "application/problem+json" not in answer["content"]
+    ]
+    return [*lines, "", f"Answers: {', '.join(good)}."]
+
+
+def api_fields(name: str, schema: dict[str, Any]) -> list[str]:
+    meanings = field_docs(api_class(name))
+    needed = schema.get("required", [])
+    lines = ["| field | type | meaning |", "|---|---|---|"]
+    for field, kind in schema.get("properties", {}).items():
+        inner = re.sub(r"(?<!^)(?=[A-Z])", "_", field).lower()
+        meaning = meanings.get(inner, "")
+        must = "" if field in needed else " (optional)"
+        lines.append(f"| `{field}` | {api_type(kind)}{must} | {meaning} |")
+    return lines
+
+
+def api_class(name: str) -> type:
+    from laneway.server import seed
+    from laneway.wire import problem, values
+
+    for module in (values, problem, seed):
+        if hasattr(module, name):
+            found: type = getattr(module, name)
+            return found
+    raise SystemExit(f"nobody knows the value {name}")
+
+
+def api_type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
+    if "anyOf" in schema:
+        return " or ".join(api_type(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {api_type(schema['items'])}"
+    return str(schema.get("format") or schema.get("type", "object"))
+
+
+def prose(text: str) -> str:
+    """One sentence a line, as all our prose has it."""
+    return re.sub(r"(?<=[a-z)`])\. (?=[A-Z])", ".\n", " ".join(text.split()))
+
+
+def collapsed(lines: list[str]) -> list[str]:
+    """No two empty lines in a row."""
+    return [line for place, line in enumerate(lines) if line or place == 0 or lines[place - 1]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     checking = parser.parse_args().check
     stale = []
-    drawn = {"contract-lane": contract_lane, "configuration": configuration, "cli": cli}
+    drawn = {"contract-lane": contract_lane, "configuration": configuration, "cli": cli, "api": api}
     for name, draw in drawn.items():
         path = ROOT / f"docs/{name}.md"
         text = draw().rstrip() + "\n"

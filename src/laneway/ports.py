@@ -123,6 +123,14 @@ class Store(Protocol):
     def close(self) -> Future[None]: ...
 
 
+@runtime_checkable
+class FeedEnd(Protocol):
+    """A Store that knows where its feed ends, so that nobody reads all of it to join there."""
+
+    def feed_end(self) -> Future[str]:
+        """The cursor behind everything told so far."""
+
+
 class Clock(Protocol):
     """Wall time orders nothing; it is only shown, stored and compared with deadlines."""
 

@@ -27,6 +27,8 @@ LIGHT_COMMANDS = [
     ["bench", "--help"],
     ["bench", "contract", "--help"],
     ["doctor", "--help"],
+    ["up", "--help"],
+    ["apikey", "--help"],
 ]
 
 LISTING = """

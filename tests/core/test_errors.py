@@ -9,10 +9,13 @@ from laneway.core.errors import (
     ChainError,
     ChainUnreachable,
     ChainUnreadable,
+    CommandUnfit,
     Draining,
     IntentConflict,
+    IntentFinal,
     IntentNotFound,
     LaneFull,
+    LaneNotFound,
     LanewayError,
     LeaseLost,
     StoreBusy,
@@ -28,6 +31,9 @@ ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
     (BadRequest("data", "too long"), CallerError, "never", False),
     (IntentConflict("order-7", "tx_1"), CallerError, "never", False),
     (IntentNotFound("tx_1"), CallerError, "never", False),
+    (IntentFinal("tx_1", "confirmed"), BadRequest, "never", False),
+    (LaneNotFound("contract:Q"), CallerError, "never", False),
+    (CommandUnfit("contract:Q", "resume", "unknown"), CallerError, "never", False),
     (
         LaneFull("contract:Q", bound="intents", limit=3, retry_after_s=30),
         CallerError,
@@ -82,6 +88,12 @@ def test_the_message_is_built_from_the_operands() -> None:
     bad = BadRequest("data", "too long")
     assert (bad.field, bad.problem, str(bad)) == ("data", "too long", "data: too long")
     assert IntentNotFound("tx_1").intent == "tx_1"
+    final = IntentFinal("tx_1", "confirmed")
+    assert (final.intent, final.status, final.field) == ("tx_1", "confirmed", "intent")
+    assert LaneNotFound("contract:Q").lane == "contract:Q"
+    unfit = CommandUnfit("contract:Q", "resume", "in doubt")
+    assert (unfit.lane, unfit.verb, unfit.reason) == ("contract:Q", "resume", "in doubt")
+    assert str(unfit) == "contract:Q cannot resume: in doubt"
     gone = ChainUnreachable("http://node", "no route")
     assert (gone.endpoint, gone.problem) == ("http://node", "no route")
     assert StoreRefused("a.db", "read-only").path == "a.db"

@@ -19,9 +19,11 @@ from laneway.wiring.process import (
 )
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("laneway.cli.up:up", "Serve the queue over HTTP."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
+    "apikey": ("laneway.cli.apikey:apikey", "Make an API key; only its hash is kept."),
     "doctor": ("laneway.cli.doctor:doctor", "Check this machine, its SQLite and the database."),
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }

@@ -2,7 +2,8 @@
 
 LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
-│   ├── BadRequest · IntentConflict · IntentNotFound · LaneFull · Draining
+│   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound · LaneNotFound
+│   ├── CommandUnfit · LaneFull · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
 ├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
@@ -58,6 +59,37 @@ class IntentNotFound(CallerError):
     def __init__(self, intent: str) -> None:
         self.intent = intent
         super().__init__(f"there is no intent {intent}")
+
+
+class IntentFinal(BadRequest):
+    """It has its final answer, which nothing changes."""
+
+    code = "intent_final"
+
+    def __init__(self, intent: str, status: str) -> None:
+        self.intent = intent
+        self.status = status
+        super().__init__("intent", f"it is final already: {status}")
+
+
+class LaneNotFound(CallerError):
+    code = "lane_not_found"
+
+    def __init__(self, lane: str) -> None:
+        self.lane = lane
+        super().__init__(f"nothing was ever queued for {lane}")
+
+
+class CommandUnfit(CallerError):
+    """An operator's word that the lane, as it stands, cannot follow."""
+
+    code = "command_refused"
+
+    def __init__(self, lane: str, verb: str, reason: str) -> None:
+        self.lane = lane
+        self.verb = verb
+        self.reason = reason
+        super().__init__(f"{lane} cannot {verb}: {reason}")
 
 
 class LaneFull(CallerError):

@@ -103,6 +103,10 @@ class Engine:
         self._schedule()
         return told
 
+    def is_beating(self) -> bool:
+        """Whether the last heartbeat was written in time: the store can be written, and is ours."""
+        return self.failure is None and self._heart.may_act()
+
     async def result(self, intent: IntentId) -> Result:
         """Wait for the final answer, wherever it comes from."""
         return await self._waiters.result(intent)

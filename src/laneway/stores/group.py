@@ -290,6 +290,9 @@ class GroupStore:
     def feed(self, after: str, limit: int) -> "asyncio.Future[list[FeedEntry]]":
         return self._read(self._book.feed, after, limit)
 
+    def feed_end(self) -> "asyncio.Future[str]":
+        return self._read(self._book.feed_end)
+
     async def news(self) -> AsyncIterator[News]:
         """None ever comes: there is no other process."""
         none: tuple[News, ...] = ()

@@ -397,6 +397,9 @@ class MemoryBook:
         place = feed_place(after)
         return [entry for entry in self.entries if feed_place(entry.cursor) > place][:limit]
 
+    def feed_end(self) -> str:
+        return str(self.feed_next - 1)
+
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
         old = [r for r in self.results.values() if r.settled_ms < before_ms and self._rests(r)]
         for result in old[:limit]:

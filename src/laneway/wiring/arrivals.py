@@ -29,7 +29,12 @@ class Arrivals:
         self._bytes_max = settings.bytes_max if limited else None
 
     def make(
-        self, call: ContractCall, key: str | None, priority: int, valid_until_ms: int | None
+        self,
+        call: ContractCall,
+        key: str | None,
+        priority: int,
+        valid_until_ms: int | None,
+        scope: str = "",
     ) -> Arrival:
         lane = contract_lane(call.contract)
         payload = encoded(call)
@@ -45,9 +50,10 @@ class Arrivals:
             id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
             lane=lane,
             payload=payload,
-            digest=b"" if key is None else blake2b(payload, digest_size=16).digest(),
+            digest=b"" if key is None else digest(payload, priority, valid_until_ms),
             accepted_ms=now_ms,
             key=key,
+            scope=scope,
             priority=priority if self._priorities else 0,
             valid_until_ms=valid_until_ms,
             fast_size=self._fast_size,
@@ -55,6 +61,14 @@ class Arrivals:
             count_max=self._count_max,
             bytes_max=self._bytes_max,
         )
+
+
+def digest(payload: bytes, priority: int, valid_until_ms: int | None) -> bytes:
+    """Of all that a caller may say twice under one key; what it left out counts for nothing."""
+    body = blake2b(payload, digest_size=16)
+    if priority or valid_until_ms is not None:
+        body.update(f"\0{priority}\0{valid_until_ms}".encode())
+    return body.digest()
 
 
 def contract_lane(contract: str) -> LaneId:

@@ -1,6 +1,6 @@
 """What an operator may tell a running engine: words into a lane's durable mailbox."""
 
-from laneway.core.errors import BadRequest, IntentNotFound
+from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
 from laneway.core.ids import IntentId
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.rows import Command
@@ -47,9 +47,9 @@ class Commands:
         view = await self._view(intent)
         if view is None:
             raise IntentNotFound(intent)
-        if view.result is not None:
-            raise BadRequest("intent", f"it is final already: {view.result.status}")
         row = view.intent
+        if view.result is not None:
+            raise IntentFinal(row.id, view.result.status)
         command = Command(
             id=0,
             lane=row.lane,

@@ -7,6 +7,7 @@ read here is never acted upon here: wiring/contract.py does that.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -211,9 +212,19 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
         yield "host.url", "host.kind", problem
     if host.kind == "callable" and not re.fullmatch(r"[\w.]+:[\w.]+", host.callable or ""):
         yield "host.callable", "host.kind", "a callable host needs `module:function`"
+    if config.server.keys_file is None and not is_loopback(config.server.listen):
+        problem = "a server that others can reach needs API keys; 'laneway apikey' makes one"
+        yield "server.keys_file", "server.listen", problem
     if (store.path == ":memory:") != (store.durability == "memory"):
         problem = "'memory' and the path ':memory:' go together: nothing outlives the process"
         yield "store.durability", "store.path", problem
+
+
+def is_loopback(listen: str) -> bool:
+    try:
+        return listen == "localhost" or ip_address(listen).is_loopback
+    except ValueError:
+        return False
 
 
 def is_node_url(url: str | None) -> bool:

@@ -48,3 +48,17 @@ LOOP_STOP_S_MAX = 5.0
 
 NUMBER_MAX = (1 << 53) - 1
 """The largest number that JSON, SQLite and every language in between agree on."""
+
+LISTING_SCAN_PAGE = 200
+LISTING_SCAN_MAX = 5_000
+"""Rows one request for a page looks at; a filter that fits few of them gives a short page."""
+
+FOLLOW_S_MAX = 2.0
+"""How long an operator's request waits for its lane to follow; the word itself is durable."""
+
+PROBE_EVERY_MS = 5_000
+PROBE_S_MAX = 3.0
+"""How often and how long readiness asks the chain: orchestrators ask every few seconds."""
+
+FILES_SPARE = 256
+"""File descriptors beside the connections: the database, the chain, the log."""

@@ -10,12 +10,14 @@ from laneway.chains.limits import ANSWER_MS, CONNECT_MS, READ_MS
 from laneway.devnets.contract.limits import ROUND_MS
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
 from laneway.lanes.contract.settings import ContractSettings
+from laneway.server.limits import BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_S
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, RETENTION_DAYS_MAX
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
 Days = Annotated[int, Meta(ge=0, le=RETENTION_DAYS_MAX)]
 Text = Annotated[str, Meta(min_length=1)]
+Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 D = ContractSettings()
 
@@ -85,6 +87,23 @@ class LogSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """auto: text on a terminal, one JSON object a line elsewhere."""
 
 
+class ServerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    listen: Text = "127.0.0.1"
+    """The address to serve. Anything but loopback needs `keys_file`."""
+    port: Port = 8547
+    """0: any free one."""
+    seed_port: Port | None = None
+    """A second port with the same routes; the contract node's own is 20000 (seed 004)."""
+    keys_file: Text | None = None
+    """TOML with `[[keys]]`: `id`, `sha256`, `scopes`, `lanes`; 'laneway apikey' makes one."""
+    body_bytes_max: Count = BODY_BYTES_MAX
+    connections_max: Count = CONNECTIONS_MAX
+    request_ms_max: Duration = int(REQUEST_S * 1000)
+    """For one request, waits and streams aside."""
+    metrics_per_lane: bool = False
+    """Label every series with its contract: for a few hundred contracts at most."""
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     preset: Literal["seed-004"] | None = None
     store: StoreSection = field(default_factory=StoreSection)
@@ -92,6 +111,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     host: HostSection = field(default_factory=HostSection)
     engine: EngineSection = field(default_factory=EngineSection)
     retention: RetentionSection = field(default_factory=RetentionSection)
+    server: ServerSection = field(default_factory=ServerSection)
     log: LogSection = field(default_factory=LogSection)
 
 

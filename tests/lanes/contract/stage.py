@@ -57,6 +57,9 @@ def intent(seq: int, **fields: Any) -> IntentRow:
     return replace(row, **fields)
 
 
+FIRST = intent(1).id
+
+
 def digest(lane: ContractLane) -> bytes:
     """Of all that a lane is."""
     kept = (lane.id, lane.head, lane.slot, list(lane.attempts.items()), list(lane.intents.items()))

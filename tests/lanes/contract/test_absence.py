@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 from tests.lanes.contract.stage import (
+    FIRST,
     PARENTLESS,
     Stage,
     doubting,
@@ -132,7 +133,7 @@ def test_an_unknown_execution_is_settled_by_finding_its_block() -> None:
     stage = doubting()
     decision = stage.search(6, block=6)
     assert decision.records == (
-        SlotSettled(1, "confirmed", 1, 6, "found on the chain", stage.now_ms),
+        SlotSettled(1, "confirmed", 1, 6, "found on the chain", stage.now_ms, FIRST),
     )
     assert stage.lane.head.height == 6
 
@@ -286,7 +287,7 @@ def test_a_final_refusal_settles_when_the_other_tries_are_proven_dead() -> None:
     decision = stage.search(6)
     assert decision.records == (
         AttemptRefused(1, 1, AttemptWord.STALE, "its parent was passed", stage.now_ms),
-        SlotSettled(1, "refused", None, None, "invalid input", stage.now_ms),
+        SlotSettled(1, "refused", None, None, "invalid input", stage.now_ms, FIRST),
     )
 
 

@@ -1,7 +1,15 @@
 """What an answer of the host proves. Each test is a story: a lane, an event, what came of it."""
 
 import pytest
-from tests.lanes.contract.stage import PARENTLESS, Stage, doubting, executing, halting, intent
+from tests.lanes.contract.stage import (
+    FIRST,
+    PARENTLESS,
+    Stage,
+    doubting,
+    executing,
+    halting,
+    intent,
+)
 
 from laneway.core.outcome import AttemptWord, Outcome
 from laneway.lanes.contract.settings import ContractSettings
@@ -80,7 +88,7 @@ def test_a_height_that_comes_late_or_for_another_slot_is_let_go() -> None:
 def test_an_accepted_execution_is_confirmed_with_its_block() -> None:
     stage = executing()
     decision = stage.accept(6)
-    assert decision.records == (SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms),)
+    assert decision.records == (SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms, FIRST),)
     assert decision.effects == ()
     assert stage.result(1).number == 6
 
@@ -98,7 +106,7 @@ def test_a_late_acceptance_confirms_what_was_in_doubt_and_lifts_the_halt() -> No
     stage = halting()
     decision = stage.accept(6)
     assert decision.records == (
-        SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms),
+        SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms, FIRST),
         ModeChanged("running", "its outcome is known", "laneway", stage.now_ms, halt=True),
     )
     assert stage.wants == 1
@@ -108,7 +116,7 @@ def test_a_host_that_says_it_ran_is_believed_whatever_we_believed_before() -> No
     stage = executing()
     stage.refuse()
     decision = stage.accept(6, attempt=1)
-    assert decision.records == (SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms),)
+    assert decision.records == (SlotSettled(1, "confirmed", 1, 6, "", stage.now_ms, FIRST),)
 
 
 def test_a_host_that_says_a_forgotten_try_ran_is_believed_too() -> None:
@@ -119,7 +127,7 @@ def test_a_host_that_says_a_forgotten_try_ran_is_believed_too() -> None:
         stage.read(5)
     assert 1 not in stage.lane.attempts
     decision = stage.accept(6, attempt=1)
-    assert decision.records == (SlotSettled(1, "confirmed", None, 6, "", stage.now_ms),)
+    assert decision.records == (SlotSettled(1, "confirmed", None, 6, "", stage.now_ms, FIRST),)
 
 
 def test_a_host_that_does_not_say_where_has_its_height_read_again() -> None:
@@ -199,7 +207,9 @@ def test_a_late_stale_word_on_a_doubted_try_is_kept_once() -> None:
 def test_a_refused_execution_is_final_and_the_next_job_runs() -> None:
     stage = executing()
     decision = stage.refuse(final=True, reason="invalid input")
-    assert decision.records == (SlotSettled(1, "refused", 1, None, "invalid input", stage.now_ms),)
+    assert decision.records == (
+        SlotSettled(1, "refused", 1, None, "invalid input", stage.now_ms, FIRST),
+    )
     assert stage.result(1).status == "refused"
     assert stage.wants == 1
     stage.offer(intent(2))
@@ -255,7 +265,7 @@ def test_a_final_refusal_is_the_answer_once_no_other_try_can_land() -> None:
     decision = stage.refuse(attempt=1, reason="the round failed")
     assert decision.records == (
         AttemptRefused(1, 1, AttemptWord.REFUSED, "the round failed", stage.now_ms),
-        SlotSettled(1, "refused", None, None, "invalid input", stage.now_ms),
+        SlotSettled(1, "refused", None, None, "invalid input", stage.now_ms, FIRST),
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.lanes.contract.stage import (
+    FIRST,
     PARENTLESS,
     Stage,
     doubting,
@@ -224,7 +225,9 @@ def test_a_job_that_waits_for_another_try_can_be_cancelled_since_nothing_of_it_c
     stage = executing()
     stage.refuse(reason="no quorum, for days")
     decision = stage.tell_of(intent(1), "cancel", reason="enough")
-    assert decision.records == (SlotSettled(1, "cancelled", None, None, "enough", stage.now_ms),)
+    assert decision.records == (
+        SlotSettled(1, "cancelled", None, None, "enough", stage.now_ms, FIRST),
+    )
     assert stage.wants == 1
     stage = exhausting()
     stage.tell_of(intent(1), "cancel")
@@ -265,7 +268,7 @@ def test_a_person_may_say_that_it_was_executed() -> None:
     stage = halting()
     decision = stage.tell_of(intent(1), "settle", "executed", by="ada", reason="block 6")
     assert decision.records == (
-        SlotSettled(1, "confirmed", None, None, "told by ada: block 6", stage.now_ms),
+        SlotSettled(1, "confirmed", None, None, "told by ada: block 6", stage.now_ms, FIRST),
         ModeChanged("running", "its outcome is known", "laneway", stage.now_ms, halt=True),
     )
     stage.offer(intent(2))

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.lanes.contract.stage import (
+    FIRST,
     PARENTLESS,
     Stage,
     doubting,
@@ -136,10 +137,10 @@ def test_a_lane_begins_attempts_unless_it_is_paused_or_halted() -> None:
 def test_an_answer_lifts_the_halt_that_was_over_it() -> None:
     running, stopped = executing(), halting()
     assert settled(running.lane, "confirmed", 7, attempt=1, block=6) == (
-        SlotSettled(1, "confirmed", 1, 6, "", 7),
+        SlotSettled(1, "confirmed", 1, 6, "", 7, FIRST),
     )
     assert settled(stopped.lane, "dead", 7, reason="x" * 999) == (
-        SlotSettled(1, "dead", None, None, "x" * 300, 7),
+        SlotSettled(1, "dead", None, None, "x" * 300, 7, FIRST),
         ModeChanged("running", "its outcome is known", "laneway", 7, halt=True),
     )
     assert halt_lifted(running.lane, "known", 7) == ()

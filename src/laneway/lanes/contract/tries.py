@@ -111,8 +111,9 @@ def settled(
     reason: str = "",
 ) -> tuple[Record, ...]:
     """The slot has its final answer, and what the lane was halted over is known."""
-    assert lane.slot is not None
-    ended = SlotSettled(lane.slot.id, status, attempt, block, clip(reason), now_ms)
+    slot = lane.slot
+    assert slot is not None
+    ended = SlotSettled(slot.id, status, attempt, block, clip(reason), now_ms, slot.intent)
     return (ended, *halt_lifted(lane, "its outcome is known", now_ms))
 
 

@@ -226,6 +226,8 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     block: int | None
     reason: str
     at_ms: int
+    intent: IntentId | None = None
+    """Whose slot it was, so that a reader who joins the feed in the middle can tell it."""
 
 
 class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):

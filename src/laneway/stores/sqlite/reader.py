@@ -264,3 +264,7 @@ class SqliteReader:
             FeedEntry(str(cursor), LaneId(lane), version, at_ms, records)
             for cursor, lane, version, at_ms, records in self._all("feed", feed_place(after), limit)
         ]
+
+    @readable
+    def feed_end(self) -> str:
+        return str(self._one("feed_end")[0])

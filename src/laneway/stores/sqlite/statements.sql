@@ -166,6 +166,9 @@ DELETE FROM results WHERE no = ?
 -- name: drop_intent
 DELETE FROM intents WHERE no = ?
 
+-- name: feed_end
+SELECT coalesce(max(cursor), 0) FROM feed
+
 -- name: feed_front
 SELECT cursor, at_ms FROM feed ORDER BY cursor LIMIT ?
 

@@ -1,0 +1,112 @@
+"""The numbers that a collector scrapes, fed by what was committed (seed 004 §10).
+
+Counters begin with the process, as Prometheus expects; depths are read from the store when they
+are asked for, so that they are right for all processes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from laneway.core.ids import LaneId, lane_key
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
+from laneway.lanes.contract.lane import decode_history
+from laneway.lanes.contract.show import QueueMetrics
+from laneway.lanes.contract.values import SlotClaimed
+from laneway.version import __version__
+
+WAIT_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 1_800, 3_600, 14_400, 86_400)
+"""A queue of ten-minute rounds may be hours long."""
+
+EXECUTION_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 900, 1_800, 3_600)
+"""A round takes about ten minutes; a devnet's a second."""
+
+PREFIX = "laneway_contract_"
+
+# They would be a second series for each one, which only says when we started.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+
+class ContractMetrics(Listener):
+    """Listens to a process's contract lanes. `per_lane` labels every series with its contract."""
+
+    def __init__(self, *, per_lane: bool = False) -> None:
+        self.registry = CollectorRegistry()
+        self._per_lane = per_lane
+        self._labels = ("contract",) if per_lane else ()
+        self.fast_depth = self._gauge("fast_depth", "Executions waiting in the fast queue.")
+        self.slow_depth = self._gauge("slow_depth", "Executions waiting in the slow queue.")
+        self.workers = self._gauge("workers", "Contracts whose worker runs here.")
+        self.enqueued = self._counter("enqueued", "Executions accepted.")
+        self.executed = self._counter("executed", "Executions begun.")
+        self.fast_hits = self._counter("fast_hits", "Accepted into the fast queue.")
+        self.slow_hits = self._counter("slow_hits", "Accepted into the slow queue.")
+        self.queue_wait = self._histogram(
+            "queue_wait_seconds", "From accepted to begun.", WAIT_BUCKETS_S
+        )
+        self.execution = self._histogram(
+            "execution_seconds", "From begun to its final answer.", EXECUTION_BUCKETS_S
+        )
+        built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
+        built.labels(__version__).set(1)
+        if not per_lane:
+            self.workers.set(0)
+
+    def _gauge(self, name: str, words: str) -> Gauge:
+        return Gauge(PREFIX + name, words, self._labels, registry=self.registry)
+
+    def _counter(self, name: str, words: str) -> Counter:
+        return Counter(PREFIX + name, words, self._labels, registry=self.registry)
+
+    def _histogram(self, name: str, words: str, buckets: Sequence[float]) -> Histogram:
+        return Histogram(
+            PREFIX + name, words, self._labels, registry=self.registry, buckets=buckets
+        )
+
+    def _of(self, series: Any, lane: LaneId) -> Any:
+        return series.labels(lane_key(lane)) if self._per_lane else series
+
+    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        self._of(self.enqueued, arrival.lane).inc()
+        self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        for record in records:
+            if isinstance(record, SlotClaimed):
+                slot = record.slot
+                self._of(self.executed, lane).inc()
+                # A wall clock may be set back; a wait is never below zero.
+                waited_ms = max(0, slot.claimed_ms - slot.accepted_ms)
+                self._of(self.queue_wait, lane).observe(waited_ms / 1000)
+        for result in results:
+            if result.history:
+                slot = decode_history(result.history).slot
+                took_ms = max(0, result.settled_ms - slot.claimed_ms)
+                self._of(self.execution, lane).observe(took_ms / 1000)
+
+    def opened(self, lane: LaneId) -> None:
+        self._of(self.workers, lane).inc()
+
+    def closed(self, lane: LaneId) -> None:
+        self._of(self.workers, lane).dec()
+
+    def scrape(self, queues: Sequence[QueueMetrics]) -> bytes:
+        """All series in the text form, with the depths as they are now."""
+        if self._per_lane:
+            for queue in queues:
+                self.fast_depth.labels(queue.contract).set(queue.fast_queue_len)
+                self.slow_depth.labels(queue.contract).set(queue.slow_queue_len)
+        else:
+            self.fast_depth.set(sum(queue.fast_queue_len for queue in queues))
+            self.slow_depth.set(sum(queue.slow_queue_len for queue in queues))
+        return generate_latest(self.registry)

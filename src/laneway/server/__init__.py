@@ -1,0 +1,1 @@
+"""The door over HTTP: REST, events, operations. It serves a Desk and knows no store."""

@@ -1,0 +1,120 @@
+"""Who may ask, and for what. Without keys the server is for this machine alone."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from msgspec import Meta, Struct
+
+from laneway.server.answers import Refused
+from laneway.server.limits import AUTHORIZATION_CHARS_MAX
+from laneway.wire.problem import problem
+
+Scope = Literal["tx:read", "tx:write", "lane:operate", "metrics:read"]
+SCOPES: tuple[Scope, ...] = ("tx:read", "tx:write", "lane:operate", "metrics:read")
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = "loopback"
+"""Who acted, where no key says it."""
+
+
+class Key(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One API key as it is stored: never the secret, only its hash."""
+
+    id: Annotated[str, Meta(pattern=r"^[a-z0-9]{1,32}$")]
+    """The public prefix; idempotency keys live in a space of their own for each."""
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
+    scopes: tuple[Scope, ...] = SCOPES
+    lanes: tuple[str, ...] = ("*",)
+    """Globs: `contract:Qm*`."""
+    expires: Annotated[datetime, Meta(tz=True)] | None = None
+
+
+class Caller(Struct, frozen=True):
+    """Who asks: the key's id is the space its idempotency keys live in."""
+
+    id: str
+    scopes: tuple[Scope, ...]
+    lanes: tuple[str, ...]
+
+    def name(self) -> str:
+        return self.id or LOOPBACK
+
+    def may_see(self, lane: str) -> bool:
+        return any(pattern == "*" or fnmatchcase(lane, pattern) for pattern in self.lanes)
+
+    def check_lane(self, lane: str) -> None:
+        if not self.may_see(lane):
+            told = problem(403, "lane_not_allowed", f"this key may not use {lane}", lane=lane)
+            raise Refused(told)
+
+
+NEIGHBOUR = Caller("", SCOPES, ("*",))
+"""Whoever is on this machine, while there are no keys."""
+
+
+class Access:
+    """Finds the caller of a request, or refuses it."""
+
+    def __init__(self, keys: Sequence[Key] = ()) -> None:
+        self._keys = {key.id: key for key in keys}
+
+    def caller(self, request: web.Request, scope: Scope | None) -> Caller:
+        """`scope` None: anyone who can reach us may ask."""
+        if not self._keys:
+            check_neighbour(request)
+            return NEIGHBOUR
+        if scope is None:
+            return NEIGHBOUR
+        key = self._key(request.headers.get("Authorization", ""))
+        if scope not in key.scopes:
+            raise Refused(problem(403, "scope_missing", f"this key lacks the scope {scope}"))
+        return Caller(key.id, key.scopes, key.lanes)
+
+    def _key(self, header: str) -> Key:
+        kind, _, token = header.partition(" ")
+        if kind.lower() == "bearer" and len(header) <= AUTHORIZATION_CHARS_MAX:
+            key = self._keys.get(prefix_of(token.strip()))
+            if key is not None and compare_digest(digest(token.strip()), key.sha256):
+                if key.expires is None or key.expires > datetime.now(UTC):
+                    return key
+                raise unauthorized("key_expired", f"the key {key.id} has expired")
+        raise unauthorized("key_missing", "send a valid key: Authorization: Bearer lw_ID_SECRET")
+
+
+def prefix_of(token: str) -> str:
+    parts = token.split("_", 2)
+    return parts[1] if len(parts) == 3 and parts[0] == "lw" else ""
+
+
+def digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def unauthorized(code: str, detail: str) -> Refused:
+    return Refused(problem(401, code, detail), {"WWW-Authenticate": 'Bearer realm="laneway"'})
+
+
+def check_neighbour(request: web.Request) -> None:
+    """A page in a browser on this machine can send requests here too (DNS rebinding, forms): it
+    cannot forge Host and Origin."""
+    headers = request.headers
+    if host_name("//" + headers.get("Host", "")) not in LOOPBACK_NAMES:
+        detail = "without API keys only http://localhost and http://127.0.0.1 are served"
+        raise Refused(problem(403, "host_not_allowed", detail))
+    origin = headers.get("Origin")
+    if origin is not None and host_name(origin) not in LOOPBACK_NAMES:
+        detail = "without API keys a page from elsewhere may not call this server"
+        raise Refused(problem(403, "origin_not_allowed", detail))
+
+
+def host_name(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

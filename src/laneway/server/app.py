@@ -1,0 +1,152 @@
+"""The server: one route table, one way in for every request, listeners with bounds."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+from msgspec import Struct
+
+from laneway.core.errors import Draining, LanewayError
+from laneway.server import events, health, lanes, seed, transactions
+from laneway.server.access import Access, Key
+from laneway.server.answers import Refused, refuse, refuse_error, reply
+from laneway.server.call import Call
+from laneway.server.connection import Gate
+from laneway.server.desk import Desk
+from laneway.server.limits import (
+    BODY_BYTES_MAX,
+    CONNECTIONS_MAX,
+    LISTEN_BACKLOG,
+    REQUEST_S,
+    SHUTDOWN_S,
+)
+from laneway.server.openapi import document
+from laneway.server.route import Route, Told
+from laneway.version import __version__
+from laneway.wire.problem import problem
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """The bounds an operator may set."""
+
+    body_bytes_max: int = BODY_BYTES_MAX
+    connections_max: int = CONNECTIONS_MAX
+    request_s_max: float = REQUEST_S
+
+
+async def openapi(_call: Call) -> web.Response:
+    """This document."""
+    return reply(DOCUMENT)
+
+
+ROUTES: tuple[Route, ...] = (
+    *transactions.ROUTES,
+    *lanes.ROUTES,
+    *events.ROUTES,
+    *health.ROUTES,
+    *seed.ROUTES,
+    Route(
+        method="GET",
+        path="/openapi.json",
+        act=openapi,
+        summary="The OpenAPI document",
+        scope=None,
+        told={200: Told("OpenAPI 3.1.", dict)},
+    ),
+)
+
+DOCUMENT = document(ROUTES, __version__)
+
+
+class Server:
+    """Serves a desk on one or more addresses, until it is closed."""
+
+    def __init__(
+        self, desk: Desk, *, keys: Sequence[Key] = (), bounds: Bounds | None = None
+    ) -> None:
+        self.urls: list[str] = []
+        """Where it listens."""
+        self._desk = desk
+        self._access = Access(keys)
+        self._bounds = bounds or Bounds()
+        self._runner: web.AppRunner | None = None
+        self._gate: Gate | None = None
+        self._listening: list[asyncio.Server] = []
+
+    async def __aenter__(self) -> Self:
+        app = web.Application(client_max_size=self._bounds.body_bytes_max, middlewares=[translated])
+        for route in ROUTES:
+            app.router.add_route(route.method, route.pattern(), self._serve(route))
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
+        await self._runner.setup()
+        assert self._runner.server is not None
+        self._gate = Gate(self._runner.server, self._bounds.connections_max)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def listen(self, host: str, port: int) -> str:
+        assert self._gate is not None
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(self._gate, host, port, backlog=LISTEN_BACKLOG)
+        self._listening.append(server)
+        bound = server.sockets[0].getsockname()[1]
+        self.urls.append(f"http://{f'[{host}]' if ':' in host else host}:{bound}")
+        return self.urls[-1]
+
+    def deafen(self) -> None:
+        """Take no new connection; those that are open go on."""
+        for server in self._listening:
+            server.close()
+        self._listening.clear()
+
+    async def close(self) -> None:
+        """End what is under way, within bounds."""
+        self.deafen()
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    def _serve(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def serve(request: web.Request) -> web.StreamResponse:
+            try:
+                caller = self._access.caller(request, route.scope)
+                if route.writes and self._desk.draining:
+                    raise Draining
+                call = Call(request, self._desk, caller)
+                if route.waits:
+                    return await route.act(call)
+                async with asyncio.timeout(self._bounds.request_s_max):
+                    return await route.act(call)
+            except Refused as refused:
+                return refuse(refused.problem, refused.headers)
+            except LanewayError as error:
+                return refuse_error(error)
+            except TimeoutError:
+                detail = f"no answer within {self._bounds.request_s_max:g} s"
+                return refuse(problem(503, "too_slow", detail, retryable=True))
+
+        return serve
+
+
+@web.middleware
+async def translated(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """The router's own refusals as problems."""
+    try:
+        return await handler(request)
+    except web.HTTPMethodNotAllowed as error:
+        allowed = ", ".join(sorted(error.allowed_methods))
+        told = problem(405, "method_not_allowed", f"{request.path} takes {allowed}")
+        return refuse(told, {"Allow": allowed})
+    except web.HTTPNotFound:
+        return refuse(problem(404, "no_such_path", f"there is nothing at {request.path}"))

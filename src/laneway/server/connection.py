@@ -1,0 +1,113 @@
+"""One connection: bad HTTP gets a problem like any other error, one too many is told so."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+
+from laneway.server.answers import encode, refuse
+from laneway.server.limits import (
+    CONNECTIONS_MAX,
+    HEADER_COUNT_MAX,
+    HEADER_LINE_BYTES_MAX,
+    HEADER_READ_S,
+    LINGER_S,
+    RETRY_AFTER_S,
+)
+from laneway.wire import problem as problems
+from laneway.wire.problem import problem
+
+log = logging.getLogger("laneway.server")
+
+NO_LOG = logging.getLogger("laneway.access")
+NO_LOG.disabled = True
+
+
+class Gate:
+    """Makes a protocol for every connection, and counts them."""
+
+    def __init__(self, server: web.Server, connections_max: int = CONNECTIONS_MAX) -> None:
+        self._server = server
+        self._connections_max = connections_max
+        self._loop = asyncio.get_running_loop()
+        self.count = 0
+
+    def __call__(self) -> asyncio.Protocol:
+        if self.count >= self._connections_max:
+            return Turned()
+        return Connection(self, self._server, self._loop)
+
+
+class Turned(asyncio.Protocol):
+    """One connection too many: it is told so, and closed."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        told = problem(503, "too_many_connections", "try again in a moment", retryable=True)
+        body = encode(told)
+        head = (
+            "HTTP/1.1 503 Service Unavailable\r\n"
+            f"Content-Type: {problems.CONTENT_TYPE}\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            f"Retry-After: {RETRY_AFTER_S}\r\nConnection: close\r\n\r\n"
+        )
+        transport.write(head.encode() + body)
+        transport.close()
+
+
+class Connection(web.RequestHandler):
+    __slots__ = ("_gate", "lost")
+
+    def __init__(self, gate: Gate, server: web.Server, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(
+            server,
+            loop=loop,
+            access_log=NO_LOG,
+            keepalive_timeout=HEADER_READ_S,
+            max_line_size=HEADER_LINE_BYTES_MAX,
+            max_field_size=HEADER_LINE_BYTES_MAX,
+            max_headers=HEADER_COUNT_MAX,
+            lingering_time=LINGER_S,
+            # Nobody needs a compressed body, and a small one may unfold to gigabytes.
+            auto_decompress=False,
+        )
+        self._gate = gate
+        self.lost: Callable[[], object] | None = None
+        """Called when the client goes away, for what would not notice by itself."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._gate.count += 1
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._gate.count -= 1
+        if self.lost is not None:
+            self.lost()
+        super().connection_lost(exc)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if status == 500:
+            # A bug of ours: its words are for the log, not for the caller.
+            log.error("a request failed", exc_info=exc, extra={"fields": {"path": request.path}})
+            told = problem(500, "bug", "the server has a bug; its log says more")
+        else:
+            told = problem(status, "bad_http", first_line(message or str(exc)))
+        if request.writer.output_size > 0:
+            raise ConnectionError("an answer was begun already; the connection is closed")
+        response: Any = refuse(told)
+        response.force_close()
+        assert isinstance(response, web.StreamResponse)
+        return response
+
+
+def first_line(words: str) -> str:
+    """A parser's complaint without the bytes it shows below."""
+    return words.strip().partition("\n")[0].rstrip(": ")[:200]

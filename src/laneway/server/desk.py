@@ -1,0 +1,75 @@
+"""What the server asks of the running engine. The wiring implements it; tests may too."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from laneway.lanes.contract.show import QueueMetrics
+from laneway.wire.cursor import TxPlace
+from laneway.wire.values import Action, Check, Lane, NewTx, Tx
+
+LaneTest = Callable[[str], bool]
+"""Whether a lane is one that the caller may see."""
+
+LaneVerb = Literal["pause", "resume", "drain"]
+
+
+class Taken(Struct, frozen=True):
+    """A durable transaction; `replayed` when its key and body came before."""
+
+    tx: Tx
+    replayed: bool
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    lane: str | None
+    status: str | None
+    after: TxPlace | None
+    limit: int
+    may_see: LaneTest
+
+
+class Word(Struct, frozen=True, kw_only=True):
+    """An operator's word: why, by whom, and whether only in thought."""
+
+    reason: str
+    by: str
+    dry_run: bool = False
+    mode: str = "queue"
+
+
+class EventReader(Protocol):
+    """One client's place in the feed."""
+
+    async def read(self, wait_s: float) -> bytes | None:
+        """Frames for the wire: a heartbeat when nothing came; None when it cannot follow, or when
+        there is nothing more to follow here."""
+
+    def leave(self) -> None: ...
+
+
+class Desk(Protocol):
+    """Every answer is durable or read from what is. Errors are LanewayErrors."""
+
+    draining: bool
+    """The process is about to end: nothing more is accepted."""
+
+    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken: ...
+    async def show(self, intent: str) -> Tx: ...
+    async def wait(self, intent: str, timeout_s: float) -> Tx:
+        """The transaction once it is final, or as it stands when the time is over."""
+
+    async def find(self, key: str, scope: str) -> Tx | None: ...
+    async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]: ...
+    async def cancel(self, intent: str, word: Word) -> Action: ...
+    async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]: ...
+    async def lane(self, lane: str) -> Lane: ...
+    async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action: ...
+    async def queues(self) -> Sequence[QueueMetrics]: ...
+    async def checks(self) -> Sequence[Check]: ...
+    async def measure(self) -> bytes:
+        """All series, in Prometheus' text form."""
+
+    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader:
+        """A reader behind this cursor; None begins with what happens next."""

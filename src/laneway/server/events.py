@@ -1,0 +1,111 @@
+"""The event stream: server-sent events with a cursor to resume by, in order for each lane."""
+
+import asyncio
+from typing import Annotated
+
+from aiohttp import web
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from laneway.server.answers import SERVER, Refused
+from laneway.server.call import Call, given
+from laneway.server.connection import Connection
+from laneway.server.limits import (
+    EVENT_CLIENTS_MAX,
+    EVENT_RETRY_MS,
+    EVENT_WRITE_S,
+    HEARTBEAT_S,
+)
+from laneway.server.route import Route, Told
+from laneway.wire import sse
+from laneway.wire.limits import EVENT_CURSOR_CHARS_MAX
+from laneway.wire.problem import problem
+from laneway.wire.values import LaneName
+
+LAST_EVENT_ID = "Last-Event-ID"
+
+HEADERS = {
+    "Content-Type": sse.CONTENT_TYPE,
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+    "Server": SERVER,
+}
+
+
+CursorText = Annotated[
+    str,
+    Meta(
+        max_length=EVENT_CURSOR_CHARS_MAX,
+        description="As Last-Event-ID, for clients that cannot set it; empty is the beginning.",
+    ),
+]
+
+
+class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    lane: LaneName | UnsetType = UNSET
+    cursor: CursorText | UnsetType = UNSET
+
+
+class Clients:
+    """How many streams are open now."""
+
+    count = 0
+
+
+async def events(call: Call) -> web.StreamResponse:
+    """What became true, as it does: `transaction.` and a status word, `lane.` and what happened."""
+    query = call.query(EventQuery)
+    lane = given(query.lane)
+    if lane is not None:
+        call.caller.check_lane(lane)
+    after = call.request.headers.get(LAST_EVENT_ID, given(query.cursor))
+    if after is not None and len(after) > EVENT_CURSOR_CHARS_MAX:
+        raise Refused(problem(422, "bad_request", "not a cursor", field=LAST_EVENT_ID))
+    if Clients.count >= EVENT_CLIENTS_MAX:
+        detail = f"{EVENT_CLIENTS_MAX} streams are open already"
+        raise Refused(problem(503, "too_many_streams", detail, retryable=True))
+    Clients.count += 1
+    try:
+        return await stream(call, lane, after)
+    finally:
+        Clients.count -= 1
+
+
+async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamResponse:
+    may_see = call.caller.may_see if lane is None else lane.__eq__
+    reader = await call.desk.follow(after, may_see)
+    connection = call.request.protocol
+    assert isinstance(connection, Connection)
+    task = asyncio.current_task()
+    assert task is not None
+    # A silent stream would notice a client that left only with its next heartbeat.
+    connection.lost = task.cancel
+    try:
+        response = web.StreamResponse(headers=HEADERS)
+        await response.prepare(call.request)
+        await response.write(sse.hello(EVENT_RETRY_MS))
+        # None: it cannot follow, or the server is about to end. It resumes by its cursor.
+        while (frames := await reader.read(HEARTBEAT_S)) is not None:
+            async with asyncio.timeout(EVENT_WRITE_S):
+                await response.write(frames)
+    except (TimeoutError, ConnectionError):
+        if call.request.transport is not None:
+            call.request.transport.abort()
+    finally:
+        connection.lost = None
+        reader.leave()
+    return response
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/events",
+        act=events,
+        summary="Follow events (SSE)",
+        scope="tx:read",
+        query=EventQuery,
+        headers=(LAST_EVENT_ID,),
+        told={200: Told("A stream that does not end.", str, content_type=sse.CONTENT_TYPE)},
+        waits=True,
+    ),
+)

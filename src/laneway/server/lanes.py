@@ -1,0 +1,105 @@
+"""Lanes: what is queued, in flight and stuck, and an operator's words to one."""
+
+from aiohttp import web
+from msgspec import UNSET, Struct, UnsetType
+
+from laneway.server.answers import reply
+from laneway.server.call import Call, given
+from laneway.server.desk import LaneVerb, Word
+from laneway.server.route import Route, Told
+from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
+from laneway.wire.cursor import LanePlace, unwrap, wrap
+from laneway.wire.limits import PAGE_DEFAULT
+from laneway.wire.values import DrainOrder, Lane, LanePage, Order
+
+
+class LaneQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = PAGE_DEFAULT
+    cursor: CursorText | UnsetType = UNSET
+
+
+async def list_lanes(call: Call) -> web.Response:
+    """All lanes that ever had work, by name."""
+    query = call.query(LaneQuery)
+    cursor = given(query.cursor)
+    after = None if cursor is None else unwrap(cursor, LanePlace).lane
+    lanes = await call.desk.lanes(after, query.limit)
+    more = len(lanes) == query.limit
+    items = [lane for lane in lanes if call.caller.may_see(lane.id)]
+    return reply(LanePage(items, wrap(LanePlace(lanes[-1].id)) if more else None))
+
+
+async def show_lane(call: Call) -> web.Response:
+    """One lane: where it is, and why."""
+    return reply(await visible(call))
+
+
+async def visible(call: Call) -> Lane:
+    lane = call.path("lane")
+    call.caller.check_lane(lane)
+    return await call.desk.lane(lane)
+
+
+async def pause_lane(call: Call) -> web.Response:
+    """Start nothing more; what runs is finished."""
+    return await operated(call, "pause", await call.body(Order))
+
+
+async def resume_lane(call: Call) -> web.Response:
+    """Go on after a pause, a drain or a halt."""
+    return await operated(call, "resume", await call.body(Order))
+
+
+async def drain_lane(call: Call) -> web.Response:
+    """Finish what waits now (or only what runs), then pause."""
+    order = await call.body(DrainOrder)
+    return await operated(call, "drain", order, order.mode)
+
+
+async def operated(
+    call: Call, verb: LaneVerb, order: Order | DrainOrder, mode: str = "queue"
+) -> web.Response:
+    dry_run = call.query(DryRunQuery).dry_run or order.dry_run
+    lane = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run, mode=mode)
+    return acted(await call.desk.operate(lane.id, verb, word))
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/v1/lanes",
+        act=list_lanes,
+        summary="List lanes",
+        scope="tx:read",
+        query=LaneQuery,
+        told={200: Told("One page.", LanePage)},
+    ),
+    Route(
+        method="GET",
+        path="/v1/lanes/{lane}",
+        act=show_lane,
+        summary="Show a lane",
+        scope="tx:read",
+        told={200: Told("As it stands.", Lane)},
+    ),
+    *(
+        Route(
+            method="POST",
+            path=f"/v1/lanes/{{lane}}/{verb}",
+            act=act,
+            summary=summary,
+            scope="lane:operate",
+            query=DryRunQuery,
+            body=body,
+            told=ACTED,
+            problems=(409,),
+            writes=True,
+        )
+        for verb, act, summary, body in (
+            ("pause", pause_lane, "Pause a lane", Order),
+            ("resume", resume_lane, "Resume a lane", Order),
+            ("drain", drain_lane, "Drain a lane", DrainOrder),
+        )
+    ),
+)

@@ -1,0 +1,55 @@
+"""Bounds of the server, each with its reason. Those with a setting are its defaults."""
+
+BODY_BYTES_MAX = 2 << 20
+"""The largest payload (1 MiB) as plain JSON with its fields, and room for some escapes."""
+
+HEADER_LINE_BYTES_MAX = 8_190
+HEADER_COUNT_MAX = 64
+"""A request line or header longer than a page is an attack; browsers send about twenty headers."""
+
+HEADER_READ_S = 15.0
+"""From the connection, or from the last answer, to the end of the next request's headers. It is
+the keep-alive time too: a slow sender and an idle one hold the same connection."""
+
+BODY_READ_S = 20.0
+"""Two megabytes in 20 s is 0.8 Mbit/s; who is slower holds a buffer of ours for nothing."""
+
+LINGER_S = 2.0
+"""How long the rest of a refused body is read, so that its sender can hear the refusal."""
+
+REQUEST_S = 30.0
+"""For the work itself, waits and streams aside; a group commit takes a tenth of a second."""
+
+WAIT_S_DEFAULT = 30
+WAIT_S_MAX = 60
+"""Of `?wait=`: most proxies cut an idle request at one minute."""
+
+WAITS_MAX = 5_000
+"""Requests that wait for a final answer at once; each holds its connection."""
+
+CONNECTIONS_MAX = 10_000
+"""Each costs about 30 KB and a file descriptor; one more is answered 503 and closed."""
+
+SHUTDOWN_S = 5.0
+"""For requests under way when the process ends; what they wrote is durable anyway."""
+
+RETRY_AFTER_S = 5
+"""What a draining or overloaded server tells its callers: a restart takes about that long."""
+
+HEARTBEAT_S = 15.0
+"""Between comments on a silent event stream; proxies cut at 30 s and more."""
+
+EVENT_RETRY_MS = 2_000
+"""How long a reader of events waits before it comes again."""
+
+EVENT_CLIENTS_MAX = 2_000
+"""Streams at once: each wakes up for every batch of events."""
+
+EVENT_WRITE_S = 20.0
+"""A reader that takes nothing for so long is closed, and resumes by its cursor."""
+
+LISTEN_BACKLOG = 1_024
+"""Connections the kernel holds for us while the loop is busy."""
+
+AUTHORIZATION_CHARS_MAX = 200
+"""`Bearer lw_<prefix>_<secret>`; longer ones are not hashed."""

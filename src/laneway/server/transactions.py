@@ -1,0 +1,204 @@
+"""Transactions: queue one, look at one, list them, take one back."""
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from aiohttp import web
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from laneway.server.answers import reply
+from laneway.server.call import Call, given
+from laneway.server.desk import Listing, Word
+from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
+from laneway.server.route import Route, Told
+from laneway.wire.cursor import TxPlace, unwrap, wrap
+from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
+from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
+from laneway.wire.values import Action, LaneName, NewTx, Order, StatusWord, Tx, TxPage
+
+Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
+CursorText = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=CURSOR_CHARS_MAX,
+        description="`next_cursor` of the page before; left out, the list begins.",
+    ),
+]
+WaitWord = Annotated[
+    Literal["confirmed"], Meta(description="Answer when it is final, or when the time is over.")
+]
+Seconds = Annotated[int, Meta(ge=1, le=WAIT_S_MAX, description="Of the wait.")]
+KeyText = Annotated[
+    str, Meta(min_length=1, max_length=255, description="An idempotency key of this caller.")
+]
+DryRun = Annotated[bool, Meta(description="Show what would happen and do nothing.")]
+
+
+class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    wait: WaitWord | UnsetType = UNSET
+    timeout: Seconds = WAIT_S_DEFAULT
+
+
+class TxQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    lane: LaneName | UnsetType = UNSET
+    status: StatusWord | UnsetType = UNSET
+    key: KeyText | UnsetType = UNSET
+    limit: Limit = PAGE_DEFAULT
+    cursor: CursorText | UnsetType = UNSET
+
+
+class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    dry_run: DryRun = False
+
+
+class Waits:
+    """How many requests wait for a final answer now."""
+
+    count = 0
+
+
+async def enqueue(call: Call) -> web.Response:
+    """Queue a transaction; answers when it is durable."""
+    query = call.query(WaitQuery)
+    key = call.idempotency_key()
+    new = await call.body(NewTx)
+    call.caller.check_lane(new.lane)
+    taken = await call.desk.submit(new, key, call.caller.id)
+    tx = taken.tx
+    if query.wait is not UNSET and not tx.final:
+        tx = await waited(call, tx.id, query.timeout)
+    headers = {"Location": location(tx.id)}
+    if taken.replayed:
+        headers[REPLAYED] = "true"
+    return reply(tx, 200 if query.wait is not UNSET and tx.final else 202, headers)
+
+
+async def waited(call: Call, intent: str, timeout_s: int) -> Tx:
+    if Waits.count >= WAITS_MAX:
+        return await call.desk.show(intent)
+    Waits.count += 1
+    try:
+        return await call.desk.wait(intent, timeout_s)
+    finally:
+        Waits.count -= 1
+
+
+def location(intent: str) -> str:
+    return "/v1/transactions/" + quote(intent, safe="")
+
+
+async def show(call: Call) -> web.Response:
+    """One transaction: where it is, and why."""
+    query = call.query(WaitQuery)
+    tx = await visible(call)
+    if query.wait is not UNSET and not tx.final:
+        tx = await waited(call, tx.id, query.timeout)
+    return reply(tx)
+
+
+async def visible(call: Call) -> Tx:
+    tx = await call.desk.show(call.path("id"))
+    call.caller.check_lane(tx.lane)
+    return tx
+
+
+async def find(call: Call) -> web.Response:
+    """List transactions: of a lane in its order, of a status, or the one with a key."""
+    query = call.query(TxQuery)
+    lane, key, cursor = given(query.lane), given(query.key), given(query.cursor)
+    if lane is not None:
+        call.caller.check_lane(lane)
+    listing = Listing(
+        lane=lane,
+        status=given(query.status),
+        after=None if cursor is None else unwrap(cursor, TxPlace),
+        limit=query.limit,
+        may_see=call.caller.may_see,
+    )
+    if key is not None:
+        return reply(await by_key(call, key, listing))
+    items, place = await call.desk.listing(listing)
+    return reply(TxPage(list(items), None if place is None else wrap(place)))
+
+
+async def by_key(call: Call, key: str, listing: Listing) -> TxPage:
+    """At most one, on one page."""
+    found = await call.desk.find(key, call.caller.id)
+    items = [
+        tx
+        for tx in (() if found is None else (found,))
+        if listing.may_see(tx.lane)
+        and listing.lane in (None, tx.lane)
+        and listing.status in (None, tx.status)
+    ]
+    return TxPage(items, None)
+
+
+async def cancel(call: Call) -> web.Response:
+    """Take back a transaction that waits; one that runs cannot be called back."""
+    dry_run = call.query(DryRunQuery).dry_run
+    order = await call.body(Order)
+    tx = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
+    return acted(await call.desk.cancel(tx.id, word))
+
+
+def acted(action: Action) -> web.Response:
+    return reply(action, 202 if action.outcome == "told" else 200)
+
+
+ACTED = {
+    200: Told("Done, or what would be done in a dry run.", Action),
+    202: Told("Durable in the lane's mailbox; it has not followed yet.", Action),
+}
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/v1/transactions",
+        act=enqueue,
+        summary="Queue a transaction",
+        scope="tx:write",
+        query=WaitQuery,
+        body=NewTx,
+        headers=(HEADER, OTHER_HEADER),
+        told={
+            200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
+            202: Told("Durable.", Tx, headers=("Location", REPLAYED)),
+        },
+        writes=True,
+        waits=True,
+    ),
+    Route(
+        method="GET",
+        path="/v1/transactions",
+        act=find,
+        summary="List transactions",
+        scope="tx:read",
+        query=TxQuery,
+        told={200: Told("One page.", TxPage)},
+    ),
+    Route(
+        method="GET",
+        path="/v1/transactions/{id}",
+        act=show,
+        summary="Show a transaction",
+        scope="tx:read",
+        query=WaitQuery,
+        told={200: Told("As it stands.", Tx)},
+        waits=True,
+    ),
+    Route(
+        method="POST",
+        path="/v1/transactions/{id}/cancel",
+        act=cancel,
+        summary="Take back a transaction that waits",
+        scope="tx:write",
+        query=DryRunQuery,
+        body=Order,
+        told=ACTED,
+        problems=(409,),
+        writes=True,
+    ),
+)

@@ -1,0 +1,194 @@
+"""The values of the REST API. Names are snake_case, times are RFC 3339 in UTC.
+
+Readers ignore fields they do not know, so that a server may be newer than its client; what a
+client sends is read strictly.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from laneway.core.limits import LANE_ID_CHARS_MAX, PRIORITY_CLASSES
+from laneway.wire.limits import NUMBER_MAX, REASON_CHARS_MAX
+
+LaneName = Annotated[
+    str,
+    Meta(
+        min_length=3,
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^[a-z]+:[!-.0-~]+$",
+        description="`KIND:KEY`, for example `contract:QmToken`.",
+    ),
+]
+ContractLane = Annotated[
+    str,
+    Meta(
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^contract:[!-.0-~]+$",
+        description="`contract:TOKEN`.",
+    ),
+]
+Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
+Reason = Annotated[str, Meta(min_length=1, max_length=REASON_CHARS_MAX)]
+Moment = Annotated[datetime, Meta(tz=True)]
+
+StatusWord = Literal[
+    "queued",
+    "signed",
+    "submitted",
+    "included",
+    "confirmed",
+    "reverted",
+    "refused",
+    "cancelled",
+    "expired",
+    "dead",
+    "indeterminate",
+]
+"""ARCHITECTURE §10; a test keeps it equal to core's Status."""
+
+
+class ContractPayload(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One execution of the contract that the lane is named after."""
+
+    data: str
+    executor: str = ""
+    quorum_type: Count = 2
+    comment: str = ""
+
+
+class NewTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a caller wants done once."""
+
+    lane: ContractLane
+    payload: ContractPayload
+    priority: Annotated[int, Meta(ge=0, lt=PRIORITY_CLASSES)] = 0
+    """0 is the most urgent. Without `contract.priorities` every class waits in one line."""
+    valid_until: Moment | None = None
+    """Not begun after this moment; then its status is `expired`."""
+
+
+class Tx(Struct, frozen=True, kw_only=True):
+    """One accepted transaction: where it is, and why."""
+
+    id: str
+    lane: str
+    status: StatusWord
+    final: bool
+    reason: str
+    """Why it waits, or why it ended so."""
+    seq: int
+    """Its place in the lane, for ever."""
+    accepted_at: Moment
+    idempotency_key: str | None = None
+    priority: int = 0
+    valid_until: Moment | None = None
+    settled_at: Moment | None = None
+    block: int | None = None
+    """Its position on chain."""
+    payload: ContractPayload | None = None
+    """As it was sent; gone when retention removed it."""
+
+
+class TxPage(Struct, frozen=True):
+    items: list[Tx]
+    next_cursor: str | None
+    """Give it back as `cursor`; null on the last page."""
+
+
+class Queue(Struct, frozen=True):
+    """The counters of a contract's queue."""
+
+    fast: int
+    slow: int
+    enqueued: int
+    executed: int
+    fast_hits: int
+    slow_hits: int
+    dropped: int
+    """Cancelled or expired while they waited."""
+
+
+class Lane(Struct, frozen=True, kw_only=True):
+    """Where a lane is and why, and how old its work is."""
+
+    id: str
+    state: str
+    """idle, ready, running, backing off, recovering, tripped, halted, paused or draining."""
+    reason: str
+    waiting: int
+    running: int
+    oldest_waiting_ms: int | None
+    running_ms: int | None
+    failures: int
+    """Doubtful or failed answers in a row."""
+    queue: Queue
+
+
+class LanePage(Struct, frozen=True):
+    items: list[Lane]
+    next_cursor: str | None
+
+
+class Order(Struct, frozen=True, forbid_unknown_fields=True):
+    """An operator's word, which always says why."""
+
+    reason: Reason
+    dry_run: bool = False
+    """Show what would happen and do nothing."""
+
+
+class DrainOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    reason: Reason
+    dry_run: bool = False
+    mode: Literal["queue", "running"] = "queue"
+    """Finish what waits now, or only what runs."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """What came of an operator's word."""
+
+    action: str
+    outcome: Literal["done", "told", "would"]
+    """done: the lane followed. told: it is durable in the lane's mailbox. would: a dry run."""
+    effect: str
+    """What it did, or would do, in words."""
+    lane: Lane
+    tx: Tx | None = None
+
+
+class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    lane: str
+    version: int
+    """Of the lane's commits: within a lane it never goes back."""
+    tx: str | None = None
+    status: StatusWord | None = None
+    block: int | None = None
+    reason: str = ""
+    by: str = ""
+
+
+class Event(Struct, frozen=True):
+    """`transaction.` and a status word, or `lane.` and what happened to it."""
+
+    type: str
+    timestamp: Moment
+    data: EventBody
+
+
+class Check(Struct, frozen=True):
+    """One thing that must be right before traffic may come."""
+
+    name: str
+    ok: bool
+    what: str
+
+
+class Readiness(Struct, frozen=True):
+    ready: bool
+    checks: list[Check]
+
+
+class Liveness(Struct, frozen=True):
+    alive: bool = True

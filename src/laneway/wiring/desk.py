@@ -1,0 +1,238 @@
+"""The server's desk over a running engine."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol, assert_never
+
+from laneway.core.errors import (
+    BadRequest,
+    CommandUnfit,
+    IntentConflict,
+    IntentFinal,
+    IntentNotFound,
+    LaneFull,
+    LaneNotFound,
+)
+from laneway.core.ids import IntentId, LaneId, lane_id, lane_key
+from laneway.core.intent import Accepted, Conflict, Full, Replayed
+from laneway.core.rows import LaneView
+from laneway.engine.waiters import EngineStopped
+from laneway.lanes.contract.show import QueueMetrics
+from laneway.ports import ContractCall, IntentView
+from laneway.server.desk import EventReader, LaneTest, LaneVerb, Listing, Taken, Word
+from laneway.stores.book import KEY_INDEX, key_value
+from laneway.wire.cursor import TxPlace
+from laneway.wire.times import to_ms
+from laneway.wire.values import Action, Check, Lane, NewTx, Tx
+from laneway.wiring.arrivals import Arrivals
+from laneway.wiring.commands import is_intent_id
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.following import Following
+from laneway.wiring.limits import FOLLOW_S_MAX, RETRY_AFTER_S
+from laneway.wiring.listing import Lister
+from laneway.wiring.readiness import Readiness
+from laneway.wiring.shown import Shower
+from laneway.wiring.system import SystemClock, SystemEntropy
+from laneway.wiring.told import Teller, accepted_tx
+
+KIND = "contract"
+
+
+class Events(Protocol):
+    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader: ...
+
+
+class Meter(Protocol):
+    def scrape(self, queues: Sequence[QueueMetrics]) -> bytes: ...
+
+
+class EngineDesk:
+    """What `server.desk.Desk` asks, answered by one process's engine."""
+
+    def __init__(
+        self, laneway: Laneway, following: Following, events: Events, meter: Meter
+    ) -> None:
+        self.draining = False
+        self._laneway = laneway
+        self._store = laneway.store
+        self._engine = laneway.engine
+        self._following = following
+        self._events = events
+        self._meter = meter
+        self._clock = SystemClock()
+        self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
+        self._shower = Shower(laneway.settings, laneway.engine.faults)
+        self._readiness = Readiness(laneway)
+
+    def _teller(self) -> Teller:
+        return Teller(self._store, self._shower, self._clock)
+
+    # Transactions.
+
+    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken:
+        kind, _, contract = new.lane.partition(":")
+        if kind != KIND:
+            raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
+        asked = new.payload
+        call = ContractCall(contract, asked.executor, asked.data, asked.quorum_type, asked.comment)
+        until = new.valid_until
+        until_ms = None if until is None else max(0, to_ms(until))
+        arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
+        answer = await self._engine.submit(arrival)
+        match answer:
+            case Accepted():
+                return Taken(accepted_tx(arrival, answer), replayed=False)
+            case Replayed(id=intent):
+                return Taken(await self.show(intent), replayed=True)
+            case Conflict(id=intent):
+                raise IntentConflict(key or "", intent)
+            case Full(bound=bound, limit=limit):
+                raise LaneFull(arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S)
+            case _:
+                assert_never(answer)
+
+    async def show(self, intent: str) -> Tx:
+        view = await self._view(intent)
+        return await (self._teller().pruned(intent) if view is None else self._teller().tx(view))
+
+    async def _view(self, intent: str) -> IntentView | None:
+        if not is_intent_id(intent):
+            raise IntentNotFound(intent)
+        return await self._store.intent(IntentId(intent))
+
+    async def wait(self, intent: str, timeout_s: float) -> Tx:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._engine.result(IntentId(intent))
+        except (TimeoutError, EngineStopped):
+            pass  # The intent is durable and goes on; the caller sees how far it is.
+        return await self.show(intent)
+
+    async def find(self, key: str, scope: str) -> Tx | None:
+        index = await self._store.find(KEY_INDEX, key_value(scope, key))
+        return None if index is None else await self.show(index.intent)
+
+    async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]:
+        if listing.after is not None and not is_intent_id(listing.after.intent):
+            raise BadRequest("cursor", "not a cursor of this list")
+        return await Lister(self._store, self._teller(), listing).page()
+
+    async def cancel(self, intent: str, word: Word) -> Action:
+        view = await self._view(intent)
+        if view is None:
+            final = await self._teller().pruned(intent)
+            raise IntentFinal(final.id, final.status)
+        if view.result is not None:
+            raise IntentFinal(view.intent.id, view.result.status)
+        lane = view.intent.lane
+        if word.dry_run:
+            effect = cancel_effect(view)
+            return await self._action("cancel", "would", effect, lane, intent)
+        with self._following.watch(lane, "cancel", view.intent.id) as heard:
+            await self._laneway.cancel(intent, reason=word.reason, by=word.by)
+            followed = await self._heard(lane, "cancel", heard)
+        tx = await self.show(intent)
+        if tx.final and tx.status != "cancelled":
+            raise IntentFinal(tx.id, tx.status)
+        effect = "it will never be executed" if followed else "the lane is told"
+        return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
+
+    # Lanes.
+
+    async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]:
+        views = await self._store.lanes(None if after is None else LaneId(after), limit)
+        teller = self._teller()
+        return [await teller.lane(view) for view in views]
+
+    async def lane(self, lane: str) -> Lane:
+        return await self._teller().lane(await self._lane_view(lane))
+
+    async def _lane_view(self, lane: str) -> LaneView:
+        kind, _, key = lane.partition(":")
+        try:
+            known = kind == KIND and lane_id(kind, key) == lane
+        except BadRequest:
+            known = False
+        view = await self._store.lane(LaneId(lane)) if known else None
+        if view is None:
+            raise LaneNotFound(lane)
+        return view
+
+    async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action:
+        shown = await self.lane(lane)
+        effect = lane_effect(shown, verb, word.mode)
+        if word.dry_run:
+            return Action(action=verb, outcome="would", effect=effect, lane=shown)
+        contract = lane_key(LaneId(lane))
+        with self._following.watch(LaneId(lane), verb) as heard:
+            match verb:
+                case "pause":
+                    await self._laneway.pause(contract, reason=word.reason, by=word.by)
+                case "resume":
+                    await self._laneway.resume(contract, reason=word.reason, by=word.by)
+                case "drain":
+                    await self._laneway.drain_lane(
+                        contract, word.mode, reason=word.reason, by=word.by
+                    )
+                case _:
+                    assert_never(verb)
+            followed = await self._heard(LaneId(lane), verb, heard)
+        return await self._action(verb, "done" if followed else "told", effect, LaneId(lane))
+
+    async def _heard(self, lane: LaneId, verb: str, heard: "asyncio.Future[str | None]") -> bool:
+        """Whether the lane followed in time; raises its refusal."""
+        try:
+            async with asyncio.timeout(FOLLOW_S_MAX):
+                refusal = await heard
+        except TimeoutError:
+            return False
+        if refusal is not None:
+            raise CommandUnfit(lane, verb, refusal)
+        return True
+
+    async def _action(
+        self, verb: str, outcome: str, effect: str, lane: LaneId, intent: str | None = None
+    ) -> Action:
+        return Action(
+            action=verb,
+            outcome=outcome,  # type: ignore[arg-type]
+            effect=effect,
+            lane=await self.lane(lane),
+            tx=None if intent is None else await self.show(intent),
+        )
+
+    # The rest.
+
+    async def queues(self) -> Sequence[QueueMetrics]:
+        return await self._laneway.metrics()
+
+    async def checks(self) -> Sequence[Check]:
+        return await self._readiness.checks()
+
+    async def measure(self) -> bytes:
+        return self._meter.scrape(await self._laneway.metrics())
+
+    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader:
+        return await self._events.follow(after, may_see)
+
+
+def cancel_effect(view: IntentView) -> str:
+    if view.open:
+        return "refused while it executes; taken back only if every try of it was refused"
+    return "it would never be executed; what waits behind it moves up"
+
+
+def lane_effect(lane: Lane, verb: LaneVerb, mode: str) -> str:
+    match verb:
+        case "pause":
+            return f"starts nothing more; {lane.running} running ends, {lane.waiting} stay queued"
+        case "resume":
+            if lane.state == "halted":
+                return f"goes on if no try can still land; it is halted: {lane.reason}"
+            return f"goes on with {lane.waiting} queued"
+        case "drain":
+            if mode == "running":
+                return f"finishes {lane.running} running, then pauses; {lane.waiting} stay queued"
+            return f"finishes {lane.running} running and {lane.waiting} queued, then pauses"
+        case _:
+            assert_never(verb)

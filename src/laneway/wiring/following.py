@@ -1,0 +1,59 @@
+"""Whether a lane followed an operator's word, heard from its records."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
+from laneway.lanes.contract.values import CommandRefused, ModeChanged
+
+
+class Watch(Struct, frozen=True):
+    lane: LaneId
+    verb: str
+    intent: IntentId | None
+    heard: "asyncio.Future[str | None]"
+    """None: it followed. Words: why it did not."""
+
+
+class Following(Listener):
+    """Hears the lanes of this process; of those elsewhere nothing comes, and a caller's wait ends
+    by its own time."""
+
+    def __init__(self) -> None:
+        self._watches: list[Watch] = []
+
+    @contextmanager
+    def watch(
+        self, lane: LaneId, verb: str, intent: IntentId | None = None
+    ) -> Iterator["asyncio.Future[str | None]"]:
+        """From before the word is told: no answer can come too early."""
+        watch = Watch(lane, verb, intent, asyncio.get_running_loop().create_future())
+        self._watches.append(watch)
+        try:
+            yield watch.heard
+        finally:
+            self._watches.remove(watch)
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        for watch in self._watches:
+            if watch.lane == lane and not watch.heard.done():
+                hear(watch, records, results)
+
+
+def hear(watch: Watch, records: Sequence[Any], results: Sequence[Result]) -> None:
+    for record in records:
+        if isinstance(record, CommandRefused):
+            if record.verb == watch.verb and record.intent == watch.intent:
+                watch.heard.set_result(record.reason)
+                return
+        elif isinstance(record, ModeChanged) and watch.intent is None and not record.halt:
+            watch.heard.set_result(None)
+            return
+    if watch.intent is not None and any(result.intent == watch.intent for result in results):
+        watch.heard.set_result(None)

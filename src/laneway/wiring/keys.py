@@ -1,0 +1,49 @@
+"""API keys: a file with their hashes, and how a new one is made."""
+
+import os
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from laneway.server.access import SCOPES, Key, digest
+from laneway.wiring.config import ConfigError
+from laneway.wiring.limits import CONFIG_BYTES_MAX
+
+SECRET_BYTES = 32
+
+
+class KeysFile(Struct, frozen=True, forbid_unknown_fields=True):
+    keys: tuple[Key, ...]
+
+
+def read_keys(path: str) -> tuple[Key, ...]:
+    try:
+        with Path(path).open("rb") as opened:
+            raw = opened.read(CONFIG_BYTES_MAX)
+        keys = msgspec.toml.decode(raw, type=KeysFile).keys
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror} - at `$.server.keys_file`"
+        raise ConfigError(path, problem) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(path, str(error)) from error
+    if not keys:
+        raise ConfigError(path, "it has no keys; 'laneway apikey' makes one")
+    if len({key.id for key in keys}) < len(keys):
+        raise ConfigError(path, "two keys have the same id")
+    return keys
+
+
+def new_key(name: str) -> tuple[str, Key]:
+    """A token for its owner, and what is stored of it."""
+    token = f"lw_{name}_{os.urandom(SECRET_BYTES).hex()}"
+    return token, msgspec.convert({"id": name, "sha256": digest(token)}, Key)
+
+
+def as_toml(key: Key) -> str:
+    scopes = ", ".join(f'"{scope}"' for scope in SCOPES if scope in key.scopes)
+    lanes = ", ".join(f'"{lane}"' for lane in key.lanes)
+    return (
+        f'[[keys]]\nid = "{key.id}"\nsha256 = "{key.sha256}"\n'
+        f"scopes = [{scopes}]\nlanes = [{lanes}]\n"
+    )

@@ -1,0 +1,93 @@
+"""Pages of transactions, by keyset: each page goes on behind the last row the one before saw."""
+
+import asyncio
+from collections.abc import Sequence
+
+from laneway.core.ids import IntentId, LaneId
+from laneway.ports import IntentView, Store
+from laneway.server.desk import Listing
+from laneway.wire.cursor import TxPlace
+from laneway.wire.values import Tx
+from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
+from laneway.wiring.told import Teller
+
+Page = tuple[Sequence[Tx], TxPlace | None]
+
+
+class Lister:
+    """Reads pages for one request; it remembers the lanes it met."""
+
+    def __init__(self, store: Store, teller: Teller, listing: Listing) -> None:
+        self._store = store
+        self._teller = teller
+        self._listing = listing
+        self._items: list[Tx] = []
+        self._scanned = 0
+
+    async def page(self) -> Page:
+        if self._listing.status is not None and self._listing.lane is None:
+            return await self._by_status(self._listing.status)
+        return await self._by_lane()
+
+    async def _by_status(self, status: str) -> Page:
+        listing = self._listing
+        after = None if listing.after is None else IntentId(listing.after.intent)
+        while self._scanned < LISTING_SCAN_MAX:
+            views = await self._store.page(status, after, listing.limit)
+            place = await self._take(views)
+            if place is not None:
+                return self._items, place
+            if len(views) < listing.limit:
+                return self._items, None
+            after = views[-1].intent.id
+        return self._items, None if after is None else TxPlace("", after)
+
+    async def _by_lane(self) -> Page:
+        """One lane in its own order, or all of them, lane by lane."""
+        listing = self._listing
+        place = listing.after
+        lane = LaneId(listing.lane) if listing.lane is not None else None
+        if lane is None:
+            lane = await self._next(None) if place is None else LaneId(place.lane)
+        after = None if place is None else IntentId(place.intent)
+        while lane is not None:
+            if listing.may_see(lane):
+                full = await self._history(lane, after)
+                if full is not None:
+                    return self._items, full
+            if listing.lane is not None:
+                return self._items, None
+            lane, after = await self._next(lane), None
+        return self._items, None
+
+    async def _history(self, lane: LaneId, after: IntentId | None) -> TxPlace | None:
+        """Take a lane's rows; the place to go on, when this page is full."""
+        while True:
+            views = await self._store.history(lane, after, LISTING_SCAN_PAGE)
+            place = await self._take(views)
+            if place is not None:
+                return place
+            if len(views) < LISTING_SCAN_PAGE:
+                return None
+            after = views[-1].intent.id
+            if self._scanned >= LISTING_SCAN_MAX:
+                return TxPlace(lane, after)
+            await asyncio.sleep(0)
+
+    async def _take(self, views: Sequence[IntentView]) -> TxPlace | None:
+        listing = self._listing
+        for view in views:
+            self._scanned += 1
+            if not listing.may_see(view.intent.lane):
+                continue
+            tx = await self._teller.tx(view)
+            if listing.status in (None, tx.status):
+                self._items.append(tx)
+                if len(self._items) == listing.limit:
+                    return TxPlace(view.intent.lane, view.intent.id)
+        return None
+
+    async def _next(self, lane: LaneId | None) -> LaneId | None:
+        self._scanned += 1
+        views = await self._store.lanes(lane, 1)
+        return views[0].tail.lane if views else None

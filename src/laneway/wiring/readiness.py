@@ -1,0 +1,69 @@
+"""Whether this process may be sent traffic, and what is wrong if not."""
+
+import asyncio
+
+from laneway.core.errors import ChainError, ChainUnreachable
+from laneway.core.ids import lane_key
+from laneway.ports import Durability
+from laneway.wire.values import Check
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
+from laneway.wiring.system import SystemClock
+
+WORDS = {
+    Durability.FULL: "full: accepted means synced to disk",
+    Durability.MEMORY: "memory: nothing outlives the process",
+}
+NOBODY = "laneway-probe"
+"""Asked for when no contract is known yet: any answer at all proves that the chain is there."""
+
+
+class Readiness:
+    """Asks the chain at most every few seconds, however often it is asked itself."""
+
+    def __init__(self, laneway: Laneway) -> None:
+        self._laneway = laneway
+        self._clock = SystemClock()
+        self._chain = Check("chain", False, "not asked yet")
+        self._asked_ms: int | None = None
+        self._asking = asyncio.Lock()
+
+    async def checks(self) -> list[Check]:
+        laneway = self._laneway
+        failure = laneway.engine.failure
+        if failure is not None:
+            return [Check("store", False, f"the engine stopped: {failure}")]
+        beating = laneway.engine.is_beating()
+        store = "writable" if beating else "the last heartbeat could not be written in time"
+        durable = laneway.store.durability
+        return [
+            Check("store", beating, store),
+            Check("durability", True, WORDS[durable]),
+            await self._chain_check(),
+        ]
+
+    async def _chain_check(self) -> Check:
+        async with self._asking:
+            now_ms = self._clock.monotonic_ms()
+            if self._asked_ms is None or now_ms - self._asked_ms >= PROBE_EVERY_MS:
+                ok, what = await self._probe()
+                self._chain = Check("chain", ok, what)
+                self._asked_ms = now_ms
+        return self._chain
+
+    async def _probe(self) -> tuple[bool, str]:
+        laneway = self._laneway
+        if not laneway.host.traits.has_chain:
+            return True, "a callable: there is no chain to ask"
+        lanes = await laneway.store.lanes(None, 1)
+        contract = lane_key(lanes[0].tail.lane) if lanes else NOBODY
+        try:
+            async with asyncio.timeout(PROBE_S_MAX):
+                await laneway.host.latest_block(contract)
+        except TimeoutError:
+            return False, f"no answer within {PROBE_S_MAX:g} s"
+        except ChainUnreachable as error:
+            return False, str(error)
+        except ChainError:
+            pass  # It answered, if only to say that it does not know the contract.
+        return True, "reachable"

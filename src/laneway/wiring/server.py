@@ -1,0 +1,159 @@
+"""`laneway up`: a configuration → an engine and its server, until a signal ends it.
+
+SIGTERM and SIGINT stop accepting, finish commits, start no send and answer what is under way; the
+second one ends the process at once, which loses nothing either.
+"""
+
+import asyncio
+import resource
+import signal
+from collections.abc import Callable
+from functools import partial
+
+from laneway.core.errors import LanewayError, StoreError
+from laneway.engine.listeners import Listener
+from laneway.feeds.metrics import ContractMetrics
+from laneway.feeds.stream import Stream
+from laneway.server.app import Bounds, Server
+from laneway.stores.sqlite.database import sqlite_version
+from laneway.wiring.config import ConfigError, Configuration, is_loopback, without_password
+from laneway.wiring.contract import open_laneway
+from laneway.wiring.desk import EngineDesk
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.following import Following
+from laneway.wiring.keys import read_keys
+from laneway.wiring.limits import FILES_SPARE
+from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
+from laneway.wiring.schema import ServerSection
+
+Say = Callable[[str], None]
+
+
+class Ending(Listener):
+    """What ends a server: a signal, or an engine that cannot go on."""
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self.failure: Exception | None = None
+
+    def failed(self, error: Exception) -> None:
+        self.failure = error
+        self.came.set()
+
+    def listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, partial(self._signalled, loop))
+
+    def _signalled(self, loop: asyncio.AbstractEventLoop) -> None:
+        # The next signal finds the kernel's own answer.
+        loop.remove_signal_handler(signal.SIGTERM)
+        loop.remove_signal_handler(signal.SIGINT)
+        self.came.set()
+
+
+class Up:
+    """An engine with its server. Enter it to start it."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        section = configuration.config.server
+        self.section = section
+        self.ending = Ending()
+        self.stream = Stream()
+        following = Following()
+        meter = ContractMetrics(per_lane=section.metrics_per_lane)
+        # Read first: a mistake here must not leave a store open.
+        self.keys = () if section.keys_file is None else read_keys(section.keys_file)
+        listeners = (self.ending, self.stream, following, meter)
+        self.laneway = open_laneway(configuration, listeners)
+        self.stream.store = self.laneway.store
+        self.desk = EngineDesk(self.laneway, following, self.stream, meter)
+        self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(section))
+
+    async def __aenter__(self) -> "Up":
+        await self.laneway.__aenter__()
+        try:
+            await self.server.__aenter__()
+            await self._listen(self.section.port, "server.port")
+            if self.section.seed_port is not None:
+                await self._listen(self.section.seed_port, "server.seed_port")
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _listen(self, port: int, path: str) -> None:
+        try:
+            await self.server.listen(self.section.listen, port)
+        except OSError as error:
+            address = f"{self.section.listen}:{port}"
+            problem = f"{address}: {error.strerror or error} - at `$.{path}`"
+            raise ConfigError("cannot listen", problem) from error
+
+    async def close(self) -> None:
+        """Stop accepting, finish commits, start no send; then answer what is under way."""
+        self.desk.draining = True
+        self.server.deafen()
+        await self.laneway.engine.stop()
+        self.stream.close()
+        await self.server.close()
+        await self.laneway.close()
+
+
+def bounds_of(section: ServerSection) -> Bounds:
+    return Bounds(
+        body_bytes_max=section.body_bytes_max,
+        connections_max=section.connections_max,
+        request_s_max=section.request_ms_max / 1000,
+    )
+
+
+async def serve(configuration: Configuration, say: Say) -> int:
+    """One life of a server; the number is its exit code."""
+    allow_files(configuration.config.server.connections_max + FILES_SPARE)
+    up = Up(configuration)
+    async with up:
+        up.ending.listen()
+        calm_collector()
+        for line in greeting(configuration, up.server.urls, up.laneway):
+            say(line)
+        await up.ending.came.wait()
+        say("stopping: no more is accepted, commits are finished")
+    failure = up.ending.failure
+    if failure is None:
+        say("stopped; what is queued goes on at the next start")
+        return 0
+    code = failure.code if isinstance(failure, LanewayError) else "bug"
+    say(f"failed: {code}: {failure}")
+    return exit_code(failure) if isinstance(failure, StoreError) else EXIT_FAILED
+
+
+def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) -> list[str]:
+    config = configuration.config
+    lines = [f"REST        {urls[0]}/v1/transactions"]
+    lines += [f"events      {urls[0]}/v1/events"]
+    lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/openapi.json"]
+    if len(urls) > 1:
+        lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
+    version = ".".join(map(str, sqlite_version()))
+    durability = laneway.store.durability.value
+    lines += [f"database    {config.store.path} (SQLite {version}, {durability})"]
+    address = "" if config.host.url is None else without_password(config.host.url)
+    lines += [f"host        {config.host.kind} {address}".rstrip()]
+    if config.server.keys_file is not None:
+        lines += [f"access      API keys of {config.server.keys_file}"]
+    else:
+        assert is_loopback(config.server.listen)
+        lines += ["access      loopback only, no keys"]
+    return lines
+
+
+def allow_files(wanted: int) -> None:
+    """Each connection is a file; the soft limit is often 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

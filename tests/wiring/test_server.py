@@ -1,0 +1,158 @@
+"""Laws of `laneway up`: what it prints, how it ends, and that nothing is lost either way."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BODY = {"lane": "contract:Qm1", "payload": {"data": "x"}}
+
+
+class Served:
+    """`laneway up` as a person starts it."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "laneway", "up", "--set", "server.port=0", *flags],
+            cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if "LANEWAY" not in name},
+        )  # fmt: skip
+        self.said: list[str] = []
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line.rstrip())
+            if line.startswith("access"):
+                break
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/v1", "\n".join(self.said))
+        self.port = 0 if found is None else int(found[1])
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            headers = {"Content-Type": "application/json"}
+            raw = None if body is None else json.dumps(body)
+            connection.request(method, path, raw, headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def served(folder: Path, *flags: str) -> Iterator[Served]:
+    up = Served(folder, *flags)
+    try:
+        yield up
+    finally:
+        if up.process.poll() is None:
+            up.process.kill()
+        up.process.wait(30)
+        for stream in (up.process.stdout, up.process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+SLOW = ("--set", "host.round_ms=60000")
+
+
+@pytest.mark.slow
+def test_it_says_where_it_is_and_who_may_call(tmp_path: Path) -> None:
+    with served(tmp_path, "--set", "server.seed_port=0") as up:
+        said = "\n".join(up.said)
+        for words in (
+            f"http://127.0.0.1:{up.port}/v1/transactions",
+            f"http://127.0.0.1:{up.port}/v1/events",
+            "/api/execute-smart-contract",
+            "laneway.db (SQLite 3.",
+            "loopback only, no keys",
+        ):
+            assert words in said
+        assert (tmp_path / "laneway.db").exists()
+        assert up.ask("GET", "/readyz")[1]["ready"] is True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_what_was_accepted_goes_on_at_the_next_start(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with served(tmp_path, *SLOW) as up:
+        ids = [up.ask("POST", "/v1/transactions", BODY)[1]["id"] for _ in range(5)]
+        begun = time.monotonic()
+        up.process.send_signal(number)
+        code, out, err = up.end()
+        assert code == 0, err
+        assert time.monotonic() - begun < 10
+        assert "stopping" in out
+        assert "goes on at the next start" in out
+    with served(tmp_path, "--set", "host.round_ms=10", "--set", "contract.search_ms=50") as up:
+        for intent in ids[1:]:
+            path = f"/v1/transactions/{intent}"
+            assert up.ask("GET", path)[0] == 200
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
+    with served(tmp_path, *SLOW) as up:
+        up.ask("POST", "/v1/transactions", BODY)
+        # The wait keeps the first signal's end from being over before the second comes.
+        up.process.send_signal(signal.SIGTERM)
+        up.process.send_signal(signal.SIGTERM)
+        code, _, _ = up.end()
+        assert code in (0, -signal.SIGTERM)
+
+
+@pytest.mark.slow
+def test_no_answered_202_is_lost_when_it_is_killed_under_load(tmp_path: Path) -> None:
+    answered: list[str] = []
+    with served(tmp_path, *SLOW) as up:
+
+        def send() -> None:
+            while True:
+                try:
+                    status, body = up.ask("POST", "/v1/transactions", BODY)
+                except (OSError, json.JSONDecodeError):
+                    return
+                if status != 202:
+                    return
+                answered.append(body["id"])
+
+        threads = [threading.Thread(target=send) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.7)
+        up.process.kill()
+        for thread in threads:
+            thread.join(30)
+    assert len(answered) > 20
+    with served(tmp_path, *SLOW) as up:
+        for intent in answered:
+            assert up.ask("GET", f"/v1/transactions/{intent}")[0] == 200
+        status, lane = up.ask("GET", "/v1/lanes/contract:Qm1")
+        assert (status, lane["queue"]["enqueued"] >= len(answered)) == (200, True)
+
+
+@pytest.mark.slow
+def test_a_file_that_another_process_owns_is_refused_with_a_clear_word(tmp_path: Path) -> None:
+    with served(tmp_path):
+        second = Served(tmp_path)
+        code, _, err = second.end()
+        assert code != 0
+        lines = [line for line in err.splitlines() if line.startswith("laneway: ")]
+        assert len(lines) == 1
+        assert "Traceback" not in err
