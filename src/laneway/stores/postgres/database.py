@@ -19,6 +19,7 @@ from laneway.core.errors import (
     StoreRefused,
 )
 from laneway.ports import Durability
+from laneway.stores.postgres.arrays import register
 from laneway.stores.postgres.limits import (
     CONNECT_S_MAX,
     IDLE_WRITE_MS_MAX,
@@ -205,6 +206,7 @@ class Database:
         connection.prepared_max = None
         # A number's width must not make another statement of the same words.
         connection.adapters.register_dumper(int, Int8BinaryDumper)
+        register(connection)
         return connection
 
     def translate(self, error: psycopg.Error) -> LanewayError:

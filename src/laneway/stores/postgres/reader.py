@@ -45,6 +45,7 @@ from laneway.stores.codec import (
     unpack_id,
 )
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
+from laneway.stores.postgres.arrays import numbers
 from laneway.stores.postgres.database import Database
 from laneway.stores.postgres.limits import READS_MAX
 from laneway.stores.postgres.line import Line
@@ -82,7 +83,7 @@ class Reader:
     """Every question of this process, a few ways at a time."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._line = Line(database, database.reader)
         self._reads: deque[Read] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -123,12 +124,12 @@ class Reader:
             except psycopg.Error as error:
                 if not self._line.is_lost:
                     await self._line.roll_back()
-                    raise self._database.translate(error) from error
+                    raise self.database.translate(error) from error
                 await self._line.drop()
                 # A server that was restarted is known by its dead connection: one more try.
                 if is_last:
                     raise self._line.busy(error) from error
-        raise StoreBusy(self._database.name)
+        raise StoreBusy(self.database.name)
 
     def _answer(
         self, answer: Callable[..., T], future: "asyncio.Future[T]", found: list[Found]
@@ -140,13 +141,13 @@ class Reader:
         except LanewayError as error:
             future.set_exception(error)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            damaged = StoreCorrupt(self._database.name, f"a row cannot be read ({error})")
+            damaged = StoreCorrupt(self.database.name, f"a row cannot be read ({error})")
             self._failed = damaged
             future.set_exception(damaged)
 
     async def _close_reader(self) -> None:
         if self._failed is None:
-            self._failed = StoreRefused(self._database.name, "it is closed")
+            self._failed = StoreRefused(self.database.name, "it is closed")
         if self._task is not None:
             await self._task
         await self._line.drop()
@@ -194,7 +195,7 @@ class Reader:
             return BacklogPage(tuple(rows), more=False)
 
         # One row more than asked tells whether the backlog goes on.
-        bound = {"lane": lease.lane, "after": list(all_classes(after)), "limit": limit + 1}
+        bound = {"lane": lease.lane, "after": numbers(all_classes(after)), "limit": limit + 1}
         return self._ask([("backlog", bound)], answer)
 
     def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":

@@ -29,8 +29,8 @@ SELECT l.lane, m.id, m.body FROM mailbox m JOIN lanes l ON l.no = m.lane_no
 WHERE l.lane = ANY(%(lanes)b::text[]) ORDER BY m.id
 
 -- name: known_intents
-SELECT i.id, EXISTS (SELECT 1 FROM results r WHERE r.intent = i.id)
-FROM intents i WHERE i.id = ANY(%(ids)b::bytea[])
+SELECT i.id, r.intent IS NOT NULL
+FROM intents i LEFT JOIN results r ON r.intent = i.id WHERE i.id = ANY(%(ids)b::bytea[])
 
 -- name: known_indexes
 SELECT x.name, x.value, x.intent, x.lane, x.digest, x.status, x.hash

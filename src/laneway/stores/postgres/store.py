@@ -69,14 +69,14 @@ class PostgresStore(Reader):
 
     def _notices(self, draft: Draft) -> list[Question]:
         woken = [lane for lane in draft.woken if draft.lanes[lane].owner not in self._owners]
-        channel = self._database.channel
+        channel = self.database.channel
         return [
             ("notify", {"channel": channel, "payload": payload})
             for payload in notices(self._sender, woken, draft.ended)
         ]
 
     def news(self) -> AsyncIterator[News]:
-        listener = Listener(self._database, self._sender)
+        listener = Listener(self.database, self._sender)
         self._listeners.append(listener)
         return listener.news()
 

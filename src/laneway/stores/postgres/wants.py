@@ -11,6 +11,7 @@ from laneway.core.rows import Command, Lease, Result
 from laneway.ports import Commit
 from laneway.stores.book import ID_INDEX, KEY_INDEX, key_value
 from laneway.stores.codec import pack_id
+from laneway.stores.postgres.arrays import blobs, texts
 
 Question = tuple[str, Mapping[str, object]]
 """A statement by name, and what is bound to it."""
@@ -78,20 +79,20 @@ class Wants:
         """What is asked, in one go; what locks comes first, what reads sees what is locked."""
         asked: list[Question] = []
         if self.lanes:
-            asked.append(("lock_lanes", {"lanes": list(self.lanes)}))
+            asked.append(("lock_lanes", {"lanes": texts(self.lanes)}))
         if self.owners:
-            bound = {"owners": self.owners, "lanes": self.claimed}
+            bound = {"owners": texts(self.owners), "lanes": texts(self.claimed)}
             asked.append(("lock_owners", bound))
         if self.peers:
             asked.append(("peers", {}))
         if self.mail:
-            asked.append(("waiting_commands", {"lanes": list(self.mail)}))
+            asked.append(("waiting_commands", {"lanes": texts(self.mail)}))
         # Intents before what is left of pruned ones: a prune in between hides an id from neither.
         if self.ids:
-            asked.append(("known_intents", {"ids": list(self.ids)}))
+            asked.append(("known_intents", {"ids": blobs(self.ids)}))
         if self.indexes:
             names, values = zip(*self.indexes, strict=True)
-            asked.append(("known_indexes", {"names": list(names), "values": list(values)}))
+            asked.append(("known_indexes", {"names": texts(names), "values": texts(values)}))
         if self.commands:
             asked.append(("command_numbers", {"count": self.commands}))
         if self.pruned is not None:

@@ -24,6 +24,7 @@ from laneway.core.errors import (
 )
 from laneway.core.ids import LaneId
 from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX
+from laneway.stores.postgres.arrays import texts
 from laneway.stores.postgres.database import Database, Row
 from laneway.stores.postgres.draft import Draft
 from laneway.stores.postgres.facts import Facts
@@ -186,7 +187,7 @@ class Writer:
         if not new:
             return
         try:
-            (cursor,) = await self._line.ask([("add_lanes", {"lanes": new})])
+            (cursor,) = await self._line.ask([("add_lanes", {"lanes": texts(new)})])
             for lane, number in await cursor.fetchall():
                 draft.lanes[LaneId(lane)].no = number
         except psycopg.Error as error:
