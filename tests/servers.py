@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -103,12 +104,25 @@ class PostgresServer:
 
     def kill(self) -> None:
         """As a power cut would, but for the disk: every process of it at once."""
+        self._signal(signal.SIGKILL)
+        assert self._process is not None
+        self._process.wait(START_S_MAX)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Every process of it stands still."""
+        self._signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         pid = self._process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for victim in (pid, *map(int, children)):
-            os.kill(victim, signal.SIGKILL)
-        self._process.wait(START_S_MAX)
+        for one in (pid, *map(int, children)):
+            os.kill(one, number)
 
     def schema(self) -> str:
         """A name that no other test uses."""

@@ -11,6 +11,7 @@ from psycopg import errors
 from tests.servers import PostgresServer
 
 from laneway.core.errors import (
+    BadRequest,
     Bug,
     LanewayError,
     StoreBusy,
@@ -284,7 +285,9 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged(
             await asyncio.sleep(0.01 * round_)
             postgres_server.kill()
             asked += [asyncio.ensure_future(insist(store, one, doubts)) for one in arrivals[250:]]
-            await asyncio.to_thread(postgres_server.start)
+            await asyncio.sleep(0.1)
+            # Not in a thread: the server is told to end with whoever started it.
+            postgres_server.start()
             await asyncio.gather(*asked)
             for lane in lanes:
                 view = await store.lane(lane)
@@ -292,6 +295,54 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged(
                 assert view.depth() == 50 * (round_ + 1)
                 assert view.tail.seq_next == view.depth() + 1
         assert doubts
+        await store.close()
+
+    run(story())
+
+
+@pytest.mark.slow
+def test_a_server_that_hangs_is_left_alone_and_found_again(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("laneway.stores.postgres.line.ANSWER_S_MAX", 0.3)
+    monkeypatch.setattr("laneway.stores.postgres.database.CONNECT_S_MAX", 2)
+
+    async def story() -> None:
+        store = PostgresStore(postgres_server.conninfo, schema=postgres_server.schema())
+        await store.accept([arrival(1)])
+        assert (await store.lane(A)) is not None
+        with postgres_server.stopped():
+            answers = await asyncio.gather(
+                store.accept([arrival(2)]), store.lane(A), return_exceptions=True
+            )
+        assert [type(answer) for answer in answers] == [StoreBusy, StoreBusy]
+        (answer,) = await store.accept([arrival(2)])
+        assert isinstance(answer, Accepted)
+        assert answer.seq == 2
+        await store.close()
+
+    run(story())
+
+
+def test_a_text_that_cannot_be_stored_spoils_no_other_question(
+    postgres_server: PostgresServer,
+) -> None:
+    async def story() -> None:
+        store = PostgresStore(postgres_server.conninfo, schema=postgres_server.schema())
+        answers = await asyncio.gather(
+            store.accept([arrival(1)]),
+            store.accept([arrival(2, LaneId("contract:\0"))]),
+            store.accept([arrival(3, LaneId("contract:\ud800"))]),
+            store.lane(LaneId("\0")),
+            store.find("key", "\ud800"),
+            store.find("key", "plain"),
+            return_exceptions=True,
+        )
+        accepted, *refused, found = answers
+        assert not isinstance(accepted, BaseException)
+        kinds = [Bug, UnicodeEncodeError, BadRequest, BadRequest]
+        assert [type(answer) for answer in refused] == kinds
+        assert found is None
         await store.close()
 
     run(story())

@@ -93,6 +93,9 @@ class Database:
             "application_name": "laneway",
             "connect_timeout": CONNECT_S_MAX,
             "tcp_user_timeout": TCP_SILENCE_MS_MAX,
+            "keepalives_idle": TCP_SILENCE_MS_MAX // 2_000,
+            "keepalives_interval": TCP_SILENCE_MS_MAX // 4_000,
+            "keepalives_count": 2,
         }
         merged = {**defaults, **self._given, "options": " ".join(options).strip()}
         return make_conninfo("", **{key: str(value) for key, value in merged.items()})
@@ -220,7 +223,7 @@ class Database:
             return StoreFull(self.name)
         if state in ("XX001", "XX002"):
             return StoreCorrupt(self.name, text)
-        if state.startswith("23"):
+        if state.startswith(("22", "23")):
             return Bug(f"{self.name}: rows contradict each other ({text})")
         if state.startswith(PASSING_STATES):
             return StoreBusy(f"{self.name}: {text}")

@@ -1,11 +1,14 @@
 """One connection at a time, made anew when it is lost; many statements share one way."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
+from psycopg.errors import Diagnostic
 
 from laneway.core.errors import StoreBusy
 from laneway.stores.postgres.database import Database, Row, statements
@@ -25,6 +28,8 @@ class Line:
         self._connect = connect
         self._connection: AsyncConnection[Row] | None = None
         self._pause_ms = 0
+        self.warnings: list[str] = []
+        """What the server warned of; nothing we ask earns a warning."""
 
     async def open(self) -> None:
         """Have a connection. Raises what the server says, or that it is busy."""
@@ -36,7 +41,12 @@ class Line:
             await asyncio.sleep(self._pause_ms / 1000)
         self._pause_ms = min(max(2 * self._pause_ms, RECONNECT_MS_MIN), RECONNECT_MS_MAX)
         self._connection = await self._connect()
+        self._connection.add_notice_handler(self._warned)
         self._pause_ms = 0
+
+    def _warned(self, notice: Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            self.warnings.append(notice.message_primary or "a warning")
 
     @property
     def is_lost(self) -> bool:
@@ -53,15 +63,12 @@ class Line:
     ) -> None:
         connection = self._connection
         assert connection is not None
-        try:
-            async with asyncio.timeout(ANSWER_S_MAX), connection.pipeline() as pipeline:
+        with watched(connection):
+            async with connection.pipeline() as pipeline:
                 for name, bound in questions:
                     cursors.append(connection.cursor(binary=True))
                     await cursors[-1].execute(SQL[name], bound or None)
                 await pipeline.sync()
-        except TimeoutError as error:
-            await self.drop()
-            raise psycopg.OperationalError("the server does not answer") from error
 
     async def roll_back(self) -> None:
         """Forget what was begun; a connection that cannot even do that is dropped."""
@@ -69,9 +76,9 @@ class Line:
         if connection is None:
             return
         try:
-            async with asyncio.timeout(ANSWER_S_MAX):
+            with watched(connection):
                 await connection.execute("ROLLBACK")
-        except (psycopg.Error, TimeoutError):
+        except psycopg.Error:
             await self.drop()
 
     async def drop(self) -> None:
@@ -82,3 +89,22 @@ class Line:
 
     def busy(self, error: psycopg.Error) -> StoreBusy:
         return StoreBusy(f"{self._database.name}: {str(error).strip() or 'the connection is lost'}")
+
+
+@contextmanager
+def watched(connection: "AsyncConnection[Row]") -> Iterator[None]:
+    """Hang up on a server that does not answer, so that whoever waits for it wakes up."""
+    timer = asyncio.get_running_loop().call_later(ANSWER_S_MAX, hang_up, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def hang_up(connection: "AsyncConnection[Row]") -> None:
+    # By a second name for the socket: the first stays the driver's to close.
+    with (
+        suppress(OSError, psycopg.Error),
+        socket.socket(fileno=os.dup(connection.fileno())) as second,
+    ):
+        second.shutdown(socket.SHUT_RDWR)

@@ -73,8 +73,9 @@ class Listener:
         finally:
             self._task.cancel()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._task.cancel()
+        await asyncio.wait((self._task,))
         while self._heard.full():
             self._heard.get_nowait()
         self._heard.put_nowait(None)

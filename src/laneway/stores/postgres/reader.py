@@ -5,7 +5,7 @@ Whatever is asked while one way to the server is under way shares the next, and 
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -14,6 +14,7 @@ import psycopg
 
 from laneway.core.errors import (
     BadRequest,
+    Bug,
     LanewayError,
     LeaseLost,
     StoreBusy,
@@ -86,6 +87,8 @@ class Reader:
         self.database = database
         self._line = Line(database, database.reader)
         self._reads: deque[Read] = deque()
+        self._asked: list[Read] = []
+        """Those under way."""
         self._task: asyncio.Task[None] | None = None
         self._failed: LanewayError | None = None
 
@@ -95,24 +98,36 @@ class Reader:
         if self._failed is not None:
             future.set_exception(self._failed.with_traceback(None))
             return future
+        check_texts(questions)
         self._reads.append((questions, answer, future))
         if self._task is None:
             self._task = loop.create_task(self._run(), name="laneway-reader")
+            self._task.add_done_callback(self._ended)
         return future
 
     async def _run(self) -> None:
         while self._reads:
             reads = [self._reads.popleft() for _ in range(min(READS_MAX, len(self._reads)))]
+            self._asked = reads
             try:
                 found = await self._found([q for questions, _, _ in reads for q in questions])
             except LanewayError as error:
-                for _, _, future in reads:
-                    if not future.done():
-                        future.set_exception(error.with_traceback(None))
+                refuse(reads, error)
                 continue
             for questions, answer, future in reads:
                 self._answer(answer, future, [found.popleft() for _ in questions])
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
         self._task = None
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # Nobody may wait for ever, whatever went wrong.
+            self._failed = Bug(f"{self.database.name}: reading failed ({error!r})")
+            refuse([*self._asked, *self._reads], self._failed)
+            self._reads.clear()
+        elif self._reads:
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="laneway-reader")
+            self._task.add_done_callback(self._ended)
 
     async def _found(self, questions: list[Question]) -> "deque[Found]":
         whole = [("begin_read", {}), *questions, ("commit", {})]
@@ -148,18 +163,21 @@ class Reader:
     async def _close_reader(self) -> None:
         if self._failed is None:
             self._failed = StoreRefused(self.database.name, "it is closed")
-        if self._task is not None:
-            await self._task
+        while self._task is not None:
+            await asyncio.wait((self._task,))
+            await asyncio.sleep(0)
         await self._line.drop()
 
     # Owners.
 
+    @answered
     def ready(
         self, now_ms: int, after: LaneId | None, limit: int
     ) -> "asyncio.Future[list[LaneId]]":
         bound = {"now": now_ms, "after": after or "", "limit": limit}
         return self._ask([("ready", bound)], lambda rows: [LaneId(row[0]) for row in rows])
 
+    @answered
     def load(self, lease: Lease) -> "asyncio.Future[Rows]":
         def answer(lanes: Found, rows: Found, intents: Found, mail: Found) -> Rows:
             view = lane_view(lanes[0]) if lanes else None
@@ -178,6 +196,7 @@ class Reader:
         names = ("lane_view", "open_rows", "named_intents", "mailbox")
         return self._ask([(name, {"lane": lease.lane}) for name in names], answer)
 
+    @answered
     def backlog(self, lease: Lease, after: Cursors, limit: int) -> "asyncio.Future[BacklogPage]":
         def answer(found: Found) -> BacklogPage:
             if not found:
@@ -198,6 +217,7 @@ class Reader:
         bound = {"lane": lease.lane, "after": numbers(all_classes(after)), "limit": limit + 1}
         return self._ask([("backlog", bound)], answer)
 
+    @answered
     def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
         def answer(found: Found) -> Sequence[Command]:
             if not found:
@@ -215,22 +235,26 @@ class Reader:
 
         return self._ask([("intent", {"id": pack_id(intent)})], answer)
 
+    @answered
     def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
         def answer(found: Found) -> Index | None:
             return Index(*found[0]) if found else None
 
         return self._ask([("index", {"name": name, "value": value})], answer)
 
+    @answered
     def lane(self, lane: LaneId) -> "asyncio.Future[LaneView | None]":
         def answer(found: Found) -> LaneView | None:
             return lane_view(found[0]) if found else None
 
         return self._ask([("lane_view", {"lane": lane})], answer)
 
+    @answered
     def lanes(self, after: LaneId | None, limit: int) -> "asyncio.Future[list[LaneView]]":
         bound = {"after": after or "", "limit": limit}
         return self._ask([("lane_views", bound)], lambda rows: [lane_view(row) for row in rows])
 
+    @answered
     def oldest(self, lane: LaneId) -> "asyncio.Future[IntentRow | None]":
         def answer(found: Found) -> IntentRow | None:
             return intent_row(lane, *found[0]) if found else None
@@ -273,6 +297,27 @@ class Reader:
         return self._ask([("feed", bound)], answer)
 
 
+def refuse(reads: Iterable[Read], error: LanewayError) -> None:
+    for _, _, future in reads:
+        if not future.done():
+            future.set_exception(error.with_traceback(None))
+
+
+def check_texts(questions: Iterable[Question]) -> None:
+    """Refuse what PostgreSQL cannot hold, before it spoils the questions of others."""
+    for _, bound in questions:
+        for name, value in bound.items():
+            if isinstance(value, str) and not is_storable(value):
+                raise BadRequest(name, "a text without zeros and half characters is needed")
+
+
+def is_storable(text: str) -> bool:
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
 def feed_place(cursor: str) -> tuple[int, int]:
     """The commit and the row of it behind which a feed goes on."""
     if not cursor:
@@ -303,7 +348,7 @@ def intent_view(row: tuple[Any, ...]) -> IntentView:
     return IntentView(
         intent_row(LaneId(lane), packed, priority, seq, body),
         None if result is None else decode_result(result),
-        named,
+        bool(named),
     )
 
 

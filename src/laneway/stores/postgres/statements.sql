@@ -1,5 +1,7 @@
 -- Every statement of the store, each under its name. A name ends at the next one.
 -- Rows that belong together come as columns of arrays: one statement writes a whole group's.
+-- Where a column asks whether a row is there it says LIMIT 1 and not EXISTS, for which PostgreSQL
+-- may hash the whole table.
 
 -- name: begin_write
 BEGIN ISOLATION LEVEL READ COMMITTED
@@ -211,7 +213,7 @@ WHERE l.lane = %(lane)b::text ORDER BY i.priority LIMIT 1
 
 -- name: intent
 SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
-       EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+       (SELECT true FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id LIMIT 1)
 FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.intent = i.id
 WHERE i.id = %(id)b::bytea
 
@@ -222,7 +224,7 @@ WHERE name = %(name)b::text AND value = %(value)b::text
 -- name: history
 WITH place AS (SELECT priority, seq FROM intents WHERE id = %(after)b::bytea)
 SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
-       EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+       (SELECT true FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id LIMIT 1)
 FROM lanes l JOIN intents i ON i.lane_no = l.no LEFT JOIN results r ON r.intent = i.id
 WHERE l.lane = %(lane)b::text
   AND (i.priority, i.seq) > (coalesce((SELECT priority FROM place), 0),
@@ -231,7 +233,7 @@ ORDER BY i.priority, i.seq LIMIT %(limit)b::bigint
 
 -- name: page_final
 SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
-       EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
+       (SELECT true FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id LIMIT 1)
 FROM results r JOIN intents i ON i.id = r.intent JOIN lanes l ON l.no = i.lane_no
 WHERE r.status = %(status)b::text AND r.intent > %(after)b::bytea
 ORDER BY r.intent LIMIT %(limit)b::bigint

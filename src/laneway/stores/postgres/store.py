@@ -85,6 +85,6 @@ class PostgresStore(Reader):
 
     async def _close(self) -> None:
         for listener in self._listeners:
-            listener.close()
+            await listener.close()
         await self.writer.close()
         await self._close_reader()

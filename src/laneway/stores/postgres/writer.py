@@ -56,6 +56,7 @@ class Writer:
         self._requests: deque[Request] = deque()
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._group: list[Request] = []
         self._failed: LanewayError | None = None
         self._alone = 0
         """How many of the next requests are written each in a group of its own."""
@@ -73,7 +74,18 @@ class Writer:
         self._wanted.set()
         if self._task is None:
             self._task = loop.create_task(self._run(), name="laneway-writer")
+            self._task.add_done_callback(self._ended)
         return future
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            # Nobody may wait for ever, whatever went wrong.
+            self._failed = Bug(f"{self._database.name}: writing failed ({error!r})")
+            for _, _, future, _ in (*self._group, *self._requests):
+                if not future.done():
+                    future.set_exception(self._failed)
+            self._requests.clear()
 
     async def close(self) -> None:
         """Write what was asked, and nothing more."""
@@ -81,7 +93,7 @@ class Writer:
             self._failed = StoreRefused(self._database.name, "it is closed")
         self._wanted.set()
         if self._task is not None:
-            await self._task
+            await asyncio.wait((self._task,))
         await self._line.drop()
 
     async def _run(self) -> None:
@@ -93,7 +105,8 @@ class Writer:
                 await self._wanted.wait()
             # The answers of one group set in motion what makes the next: they get their turn.
             await asyncio.sleep(0)
-            await self._write(self._gather())
+            self._group = self._gather()
+            await self._write(self._group)
 
     def _gather(self) -> list[Request]:
         """The requests of the next group: as many as its bounds allow, and at least one."""
@@ -119,7 +132,7 @@ class Writer:
             if isinstance(error, StoreCorrupt):
                 self._failed = error
             answers = [error] * len(group)
-        except AssertionError as error:
+        except (AssertionError, UnicodeError) as error:
             if len(group) > 1:
                 self._part(group)
                 return
@@ -195,6 +208,7 @@ class Writer:
 
     async def _commit(self, changes: list[Question], notices: list[Question]) -> None:
         cursors: list[AsyncCursor[Row]] = []
+        self._line.warnings.clear()
         try:
             await self._line.ask_into(cursors, [*changes, ("commit", {}), *notices])
         except psycopg.Error as error:
@@ -209,6 +223,9 @@ class Writer:
             raise self._unchanged(error) from error
         if not is_committed(cursors[len(changes)]):
             raise StoreBusy(f"{self._database.name}: the commit was rolled back")
+        if self._line.warnings:
+            # Someone cancelled the wait for a standby: it is on this disk, and perhaps only here.
+            raise StoreUnknown(f"{self._database.name}: {self._line.warnings[0]}")
 
     def _unchanged(self, error: psycopg.Error) -> LanewayError | Raced:
         """Say what went wrong before anything could change."""
