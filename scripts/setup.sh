@@ -38,6 +38,10 @@ if [ ! -x "$dir/bin/pip" ]; then
     "$python" -m venv "$dir"
 fi
 
+need_postgres() {
+    ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_debian postgresql
+}
+
 pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
 
 case $what in
@@ -47,12 +51,13 @@ case $what in
         touch "$dir/.run"
         ;;
     dev)
+        need_postgres
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"
         ;;
     peers)
-        ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_debian postgresql
+        need_postgres
         echo "installing the benchmarks' peers"
         pip -r bench/peers/requirements.txt
         touch "$dir/.done"

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.servers import PostgresServer
 
 from laneway.core.errors import BadRequest, Bug, LeaseLost
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id
@@ -36,12 +37,13 @@ from laneway.core.rows import (
 )
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import ExecutionReturned, HeightRead, SearchReturned
-from laneway.ports import Alive, Commit, IntentView, Lost
+from laneway.ports import Alive, Commit, IntentView, Lost, Store
 from laneway.sim.disk import SimDisk
 from laneway.stores.book import KEY_INDEX, Book, flush, key_value
 from laneway.stores.group import GroupStore
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.memory import MemoryBook
+from laneway.stores.postgres import PostgresStore
 from laneway.stores.sqlite import SqliteBook
 
 A = LaneId("contract:a")
@@ -53,8 +55,11 @@ TTL_MS = 10_000
 BOOKS = ("memory", "sqlite", "disk")
 GROUPS = ("memory never", "memory always", "sqlite never", "sqlite always", "disk never")
 """A disk's one connection reads between groups only, so its store syncs on the loop."""
-KEPT = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
-"""Those that outlive their process."""
+SHARED = ("postgres",)
+"""Stores of many processes, which have no Book."""
+ALONE = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
+"""Those that outlive their process and belong to one at a time."""
+KEPT = (*ALONE, *SHARED)
 
 READS = {
     *("ready", "load", "backlog", "mailbox", "intent", "find", "lane", "lanes", "oldest"),
@@ -72,18 +77,42 @@ class Clock:
         return self.ms
 
 
+class ServerClock(Clock):
+    """The server's clock, in place of the one that a schema is made with."""
+
+    def __init__(self, server: PostgresServer, schema: str) -> None:
+        self._set = f"CREATE OR REPLACE FUNCTION {schema}.now_ms() RETURNS bigint LANGUAGE sql AS "
+        self._server = server
+        self.ms = 1_000
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "ms":
+            self._server.run(f"{self._set} 'SELECT {value}::bigint'")
+
+
 class Desk:
     """A store and its only caller."""
 
-    def __init__(self, make: Callable[[], Book], thread: Literal["never", "always"] | None) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Book | PostgresStore],
+        thread: Literal["never", "always"] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self._make = make
         self._thread = thread
         self._runner: asyncio.Runner | None = None
-        self.clock = Clock()
+        self.clock = clock or Clock()
         self.open()
 
     def open(self) -> None:
-        self.book = self._make()
+        made = self._make()
+        if isinstance(made, PostgresStore):
+            self._store: Store = made
+            self._runner = asyncio.Runner()
+            return
+        self.book = made
         if self._thread is not None:
             self._runner = asyncio.Runner()
             self._store = GroupStore(self.book, self.clock, thread=self._thread)
@@ -184,10 +213,29 @@ def opened(variant: str, folder: Path) -> Iterator[Desk]:
         disk.close()
 
 
-@pytest.fixture(params=[*BOOKS, *GROUPS])
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    with opened(request.param, tmp_path) as desk:
+@contextmanager
+def opened_postgres(server: PostgresServer) -> Iterator[Desk]:
+    schema = server.schema()
+
+    def make() -> PostgresStore:
+        return PostgresStore(server.conninfo, schema=schema)
+
+    make()
+    desk = Desk(make, clock=ServerClock(server, schema))
+    try:
         yield desk
+    finally:
+        desk.close()
+
+
+@pytest.fixture(params=[*BOOKS, *GROUPS, *SHARED])
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    if request.param == "postgres":
+        with opened_postgres(request.getfixturevalue("postgres_server")) as desk:
+            yield desk
+    else:
+        with opened(request.param, tmp_path) as desk:
+            yield desk
 
 
 def only(*variants: str) -> pytest.MarkDecorator:
@@ -271,7 +319,7 @@ def test_a_commit_that_breaks_a_law_writes_nothing_at_all(desk: Desk) -> None:
     assert desk.commit(lease, 1, puts(SLOT)) == 1
 
 
-@only(*GROUPS)
+@only(*GROUPS, *SHARED)
 def test_a_bug_in_one_request_leaves_the_rest_of_its_group_alone(desk: Desk) -> None:
     mine, other = desk.owned(A), desk.owned(B)
     bad = puts(SLOT, feed=b"bad")
@@ -472,7 +520,7 @@ def test_who_leaves_or_releases_gives_way_at_once(desk: Desk) -> None:
     assert desk.claim(A, ME) == Lease(A, ME, 3)
 
 
-@only(*KEPT)
+@only(*ALONE)
 def test_owners_of_an_earlier_process_are_dead(desk: Desk) -> None:
     lease = desk.owned(A, ME)
     desk.commit(lease, 1, puts(SLOT))

@@ -36,8 +36,7 @@ from laneway.stores.book import (
     says_the_same,
     wake_after,
 )
-from laneway.stores.limits import LANES_CACHED_MAX, PRUNE_SCAN_MAX
-from laneway.stores.sqlite.codec import (
+from laneway.stores.codec import (
     decode_command,
     decode_index,
     decode_result,
@@ -46,6 +45,7 @@ from laneway.stores.sqlite.codec import (
     intent_row,
     pack_id,
 )
+from laneway.stores.limits import LANES_CACHED_MAX, PRUNE_SCAN_MAX
 from laneway.stores.sqlite.database import (
     FileLock,
     connect,

@@ -2,7 +2,7 @@
 
 from laneway.core.ids import LaneId
 from laneway.core.rows import START, Cursors, Index
-from laneway.stores.sqlite.codec import decode_cursors, encode
+from laneway.stores.codec import decode_cursors, encode
 
 
 class Entry:

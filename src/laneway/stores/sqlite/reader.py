@@ -26,8 +26,7 @@ from laneway.core.rows import (
 )
 from laneway.ports import IntentView
 from laneway.stores.book import ID_INDEX, feed_place
-from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
-from laneway.stores.sqlite.codec import (
+from laneway.stores.codec import (
     decode_command,
     decode_cursors,
     decode_index,
@@ -37,6 +36,7 @@ from laneway.stores.sqlite.codec import (
     pack_id,
     unpack_id,
 )
+from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
 from laneway.stores.sqlite.database import statements, translate
 
 P = ParamSpec("P")

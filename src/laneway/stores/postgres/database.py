@@ -1,0 +1,259 @@
+"""Reaching the server: with which settings, in which shape; and its errors in our words."""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Connection, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.numeric import Int8BinaryDumper
+
+from laneway.core.errors import (
+    Bug,
+    LanewayError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFull,
+    StoreRefused,
+)
+from laneway.ports import Durability
+from laneway.stores.postgres.arrays import register
+from laneway.stores.postgres.limits import (
+    CONNECT_S_MAX,
+    IDLE_WRITE_MS_MAX,
+    LOCK_MS_MAX,
+    SCHEMA_CHARS_MAX,
+    SERVER_VERSION_MIN,
+    TCP_SILENCE_MS_MAX,
+)
+
+DURABLE = ("on", "remote_apply")
+"""Values of `synchronous_commit` that wait for the disk, and for the standbys that are named."""
+
+PASSING_REFUSALS = re.compile(
+    "starting up|shutting down|recovery|too many|remaining connection slots|not yet accepting", re.I
+)
+"""Words of a server that refuses now and will not later."""
+
+SHAPE = "SELECT version FROM shape"
+
+Row = tuple[Any, ...]
+
+
+@cache
+def statements() -> dict[str, str]:
+    """The store's SQL by name."""
+    text = files(__package__).joinpath("statements.sql").read_text()
+    found: dict[str, str] = {}
+    for part in text.split("-- name: ")[1:]:
+        name, _, query = part.partition("\n")
+        assert name.strip() not in found
+        found[name.strip()] = query.strip()
+    return found
+
+
+@cache
+def migrations() -> tuple[tuple[int, str], ...]:
+    """The scripts that make the newest shape, in order, each under the version it leads to."""
+    folder = files(__package__).joinpath("migrations")
+    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return tuple(sorted((int(entry.name[:4]), entry.read_text()) for entry in scripts))
+
+
+class Database:
+    """One schema of one database: how to reach it, and what it must be like."""
+
+    def __init__(self, conninfo: str, *, schema: str, relaxed: bool) -> None:
+        if not re.fullmatch("[a-z_][a-z0-9_]*", schema) or len(schema) > SCHEMA_CHARS_MAX:
+            raise StoreRefused(
+                schema,
+                "a schema's name has lower case letters, digits and underscores, "
+                f"{SCHEMA_CHARS_MAX} at most",
+            )
+        try:
+            given = conninfo_to_dict(conninfo)
+        except psycopg.ProgrammingError as error:
+            raise StoreRefused("the database's address", str(error).strip()) from error
+        self.schema = schema
+        self.relaxed = relaxed
+        self.name = shown(given, schema)
+        self._given = given
+
+    @property
+    def channel(self) -> str:
+        return f"laneway_{self.schema}"
+
+    def _reach(self, **settings: object) -> str:
+        """The address, with what the caller left open filled in."""
+        options = [f"-c {name}={value}" for name, value in settings.items()]
+        options += [f"-c search_path={self.schema}", str(self._given.get("options") or "")]
+        defaults = {
+            "application_name": "laneway",
+            "connect_timeout": CONNECT_S_MAX,
+            "tcp_user_timeout": TCP_SILENCE_MS_MAX,
+            "keepalives_idle": TCP_SILENCE_MS_MAX // 2_000,
+            "keepalives_interval": TCP_SILENCE_MS_MAX // 4_000,
+            "keepalives_count": 2,
+        }
+        merged = {**defaults, **self._given, "options": " ".join(options).strip()}
+        return make_conninfo("", **{key: str(value) for key, value in merged.items()})
+
+    # Opening, once a start.
+
+    def prepare(self) -> Durability:
+        """Bring the schema to the newest shape, or refuse it; say what a commit survives."""
+        try:
+            with Connection.connect(self._reach(lock_timeout=LOCK_MS_MAX)) as connection:
+                durability = self._judge(settings(connection), connection.info.server_version)
+                self._migrate(connection)
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+        return durability
+
+    def _judge(self, given: dict[str, str], version: int) -> Durability:
+        if version < SERVER_VERSION_MIN:
+            raise StoreRefused(
+                self.name,
+                f"it is PostgreSQL {version // 10_000}; {SERVER_VERSION_MIN // 10_000} or newer "
+                "is needed",
+            )
+        if given["transaction_read_only"] == "on":
+            raise StoreRefused(self.name, "it is read-only; name the primary, not a standby")
+        weak = weaknesses(given)
+        if not weak:
+            return Durability.FULL
+        if self.relaxed:
+            return Durability.MEMORY
+        raise StoreRefused(
+            self.name,
+            f"{' and '.join(weak)}: a power cut could lose what was acknowledged; "
+            "change it, or say that durability is relaxed",
+        )
+
+    def _migrate(self, connection: "Connection[Row]") -> None:
+        # One process at a time, and the others find the work done.
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self.channel])
+        version = self._shape(connection)
+        newest = migrations()[-1][0]
+        if version > newest:
+            raise StoreRefused(
+                self.name, f"it has shape {version}, this laneway knows {newest}; upgrade laneway"
+            )
+        for number, script in migrations():
+            if number > version:
+                connection.execute(script.encode())
+                connection.execute("UPDATE shape SET version = %s", [number])
+
+    def _shape(self, connection: "Connection[Row]") -> int:
+        """The shape's number. A schema that is not there is made; a foreign one is refused."""
+        found = connection.execute(
+            "SELECT to_regclass(%s) IS NOT NULL, EXISTS (SELECT 1 FROM pg_class c JOIN "
+            "pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s)",
+            [f"{self.schema}.shape", self.schema],
+        ).fetchone()
+        assert found is not None
+        ours, inhabited = found
+        if not ours:
+            if inhabited:
+                raise StoreRefused(
+                    self.name, "it holds tables of another program; name a schema for laneway alone"
+                )
+            name = sql.Identifier(self.schema)
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+            connection.execute("CREATE TABLE shape (version bigint NOT NULL)")
+            connection.execute("INSERT INTO shape VALUES (0)")
+        row = connection.execute(SHAPE).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    # Connections of a running store.
+
+    async def writer(self) -> "AsyncConnection[Row]":
+        """A connection that may write, checked anew: a setting can change while we run."""
+        connection = await self._connect(
+            lock_timeout=LOCK_MS_MAX, idle_in_transaction_session_timeout=IDLE_WRITE_MS_MAX
+        )
+        try:
+            cursor = await connection.execute(SETTINGS)
+            given: dict[str, str] = dict(await cursor.fetchall())
+            self._judge(given, connection.info.server_version)
+        except psycopg.Error as error:
+            await connection.close()
+            raise self.translate(error) from error
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def reader(self) -> "AsyncConnection[Row]":
+        return await self._connect()
+
+    async def _connect(self, **settings: object) -> "AsyncConnection[Row]":
+        # Every question has its index. A plan made while a table was small must not scan it when
+        # it has grown, so a statement is planned once, with nested loops over indexes.
+        plans = {
+            "plan_cache_mode": "force_generic_plan",
+            "enable_seqscan": "off",
+            "enable_hashjoin": "off",
+            "enable_mergejoin": "off",
+            "jit": "off",
+        }
+        try:
+            connection = await AsyncConnection.connect(
+                self._reach(**plans, **settings), autocommit=True, prepare_threshold=0
+            )
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+        connection.prepared_max = None
+        # A number's width must not make another statement of the same words.
+        connection.adapters.register_dumper(int, Int8BinaryDumper)
+        register(connection)
+        return connection
+
+    def translate(self, error: psycopg.Error) -> LanewayError:
+        """The server's error in our words, for everything but a commit whose answer is out."""
+        text = str(error).strip() or type(error).__name__
+        state = error.sqlstate
+        if state is None:
+            refused = "FATAL" in text and not PASSING_REFUSALS.search(text)
+            return StoreRefused(self.name, text) if refused else StoreBusy(f"{self.name}: {text}")
+        if state == "53100":
+            return StoreFull(self.name)
+        if state in ("XX001", "XX002"):
+            return StoreCorrupt(self.name, text)
+        if state.startswith(("22", "23")):
+            return Bug(f"{self.name}: rows contradict each other ({text})")
+        if state.startswith(PASSING_STATES):
+            return StoreBusy(f"{self.name}: {text}")
+        return StoreRefused(self.name, text)
+
+
+PASSING_STATES = ("08", "25006", "25P", "40", "53", "55", "57", "58")
+"""Errors after which the same question may be asked again: a lost connection, a standby that was
+promoted meanwhile, a pause too long, a deadlock, too little of something, a lock, an operator,
+the operating system."""
+
+SETTINGS = (
+    "SELECT name, current_setting(name) FROM unnest(ARRAY['fsync', "
+    "'synchronous_commit', 'transaction_read_only']) AS name"
+)
+
+
+def settings(connection: "Connection[Row]") -> dict[str, str]:
+    return dict(connection.execute(SETTINGS).fetchall())
+
+
+def weaknesses(given: dict[str, str]) -> list[str]:
+    """The settings with which an acknowledged commit may be lost."""
+    weak = [] if given["fsync"] == "on" else ["fsync is off"]
+    if given["synchronous_commit"] not in DURABLE:
+        weak.append(f"synchronous_commit is {given['synchronous_commit']}")
+    return weak
+
+
+def shown(given: "dict[str, Any]", schema: str) -> str:
+    """How errors name the database: without its password."""
+    place = given.get("host") or given.get("hostaddr") or "the local server"
+    return f"PostgreSQL {given.get('dbname') or given.get('user') or 'default'}.{schema} at {place}"
