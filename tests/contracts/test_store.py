@@ -1150,6 +1150,18 @@ def test_a_heartbeat_tells_who_lives(desk: Desk) -> None:
     assert desk.beat(ME, TTL_MS) == Alive((ME,))
 
 
+def test_many_lanes_of_one_dead_owner_are_taken_in_one_moment(desk: Desk) -> None:
+    lanes = [LaneId(f"contract:{number}") for number in range(4)]
+    desk.accepted(*(arrival(number, lane) for number, lane in enumerate(lanes)))
+    for lane in lanes:
+        desk.owned(lane, YOU)
+    desk.clock.ms += TTL_MS + 1
+    desk.beat(ME, TTL_MS)
+    leases = desk.together(*(("claim", lane, ME) for lane in lanes))
+    assert [(lease.owner, lease.fence) for lease in leases] == [(ME, 2)] * 4
+    assert desk.beat(YOU, TTL_MS) == Lost()
+
+
 # Another start.
 
 

@@ -275,8 +275,10 @@ def test_news_tell_of_what_others_left_and_ended(postgres_server: PostgresServer
             seen = [await next_news(heard)]
             while seen[0] == Woken(LaneId("contract:call")):
                 seen = [await next_news(heard)]
-            seen += [await next_news(heard) for _ in range(2)]
-            assert seen == [Woken(A), Ended(B), Woken(A)]
+            await yours.accept([arrival(4, B)])
+            await yours.release(lease)
+            seen += [await next_news(heard) for _ in range(3)]
+            assert seen == [Woken(A), Ended(B), Woken(A, told=True), Woken(B)]
 
     run(story())
 
@@ -315,7 +317,7 @@ def test_notices_are_bounded() -> None:
 
     assert notices("me", [], []) == []
     (one,) = notices("me", [A], [A, B])
-    assert one == '["me",["contract:a"],["contract:a","contract:b"]]'
+    assert one == '["me",["contract:a"],["contract:a","contract:b"],[]]'
     many = notices("me", [long(n) for n in range(50)], [long(n) for n in range(50)])
     assert sum(text.count("contract") for text in many) == 100
     far_too_many = notices("me", [long(n) for n in range(2_048)], [])

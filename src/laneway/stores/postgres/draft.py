@@ -47,9 +47,10 @@ class Draft:
         self.feed: list[tuple[LaneId, int, int, bytes]] = []
         self.beats: dict[Owner, int] = {}
         self.left: list[Owner] = []
-        self.buried: list[Owner] = []
+        self.buried: dict[Owner, None] = {}
         self.pruned: list[bytes] = []
         self.woken: dict[LaneId, None] = {}
+        self.told: dict[LaneId, None] = {}
         self.ended: dict[LaneId, None] = {}
 
     def _entry(self, lane: LaneId) -> Entry:
@@ -132,7 +133,7 @@ class Draft:
         entry.mail[command.id] = command
         entry.wake_ms = 0
         entry.dirty = True
-        self.woken[command.lane] = None
+        self.told[command.lane] = None
         return command
 
     def _is_final(self, intent: IntentId) -> bool:
@@ -168,7 +169,7 @@ class Draft:
             if entry.owner in facts.alive:
                 return None
             # It must never beat under this name again, for a lane was taken from it.
-            self.buried.append(entry.owner)
+            self.buried[entry.owner] = None
             facts.dead[entry.owner] = None
             self._forget(entry.owner)
         entry.owner = owner
@@ -241,6 +242,8 @@ class Draft:
         if entry.no and entry.fence == lease.fence:
             entry.owner = None
             entry.dirty = True
+            if entry.wake_ms is not None:
+                self.woken[lease.lane] = None  # Whoever it belongs to may have it now.
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:  # noqa: ARG002
         """What is old was found under the group's own eyes; what finds it again stays."""

@@ -31,30 +31,37 @@ class Notice(msgspec.Struct, frozen=True, array_like=True):
     sender: str
     woken: list[str]
     ended: list[str]
+    told: list[str] = []
+    """Those that have a new command in their mailbox."""
 
 
 _decode = msgspec.json.Decoder(Notice).decode
 
 
-def notices(sender: str, woken: Iterable[LaneId], ended: Iterable[LaneId]) -> list[str]:
+def notices(
+    sender: str,
+    woken: Iterable[LaneId],
+    ended: Iterable[LaneId],
+    told: Iterable[LaneId] = (),
+) -> list[str]:
     """As few payloads as the lanes fit into; what does not fit at all is left out."""
-    found = list(payloads(sender, [("w", lane) for lane in woken] + [("e", e) for e in ended]))
-    return found[:NOTICES_MAX]
+    words = [("t", lane) for lane in told] + [("w", lane) for lane in woken]
+    return list(payloads(sender, words + [("e", lane) for lane in ended]))[:NOTICES_MAX]
 
 
 def payloads(sender: str, words: list[tuple[str, LaneId]]) -> Iterator[str]:
-    kept: dict[str, list[str]] = {"w": [], "e": []}
+    kept: dict[str, list[str]] = {"w": [], "e": [], "t": []}
     size = 0
     for kind, lane in words:
         # Quotes and a comma; ids of lanes are ASCII without anything to escape but a backslash.
         cost = len(_encode(lane)) + 1
         if size + cost + len(sender) + 16 > NOTICE_BYTES_MAX:
-            yield _encode(Notice(sender, kept["w"], kept["e"])).decode()
-            kept, size = {"w": [], "e": []}, 0
+            yield _encode(Notice(sender, kept["w"], kept["e"], kept["t"])).decode()
+            kept, size = {"w": [], "e": [], "t": []}, 0
         kept[kind].append(lane)
         size += cost
     if size:
-        yield _encode(Notice(sender, kept["w"], kept["e"])).decode()
+        yield _encode(Notice(sender, kept["w"], kept["e"], kept["t"])).decode()
 
 
 class Listener:
@@ -107,7 +114,8 @@ class Listener:
             return  # Anyone may use the channel; a hint that cannot be read is none.
         if notice.sender == self._sender:
             return
-        news: list[News] = [Woken(LaneId(lane)) for lane in notice.woken]
+        news: list[News] = [Woken(LaneId(lane), told=True) for lane in notice.told]
+        news += [Woken(LaneId(lane)) for lane in notice.woken]
         news += [Ended(LaneId(lane)) for lane in notice.ended]
         for hint in news:
             if not self._heard.full():

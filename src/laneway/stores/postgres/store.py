@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
@@ -24,6 +24,8 @@ class PostgresStore(Reader):
     Opening it brings the schema to the newest shape, and refuses a server whose settings could
     lose what was acknowledged unless `relaxed` says that this may be.
     """
+
+    shared = True
 
     def __init__(self, conninfo: str, *, schema: str = "laneway", relaxed: bool = False) -> None:
         database = Database(conninfo, schema=schema, relaxed=relaxed)
@@ -68,12 +70,16 @@ class PostgresStore(Reader):
     # News.
 
     def _notices(self, draft: Draft) -> list[Question]:
-        woken = [lane for lane in draft.woken if draft.lanes[lane].owner not in self._owners]
+        woken = self._others(draft, draft.woken)
+        told = self._others(draft, draft.told)
         channel = self.database.channel
         return [
             ("notify", {"channel": channel, "payload": payload})
-            for payload in notices(self._sender, woken, draft.ended)
+            for payload in notices(self._sender, woken, draft.ended, told)
         ]
+
+    def _others(self, draft: Draft, lanes: Iterable[LaneId]) -> list[LaneId]:
+        return [lane for lane in lanes if draft.lanes[lane].owner not in self._owners]
 
     def news(self) -> AsyncIterator[News]:
         listener = Listener(self.database, self._sender)

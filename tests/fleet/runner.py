@@ -1,0 +1,312 @@
+"""A fleet of real worker processes on one shared store, with random kill −9, SIGSTOP and a store
+that dies and comes back; the chain is the judge.
+
+Run by path: `python tests/fleet/runner.py --store postgres --kills 200 --executions 2000`. Exit
+code 0 only if each execution is on the chain exactly once, in the order in which its lane
+accepted it.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+from random import Random
+from time import monotonic
+
+from msgspec import Struct, json
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.fleet.stores import Server, started
+
+from laneway.core.ids import LaneId
+from laneway.devnets.contract.model import Fault
+from laneway.devnets.contract.socket import ContractSocket
+from laneway.ports import ContractCall, Store
+from laneway.wiring.config import toml_value
+from laneway.wiring.demo_audit import WatchedChain
+from laneway.wiring.demo_worker import Caller, WorkerGone
+from laneway.wiring.store import open_store
+from laneway.wiring.system import SystemClock
+from laneway.wiring.worker_lines import Submit
+
+WINDOW = 4
+"""Unlanded submissions of one contract: with 200 contracts the doors are busy until the end."""
+RESEND_S = 0.3
+"""A submission that the store could not take is sent again after this."""
+LEASE_MS = 1_000
+STOPPED_S = 1.6
+"""How long a stopped worker sleeps: past its lease, so that others took its lanes."""
+STALL_S_MAX = 30.0
+SAY_EVERY_S = 1.0
+
+CONFIG = """\
+[store]
+path = {path}
+[contract]
+execution_ms_max = 20000
+search_ms = 50
+retry_ms_min = 20
+retry_ms_max = 200
+breaker_open_ms = 200
+[engine]
+heartbeat_ms = 200
+lease_ms = {lease_ms}
+[host]
+kind = "rest"
+url = {url}
+takes_parent = true
+[log]
+level = "warning"
+format = "json"
+"""
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    store: str = "postgres"
+    workers: int = 3
+    kills: int = 10
+    stops: int = 2
+    server_kills: int = 1
+    executions: int = 2_000
+    contracts: int = 200
+    seed: int = 0
+    round_ms: int = 20
+    lost: float = 0.01
+
+
+class Report(Struct, kw_only=True):
+    ok: bool = False
+    store: str
+    seed: int
+    executions: int
+    on_chain: int = 0
+    kills: int = 0
+    stops: int = 0
+    server_kills: int = 0
+    lives: int = 0
+    resent: int = 0
+    replayed: int = 0
+    tries_refused: int = 0
+    answers_lost: int = 0
+    seconds: float = 0.0
+    problems: list[str] = []
+
+
+class Stalled(Exception):
+    pass
+
+
+class FleetSoak:
+    def __init__(self, plan: Plan, folder: Path, server: Server) -> None:
+        self.plan = plan
+        self.server = server
+        self.folder = folder
+        self.report = Report(store=plan.store, seed=plan.seed, executions=plan.executions)
+        self.random = Random(plan.seed)
+        self.faults = Random(plan.seed + 1)
+        self.chain = WatchedChain(round_ms=plan.round_ms)
+        config = folder / "laneway.toml"
+        self.callers = [Caller(config, folder / f"worker{n}.log") for n in range(plan.workers)]
+        self.contracts = [f"contract-{n:03}" for n in range(plan.contracts)]
+        self.quota = {
+            name: len(range(n, plan.executions, plan.contracts))
+            for n, name in enumerate(self.contracts)
+        }
+        self.sent = dict.fromkeys(self.contracts, 0)
+        self.begun_s = self.said_s = self.moved_s = self.resent_s = monotonic()
+        self.landed_then = 0
+
+    async def run(self) -> Report:
+        report = self.report
+        try:
+            async with ContractSocket(self.chain, fault=self.fault) as socket:
+                config = CONFIG.format(
+                    path=toml_value(self.server.url),
+                    url=toml_value(socket.url),
+                    lease_ms=LEASE_MS,
+                )
+                (self.folder / "laneway.toml").write_text(config)
+                try:
+                    await self.work()
+                    await self.judge()
+                finally:
+                    for caller in self.callers:
+                        await caller.kill()
+        except Stalled as error:
+            report.problems.append(str(error))
+        report.seconds = round(monotonic() - self.begun_s, 2)
+        report.ok = not report.problems
+        return report
+
+    def fault(self, call: ContractCall) -> Fault:
+        if self.faults.random() >= self.plan.lost:
+            return Fault.NONE
+        self.report.answers_lost += 1
+        return Fault.LOST
+
+    # What happens.
+
+    async def work(self) -> None:
+        plan, total = self.plan, self.plan.executions
+        for caller in self.callers:
+            await caller.spawn()
+        acts = [self.kill] * plan.kills + [self.stop] * plan.stops
+        acts += [self.kill_server] * plan.server_kills
+        self.random.shuffle(acts)
+        targets = sorted(self.random.randrange(total * 9 // 10) for _ in acts)
+        for target, act in zip(targets, acts, strict=True):
+            while self.landed() < target:
+                await self.pause()
+            await act()
+        while self.landed() < total or any(caller.unanswered for caller in self.callers):
+            await self.pause()
+        while any(self.chain.running(name) for name in self.contracts):
+            await self.pause()
+        while not await self.all_final():
+            await self.pause()
+
+    async def kill(self) -> None:
+        caller = self.random.choice(self.callers)
+        await caller.kill()
+        await caller.spawn()
+        self.report.kills += 1
+
+    async def stop(self) -> None:
+        """SIGSTOP past the lease, then SIGCONT: whatever it does then must be refused."""
+        caller = self.random.choice(self.callers)
+        while not caller.is_ready():
+            await self.pause()
+        pid = caller.pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        end_s = monotonic() + STOPPED_S
+        while monotonic() < end_s:
+            await self.pause()
+        os.kill(pid, signal.SIGCONT)
+        self.report.stops += 1
+
+    async def kill_server(self) -> None:
+        await asyncio.to_thread(self.server.kill)
+        await asyncio.sleep(self.random.uniform(0, 0.5))
+        await asyncio.to_thread(self.server.start)
+        self.report.server_kills += 1
+
+    async def pause(self) -> None:
+        await asyncio.sleep(0.01)
+        for caller in self.callers:
+            await self.revive(caller)
+        self.feed()
+        now_s, landed = monotonic(), self.landed()
+        if now_s - self.resent_s > RESEND_S:
+            self.resent_s = now_s
+            for caller in self.callers:
+                for submit in list(caller.unanswered.values()):
+                    caller.send(submit)
+        if landed > self.landed_then:
+            self.landed_then, self.moved_s = landed, now_s
+        if now_s - self.moved_s > STALL_S_MAX:
+            raise Stalled(f"nothing landed for {STALL_S_MAX:g} s at {landed}")
+        if now_s - self.said_s > SAY_EVERY_S:
+            self.said_s = now_s
+            say(f"{landed}/{self.plan.executions} on chain, {self.report.kills} kills", end="\r")
+
+    async def revive(self, caller: Caller) -> None:
+        """A worker that learned that it was declared dead ends, and starts under a new name."""
+        try:
+            await caller.check()
+        except WorkerGone:
+            await caller.kill()
+            await caller.spawn()
+
+    def feed(self) -> None:
+        for place, name in enumerate(self.contracts):
+            caller = self.callers[place % len(self.callers)]
+            while self.sent[name] < min(self.quota[name], self.chain.latest(name) + WINDOW):
+                self.sent[name] += 1
+                number = self.sent[name]
+                caller.send(Submit(f"{name}/{number}", name, f"{name} {number}", "did:fleet"))
+
+    def landed(self) -> int:
+        return sum(self.chain.latest(name) for name in self.contracts)
+
+    # The judgement.
+
+    async def all_final(self) -> bool:
+        store = open_store(self.server.url, SystemClock())
+        try:
+            for name in self.contracts:
+                lane = await store.lane(LaneId(f"contract:{name}"))
+                if lane is None or lane.depth():
+                    return False
+        finally:
+            await store.close()
+        return True
+
+    async def judge(self) -> None:
+        report = self.report
+        report.on_chain = self.landed()
+        report.lives = sum(caller.lives for caller in self.callers)
+        report.resent = sum(caller.resent_count for caller in self.callers)
+        report.replayed = sum(caller.replayed_count for caller in self.callers)
+        report.tries_refused = sum(self.chain.conflicts.values())
+        store = open_store(self.server.url, SystemClock())
+        try:
+            for name in self.contracts:
+                await self.judge_contract(store, name)
+        finally:
+            await store.close()
+        for caller in self.callers:
+            if caller.contradictions:
+                report.problems.append(f"answered with two intents: {caller.contradictions}")
+        del report.problems[20:]
+
+    async def judge_contract(self, store: Store, name: str) -> None:
+        """Every wish once, and in the order of the lane's own sequence."""
+        history = await store.history(LaneId(f"contract:{name}"), None, self.quota[name] + 10)
+        blocks = [block.data for block in self.chain.history(name)[1:]]
+        wished = {f"{name} {number}" for number in range(1, self.quota[name] + 1)}
+        if set(blocks) != wished or len(blocks) != len(wished):
+            self.report.problems.append(f"{name}: {len(blocks)} blocks for {len(wished)} wishes")
+        for place, view in enumerate(history, start=1):
+            result = view.result
+            if result is None or result.status != "confirmed" or result.number != place:
+                self.report.problems.append(f"{name}: place {place} is {result}")
+            elif view.intent.key != blocks[place - 1].replace(" ", "/"):
+                self.report.problems.append(f"{name}: {view.intent.key} is out of order")
+
+
+def say(line: str, end: str = "\n") -> None:
+    print(line, end=end if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    for name in Plan.__struct_fields__:
+        value = getattr(Plan(), name)
+        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    parser.add_argument("--json", action="store_true")
+    chosen = vars(parser.parse_args())
+    as_json = chosen.pop("json")
+    plan = Plan(**chosen)
+    folder = tempfile.mkdtemp(prefix="laneway-fleet-")
+    with started(plan.store) as server:
+        report = asyncio.run(FleetSoak(plan, Path(folder), server).run())
+    if report.ok:
+        shutil.rmtree(folder)
+    else:
+        say(f"everything is kept in {folder}; repeat with --seed {report.seed}")
+    if as_json:
+        print(json.encode(report).decode())
+    else:
+        for name in report.__struct_fields__:
+            print(f"{name:>14}  {getattr(report, name)}")
+    return 0 if report.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

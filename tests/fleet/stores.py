@@ -1,0 +1,47 @@
+"""The shared stores that a fleet can be tried on, each with a server of its own."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from tests.servers import PostgresServer
+
+
+class Server(Protocol):
+    url: str
+
+    def kill(self) -> None: ...
+    def start(self) -> None: ...
+
+
+class Postgres:
+    """One PostgreSQL that can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._server = PostgresServer(folder)
+        self.url = f"postgresql:///postgres?host={folder}&user=postgres"
+
+    def start(self) -> None:
+        self._server.start()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+    def stop(self) -> None:
+        self._server.stop()
+
+
+@contextmanager
+def started(kind: str) -> Iterator[Server]:
+    # A socket's path is at most 107 characters, so it lives in a folder of its own.
+    with tempfile.TemporaryDirectory(prefix="laneway-") as place:
+        if kind != "postgres":
+            raise SystemExit(f"there is no store {kind!r} to try a fleet on")
+        server = Postgres(Path(place))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
