@@ -13,6 +13,7 @@ from tests.server.stage import Client, running, serving
 from laneway.feeds import stream as stream_module
 from laneway.server import events as events_module
 from laneway.wire import sse
+from laneway.wiring.server import allow_files
 
 
 class Seen(NamedTuple):
@@ -220,6 +221,30 @@ def test_many_readers_share_one_reader_of_the_feed() -> None:
                     await client.finish((await client.send(str(number)))["id"])
             assert len({str(task.result()) for task in tasks}) == 1
             assert reads - before < 50
+
+    asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_a_thousand_readers_hear_everything_and_the_queue_goes_on() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="1") as (up, client):
+            allow_files(4_000)
+
+            async def follow() -> int:
+                async with following(client) as follower:
+                    arrived.release()
+                    return len(await follower.take(40))
+
+            arrived = asyncio.Semaphore(0)
+            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+                tasks = [group.create_task(follow()) for _ in range(1_000)]
+                for _ in tasks:
+                    await arrived.acquire()
+                assert up.stream.followers == 1_000
+                for number in range(20):
+                    await client.finish((await client.send(str(number)))["id"])
+            assert {task.result() for task in tasks} == {40}
 
     asyncio.run(main())
 

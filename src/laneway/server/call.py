@@ -34,6 +34,8 @@ class Call:
         return self.request.match_info[name]
 
     def query(self, kind: type[Q]) -> Q:
+        if not self.request.query_string:
+            return kind()  # Every parameter has a default.
         given: dict[str, Any] = dict(self.request.query)
         if len(given) != len(self.request.query):
             raise invalid("invalid_query", "a parameter may be given once")
@@ -65,6 +67,8 @@ class Call:
         if (request.content_length or 0) > size_max:
             raise too_large(size_max)
         try:
+            if request.content.is_eof():
+                return await request.read()  # It is all here: there is nothing to wait for.
             async with asyncio.timeout(BODY_READ_S):
                 return await request.read()
         except web.HTTPRequestEntityTooLarge:

@@ -81,7 +81,7 @@ class EngineDesk:
         answer = await self._engine.submit(arrival)
         match answer:
             case Accepted():
-                return Taken(accepted_tx(arrival, answer), replayed=False)
+                return Taken(accepted_tx(arrival, answer, asked), replayed=False)
             case Replayed(id=intent):
                 return Taken(await self.show(intent), replayed=True)
             case Conflict(id=intent):
