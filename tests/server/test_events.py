@@ -310,12 +310,12 @@ def test_one_stream_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(events_module, "EVENT_CLIENTS_MAX", 1)
 
     async def main() -> None:
-        async with serving() as client:
+        async with running() as (up, client):
             async with following(client):
                 heard = await client.get("/v1/events")
                 assert (heard.status, heard.code) == (503, "too_many_streams")
             async with asyncio.timeout(5):
-                while events_module.Clients.count:
+                while up.server.counts.streams:
                     await asyncio.sleep(0.01)
 
     asyncio.run(main())

@@ -20,15 +20,24 @@ B = TypeVar("B", bound=msgspec.Struct)
 T = TypeVar("T")
 
 
+class Counts:
+    """Requests of one server that hold their connection now."""
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self.streams = 0
+
+
 class Call:
     """What an action is given."""
 
-    __slots__ = ("caller", "desk", "request")
+    __slots__ = ("caller", "counts", "desk", "request")
 
-    def __init__(self, request: web.Request, desk: Desk, caller: Caller) -> None:
+    def __init__(self, request: web.Request, desk: Desk, caller: Caller, counts: Counts) -> None:
         self.request = request
         self.desk = desk
         self.caller = caller
+        self.counts = counts
 
     def path(self, name: str) -> str:
         return self.request.match_info[name]
