@@ -106,10 +106,29 @@ def test_a_client_that_sends_its_headers_slowly_is_let_go(monkeypatch: pytest.Mo
             begun = asyncio.get_running_loop().time()
             await raw(client, b"GET /livez HTTP/1.1\r\nHost: loc")
             await raw(client, b"")
-            await raw(client, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\nGET /li")
+            # A second request that goes slowly, behind the first one's answer.
+            host, _, port = client.url.removeprefix("http://").partition(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await reader.readuntil(b"}")
+            writer.write(b"GET /li")
+            assert await reader.read() == b""
+            writer.close()
             assert asyncio.get_running_loop().time() - begun < 4
             assert up.server._gate is not None
             assert up.server._gate.count == 0
+
+    asyncio.run(main())
+
+
+def test_an_idle_connection_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_module, "KEEP_ALIVE_S", 0.2)
+
+    async def main() -> None:
+        async with serving() as client:
+            for rest in (b"", b"GET /li"):
+                answer = await raw(client, b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" + rest)
+                assert answer.startswith(b"HTTP/1.1 200")
 
     asyncio.run(main())
 

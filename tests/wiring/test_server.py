@@ -1,5 +1,6 @@
 """Laws of `laneway up`: what it prints, how it ends, and that nothing is lost either way."""
 
+import asyncio
 import json
 import os
 import re
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server.stage import running
+
+from laneway.ports import ContractCall, Execution
 
 BODY = {"lane": "contract:Qm1", "payload": {"data": "x"}}
 
@@ -104,6 +108,26 @@ def test_a_signal_ends_it_and_what_was_accepted_goes_on_at_the_next_start(
         for intent in ids[1:]:
             path = f"/v1/transactions/{intent}"
             assert up.ask("GET", path)[0] == 200
+
+
+def test_no_send_is_started_after_the_end_has_begun() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="1") as (up, client):
+            begun: list[bool] = []
+            execute = up.laneway.host.execute
+
+            async def counted(call: ContractCall, parent: int) -> Execution:
+                begun.append(up.desk.draining)
+                return await execute(call, parent)
+
+            up.laneway.host.execute = counted  # type: ignore[method-assign]
+            for number in range(100):
+                await client.send(str(number), f"contract:Qm{number % 10}")
+            await up.close()
+            assert begun
+            assert not any(begun)
+
+    asyncio.run(main())
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from laneway.core.errors import Draining, LanewayError
 from laneway.server import events, health, lanes, seed, transactions
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
-from laneway.server.call import Call
+from laneway.server.call import Call, Counts
 from laneway.server.connection import Gate
 from laneway.server.desk import Desk
 from laneway.server.limits import (
@@ -68,6 +68,7 @@ class Server:
     ) -> None:
         self.urls: list[str] = []
         """Where it listens."""
+        self.counts = Counts()
         self._desk = desk
         self._access = Access(keys)
         self._bounds = bounds or Bounds()
@@ -121,7 +122,7 @@ class Server:
                 caller = self._access.caller(request, route.scope)
                 if route.writes and self._desk.draining:
                     raise Draining
-                call = Call(request, self._desk, caller)
+                call = Call(request, self._desk, caller, self.counts)
                 if route.waits:
                     return await route.act(call)
                 async with asyncio.timeout(self._bounds.request_s_max):
