@@ -54,7 +54,7 @@ def test_producers_are_enough_to_reach_the_bound_and_no_crowd(
 
 def test_no_more_is_outstanding_than_allowed(tmp_path: Path) -> None:
     async def story() -> None:
-        driven = Driven(tmp_path, "gated")
+        driven = Driven(str(tmp_path / "laneway.db"), "gated")
         await driven.start()
         offering = asyncio.create_task(driven._offer(1_000, 10, 300, BATCH))
         while (await driven._laneway.store.lanes(None, 1))[:1] == []:
@@ -91,7 +91,7 @@ def test_a_backlog_stands_still_while_it_is_filled_and_as_long_after_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def story() -> None:
-        driven = Driven(tmp_path, "gated")
+        driven = Driven(str(tmp_path / "laneway.db"), "gated")
         await driven.start()
         assert await answer(driven, {"do": "fill", "jobs": 250, "contracts": 10}) == {}
         assert driven._count.done == 0
@@ -109,7 +109,7 @@ def test_a_backlog_stands_still_while_it_is_filled_and_as_long_after_a_run(
 
 def test_once_runs_every_contract_once(tmp_path: Path) -> None:
     async def story() -> None:
-        driven = Driven(tmp_path, "inline")
+        driven = Driven(str(tmp_path / "laneway.db"), "inline")
         await driven.start()
         await answer(driven, {"do": "once", "jobs": 300})
         metrics = await driven._laneway.metrics()
@@ -126,7 +126,7 @@ def test_nobody_waits_for_an_engine_that_has_stopped(
     monkeypatch.setattr(driver, "GUARD_S", 0.0)
 
     async def story() -> None:
-        driven = Driven(tmp_path, "inline")
+        driven = Driven(str(tmp_path / "laneway.db"), "inline")
         await driven.start()
         driven._laneway.engine.faults[LANE] = KeyError("a bug")
         with pytest.raises(KeyError):
@@ -138,7 +138,7 @@ def test_nobody_waits_for_an_engine_that_has_stopped(
 
 def test_an_unknown_question_is_refused(tmp_path: Path) -> None:
     async def story() -> None:
-        driven = Driven(tmp_path, "inline")
+        driven = Driven(str(tmp_path / "laneway.db"), "inline")
         await driven.start()
         with pytest.raises(ValueError):
             await answer(driven, {"do": "dance"})
@@ -150,7 +150,7 @@ def test_an_unknown_question_is_refused(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_process_answers_until_the_benchmark_hangs_up(tmp_path: Path) -> None:
     questions = [
-        {"folder": str(tmp_path), "host": "inline"},
+        {"store": str(tmp_path / "laneway.db"), "host": "inline"},
         {"do": "run", "jobs": 50, "contracts": 5},
         {"do": "close"},
     ]

@@ -174,7 +174,7 @@ class Bench:
                 spent = engine.ask(question, self._bar.tick)
                 executed = engine.ask({"do": "close"})["executed"]
                 if executed != jobs:
-                    raise BenchFailed(f"{name}: the file holds {executed} of {jobs} executions")
+                    raise BenchFailed(f"{name}: the store holds {executed} of {jobs} executions")
         else:
             command, question = self._question(name, place)
             with Child(command) as child:
@@ -204,7 +204,7 @@ class Bench:
     @contextmanager
     def _engine(self, place: Path, host: str) -> Iterator[Child]:
         with Child([sys.executable, "-m", "laneway.bench.driver"]) as engine:
-            engine.ask({"folder": str(place), "host": host})
+            engine.ask({"store": str(place / "laneway.db"), "host": host})
             yield engine
 
     # Backlogs.

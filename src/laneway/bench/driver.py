@@ -13,13 +13,12 @@ from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from laneway.bench.limits import (
     BATCH,
     FILL_BATCH,
     GC_GENERATION_0,
     GUARD_S,
+    LANES_PAGE,
     OUTSTANDING_MIN,
     OUTSTANDING_PER_CONTRACT,
     PRODUCERS_MAX,
@@ -94,13 +93,12 @@ def producers(outstanding: int, batch: int) -> int:
 
 
 class Driven:
-    """One engine on one file, and how much was offered to it."""
+    """One engine on one store, and how much was offered to it."""
 
-    def __init__(self, folder: Path, host: str) -> None:
-        self._path = folder / "laneway.db"
+    def __init__(self, store: str, host: str) -> None:
         self._gate = Gate() if host == "gated" else None
         self._count = Count()
-        self._laneway = Laneway.open(str(self._path), self._host(host), listeners=[self._count])
+        self._laneway = Laneway.open(store, self._host(host), listeners=[self._count])
         self._sent = 0
 
     def _host(self, name: str) -> CallableHost:
@@ -157,14 +155,15 @@ class Driven:
         await asyncio.gather(*(produce() for _ in range(producers(outstanding, batch))))
 
     async def close(self) -> int:
-        """End what runs, take nothing more, and say how many executions the file holds."""
+        """End what runs, take nothing more, and say how many executions the store holds."""
         if self._gate is not None:
             self._gate.let_pass(sys.maxsize)
-        await self._laneway.close(drain="running")
-        with apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY) as database:
-            held: int = database.execute(
-                "SELECT count(*) FROM results WHERE status = 'confirmed'"
-            ).get
+        await self._laneway.engine.drain("running")
+        held, after = 0, None
+        while views := await self._laneway.store.lanes(after, LANES_PAGE):
+            held += sum(view.head.settled_count for view in views)
+            after = views[-1].tail.lane
+        await self._laneway.close()
         return held
 
 
@@ -196,7 +195,7 @@ async def serve() -> None:
     """Answer the benchmark's questions until it hangs up."""
     loop = asyncio.get_running_loop()
     question = json.loads(sys.stdin.readline())
-    driven = Driven(Path(question["folder"]), question["host"])
+    driven = Driven(question["store"], question["host"])
     await driven.start()
     # As a service would run: what was imported is never looked at again, the young rarely.
     gc.collect()

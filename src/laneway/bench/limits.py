@@ -35,5 +35,8 @@ POSTGRES_START_S_MAX = 60.0
 GC_GENERATION_0 = 50_000
 """Allocations before the young generation is looked at, as a tuned service would have it."""
 
+LANES_PAGE = 1_000
+"""Lanes read at once when the executions that a store holds are counted."""
+
 GUARD_S = 1.0
 """How often a driver looks whether its engine still stands."""
