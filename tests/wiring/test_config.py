@@ -336,6 +336,21 @@ def test_a_password_inside_an_address_is_not_shown(here: Path) -> None:
     assert shown == "http://me:(redacted)@node:20000/x"
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("postgresql://me:hunter2@db/laneway", "postgresql://me:(redacted)@db/laneway"),
+        ("postgresql:///laneway?user=me&password=hunter2&host=db", None),
+        ("redis://:hunter2@cache:6379/0", "redis://:(redacted)@cache:6379/0"),
+        ("folder/laneway.db", "folder/laneway.db"),
+    ],
+)
+def test_a_password_of_the_store_is_not_shown(here: Path, path: str, shown: str | None) -> None:
+    value = str(found(load(None, {"LANEWAY_STORE__PATH": path}), "store.path").value)
+    assert "hunter2" not in value
+    assert value == (shown or path.replace("hunter2", "(redacted)"))
+
+
 @given(st.text() | st.integers(-(1 << 62), 1 << 62) | st.booleans())
 def test_toml_reads_back_what_is_shown(value: str | int | bool) -> None:
     if isinstance(value, str) and any(0xD800 <= ord(char) < 0xE000 for char in value):

@@ -24,6 +24,8 @@ PREFIX = "LANEWAY_"
 
 SECRETS = frozenset({"host.password"})
 REDACTED = "(redacted)"
+ADDRESSES = frozenset(("host.url", "store.path"))
+"""They may carry a password, which is never shown."""
 
 Origin = Literal["default", "preset", "file", "environment", "flag"]
 Layer = dict[str, Any]
@@ -62,7 +64,7 @@ class Configuration(Struct, frozen=True):
             value = lookup(self.config, path)
             if path in SECRETS and value is not None:
                 value = REDACTED
-            elif path == "host.url" and value is not None:
+            elif path in ADDRESSES and value is not None:
                 value = without_password(value)
             origin, source = self.origins.get(path, ("default", ""))
             yield Setting(path, value, origin, source)
@@ -257,10 +259,13 @@ def without_password(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return url
-    if parts.password is None:
+    if parts.password is not None:
+        host = parts.netloc.rpartition("@")[2]
+        parts = parts._replace(netloc=f"{parts.username}:{REDACTED}@{host}")
+    query = re.sub(r"(?i)(^|&)(password=)[^&]*", rf"\1\2{REDACTED}", parts.query)
+    if query == parts.query and parts.password is None:
         return url
-    host = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=f"{parts.username}:{REDACTED}@{host}").geturl()
+    return parts._replace(query=query).geturl()
 
 
 def toml_value(value: str | int | bool) -> str:

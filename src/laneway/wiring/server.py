@@ -138,9 +138,7 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/openapi.json"]
     if len(urls) > 1:
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
-    version = ".".join(map(str, sqlite_version()))
-    durability = laneway.store.durability.value
-    lines += [f"database    {config.store.path} (SQLite {version}, {durability})"]
+    lines += [f"database    {database_words(config.store.path, laneway)}"]
     address = "" if config.host.url is None else without_password(config.host.url)
     lines += [f"host        {config.host.kind} {address}".rstrip()]
     if config.server.keys_file is not None:
@@ -149,6 +147,14 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
         assert is_loopback(config.server.listen)
         lines += ["access      loopback only, no keys"]
     return lines
+
+
+def database_words(path: str, laneway: Laneway) -> str:
+    """Where the state is and how safe it is there; of an address the password is not shown."""
+    durability = laneway.store.durability.value
+    if laneway.shared:
+        return f"{without_password(path)} (shared, {durability})"
+    return f"{path} (SQLite {'.'.join(map(str, sqlite_version()))}, {durability})"
 
 
 def allow_files(wanted: int) -> None:
