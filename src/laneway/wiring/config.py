@@ -259,13 +259,11 @@ def without_password(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return url
+    shown = url
     if parts.password is not None:
         host = parts.netloc.rpartition("@")[2]
-        parts = parts._replace(netloc=f"{parts.username}:{REDACTED}@{host}")
-    query = re.sub(r"(?i)(^|&)(password=)[^&]*", rf"\1\2{REDACTED}", parts.query)
-    if query == parts.query and parts.password is None:
-        return url
-    return parts._replace(query=query).geturl()
+        shown = url.replace(parts.netloc, f"{parts.username}:{REDACTED}@{host}", 1)
+    return re.sub(r"(?i)([?&]password=)[^&#]*", rf"\1{REDACTED}", shown)
 
 
 def toml_value(value: str | int | bool) -> str:
