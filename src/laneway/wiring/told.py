@@ -107,6 +107,8 @@ def lane_of(shown: LaneShown) -> Lane:
         id=shown.lane,
         state=shown.state,
         reason=shown.reason,
+        by=shown.by,
+        since=to_time(shown.since_ms) if shown.since_ms else None,
         waiting=shown.waiting,
         running=shown.running,
         oldest_waiting_ms=shown.oldest_waiting_ms,
