@@ -51,7 +51,7 @@ class PostgresServer:
     def __init__(self, folder: Path) -> None:
         self._programs = programs()
         self._data = folder / "data"
-        self._folder = folder
+        self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._schemas = count()
         self.conninfo = f"host={folder} user={POSTGRES_USER} dbname={POSTGRES_USER}"
@@ -73,10 +73,10 @@ class PostgresServer:
         # The kernel interrupts it should we be killed; to PostgreSQL that means: shut down.
         command = [*(as_server_user() or ["setpriv"]), "--pdeathsig", "INT"]
         command += [str(self._programs / "postgres"), "-D", str(self._data)]
-        command += ["-k", str(self._folder)]
+        command += ["-k", str(self.folder)]
         for name, value in {**SETTINGS, **settings}.items():
             command += ["-c", f"{name}={value}"]
-        log = self._folder / "log"
+        log = self.folder / "log"
         until_s = time.monotonic() + START_S_MAX
         while True:
             with log.open("ab") as said:

@@ -16,7 +16,7 @@ from laneway.core.limits import LANE_ID_CHARS_MAX
 from laneway.core.rows import START, Command, HeadWrite, Lease, Result, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.postgres import PostgresStore
-from laneway.stores.postgres.limits import NOTICE_BYTES_MAX, NOTICES_MAX
+from laneway.stores.postgres.limits import GRAVE_MS, NOTICE_BYTES_MAX, NOTICES_MAX
 from laneway.stores.postgres.news import notices
 
 A = LaneId("contract:a")
@@ -126,6 +126,22 @@ def test_a_process_that_leaves_gives_way_at_once(postgres_server: PostgresServer
             await yours.leave(YOU)
             assert await mine.beat(ME, TTL_MS) == Alive((ME,))
             assert await mine.claim(A, ME) == Lease(A, ME, 3)
+
+    run(story())
+
+
+def test_graves_are_forgotten_in_the_end(postgres_server: PostgresServer) -> None:
+    async def story() -> None:
+        async with stores(postgres_server) as (mine, yours):
+            await owned(mine, ME)
+            await mine.leave(ME)
+            await owned(yours, YOU)
+            assert await mine.beat(ME, TTL_MS) == Lost()
+            await yours.prune(0, 0, 10)
+            assert await mine.beat(ME, TTL_MS) == Lost()
+            passes(postgres_server, mine, GRAVE_MS + 1)
+            await yours.prune(0, 0, 10)
+            assert await mine.beat(ME, TTL_MS) == Alive((ME,))
 
     run(story())
 

@@ -1,6 +1,7 @@
 """What a PostgreSQL that is weak, foreign, stopped or killed is answered with."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from laneway.core.errors import (
     BadRequest,
     Bug,
     LanewayError,
+    LeaseLost,
     StoreBusy,
     StoreCorrupt,
     StoreFull,
@@ -26,6 +28,9 @@ from laneway.core.rows import START, HeadWrite, Write
 from laneway.ports import Commit, Durability
 from laneway.stores.postgres import PostgresStore
 from laneway.stores.postgres.database import Database, weaknesses
+from laneway.stores.postgres.draft import Draft
+from laneway.stores.postgres.script import script
+from laneway.stores.postgres.wants import Question
 
 A = LaneId("contract:a")
 ME = Owner("me")
@@ -175,6 +180,36 @@ def test_a_lane_that_stays_locked_is_busy_and_free_again_afterwards(
         (answer,) = await store.accept([arrival(2)])
         assert isinstance(answer, Accepted)
         assert answer.seq == 2
+        await store.close()
+
+    run(story())
+
+
+def test_a_process_that_stood_still_in_a_group_writes_nothing_of_it(
+    postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lanes are free for others meanwhile, so what it knew of them may be wrong."""
+    monkeypatch.setattr("laneway.stores.postgres.database.IDLE_WRITE_MS_MAX", 50)
+
+    async def story() -> None:
+        schema = postgres_server.schema()
+        store = PostgresStore(postgres_server.conninfo, schema=schema)
+        await store.beat(ME, 10_000)
+        lease = await store.claim(A, ME)
+        assert lease is not None
+
+        def stand_still(draft: Draft) -> list[Question]:
+            monkeypatch.undo()
+            time.sleep(0.2)
+            postgres_server.run(f"UPDATE {schema}.lanes SET fence = fence + 1")
+            return script(draft)
+
+        monkeypatch.setattr("laneway.stores.postgres.writer.script", stand_still)
+        with pytest.raises(StoreUnknown):
+            await store.commit([Commit(lease, 1, told(b"stale"))])
+        (answer,) = await store.commit([Commit(lease, 1, told(b"stale"))])
+        assert isinstance(answer, LeaseLost)
+        assert await store.feed("", 9) == []
         await store.close()
 
     run(story())

@@ -139,6 +139,9 @@ class Facts:
     def _trim_feed(self, rows: Rows) -> None:
         self.trimmed = len(rows)
 
+    def _forget_owners(self, rows: Rows) -> None:
+        """Graves, long grown over."""
+
     def command_number(self) -> int:
         if not self._numbers:
             raise Bug("more commands than were asked numbers for")

@@ -4,10 +4,10 @@ import asyncio
 import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 
 import psycopg
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.errors import Diagnostic
 
 from laneway.core.errors import StoreBusy
@@ -27,6 +27,8 @@ class Line:
         self._database = database
         self._connect = connect
         self._connection: AsyncConnection[Row] | None = None
+        self._pipeline: AsyncPipeline | None = None
+        self._opened = AsyncExitStack()
         self._pause_ms = 0
         self.warnings: list[str] = []
         """What the server warned of; nothing we ask earns a warning."""
@@ -40,8 +42,12 @@ class Line:
         if self._pause_ms:
             await asyncio.sleep(self._pause_ms / 1000)
         self._pause_ms = min(max(2 * self._pause_ms, RECONNECT_MS_MIN), RECONNECT_MS_MAX)
-        self._connection = await self._connect()
-        self._connection.add_notice_handler(self._warned)
+        connection = await self._connect()
+        connection.add_notice_handler(self._warned)
+        # For as long as the connection lasts. Leaving a pipeline may end in a flush, after which
+        # PostgreSQL no longer counts how long we stand still within a group.
+        self._pipeline = await self._opened.enter_async_context(connection.pipeline())
+        self._connection = connection
         self._pause_ms = 0
 
     def _warned(self, notice: Diagnostic) -> None:
@@ -63,29 +69,24 @@ class Line:
     ) -> None:
         connection = self._connection
         assert connection is not None
+        assert self._pipeline is not None
         with watched(connection):
-            async with connection.pipeline() as pipeline:
-                for name, bound in questions:
-                    cursors.append(connection.cursor(binary=True))
-                    await cursors[-1].execute(SQL[name], bound or None)
-                await pipeline.sync()
-
-    async def roll_back(self) -> None:
-        """Forget what was begun; a connection that cannot even do that is dropped."""
-        connection = self._connection
-        if connection is None:
-            return
-        try:
-            with watched(connection):
-                await connection.execute("ROLLBACK")
-        except psycopg.Error:
-            await self.drop()
+            for name, bound in questions:
+                cursors.append(connection.cursor(binary=True))
+                await cursors[-1].execute(SQL[name], bound or None)
+            await self._pipeline.sync()
 
     async def drop(self) -> None:
+        """Let go of the connection, and with it of whatever was begun.
+
+        After any failure too: the driver no longer knows which statements are prepared, and a
+        ROLLBACK would make it forget them all.
+        """
         connection, self._connection = self._connection, None
         if connection is not None:
+            await connection.close()
             with suppress(psycopg.Error):
-                await connection.close()
+                await self._opened.aclose()
 
     def busy(self, error: psycopg.Error) -> StoreBusy:
         return StoreBusy(f"{self._database.name}: {str(error).strip() or 'the connection is lost'}")

@@ -137,10 +137,10 @@ class Reader:
                 cursors = await self._line.ask(whole)
                 return deque([await cursor.fetchall() for cursor in cursors[1:-1]])
             except psycopg.Error as error:
-                if not self._line.is_lost:
-                    await self._line.roll_back()
-                    raise self.database.translate(error) from error
+                lost = self._line.is_lost
                 await self._line.drop()
+                if not lost:
+                    raise self.database.translate(error) from error
                 # A server that was restarted is known by its dead connection: one more try.
                 if is_last:
                     raise self._line.busy(error) from error

@@ -7,7 +7,6 @@ from laneway.core.ids import LaneId, Owner
 from laneway.stores.codec import encode
 from laneway.stores.postgres.arrays import blobs, numbers, texts
 from laneway.stores.postgres.draft import Draft
-from laneway.stores.postgres.limits import GRAVE_MS
 from laneway.stores.postgres.wants import Question
 
 Columns: TypeAlias = dict[str, Callable[[Iterable[Any]], bytes]]
@@ -139,4 +138,3 @@ def owners(asked: list[Question], draft: Draft) -> None:
     if draft.pruned:
         asked.append(("drop_results", {"ids": blobs(draft.pruned)}))
         asked.append(("drop_intents", {"ids": blobs(draft.pruned)}))
-        asked.append(("forget_owners", {"age": GRAVE_MS}))

@@ -58,7 +58,7 @@ WHERE f.commit_no = front.commit_no AND f.no = front.no
 RETURNING f.no
 
 -- name: forget_owners
-DELETE FROM owners WHERE until_ms < now_ms() - %(age)b::bigint
+DELETE FROM owners WHERE until_ms < now_ms() - %(age)b::bigint RETURNING owner
 
 -- name: add_lanes
 INSERT INTO lanes (lane) SELECT unnest(%(lanes)b::text[]) ORDER BY 1 RETURNING lane, no

@@ -12,6 +12,7 @@ from laneway.ports import Commit
 from laneway.stores.book import ID_INDEX, KEY_INDEX, key_value
 from laneway.stores.codec import pack_id
 from laneway.stores.postgres.arrays import blobs, texts
+from laneway.stores.postgres.limits import GRAVE_MS
 
 Question = tuple[str, Mapping[str, object]]
 """A statement by name, and what is bound to it."""
@@ -99,4 +100,5 @@ class Wants:
             before_ms, feed_before_ms, limit = self.pruned
             asked.append(("finished", {"before": before_ms, "limit": limit}))
             asked.append(("trim_feed", {"before": feed_before_ms, "limit": limit}))
+            asked.append(("forget_owners", {"age": GRAVE_MS}))
         return asked

@@ -161,16 +161,15 @@ class Writer:
             try:
                 return await self._attempt(group, doubt_fresh=attempt > 0)
             except Raced:
-                await self._line.roll_back()
+                await self._line.drop()
             except StoreBusy:
                 # A server that was restarted is known by its dead connection: one more try.
-                if not self._line.is_lost or lost:
-                    await self._line.roll_back()
-                    raise
-                lost = True
+                again, lost = self._line.is_lost and not lost, True
                 await self._line.drop()
+                if not again:
+                    raise
             except BaseException:
-                await self._line.roll_back()
+                await self._line.drop()
                 raise
         raise StoreBusy(f"{self._database.name}: other processes came first {RACES_MAX} times")
 
@@ -216,7 +215,6 @@ class Writer:
                 await self._line.drop()  # It is durable; only the news of it are lost.
                 return
             if self._line.is_lost:
-                await self._line.drop()
                 raise StoreUnknown(
                     f"{self._database.name}: the answer to a commit is out ({error})"
                 ) from error
