@@ -47,6 +47,8 @@ case $what in
         touch "$dir/.run"
         ;;
     dev)
+        # The Redis store is tried on servers of the tests' own.
+        command -v redis-server >/dev/null 2>&1 || install_debian redis-server
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import redis_servers
 
 from laneway.core.errors import BadRequest, Bug, LeaseLost
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id
@@ -36,12 +37,13 @@ from laneway.core.rows import (
 )
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import ExecutionReturned, HeightRead, SearchReturned
-from laneway.ports import Alive, Commit, IntentView, Lost
+from laneway.ports import Alive, Commit, IntentView, Lost, Store
 from laneway.sim.disk import SimDisk
 from laneway.stores.book import KEY_INDEX, Book, flush, key_value
 from laneway.stores.group import GroupStore
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.memory import MemoryBook
+from laneway.stores.redis import RedisStore
 from laneway.stores.sqlite import SqliteBook
 
 A = LaneId("contract:a")
@@ -53,7 +55,11 @@ TTL_MS = 10_000
 BOOKS = ("memory", "sqlite", "disk")
 GROUPS = ("memory never", "memory always", "sqlite never", "sqlite always", "disk never")
 """A disk's one connection reads between groups only, so its store syncs on the loop."""
-KEPT = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
+ALONE = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
+"""Those that outlive their process and have no other."""
+SHARED = ("redis", "redis cluster")
+"""Those that many processes share."""
+KEPT = (*ALONE, *SHARED)
 """Those that outlive their process."""
 
 READS = {
@@ -167,8 +173,27 @@ class Desk:
         return list(answers)
 
 
+class SharedDesk(Desk):
+    """A store on servers of its own, and one of its callers."""
+
+    def __init__(self, make: Callable[[Clock], Store]) -> None:
+        self._make_store = make
+        super().__init__(MemoryBook, "never")
+
+    def open(self) -> None:
+        self._runner = asyncio.Runner()
+        self._store = self._runner.run(self._opened())
+
+    async def _opened(self) -> Any:
+        return self._make_store(self.clock)
+
+
 @contextmanager
 def opened(variant: str, folder: Path) -> Iterator[Desk]:
+    if variant in SHARED:
+        with redis_desk(variant) as shared:
+            yield shared
+        return
     kind, _, thread = variant.partition(" ")
     disk = SimDisk()
     makes: dict[str, Callable[[], Book]] = {
@@ -184,7 +209,22 @@ def opened(variant: str, folder: Path) -> Iterator[Desk]:
         disk.close()
 
 
-@pytest.fixture(params=[*BOOKS, *GROUPS])
+@contextmanager
+def redis_desk(variant: str) -> Iterator[Desk]:
+    servers = redis_servers.shared(3 if variant == "redis cluster" else 1)
+    redis_servers.empty(servers)
+
+    def make(clock: Clock) -> Store:
+        return RedisStore(servers[0].url, cluster_form=len(servers) > 1, clock=clock)
+
+    desk = SharedDesk(make)
+    try:
+        yield desk
+    finally:
+        desk.close()
+
+
+@pytest.fixture(params=[*BOOKS, *GROUPS, *SHARED])
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
     with opened(request.param, tmp_path) as desk:
         yield desk
@@ -271,7 +311,7 @@ def test_a_commit_that_breaks_a_law_writes_nothing_at_all(desk: Desk) -> None:
     assert desk.commit(lease, 1, puts(SLOT)) == 1
 
 
-@only(*GROUPS)
+@only(*GROUPS, *SHARED)
 def test_a_bug_in_one_request_leaves_the_rest_of_its_group_alone(desk: Desk) -> None:
     mine, other = desk.owned(A), desk.owned(B)
     bad = puts(SLOT, feed=b"bad")
@@ -472,7 +512,7 @@ def test_who_leaves_or_releases_gives_way_at_once(desk: Desk) -> None:
     assert desk.claim(A, ME) == Lease(A, ME, 3)
 
 
-@only(*KEPT)
+@only(*ALONE)
 def test_owners_of_an_earlier_process_are_dead(desk: Desk) -> None:
     lease = desk.owned(A, ME)
     desk.commit(lease, 1, puts(SLOT))
@@ -1135,7 +1175,7 @@ def test_everything_is_still_there_after_another_start(desk: Desk) -> None:
     assert desk.accept([arrivals[0]]) == [Replayed(arrivals[0].id)]
     assert desk.accept([arrival(50, key="k0", digest=b"other")]) == [Conflict(arrivals[0].id)]
     assert desk.accepted(arrival(51))[0].seq == 6
-    assert desk.tell(command()).id == told.id + 1
+    assert desk.tell(command()).id > told.id
     desk.prune(0, 100, 100)
     desk.reopen()
     new = desk.owned()
