@@ -26,15 +26,17 @@ SCRIPTS = (
 )
 READS = ("load", "backlog", "view", "ready")
 
-COMMIT_SHARED = (keys.AWAKE, keys.ALARMS, keys.FEED, keys.FINAL, keys.SETTLED)
-COMMIT_OWN = (
-    *(keys.HEAD, keys.ROWS, keys.NAMED, keys.INTENTS, keys.RESULTS, keys.INDEXES, keys.MAIL),
+COMMIT_SHARED = (
+    *(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.INTENTS, keys.RESULTS, keys.NUMBERS),
 )
+COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES)
 KEY_NUMBERS = {name: number for number, name in enumerate(COMMIT_OWN, 1)} | {
     name: -number for number, name in enumerate(COMMIT_SHARED, 1)
 }
-ACCEPT_SHARED = (keys.AWAKE, keys.ALARMS, keys.LANES, keys.HOMES, keys.KEYS)
-ACCEPT_OWN = (keys.HEAD, keys.INTENTS, keys.ORDER, keys.LEFT)
+ACCEPT_SHARED = (
+    *(keys.AWAKE, keys.ALARMS, keys.LANES, keys.KEYS, keys.INTENTS, keys.LEFT, keys.NUMBERS),
+)
+ACCEPT_OWN = (keys.LANE, keys.ORDER)
 
 
 class Call(Struct, frozen=True):
@@ -47,9 +49,6 @@ class Call(Struct, frozen=True):
 
     def is_write(self) -> bool:
         return self.script not in READS
-
-    def size(self) -> int:
-        return sum(len(word) for word in self.args if not isinstance(word, int))
 
 
 class Sender(Struct, frozen=True):
@@ -102,8 +101,10 @@ class Sender(Struct, frozen=True):
     def tell(self, command: Command) -> Call:
         names, shard = self.names, self.names.shard_of(command.lane)
         value = command_value(command)
-        shared = names.shareds(shard, keys.AWAKE, keys.ALARMS, keys.LANES, keys.NUMBERS)
-        own = names.lane(command.lane, keys.HEAD, keys.MAIL, keys.RESULTS, keys.LEFT)
+        shared = names.shareds(
+            *(shard, keys.AWAKE, keys.ALARMS, keys.LANES, keys.NUMBERS, keys.RESULTS, keys.LEFT)
+        )
+        own = names.lane(command.lane, keys.LANE, keys.MAIL)
         said = value[: value.index(b"\n")]
         args: list[Word] = [
             *(names.channel(), self.token, command.lane, names.shards, shard),
@@ -122,17 +123,17 @@ class Sender(Struct, frozen=True):
     def claim(self, lane: LaneId, owner: Owner) -> Call:
         names, shard = self.names, self.names.shard_of(lane)
         found = names.shareds(shard, keys.OWNERS, keys.DEAD, keys.LANES)
-        return Call(shard, "claim", found + names.lane(lane, keys.HEAD), [lane, owner, self.now])
+        return Call(shard, "claim", found + names.lane(lane, keys.LANE), [lane, owner, self.now])
 
     def release(self, lease: Lease) -> Call:
         names = self.names
-        found = names.lane(lease.lane, keys.HEAD)
+        found = names.lane(lease.lane, keys.LANE)
         return Call(names.shard_of(lease.lane), "release", found, [lease.fence])
 
-    def prune(self, lane: LaneId, left: Sequence[tuple[IntentId, str, bytes]]) -> Call:
+    def prune(self, lane: LaneId, left: Sequence[tuple[IntentId, bytes]]) -> Call:
         names, shard = self.names, self.names.shard_of(lane)
-        shared = names.shareds(shard, keys.SETTLED, keys.FINAL)
-        own = names.lane(lane, keys.INTENTS, keys.RESULTS, keys.ORDER, keys.LEFT, keys.NAMED)
+        shared = names.shareds(shard, keys.ENDED, keys.INTENTS, keys.RESULTS, keys.LEFT)
+        own = names.lane(lane, keys.LANE, keys.ORDER)
         return Call(shard, "prune", shared + own, [lane, *(word for one in left for word in one)])
 
     def trim(self, shard: int, before_ms: int, limit: int) -> Call:
@@ -142,21 +143,24 @@ class Sender(Struct, frozen=True):
 
     def load(self, lease: Lease) -> Call:
         names = self.names
-        own = (keys.HEAD, keys.ROWS, keys.NAMED, keys.INTENTS, keys.ORDER, keys.MAIL)
-        found = names.lane(lease.lane, *own)
-        return Call(names.shard_of(lease.lane), "load", found, [lease.fence])
+        shard = names.shard_of(lease.lane)
+        found = names.lane(lease.lane, keys.LANE, keys.MAIL, keys.ORDER)
+        found += names.shareds(shard, keys.INTENTS)
+        return Call(shard, "load", found, [lease.fence])
 
     def backlog(self, lane: LaneId, after: Cursors, limit: int) -> Call:
-        names = self.names
-        found = names.lane(lane, keys.HEAD, keys.ORDER, keys.INTENTS, keys.RESULTS)
+        shard = self.names.shard_of(lane)
+        found = self.names.lane(lane, keys.LANE, keys.ORDER)
+        found += self.names.shareds(shard, keys.INTENTS, keys.RESULTS)
         assert len(after) == PRIORITY_CLASSES
         args: list[Word] = [limit, BACKLOG_PAGE_BYTES_MAX, LUA_BACKLOG_CHUNK, *after]
-        return Call(names.shard_of(lane), "backlog", found, args)
+        return Call(shard, "backlog", found, args)
 
     def view(self, lane: LaneId, intents: Sequence[IntentId]) -> Call:
-        names = self.names
-        found = names.lane(lane, keys.ORDER, keys.INTENTS, keys.RESULTS, keys.NAMED)
-        return Call(names.shard_of(lane), "view", found, [*intents])
+        shard = self.names.shard_of(lane)
+        found = self.names.lane(lane, keys.LANE, keys.ORDER)
+        found += self.names.shareds(shard, keys.INTENTS, keys.RESULTS)
+        return Call(shard, "view", found, [*intents])
 
     def ready(self, shard: int, now_ms: int, after: LaneId | None, limit: int) -> Call:
         found = self.names.shareds(shard, keys.AWAKE, keys.ALARMS)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Arrival, IntentRow
+from laneway.core.outcome import Status
 from laneway.core.rows import (
     Command,
     Cursors,
@@ -32,12 +33,16 @@ Cell: TypeAlias = tuple[str, str, str]
 Cells: TypeAlias = dict[Cell, bytes]
 
 Change: TypeAlias = tuple[str, str, str, bytes]
-"""A sign and a type, a key, a member and its value: `+` puts and `-` drops a cell, `?` asks that
-it is there and `!` that it is not. The type of an open row is "row": the intents that rows name
-are counted with it."""
+"""A sign and a type, a key, a member and its value: `+` puts and `-` drops a cell, `!` puts one
+that must be new, and `?` asks that it is there. The type of an open row is "row": the intents that
+rows name are counted with it."""
 
 CLASS_SHIFT = 48
 """A score holds class and sequence exactly: 2 + 48 bits of the 53 that a double has."""
+
+FINAL_WORDS = tuple(word.value for word in Status if word.is_final())
+TIME_BITS = 46
+"""Of a time in milliseconds, enough for two thousand years."""
 
 HEAD_FIELDS = (
     *("seq", "count", "bytes", "fast", "slow", "owner", "fence", "version", "digest", "cursors"),
@@ -52,6 +57,9 @@ decode_result = msgspec.msgpack.Decoder(Result).decode
 _decode_body = msgspec.msgpack.Decoder(tuple[int, int | None, str | None, str, bytes, bytes]).decode
 
 SEPARATOR = "\x1f"
+"""Between the table and the key of an open row; no field of a head has it."""
+NAMED = "#"
+"""Before an intent that open rows name: how many do."""
 
 
 class LaneRows(Struct, frozen=True):
@@ -95,7 +103,7 @@ def score(priority: int, seq: int) -> int:
 
 
 def intent_value(arrival: Arrival | IntentRow) -> bytes:
-    """The size stands before the rest, where a script can read it."""
+    """Size and lane stand before the rest, where a script or a reader finds them."""
     body = (
         arrival.accepted_ms,
         arrival.valid_until_ms,
@@ -104,14 +112,20 @@ def intent_value(arrival: Arrival | IntentRow) -> bytes:
         arrival.digest,
         arrival.payload,
     )
-    return b"%d\n%b" % (len(arrival.payload), encode(body))
+    return b"%d\n%b\n%b" % (len(arrival.payload), arrival.lane.encode(), encode(body))
 
 
-def intent_parsed(lane: LaneId, intent: bytes, scored: bytes, value: bytes) -> IntentRow:
+def intent_parsed(intent: bytes, scored: bytes, value: bytes) -> IntentRow:
     place = int(float(scored))
     priority, seq = place >> CLASS_SHIFT, place & (1 << CLASS_SHIFT) - 1
-    body = value[value.index(b"\n") + 1 :]
-    return IntentRow(IntentId(intent.decode()), lane, seq, priority, *_decode_body(body))
+    _, lane, body = value.split(b"\n", 2)
+    return IntentRow(
+        IntentId(intent.decode()), LaneId(lane.decode()), seq, priority, *_decode_body(body)
+    )
+
+
+def home_parsed(value: bytes) -> LaneId:
+    return LaneId(value.split(b"\n", 2)[1].decode())
 
 
 def command_value(command: Command) -> bytes:
@@ -144,8 +158,9 @@ def place_member(index: Index) -> str:
     return f"{index.name}{SEPARATOR}{index.value}{SEPARATOR}{index.lane}"
 
 
-def final_member(status: str, intent: IntentId) -> str:
-    return f"{status}{SEPARATOR}{intent}"
+def ended_score(status: str, settled_ms: int) -> int:
+    """Final words one behind the other, each by the time it was said."""
+    return (FINAL_WORDS.index(status) << TIME_BITS) + settled_ms
 
 
 def settled_member(intent: IntentId, lane: LaneId) -> str:
@@ -160,40 +175,32 @@ def wake_value(wake_ms: int | None) -> str:
 
 
 def changes(lane: LaneId, write: Write) -> list[Change]:
-    """The difference of cells that a commit makes, in its order, guards first."""
-    guards: list[Change] = []
+    """The difference of cells that a commit makes, in its order."""
     made: list[Change] = []
     ended: dict[IntentId, None] = {}
     for touch in write.touched:
         match touch:
             case RowPut():
                 member = row_member(touch.table, touch.key)
-                made.append(("+row", keys.ROWS, member, row_value(touch)))
+                made.append(("+row", keys.LANE, member, row_value(touch)))
             case RowKey():
-                made.append(("-row", keys.ROWS, row_member(touch.table, touch.key), b""))
+                made.append(("-row", keys.LANE, row_member(touch.table, touch.key), b""))
             case Result():
                 if touch.intent in ended:
                     raise Bug(f"{touch.intent} has a final answer already")
                 ended[touch.intent] = None
-                guards.append(("!hash", keys.RESULTS, touch.intent, b""))
-                guards.append(("?hash", keys.INTENTS, touch.intent, b""))
-                for (kind, key, member), value in result_cells(lane, touch):
-                    made.append(("+" + kind, key, member, value))
+                made.append(("?hash", keys.INTENTS, touch.intent, b""))
+                made.append(("!hash", keys.RESULTS, touch.intent, encode(touch)))
+                ended_cell = settled_member(touch.intent, lane)
+                place = ended_score(touch.status, touch.settled_ms)
+                made.append(("+zset", keys.ENDED, ended_cell, b"%d" % place))
             case Index():
                 member = index_member(touch.name, touch.value)
                 made.append(("+hash", keys.INDEXES, member, encode(touch)))
             case _:
                 assert_never(touch)
     made += [("-hash", keys.MAIL, str(done), b"") for done in write.answered]
-    return guards + made
-
-
-def result_cells(lane: LaneId, result: Result) -> list[tuple[Cell, bytes]]:
-    return [
-        (("hash", keys.RESULTS, result.intent), encode(result)),
-        (("zset", keys.FINAL, final_member(result.status, result.intent)), b"0"),
-        (("zset", keys.SETTLED, settled_member(result.intent, lane)), b"%d" % result.settled_ms),
-    ]
+    return made
 
 
 # A whole lane.
@@ -202,7 +209,7 @@ def result_cells(lane: LaneId, result: Result) -> list[tuple[Cell, bytes]]:
 def cells(lane: LaneRows) -> Cells:
     """Everything that stands in Redis because of this lane, its ids and keys elsewhere aside."""
     name = lane.head.lane
-    made: Cells = {("hash", keys.HEAD, field): value for field, value in head_cells(lane).items()}
+    made: Cells = {("hash", keys.LANE, field): value for field, value in head_cells(lane).items()}
     made[("zset", keys.LANES, name)] = b"0"
     if lane.head.wake_ms == 0:
         made[("zset", keys.AWAKE, name)] = b"0"
@@ -212,12 +219,14 @@ def cells(lane: LaneRows) -> Cells:
         made[("hash", keys.INTENTS, intent.id)] = intent_value(intent)
         made[("zset", keys.ORDER, intent.id)] = b"%d" % score(intent.priority, intent.seq)
     for row in lane.open:
-        made[("hash", keys.ROWS, row_member(row.table, row.key))] = row_value(row)
+        made[("hash", keys.LANE, row_member(row.table, row.key))] = row_value(row)
         if row.intent is not None:
-            cell = ("hash", keys.NAMED, row.intent)
+            cell = ("hash", keys.LANE, f"{NAMED}{row.intent}")
             made[cell] = b"%d" % (int(made.get(cell, b"0")) + 1)
     for result in lane.results:
-        made.update(result_cells(name, result))
+        made[("hash", keys.RESULTS, result.intent)] = encode(result)
+        place = ended_score(result.status, result.settled_ms)
+        made[("zset", keys.ENDED, settled_member(result.intent, name))] = b"%d" % place
     for index in lane.indexes:
         made[("hash", keys.INDEXES, index_member(index.name, index.value))] = encode(index)
     for command in lane.mailbox:
@@ -257,10 +266,11 @@ def parse(lane: LaneId, found: Cells) -> LaneRows:
     at: dict[str, dict[str, bytes]] = {}
     for (_, key, member), value in found.items():
         at.setdefault(key, {})[member] = value
-    tail, head = head_parsed(lane, at.get(keys.HEAD, {}))
+    held = at.get(keys.LANE, {})
+    tail, head = head_parsed(lane, held)
     order = at.get(keys.ORDER, {})
     intents = [
-        intent_parsed(lane, intent.encode(), order[intent], value)
+        intent_parsed(intent.encode(), order[intent], value)
         for intent, value in at.get(keys.INTENTS, {}).items()
     ]
     mail = [command_parsed(m.encode(), value) for m, value in at.get(keys.MAIL, {}).items()]
@@ -269,7 +279,7 @@ def parse(lane: LaneId, found: Cells) -> LaneRows:
         tail,
         head,
         tuple(sorted(intents, key=lambda row: (row.priority, row.seq))),
-        open_parsed(at.get(keys.ROWS, {})),
+        open_parsed(held),
         tuple(
             sorted(map(decode_result, at.get(keys.RESULTS, {}).values()), key=lambda r: r.intent)
         ),
@@ -280,7 +290,8 @@ def parse(lane: LaneId, found: Cells) -> LaneRows:
 
 
 def open_parsed(rows: dict[str, bytes]) -> tuple[RowPut, ...]:
-    found = [row_parsed(member, value) for member, value in rows.items()]
+    """The open rows among what a lane holds."""
+    found = [row_parsed(m, value) for m, value in rows.items() if SEPARATOR in m]
     return tuple(sorted(found, key=lambda row: (row.table, row.key)))
 
 

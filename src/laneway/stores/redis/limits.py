@@ -47,3 +47,6 @@ NEWS_RETRY_MS = 500
 
 NEWS_HELD_MAX = 4_096
 """News kept for a slow listener; the oldest go first, for whoever needs to know asks too."""
+
+FEED_CHUNK = 64
+"""Entries of a group's feed read at once; each tells of up to as many commits as one call has."""

@@ -25,22 +25,30 @@ from laneway.stores.limits import FEED_CURSOR_CHARS_MAX
 from laneway.stores.redis import keys
 from laneway.stores.redis.calls import Sender
 from laneway.stores.redis.cells import (
+    HEAD_FIELDS,
+    NAMED,
     SEPARATOR,
+    TIME_BITS,
     command_parsed,
     decode_index,
     decode_result,
-    final_member,
+    ended_score,
     head_parsed,
+    home_parsed,
     index_member,
     intent_parsed,
     open_parsed,
     reservation_parsed,
     score,
+    settled_member,
 )
-from laneway.stores.redis.limits import LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
+from laneway.stores.redis.limits import FEED_CHUNK, LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
 from laneway.stores.redis.servers import Servers
 
 T = TypeVar("T")
+
+FeedLine = tuple[int, int, int, LaneId, int, bytes]
+"""When, in which group, the place there, the lane, its version and its records."""
 
 
 class RedisReader:
@@ -80,11 +88,11 @@ class RedisReader:
         reply = await self._servers.run(self._sender.load(lease))
         if reply is None or isinstance(reply, int):
             raise LeaseLost(lease.lane, lease.fence, reply or 0)
-        head, rows, named, mail = reply
-        found = intents_parsed(lease.lane, named)
+        flat, named, mail = reply
+        held, found = paired(flat), intents_parsed(named)
         return Rows(
-            head_parsed(lease.lane, paired(head))[1],
-            open_parsed(paired(rows)),
+            head_parsed(lease.lane, held)[1],
+            open_parsed(held),
             tuple(sorted(found, key=lambda row: row.id)),
             mailbox_parsed(mail),
         )
@@ -97,13 +105,13 @@ class RedisReader:
         if reply is None:
             raise LeaseLost(lease.lane, lease.fence, 0)
         more, found = reply
-        return BacklogPage(tuple(intents_parsed(lease.lane, found)), more=bool(more))
+        return BacklogPage(tuple(intents_parsed(found)), more=bool(more))
 
     def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
         return self._ask(self._mailbox(lease))
 
     async def _mailbox(self, lease: Lease) -> Sequence[Command]:
-        head, mail = self._names.lane(lease.lane, keys.HEAD, keys.MAIL)
+        head, mail = self._names.lane(lease.lane, keys.LANE, keys.MAIL)
         there, found = await self._all(
             self._lane_ask(lease.lane, "EXISTS", head), self._lane_ask(lease.lane, "HGETALL", mail)
         )
@@ -129,10 +137,17 @@ class RedisReader:
     async def _home(self, intent: IntentId) -> LaneId | None:
         """The lane that an id was reserved for; it may not have taken it."""
         shard = self._names.shard_of(intent)
-        home = await self._servers.ask(
-            shard, ("HGET", self._names.shared(shard, keys.HOMES), intent)
+        shared = self._names.shareds(shard, keys.HOMES, keys.INTENTS, keys.LEFT)
+        if self._names.tagged:
+            home = await self._servers.ask(shard, ("HGET", shared[0], intent))
+            return None if home is None else LaneId(home.decode())
+        kept, left = await self._all(
+            self._servers.ask(shard, ("HGET", shared[1], intent)),
+            self._servers.ask(shard, ("HGET", shared[2], intent)),
         )
-        return None if home is None else LaneId(home.decode())
+        if kept is not None:
+            return home_parsed(kept)
+        return None if left is None else decode_index(left).lane
 
     async def _views(self, lane: LaneId, intents: Sequence[IntentId]) -> list[IntentView | None]:
         if not intents:
@@ -147,7 +162,7 @@ class RedisReader:
             scored, body, result, named = reply
             views.append(
                 IntentView(
-                    intent_parsed(lane, intent.encode(), scored, body),
+                    intent_parsed(intent.encode(), scored, body),
                     decode_result(result) if result else None,
                     int(named) > 0,
                 )
@@ -178,7 +193,7 @@ class RedisReader:
         return None
 
     async def _left(self, lane: LaneId, intent: IntentId) -> Index | None:
-        (left,) = self._names.lane(lane, keys.LEFT)
+        left = self._names.shared(self._names.shard_of(lane), keys.LEFT)
         found = await self._lane_ask(lane, "HGET", left, intent)
         return None if found is None else decode_index(found)
 
@@ -193,7 +208,7 @@ class RedisReader:
         left = await self._left(lane, intent)
         if left is not None:
             return Index(KEY_INDEX, value, intent, lane, digest, left.status, left.hash)
-        (intents,) = self._names.lane(lane, keys.INTENTS)
+        intents = self._names.shared(self._names.shard_of(lane), keys.INTENTS)
         if not await self._lane_ask(lane, "HEXISTS", intents, intent):
             return None
         return Index(KEY_INDEX, value, intent, lane, digest)
@@ -204,8 +219,9 @@ class RedisReader:
         return self._ask(self._lane(lane))
 
     async def _lane(self, lane: LaneId) -> LaneView | None:
-        (head,) = self._names.lane(lane, keys.HEAD)
-        fields = paired(await self._lane_ask(lane, "HGETALL", head))
+        (head,) = self._names.lane(lane, keys.LANE)
+        told = await self._lane_ask(lane, "HMGET", head, *HEAD_FIELDS)
+        fields = {name: value for name, value in zip(HEAD_FIELDS, told, strict=True) if value}
         if not fields:
             return None
         tail, found = head_parsed(lane, fields)
@@ -242,7 +258,7 @@ class RedisReader:
         reply = await self._servers.run(
             self._sender.backlog(lane, all_classes(view.head.cursors), 1)
         )
-        found = [] if reply is None else intents_parsed(lane, reply[1])
+        found = [] if reply is None else intents_parsed(reply[1])
         return found[0] if found else None
 
     # Pages.
@@ -259,23 +275,47 @@ class RedisReader:
         return await self._unsettled(after, limit, queued=word is Status.QUEUED)
 
     async def _final(self, word: Status, after: IntentId | None, limit: int) -> list[IntentView]:
-        """By id, and so roughly by birth; `after` may be long gone."""
-        start = final_member(word.value, IntentId(""))
-        begin = f"[{start}" if after is None else f"({start}{after}"
-        stop = start[:-1] + chr(ord(SEPARATOR) + 1)
-        asked = []
-        for shard in range(self._names.shards):
-            key = self._names.shared(shard, keys.FINAL)
-            line = ("ZRANGEBYLEX", key, begin, f"({stop}", "LIMIT", 0, limit)
-            asked.append(self._servers.ask(shard, line))
-        members = [member.decode() for page in await self._all(*asked) for member in page]
-        found = [IntentId(member[len(start) :]) for member in heapq.nsmallest(limit, members)]
+        """By the time they ended. What is pruned ended before all that is left."""
+        start, stop = ended_score(word.value, 0), ended_score(word.value, 1 << TIME_BITS)
+        behind = (start - 1, "")
+        if after is not None:
+            home = await self._home(after)
+            view = None if home is None else (await self._views(home, [after]))[0]
+            if view is not None:
+                if view.result is None or view.result.status != word.value:
+                    return []  # Nothing stands behind what has not ended so.
+                member = settled_member(after, view.intent.lane)
+                behind = (ended_score(word.value, view.result.settled_ms), member)
+        shards = range(self._names.shards)
+        pages = await asyncio.gather(*(self._ended(s, behind, stop, limit) for s in shards))
+        found = heapq.nsmallest(limit, [one for page in pages for one in page])
         views: list[IntentView] = []
         for begun in range(0, len(found), VIEWS_PER_CALL_MAX):
             part = found[begun : begun + VIEWS_PER_CALL_MAX]
-            read = await asyncio.gather(*map(self._intent, part))
+            read = await asyncio.gather(*(self._member(member) for _, member in part))
             views += [view for view in read if view is not None]
         return views
+
+    async def _ended(
+        self, shard: int, behind: tuple[int, str], stop: int, limit: int
+    ) -> list[tuple[int, str]]:
+        """One group's finished intents behind a place; many may have ended at one moment."""
+        key = self._names.shared(shard, keys.ENDED)
+        found: list[tuple[int, str]] = []
+        skipped = 0
+        while True:
+            line = ("ZRANGEBYSCORE", key, behind[0], f"({stop}", "WITHSCORES")
+            flat = await self._servers.ask(shard, (*line, "LIMIT", skipped, limit))
+            page = [(int(float(flat[i + 1])), flat[i].decode()) for i in range(0, len(flat), 2)]
+            found += [one for one in page if one > behind]
+            if len(page) < limit or len(found) >= limit:
+                return found[:limit]
+            skipped += limit
+
+    async def _member(self, member: str) -> IntentView | None:
+        intent, _, lane = member.partition(" ")
+        (view,) = await self._views(LaneId(lane), [IntentId(intent)])
+        return view
 
     async def _unsettled(
         self, after: IntentId | None, limit: int, *, queued: bool
@@ -317,7 +357,7 @@ class RedisReader:
             # A page is bounded in bytes too, so that one may hold fewer than were asked for.
             call = self._sender.backlog(lane, tuple(cursors), limit - len(rows))
             reply = await self._servers.run(call)
-            page = [] if reply is None else intents_parsed(lane, reply[1])
+            page = [] if reply is None else intents_parsed(reply[1])
             for row in page:
                 cursors[: row.priority] = [view.tail.seq_next] * row.priority
                 cursors[row.priority] = row.seq
@@ -333,8 +373,9 @@ class RedisReader:
 
     async def _begun(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
         """Intents that an open row names and that have no final answer, by id."""
-        (named,) = self._names.lane(lane, keys.NAMED)
-        known = [IntentId(intent.decode()) for intent in await self._lane_ask(lane, "HKEYS", named)]
+        (held,) = self._names.lane(lane, keys.LANE)
+        members = [member.decode() for member in await self._lane_ask(lane, "HKEYS", held)]
+        known = [IntentId(member[1:]) for member in members if member.startswith(NAMED)]
         wanted = sorted(intent for intent in known if after is None or intent > after)
         found: list[IntentView] = []
         for begun in range(0, len(wanted), VIEWS_PER_CALL_MAX):
@@ -368,16 +409,9 @@ class RedisReader:
     async def _feed(self, after: str, limit: int) -> list[FeedEntry]:
         """Each group's entries in their order; the cursor says how far each of them was read."""
         places = feed_places(after, self._names.shards)
-        asked = []
-        for shard, place in enumerate(places):
-            key = self._names.shared(shard, keys.FEED)
-            line = ("XRANGE", key, f"(0-{place}", "+", "COUNT", limit)
-            asked.append(self._servers.ask(shard, line))
-        told = [
-            [feed_parsed(shard, one) for one in page]
-            for shard, page in enumerate(await self._all(*asked))
-        ]
+        asked = [self._told(shard, place, limit) for shard, place in enumerate(places)]
         entries: list[FeedEntry] = []
+        told = await asyncio.gather(*asked)
         for at_ms, shard, place, lane, version, records in heapq.merge(*told, key=lambda e: e[0]):
             if len(entries) == limit:
                 break
@@ -385,14 +419,28 @@ class RedisReader:
             entries.append(FeedEntry(feed_cursor(places), lane, version, at_ms, records))
         return entries
 
+    async def _told(self, shard: int, place: int, limit: int) -> list[FeedLine]:
+        """What one group told behind a place. An entry of the stream tells of many commits."""
+        key = self._names.shared(shard, keys.FEED)
+        found: list[FeedLine] = []
+        while len(found) < limit:
+            line = ("XRANGE", key, f"(0-{place}", "+", "COUNT", FEED_CHUNK)
+            page = await self._servers.ask(shard, line)
+            for entry in page:
+                found += [told for told in feed_parsed(shard, entry) if told[2] > place]
+            if len(page) < FEED_CHUNK:
+                break
+            place = found[-1][2]
+        return found[:limit]
+
 
 def paired(flat: list[bytes]) -> dict[str, bytes]:
     """A hash as the server tells it, member by member."""
     return {flat[i].decode(): flat[i + 1] for i in range(0, len(flat), 2)}
 
 
-def intents_parsed(lane: LaneId, flat: list[bytes]) -> list[IntentRow]:
-    return [intent_parsed(lane, flat[i], flat[i + 1], flat[i + 2]) for i in range(0, len(flat), 3)]
+def intents_parsed(flat: list[bytes]) -> list[IntentRow]:
+    return [intent_parsed(flat[i], flat[i + 1], flat[i + 2]) for i in range(0, len(flat), 3)]
 
 
 def mailbox_parsed(flat: list[bytes]) -> tuple[Command, ...]:
@@ -400,13 +448,21 @@ def mailbox_parsed(flat: list[bytes]) -> tuple[Command, ...]:
     return tuple(sorted(found, key=lambda command: command.id))
 
 
-FeedLine = tuple[int, int, int, LaneId, int, bytes]
-
-
-def feed_parsed(shard: int, entry: list[Any]) -> FeedLine:
-    place, (_, lane, _, version, _, at_ms, _, records) = entry
-    number = int(place.partition(b"-")[2])
-    return int(at_ms), shard, number, LaneId(lane.decode()), int(version), records
+def feed_parsed(shard: int, entry: list[Any]) -> list[FeedLine]:
+    """An entry bears the number of the last commit that it tells of."""
+    place, told = entry
+    first = int(place.partition(b"-")[2]) - len(told) // 4 + 1
+    return [
+        (
+            int(told[at + 2]),
+            shard,
+            first + at // 4,
+            LaneId(told[at].decode()),
+            int(told[at + 1]),
+            told[at + 3],
+        )
+        for at in range(0, len(told), 4)
+    ]
 
 
 def feed_places(cursor: str, shards: int) -> list[int]:

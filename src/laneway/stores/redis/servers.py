@@ -70,25 +70,23 @@ class Servers:
     def run(self, call: Call) -> "asyncio.Future[Reply]":
         script = self._scripts[call.script]
         line = ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.args)
-        return self.ask(call.shard, line, call.size(), write=call.is_write())
+        return self.ask(call.shard, line, write=call.is_write())
 
-    def ask(
-        self, shard: int, line: Line, size: int = 0, *, write: bool = False
-    ) -> "asyncio.Future[Reply]":
+    def ask(self, shard: int, line: Line, *, write: bool = False) -> "asyncio.Future[Reply]":
         """The reply to one command; it is sent in the order in which it was asked."""
-        asked = self._asked(shard, line, size, write)
-        return asyncio.ensure_future(self._followed(asked, shard, line, size, write))
+        asked = self._asked(shard, line, write)
+        return asyncio.ensure_future(self._followed(asked, shard, line, write))
 
-    def _asked(self, shard: int, line: Line, size: int, write: bool) -> "asyncio.Future[Reply]":
+    def _asked(self, shard: int, line: Line, write: bool) -> "asyncio.Future[Reply]":
         address = self._slots.get(shard) if self._names.tagged else self.home()
         if address is not None:
-            return self._wire(address, write).ask(line, size, write=write)
+            return self._wire(address, write).ask(line, write=write)
         lost: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         lost.set_exception(Moved(f"nobody knows yet which server holds group {shard}"))
         return lost
 
     async def _followed(
-        self, asked: "asyncio.Future[Reply]", shard: int, line: Line, size: int, write: bool
+        self, asked: "asyncio.Future[Reply]", shard: int, line: Line, write: bool
     ) -> Reply:
         """The answer, after as many other tries as scripts and slots need that are not there."""
         for _ in range(MOVES_MAX):
@@ -97,7 +95,7 @@ class Servers:
                 reply = await asked
             except Moved:
                 await self._look(looked)
-                asked = self._asked(shard, line, size, write)
+                asked = self._asked(shard, line, write)
                 continue
             except StoreBusy:
                 # After a failover the group is elsewhere: the next question looks where.
@@ -107,7 +105,7 @@ class Servers:
                 return reply
             text = next(s.text for s in self._scripts.values() if s.sha == line[1])
             line = ("EVAL", text, *line[2:])
-            asked = self._asked(shard, line, size, write)
+            asked = self._asked(shard, line, write)
         raise StoreBusy(f"group {shard} moves from server to server")
 
     async def _look(self, looked: int) -> None:

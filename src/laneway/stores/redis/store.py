@@ -22,8 +22,10 @@ from laneway.stores.limits import PRUNE_SCAN_MAX
 from laneway.stores.redis import keys
 from laneway.stores.redis.calls import Call, Sender, key_of
 from laneway.stores.redis.cells import (
+    FINAL_WORDS,
     command_parsed,
     encode,
+    ended_score,
     place_member,
     reservation,
     reservation_parsed,
@@ -273,12 +275,17 @@ class RedisStore(RedisReader):
         return max(old, trimmed)
 
     async def _prune_shard(self, shard: int, before_ms: int, limit: int) -> int:
-        settled = self._names.shared(shard, keys.SETTLED)
-        scan = ("ZRANGEBYSCORE", settled, "-inf", f"({before_ms}", "LIMIT", 0, PRUNE_SCAN_MAX)
+        ended = self._names.shared(shard, keys.ENDED)
+        asked = []
+        for word in FINAL_WORDS:
+            first, last = ended_score(word, 0), ended_score(word, before_ms)
+            line = ("ZRANGEBYSCORE", ended, first, f"({last}", "LIMIT", 0, PRUNE_SCAN_MAX)
+            asked.append(self._servers.ask(shard, line))
         lanes: dict[LaneId, list[IntentId]] = {}
-        for member in await self._servers.ask(shard, scan):
-            intent, _, lane = member.decode().partition(" ")
-            lanes.setdefault(LaneId(lane), []).append(IntentId(intent))
+        for page in await together(asked):
+            for member in page:
+                intent, _, lane = member.decode().partition(" ")
+                lanes.setdefault(LaneId(lane), []).append(IntentId(intent))
         pruned = 0
         for lane, intents in lanes.items():
             for part in parts(intents, VIEWS_PER_CALL_MAX):
@@ -288,12 +295,12 @@ class RedisStore(RedisReader):
         return pruned
 
     async def _prune_lane(self, lane: LaneId, intents: list[IntentId], limit: int) -> int:
-        resting: list[tuple[IntentId, str, bytes]] = []
+        resting: list[tuple[IntentId, bytes]] = []
         for view in await self._views(lane, intents):
             if view is None or view.open or view.result is None:
                 continue
             left = leftovers(view.intent, view.result)[0]
-            resting.append((view.intent.id, view.result.status, encode(left)))
+            resting.append((view.intent.id, encode(left)))
         if not resting:
             return 0
         pruned: int = await self._servers.run(self._sender.prune(lane, resting[:limit]))

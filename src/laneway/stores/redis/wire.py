@@ -43,11 +43,10 @@ class Moved(StoreBusy):
 
 
 class Request:
-    __slots__ = ("future", "line", "size", "write")
+    __slots__ = ("future", "packed", "write")
 
-    def __init__(self, line: Line, size: int, *, write: bool) -> None:
-        self.line = line
-        self.size = size
+    def __init__(self, packed: bytes, *, write: bool) -> None:
+        self.packed = packed
         self.write = write
         self.future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
@@ -70,9 +69,9 @@ class Wire:
         self.grouped = 0
         """Round trips, and the requests in them."""
 
-    def ask(self, line: Line, size: int = 0, *, write: bool) -> "asyncio.Future[Reply]":
+    def ask(self, line: Line, *, write: bool) -> "asyncio.Future[Reply]":
         """The server's reply to one command; a write is durable as configured when it comes."""
-        request = Request(line, size, write=write)
+        request = Request(packed(line), write=write)
         self._requests.append(request)
         if self._pump is None or self._pump.done():
             self._pump = asyncio.create_task(self._run(), name="laneway-redis")
@@ -94,7 +93,7 @@ class Wire:
         group: list[Request] = []
         size = 0
         while self._requests and len(group) < GROUP_REQUESTS_MAX:
-            size += self._requests[0].size
+            size += len(self._requests[0].packed)
             if group and size > GROUP_BYTES_MAX:
                 break
             group.append(self._requests.popleft())
@@ -102,9 +101,9 @@ class Wire:
 
     async def _exchange(self, connection: Connection, group: list[Request]) -> None:
         writes = any(request.write for request in group)
-        lines = [request.line for request in group]
+        lines = [request.packed for request in group]
         if writes and self._replicas:
-            lines.append(("WAIT", self._replicas, WAIT_MS_MAX))
+            lines.append(packed(("WAIT", self._replicas, WAIT_MS_MAX)))
         try:
             replies = await self._round(connection, lines)
         except (RedisError, OSError, TimeoutError) as error:
@@ -124,11 +123,10 @@ class Wire:
             answers = self._replicated(group, answers, replies[-1])
         settle(group, answers)
 
-    async def _round(self, connection: Connection, lines: list[Line]) -> list[Reply]:
-        packed = [hiredis.pack_command(line) for line in lines]  # type: ignore[arg-type]
+    async def _round(self, connection: Connection, lines: list[bytes]) -> list[Reply]:
         replies: list[Reply] = []
         async with asyncio.timeout(REPLY_MS_MAX / 1000):
-            await connection.send_packed_command(packed, check_health=False)
+            await connection.send_packed_command(lines, check_health=False)
             for _ in lines:
                 try:
                     reply = await connection.read_response(
@@ -204,7 +202,7 @@ class Wire:
     async def check(self, *lines: Line) -> list[Reply]:
         """Ask a server that was just reached, before anything else is said to it."""
         assert self._connection is not None
-        replies = await self._round(self._connection, list(lines))
+        replies = await self._round(self._connection, [packed(line) for line in lines])
         return [self._answer(reply) for reply in replies]
 
     async def _drop(self) -> None:
@@ -219,6 +217,11 @@ class Wire:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.disconnect()
+
+
+def packed(line: Line) -> bytes:
+    sent: bytes = hiredis.pack_command(line)  # type: ignore[arg-type]
+    return sent
 
 
 def unanswered(request: Request, problem: str) -> StoreError:

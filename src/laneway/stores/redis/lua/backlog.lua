@@ -1,6 +1,6 @@
 -- Waiting intents of a lane in its order, those with a final answer left out.
 --
--- KEYS  head, order, intents, results
+-- KEYS  lane, order, intents, results
 -- ARGV  limit, bytes limit, how many to look at in one step; for each class its cursor
 -- Answers {1 if there are more, {id, score, body, …}}; nothing if there is no such lane.
 if call('EXISTS', KEYS[1]) == 0 then return false end

@@ -1,6 +1,6 @@
 -- Take a lane from oneself, nobody or the dead; the fence rises by one.
 --
--- KEYS  owners, dead, lanes, head
+-- KEYS  owners, dead, lanes, lane
 -- ARGV  lane, owner, now or ''
 -- Answers {fence, who was buried or ''}, or nothing if a live owner holds the lane.
 local owners, dead, lanes, head = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

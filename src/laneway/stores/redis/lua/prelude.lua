@@ -12,10 +12,21 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Keep a lane's wake time where those who look for work find it: '' sleeps, '0' has work now.
-local function set_wake(head, awake, alarms, lane, old, new)
+-- One command with many words; Lua's stack holds only so many at once. `step` is even.
+local function many(command, key, words, step)
+  for first = 1, #words, step or 1000 do
+    call(command, key, unpack(words, first, math.min(first + (step or 1000) - 1, #words)))
+  end
+end
+
+-- Something is written although nothing changed, so that a WAIT behind it waits for what was.
+local function touch(numbers)
+  call('HSET', numbers, 'touched', 1)
+end
+
+-- Keep a lane where those who look for work find it: '' sleeps, '0' has work now.
+local function move_wake(awake, alarms, lane, old, new)
   if old == new then return end
-  call('HSET', head, 'wake', new)
   if new == '0' then
     call('ZADD', awake, 0, lane)
   elseif old == '0' then
