@@ -5,7 +5,6 @@ store that was not tried is not known to work.
 """
 
 import atexit
-import re
 import shutil
 import socket
 import subprocess
@@ -55,6 +54,8 @@ class Server:
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
         self.client = Redis(port=self.port, protocol=2)
+        self._raw = Redis(port=self.port, protocol=2)
+        self._raw.response_callbacks.clear()
         self._options = options
         self._child: subprocess.Popen[bytes] | None = None
         self.start()
@@ -82,7 +83,8 @@ class Server:
             time.sleep(0.01)
 
     def say(self, *words: str | int | bytes) -> Any:
-        return self.client.execute_command(*words)  # type: ignore[no-untyped-call]
+        """One command, and the reply as it came."""
+        return self._raw.execute_command(*words)  # type: ignore[no-untyped-call]
 
     def kill(self) -> None:
         """As a crash would: nothing more is written."""
@@ -90,10 +92,22 @@ class Server:
         self._child.kill()
         self._child.wait()
         self.client.close()
+        self._raw.close()
 
     def signal(self, number: int) -> None:
         assert self._child is not None
         self._child.send_signal(number)
+
+    def rewrite(self) -> None:
+        """Have the log written anew, as the store does after another start."""
+        self.say("BGREWRITEAOF")
+        deadline = time.monotonic() + START_S_MAX
+        while b"aof_rewrite_in_progress:1" in self.say("INFO", "persistence") or self.is_clearing():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    def is_clearing(self) -> bool:
+        return len(list((self.folder / "appendonlydir").glob("*.incr.aof"))) > 1
 
     def log_path(self) -> Path:
         """The part of the append-only file that grows."""
@@ -133,15 +147,8 @@ def three_servers() -> Iterator[list[Server]]:
 
 
 def is_whole(node: Server) -> bool:
-    told = node.say("CLUSTER", "INFO")
-    text = told.decode() if isinstance(told, bytes) else str(told)
-    return field(text, "cluster_state") == "ok" and field(text, "cluster_known_nodes") == "3"
-
-
-def field(text: str, name: str) -> str:
-    found = re.search(name + r"['\": ]+(\w+)", text)
-    assert found, text
-    return found[1]
+    told = node.say("CLUSTER", "INFO").decode()
+    return "cluster_state:ok" in told and "cluster_known_nodes:3" in told
 
 
 KEPT: dict[int, list[Server]] = {}

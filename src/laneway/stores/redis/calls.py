@@ -26,10 +26,8 @@ SCRIPTS = (
 )
 READS = ("load", "backlog", "view", "ready")
 
-COMMIT_SHARED = (
-    *(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.INTENTS, keys.RESULTS, keys.NUMBERS),
-)
-COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES)
+COMMIT_SHARED = (*(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS),)
+COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES, keys.ORDER)
 KEY_NUMBERS = {name: number for number, name in enumerate(COMMIT_OWN, 1)} | {
     name: -number for number, name in enumerate(COMMIT_SHARED, 1)
 }

@@ -189,7 +189,7 @@ def changes(lane: LaneId, write: Write) -> list[Change]:
                 if touch.intent in ended:
                     raise Bug(f"{touch.intent} has a final answer already")
                 ended[touch.intent] = None
-                made.append(("?hash", keys.INTENTS, touch.intent, b""))
+                made.append(("?zset", keys.ORDER, touch.intent, b""))
                 made.append(("!hash", keys.RESULTS, touch.intent, encode(touch)))
                 ended_cell = settled_member(touch.intent, lane)
                 place = ended_score(touch.status, touch.settled_ms)

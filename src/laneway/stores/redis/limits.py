@@ -50,3 +50,8 @@ NEWS_HELD_MAX = 4_096
 
 FEED_CHUNK = 64
 """Entries of a group's feed read at once; each tells of up to as many commits as one call has."""
+
+REWRITE_LOOK_MS = 20
+REWRITE_LOOKS = 50
+"""A server that was started again rewrites its log first. A small one is waited for; a large one is
+asked again by whoever needs it, with the pauses of a server that is away."""

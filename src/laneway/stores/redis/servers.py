@@ -12,15 +12,14 @@ from redis.asyncio.connection import Connection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
-from redis.exceptions import NoScriptError
 
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.stores.redis import checks, keys
 from laneway.stores.redis.calls import Call
 from laneway.stores.redis.keys import Names
-from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX
+from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX, REWRITE_LOOK_MS, REWRITE_LOOKS
 from laneway.stores.redis.scripts import scripts
-from laneway.stores.redis.wire import Line, Moved, Reply, Wire
+from laneway.stores.redis.wire import Forgotten, Line, Moved, Reply, Wire
 
 Durable = Literal["full", "relaxed"]
 Address = tuple[str, int] | str
@@ -78,7 +77,7 @@ class Servers:
         return asyncio.ensure_future(self._followed(asked, shard, line, write))
 
     def _asked(self, shard: int, line: Line, write: bool) -> "asyncio.Future[Reply]":
-        address = self._slots.get(shard) if self._names.tagged else self.home()
+        address = self._address(shard)
         if address is not None:
             return self._wire(address, write).ask(line, write=write)
         lost: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -92,19 +91,16 @@ class Servers:
         for _ in range(MOVES_MAX):
             looked = self._looks
             try:
-                reply = await asked
+                return await asked
             except Moved:
                 await self._look(looked)
-                asked = self._asked(shard, line, write)
-                continue
+            except Forgotten:
+                text = next(s.text for s in self._scripts.values() if s.sha == line[1])
+                line = ("EVAL", text, *line[2:])
             except StoreBusy:
                 # After a failover the group is elsewhere: the next question looks where.
                 self._slots.clear()
                 raise
-            if not isinstance(reply, NoScriptError):
-                return reply
-            text = next(s.text for s in self._scripts.values() if s.sha == line[1])
-            line = ("EVAL", text, *line[2:])
             asked = self._asked(shard, line, write)
         raise StoreBusy(f"group {shard} moves from server to server")
 
@@ -145,7 +141,7 @@ class Servers:
         wire = self._wires.get((address, write))
         if wire is None:
             spoken = address if isinstance(address, str) else f"{address[0]}:{address[1]}"
-            checked = self._check_writer if write else self._check_reader
+            checked = partial(self._check_writer, address) if write else self._check_reader
             connect = partial(self.connection, address)
             wire = Wire(f"redis {spoken}", connect, checked)
             self._wires[(address, write)] = wire
@@ -169,7 +165,7 @@ class Servers:
         raise_any(await wire.check(*loads))
         return 0
 
-    async def _check_writer(self, wire: Wire) -> int:
+    async def _check_writer(self, address: Address, wire: Wire) -> int:
         """What the server must be like, asked anew whenever it was away."""
         loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
         settings: list[Line] = [("CONFIG", "GET", name) for name in checks.SETTINGS]
@@ -189,20 +185,54 @@ class Servers:
             self.weak = True
         if not self._names.tagged:
             await self._check_data(wire)
+        own = [shard for shard in range(self._names.shards) if self._address(shard) == address]
+        if own and found.get("appendonly") == "yes":
+            await self._mend(wire, self._names.shared(own[0], keys.META), about["run_id"])
         return checks.replicas_wanted(self._replicas_min, int(about["connected_slaves"]))
 
     async def _check_data(self, wire: Wire) -> None:
         meta, layout = self._names.shared(0, keys.META), self._names.layout()
-        *made, found = await wire.check(
-            ("HSETNX", meta, "layout", layout),
-            ("HSETNX", meta, "born", self._token),
-            ("HMGET", meta, "layout", "born"),
-        )
-        raise_any([*made, found])
-        checks.check_layout(wire.address, wanted=layout, found=found[0].decode())
-        born = found[1].decode()
+        if not self._born:
+            made = await wire.check(
+                ("HSETNX", meta, "layout", layout), ("HSETNX", meta, "born", self._token)
+            )
+            raise_any(made)
+        (found,) = await wire.check(("HMGET", meta, "layout", "born"))
+        raise_any([found])
+        kept, born = (word.decode() if word else "" for word in found)
         checks.check_born(wire.address, known=self._born, found=born)
+        checks.check_layout(wire.address, wanted=layout, found=kept)
         self._born = born
+
+    async def _mend(self, wire: Wire, meta: str, run: str) -> None:
+        """Have the log of a server that was started again written anew, before we add to it.
+
+        When a crash tears the log inside a script, Redis drops the torn command and leaves the
+        script's MULTI open in the file. What is written behind it is read as a part of that, and
+        the next start may apply half of a script or lose what was answered since (found here on
+        7.0.15; mended in Valkey by its change 4342). Memory is right, so a rewrite is too.
+        """
+        (known,) = await wire.check(("HGET", meta, "run"))
+        raise_any([known])
+        if known is not None and known.decode() == run:
+            return
+        # A store that is new wrote nothing that could be torn.
+        looks = REWRITE_LOOKS if known is not None else 0
+        for look in range(looks):
+            (info,) = await wire.check(("INFO", "persistence"))
+            raise_any([info])
+            told = sections(info)
+            if told["aof_rewrite_in_progress"] == told["aof_rewrite_scheduled"] == "0":
+                if told["aof_rewrites"] != "0" and told["aof_last_bgrewrite_status"] == "ok":
+                    break
+                raise_any(await wire.check(("BGREWRITEAOF",)))
+            if look == looks - 1:
+                raise StoreBusy(f"{wire.address} was started again and still rewrites its log")
+            await asyncio.sleep(REWRITE_LOOK_MS / 1000)
+        raise_any(await wire.check(("HSET", meta, "run", run)))
+
+    def _address(self, shard: int) -> Address | None:
+        return self._slots.get(shard) if self._names.tagged else self.home()
 
     async def open(self) -> None:
         """Reach every server once, so that a wrong one is refused at the start."""

@@ -42,6 +42,10 @@ class Moved(StoreBusy):
     """The slot is served elsewhere: whoever asked must look where."""
 
 
+class Forgotten(StoreBusy):
+    """The server does not know the script: whoever asked must send its text."""
+
+
 class Request:
     __slots__ = ("future", "packed", "write")
 
@@ -142,7 +146,7 @@ class Wire:
         if not isinstance(reply, RedisError):
             return reply
         if isinstance(reply, NoScriptError):
-            return reply
+            return Forgotten(f"{self.address} does not know the script")
         told = full_text(reply)
         if told.startswith("MOVED"):
             return Moved(f"{self.address}: {told}")

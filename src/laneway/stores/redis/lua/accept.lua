@@ -18,15 +18,7 @@ local function ids_known(key)
   return call('HMGET', key, unpack(ids))
 end
 
-local function any_stale()
-  for number = 1, count do
-    if ARGV[FIRST + (number - 1) * EACH + 9] ~= '1' then return true end
-  end
-end
-
-local kept = ids_known(intents)
--- An id that was made for this very arrival cannot have been pruned.
-local gone = any_stale() and ids_known(left) or {}
+local kept, gone = ids_known(intents), ids_known(left)
 
 local states, order_of_lanes = {}, {}
 

@@ -1,7 +1,7 @@
 -- The fenced write of lanes: each commit is compared, guarded and applied by itself.
 --
--- KEYS  awake, alarms, feed, ended, intents, results, numbers; then for each commit
---       lane, mail, indexes
+-- KEYS  awake, alarms, feed, ended, results, numbers; then for each commit
+--       lane, mail, indexes, order
 -- ARGV  channel, sender, how many commits; then for each
 --       lane, fence, version, digest, cursors, settled count, settled bytes, wake, state,
 --       at, feed, whether it ends intents, how many changes; then for each change
@@ -9,8 +9,8 @@
 -- Answers for each commit 1: applied, 2: it was there already, 0: the lease is lost,
 --       -1: this version has other rows, -2: a guard does not hold.
 
-local SHARED, OWN = 7, 3
-local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[7]
+local SHARED, OWN = 6, 4
+local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 
 -- What all commits put into shared keys is written at the end, with one command for each key.
 local shared, pending = {}, {}
@@ -101,7 +101,7 @@ local function commit(base, at, changes)
   for i = first, last, 4 do
     local sign = ARGV[i]
     if sign == '!hash' and exists(base, ARGV[i + 1], ARGV[i + 2]) then return -2 end
-    if sign == '?hash' and not exists(base, ARGV[i + 1], ARGV[i + 2]) then return -2 end
+    if sign == '?zset' and not call('ZSCORE', KEYS[base + ARGV[i + 1]], ARGV[i + 2]) then return -2 end
   end
 
   for i = first, last, 4 do
@@ -151,7 +151,7 @@ for number = 1, tonumber(ARGV[3]) do
   at = at + 13 + 4 * changes
 end
 if shared[4] then many('ZADD', KEYS[4], shared[4]) end
-if shared[6] then many('HSET', KEYS[6], shared[6]) end
+if shared[5] then many('HSET', KEYS[5], shared[5]) end
 if #told > 0 then
   -- One entry for all commits; it bears the number of its last, so that each has its own.
   local last = call('HINCRBY', numbers, 'feed', #told / 4)

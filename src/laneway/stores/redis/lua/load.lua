@@ -13,11 +13,11 @@ local found = {}
 for i = 1, #held, 2 do
   if string.sub(held[i], 1, 1) == '#' then
     local id = string.sub(held[i], 2)
-    local body = call('HGET', KEYS[4], id)
-    if body then
+    local place = call('ZSCORE', KEYS[3], id)
+    if place then
       found[#found + 1] = id
-      found[#found + 1] = call('ZSCORE', KEYS[3], id)
-      found[#found + 1] = body
+      found[#found + 1] = place
+      found[#found + 1] = call('HGET', KEYS[4], id)
     end
   end
 end
