@@ -52,6 +52,8 @@ case $what in
         ;;
     dev)
         need_postgres
+        # The Redis store is tried on servers of the tests' own.
+        command -v redis-server >/dev/null 2>&1 || install_debian redis-server
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"

@@ -5,7 +5,7 @@ A Desk drives any of them, one call or one group at a time, in the words of a ca
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import redis_servers
 from tests.servers import PostgresServer
 
 from laneway.core.errors import BadRequest, Bug, LeaseLost
@@ -44,6 +45,7 @@ from laneway.stores.group import GroupStore
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.memory import MemoryBook
 from laneway.stores.postgres import PostgresStore
+from laneway.stores.redis import RedisStore
 from laneway.stores.sqlite import SqliteBook
 
 A = LaneId("contract:a")
@@ -55,11 +57,12 @@ TTL_MS = 10_000
 BOOKS = ("memory", "sqlite", "disk")
 GROUPS = ("memory never", "memory always", "sqlite never", "sqlite always", "disk never")
 """A disk's one connection reads between groups only, so its store syncs on the loop."""
-SHARED = ("postgres",)
-"""Stores of many processes, which have no Book."""
 ALONE = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
 """Those that outlive their process and belong to one at a time."""
+SHARED = ("postgres", "redis", "redis cluster")
+"""Those that many processes share; they have no Book."""
 KEPT = (*ALONE, *SHARED)
+"""Those that outlive their process."""
 
 READS = {
     *("ready", "load", "backlog", "mailbox", "intent", "find", "lane", "lanes", "oldest"),
@@ -96,7 +99,7 @@ class Desk:
 
     def __init__(
         self,
-        make: Callable[[], Book | PostgresStore],
+        make: Callable[[], Book],
         thread: Literal["never", "always"] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -107,15 +110,10 @@ class Desk:
         self.open()
 
     def open(self) -> None:
-        made = self._make()
-        if isinstance(made, PostgresStore):
-            self._store: Store = made
-            self._runner = asyncio.Runner()
-            return
-        self.book = made
+        self.book = self._make()
         if self._thread is not None:
             self._runner = asyncio.Runner()
-            self._store = GroupStore(self.book, self.clock, thread=self._thread)
+            self._store: Store = GroupStore(self.book, self.clock, thread=self._thread)
 
     def close(self) -> None:
         if self._runner is None:
@@ -196,6 +194,21 @@ class Desk:
         return list(answers)
 
 
+class SharedDesk(Desk):
+    """A store on servers of its own, and one of its callers."""
+
+    def __init__(self, make: Callable[[Clock], Store], clock: Clock | None = None) -> None:
+        self._make_store = make
+        super().__init__(MemoryBook, "never", clock)
+
+    def open(self) -> None:
+        self._runner = asyncio.Runner()
+        self._store = self._runner.run(self._opened())
+
+    async def _opened(self) -> Any:
+        return self._make_store(self.clock)
+
+
 @contextmanager
 def opened(variant: str, folder: Path) -> Iterator[Desk]:
     kind, _, thread = variant.partition(" ")
@@ -214,28 +227,42 @@ def opened(variant: str, folder: Path) -> Iterator[Desk]:
 
 
 @contextmanager
-def opened_postgres(server: PostgresServer) -> Iterator[Desk]:
-    schema = server.schema()
-
-    def make() -> PostgresStore:
-        return PostgresStore(server.conninfo, schema=schema)
-
-    make()
-    desk = Desk(make, clock=ServerClock(server, schema))
+def shared(make: Callable[[Clock], Store], clock: Clock | None = None) -> Iterator[Desk]:
+    desk = SharedDesk(make, clock)
     try:
         yield desk
     finally:
         desk.close()
 
 
+def postgres_desk(server: PostgresServer) -> AbstractContextManager[Desk]:
+    schema = server.schema()
+
+    def make(_: Clock | None = None) -> Store:
+        return PostgresStore(server.conninfo, schema=schema)
+
+    make()  # The schema, whose clock is replaced before anyone looks at it.
+    return shared(make, ServerClock(server, schema))
+
+
+def redis_desk(count: int) -> AbstractContextManager[Desk]:
+    servers = redis_servers.shared(count)
+    redis_servers.empty(servers)
+    return shared(
+        lambda clock: RedisStore(servers[0].url, cluster_form=len(servers) > 1, clock=clock)
+    )
+
+
 @pytest.fixture(params=[*BOOKS, *GROUPS, *SHARED])
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
     if request.param == "postgres":
-        with opened_postgres(request.getfixturevalue("postgres_server")) as desk:
-            yield desk
+        opening = postgres_desk(request.getfixturevalue("postgres_server"))
+    elif request.param in SHARED:
+        opening = redis_desk(3 if request.param == "redis cluster" else 1)
     else:
-        with opened(request.param, tmp_path) as desk:
-            yield desk
+        opening = opened(request.param, tmp_path)
+    with opening as desk:
+        yield desk
 
 
 def only(*variants: str) -> pytest.MarkDecorator:
@@ -1209,7 +1236,7 @@ def test_everything_is_still_there_after_another_start(desk: Desk) -> None:
     assert desk.accept([arrivals[0]]) == [Replayed(arrivals[0].id)]
     assert desk.accept([arrival(50, key="k0", digest=b"other")]) == [Conflict(arrivals[0].id)]
     assert desk.accepted(arrival(51))[0].seq == 6
-    assert desk.tell(command()).id == told.id + 1
+    assert desk.tell(command()).id > told.id
     desk.prune(0, 100, 100)
     desk.reopen()
     new = desk.owned()

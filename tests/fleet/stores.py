@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from tests import redis_servers
 from tests.servers import PostgresServer
 
 
@@ -33,15 +34,35 @@ class Postgres:
         self._server.stop()
 
 
+class Redis:
+    """One Redis server, or a Cluster of three of which the first can be killed."""
+
+    def __init__(self, servers: list[redis_servers.Server], scheme: str) -> None:
+        self._server = servers[0]
+        self.url = self._server.url.replace("redis://", f"{scheme}://")
+
+    def start(self) -> None:
+        self._server.start()
+
+    def kill(self) -> None:
+        self._server.kill()
+
+
 @contextmanager
 def started(kind: str) -> Iterator[Server]:
-    # A socket's path is at most 107 characters, so it lives in a folder of its own.
-    with tempfile.TemporaryDirectory(prefix="laneway-") as place:
-        if kind != "postgres":
+    match kind:
+        case "postgres":
+            # A socket's path is at most 107 characters, so it lives in a folder of its own.
+            with tempfile.TemporaryDirectory(prefix="laneway-") as place:
+                server = Postgres(Path(place))
+                server.start()
+                try:
+                    yield server
+                finally:
+                    server.stop()
+        case "redis":
+            yield Redis(redis_servers.shared(1), "redis")
+        case "redis-cluster":
+            yield Redis(redis_servers.shared(3), "redis+cluster")
+        case _:
             raise SystemExit(f"there is no store {kind!r} to try a fleet on")
-        server = Postgres(Path(place))
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()

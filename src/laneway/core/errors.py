@@ -163,9 +163,10 @@ class StoreBusy(StoreError):
 class StoreFull(StoreBusy):
     code = "store_full"
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, problem: str = "") -> None:
         self.path = path
-        super().__init__(f"the disk that holds {path} is full; free some space")
+        full = f"{path}: {problem}" if problem else f"the disk that holds {path} is full"
+        super().__init__(full if problem else f"{full}; free some space")
 
 
 class StoreRefused(StoreError):

@@ -288,13 +288,19 @@ class Reader:
     def feed(self, after: str, limit: int) -> "asyncio.Future[list[FeedEntry]]":
         def answer(found: Found) -> list[FeedEntry]:
             return [
-                FeedEntry(f"{commit_no:016x}{no:016x}", LaneId(lane), version, at_ms, records)
+                FeedEntry(feed_cursor(commit_no, no), LaneId(lane), version, at_ms, records)
                 for commit_no, no, lane, version, at_ms, records in found
             ]
 
         commit_no, no = feed_place(after)
         bound = {"commit_no": commit_no, "no": no, "limit": limit}
         return self._ask([("feed", bound)], answer)
+
+    def feed_end(self) -> "asyncio.Future[str]":
+        def answer(found: Found) -> str:
+            return feed_cursor(*found[0]) if found else ""
+
+        return self._ask([("feed_end", {})], answer)
 
 
 def refuse(reads: Iterable[Read], error: LanewayError) -> None:
@@ -316,6 +322,10 @@ def is_storable(text: str) -> bool:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:
         return False
+
+
+def feed_cursor(commit_no: int, no: int) -> str:
+    return f"{commit_no:016x}{no:016x}"
 
 
 def feed_place(cursor: str) -> tuple[int, int]:

@@ -272,6 +272,11 @@ CROSS JOIN LATERAL (
 ) i
 ORDER BY l.lane, i.priority, i.seq LIMIT %(limit)b::bigint
 
+-- name: feed_end
+SELECT f.commit_no, f.no FROM feed f
+WHERE f.commit_no < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+ORDER BY f.commit_no DESC, f.no DESC LIMIT 1
+
 -- name: feed
 SELECT f.commit_no, f.no, l.lane, f.version, f.at_ms, f.records
 FROM feed f JOIN lanes l ON l.no = f.lane_no

@@ -1,0 +1,81 @@
+"""What everything is called in Redis. Pure: a word and a lane go in, the name of a key comes out.
+
+In the plain form all keys stand side by side. In the Cluster form lanes are hashed into groups,
+and the group is the hash tag of every key of its lanes, so that one script may touch all of them.
+"""
+
+from zlib import crc32
+
+from msgspec import Struct
+
+from laneway.core.ids import LaneId
+from laneway.stores.redis.limits import CLUSTER_SHARDS
+
+AWAKE = "awake"
+"""Lanes with work, by name."""
+ALARMS = "alarms"
+"""Lanes to wake at a time, by that time."""
+FEED = "feed"
+ENDED = "ended"
+"""Finished intents with their lane, by final word, then by the time they ended."""
+LANES = "lanes"
+"""All lanes, by name."""
+HOMES = "homes"
+"""Intent id → lane, for a Cluster, where the two may be far apart."""
+KEYS = "keys"
+"""Idempotency key → who reserved it: intent id, lane, digest."""
+PLACES = "places"
+"""Which lanes may know a name of an index."""
+OWNERS = "owners"
+DEAD = "dead"
+NUMBERS = "numbers"
+META = "meta"
+
+INTENTS = "intents"
+RESULTS = "results"
+LEFT = "left"
+"""What pruned intents leave behind."""
+
+LANE = "lane"
+"""Tail, head and open rows; and for each intent that rows name, how many do."""
+MAIL = "mail"
+INDEXES = "indexes"
+ORDER = "order"
+"""Every kept intent by class and sequence."""
+
+
+class Names(Struct, frozen=True):
+    """How keys are called, and which group a lane or a word belongs to."""
+
+    prefix: str
+    shards: int = 1
+    tagged: bool = False
+
+    def layout(self) -> str:
+        return f"{'cluster' if self.tagged else 'plain'} {self.shards}"
+
+    def shard_of(self, word: str) -> int:
+        return crc32(word.encode()) % self.shards if self.shards > 1 else 0
+
+    def shared(self, shard: int, name: str) -> str:
+        """A key that the lanes of one group share."""
+        return f"{self.prefix}{{{shard}}}:{name}" if self.tagged else f"{self.prefix}{name}"
+
+    def shareds(self, shard: int, *names: str) -> list[str]:
+        return [self.shared(shard, name) for name in names]
+
+    def lane(self, lane: LaneId, *names: str) -> list[str]:
+        """Keys of one lane."""
+        start = self.shared(self.shard_of(lane), "")
+        return [f"{start}{name}:{lane}" for name in names]
+
+    def channel(self) -> str:
+        return f"{self.prefix}news"
+
+
+def plain(prefix: str) -> Names:
+    return Names(prefix)
+
+
+def cluster(prefix: str) -> Names:
+    return Names(prefix, CLUSTER_SHARDS, tagged=True)

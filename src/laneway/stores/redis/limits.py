@@ -1,0 +1,57 @@
+"""Bounds of the Redis store, each with its reason."""
+
+CLUSTER_SHARDS = 32
+"""Groups that a Cluster's lanes are hashed into. A group lives in one slot, so that a lane, its
+place among the ready and its feed change in one step. Thirty-two spread well over a dozen servers,
+and a heartbeat or a page of the feed still asks each once. Part of the layout: a store
+that was begun with another number is refused."""
+
+COMMITS_PER_CALL_MAX = 64
+ARRIVALS_PER_CALL_MAX = 128
+"""One call of a script: it holds up everyone else of that server for about 2 ms."""
+
+REPLY_MS_MAX = 5_000
+"""A server that is silent for this long is not waited for: a lease outlives it."""
+
+CONNECT_MS_MAX = 2_000
+"""A loopback or a data centre answers within milliseconds; one lost packet costs a second."""
+
+RECONNECT_MS_MIN = 50
+RECONNECT_MS_MAX = 2_000
+"""Between two tries to reach a server that is away, doubling: no spinning, and soon there again."""
+
+WAIT_MS_MAX = 1_000
+"""How long a write waits for its replicas before nobody knows whether it would survive."""
+
+MOVES_MAX = 5
+"""How often one question follows a slot that moved to another server of the Cluster."""
+
+OWNERS_KEPT_MS = 7 * 24 * 3_600_000
+"""How long the names of owners that are gone are kept. Names are fresh at every start, and whoever
+slept longer than this still meets a higher fence on every lane."""
+
+DUE_SCAN_MAX = 10_000
+"""Lanes of one group whose alarm is due, looked at for one page of the ready."""
+
+VIEWS_PER_CALL_MAX = 256
+"""Intents read by one call: with payloads of a few kilobytes it stays under a megabyte."""
+
+LANES_PER_PAGE_MAX = 256
+"""Lanes whose waiting intents are looked through at once for one page."""
+
+LUA_BACKLOG_CHUNK = 64
+"""Intents looked at in one step of a backlog: a lane takes a dozen at a time."""
+
+NEWS_RETRY_MS = 500
+"""Between two tries to listen again. News are hints, so nothing is lost meanwhile."""
+
+NEWS_HELD_MAX = 4_096
+"""News kept for a slow listener; the oldest go first, for whoever needs to know asks too."""
+
+FEED_CHUNK = 64
+"""Entries of a group's feed read at once; each tells of up to as many commits as one call has."""
+
+REWRITE_LOOK_MS = 20
+REWRITE_LOOKS = 50
+"""A server that was started again rewrites its log first. A small one is waited for; a large one is
+asked again by whoever needs it, with the pauses of a server that is away."""

@@ -1,0 +1,20 @@
+-- Take a lane from oneself, nobody or the dead; the fence rises by one.
+--
+-- KEYS  owners, dead, lanes, lane
+-- ARGV  lane, owner, now or ''
+-- Answers {fence, who was buried or ''}, or nothing if a live owner holds the lane.
+local owners, dead, lanes, head = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lane, owner = ARGV[1], ARGV[2]
+local now, buried = now_ms(ARGV[3]), ''
+if call('ZSCORE', dead, owner) then return false end
+local holder = call('HGET', head, 'owner')
+if holder and holder ~= owner then
+  local deadline = call('ZSCORE', owners, holder)
+  if deadline and tonumber(deadline) >= now then return false end
+  call('ZREM', owners, holder)
+  call('ZADD', dead, 'NX', whole(now), holder)
+  buried = holder
+end
+call('ZADD', lanes, 0, lane)
+call('HSET', head, 'owner', owner)
+return {call('HINCRBY', head, 'fence', 1), buried}

@@ -1,0 +1,261 @@
+"""Which server answers for a group of lanes, and what it must be like.
+
+The plain form has one. In a Cluster the slots say which, and a question that meets a slot that has
+moved follows it. Each server has two connections, so that a long page does not hold up the lanes.
+"""
+
+import asyncio
+from functools import partial
+from typing import Any, Literal
+
+from redis.asyncio.connection import Connection, parse_url
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.crc import key_slot
+
+from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.stores.redis import checks, keys
+from laneway.stores.redis.calls import Call
+from laneway.stores.redis.keys import Names
+from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX, REWRITE_LOOK_MS, REWRITE_LOOKS
+from laneway.stores.redis.scripts import scripts
+from laneway.stores.redis.wire import Forgotten, Line, Moved, Reply, Wire
+
+Durable = Literal["full", "relaxed"]
+Address = tuple[str, int] | str
+
+
+class Servers:
+    """Asks a script or a command of the group that can answer it."""
+
+    def __init__(
+        self,
+        url: str,
+        names: Names,
+        *,
+        durability: Durable,
+        replicas_min: int | None,
+        token: str,
+    ) -> None:
+        try:
+            self._arguments: dict[str, Any] = dict(parse_url(url))
+        except ValueError as error:
+            raise StoreRefused(url, str(error)) from error
+        self._class: type[Connection] = self._arguments.pop("connection_class", Connection)
+        self._names = names
+        self._relaxed = durability == "relaxed"
+        self._replicas_min = replicas_min
+        self._token = token
+        self._born = ""
+        self._scripts = scripts()
+        self._wires: dict[tuple[Address, bool], Wire] = {}
+        self._slots: dict[int, Address] = {}
+        """For each group of a Cluster its server; empty until someone asked."""
+        self._seen: list[Address] = [self.home()]
+        self._looking = asyncio.Lock()
+        self._looks = 0
+        self.weak = False
+        """Whether a power cut could take back what was answered."""
+
+    def home(self) -> Address:
+        """The server that was named at the start."""
+        if "path" in self._arguments:
+            return str(self._arguments["path"])
+        host = self._arguments.get("host", "localhost")
+        return str(host), int(self._arguments.get("port", 6379))
+
+    # Questions.
+
+    def run(self, call: Call) -> "asyncio.Future[Reply]":
+        script = self._scripts[call.script]
+        line = ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.args)
+        return self.ask(call.shard, line, write=call.is_write())
+
+    def ask(self, shard: int, line: Line, *, write: bool = False) -> "asyncio.Future[Reply]":
+        """The reply to one command; it is sent in the order in which it was asked."""
+        asked = self._asked(shard, line, write)
+        return asyncio.ensure_future(self._followed(asked, shard, line, write))
+
+    def _asked(self, shard: int, line: Line, write: bool) -> "asyncio.Future[Reply]":
+        address = self._address(shard)
+        if address is not None:
+            return self._wire(address, write).ask(line, write=write)
+        lost: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        lost.set_exception(Moved(f"nobody knows yet which server holds group {shard}"))
+        return lost
+
+    async def _followed(
+        self, asked: "asyncio.Future[Reply]", shard: int, line: Line, write: bool
+    ) -> Reply:
+        """The answer, after as many other tries as scripts and slots need that are not there."""
+        for _ in range(MOVES_MAX):
+            looked = self._looks
+            try:
+                return await asked
+            except Moved:
+                await self._look(looked)
+            except Forgotten:
+                text = next(s.text for s in self._scripts.values() if s.sha == line[1])
+                line = ("EVAL", text, *line[2:])
+            except StoreBusy:
+                # After a failover the group is elsewhere: the next question looks where.
+                self._slots.clear()
+                raise
+            asked = self._asked(shard, line, write)
+        raise StoreBusy(f"group {shard} moves from server to server")
+
+    async def _look(self, looked: int) -> None:
+        """Read which server holds which slots, from any that answers."""
+        async with self._looking:
+            if self._looks != looked and self._slots:
+                return  # Somebody else has just looked.
+            self._looks += 1
+            error = StoreBusy("no server of the Cluster answers")
+            for address in self._seen:
+                try:
+                    found = await self._wire(address, False).ask(("CLUSTER", "SLOTS"), write=False)
+                except StoreBusy as busy:
+                    error = busy
+                    continue
+                self._slots = self._placed(found)
+                self._seen = list(dict.fromkeys([*self._slots.values(), *self._seen]))
+                return
+            raise error
+
+    def _placed(self, found: list[Any]) -> dict[int, Address]:
+        home = self.home()
+        placed: dict[int, Address] = {}
+        for shard in range(self._names.shards):
+            slot = key_slot(self._names.shared(shard, keys.META).encode())
+            for first, last, master, *_ in found:
+                if first <= slot <= last:
+                    host = master[0].decode() if master[0] else home[0]
+                    placed[shard] = (host, int(master[1]))
+        if len(placed) < self._names.shards:
+            raise StoreBusy("the Cluster does not cover all slots")
+        return placed
+
+    # Connections.
+
+    def _wire(self, address: Address, write: bool) -> Wire:
+        wire = self._wires.get((address, write))
+        if wire is None:
+            spoken = address if isinstance(address, str) else f"{address[0]}:{address[1]}"
+            checked = partial(self._check_writer, address) if write else self._check_reader
+            connect = partial(self.connection, address)
+            wire = Wire(f"redis {spoken}", connect, checked)
+            self._wires[(address, write)] = wire
+        return wire
+
+    def connection(self, address: Address) -> Connection:
+        arguments = dict(self._arguments)
+        if not isinstance(address, str):
+            arguments["host"], arguments["port"] = address
+        return self._class(
+            **arguments,
+            protocol=2,
+            socket_timeout=None,
+            socket_connect_timeout=CONNECT_MS_MAX / 1000,
+            retry=Retry(NoBackoff(), 0),
+            client_name="laneway",
+        )
+
+    async def _check_reader(self, wire: Wire) -> int:
+        loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
+        raise_any(await wire.check(*loads))
+        return 0
+
+    async def _check_writer(self, address: Address, wire: Wire) -> int:
+        """What the server must be like, asked anew whenever it was away."""
+        loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
+        settings: list[Line] = [("CONFIG", "GET", name) for name in checks.SETTINGS]
+        server, replication, *rest = await wire.check(
+            ("INFO", "server"), ("INFO", "replication"), *settings, *loads
+        )
+        raise_any([server, replication, *rest[len(settings) :]])
+        about = sections(server) | sections(replication)
+        checks.check_version(wire.address, about["redis_version"])
+        checks.check_role(wire.address, about["role"])
+        found: dict[str, str] = {}
+        for reply in rest[: len(settings)]:
+            # A server that hides its settings is taken for one that has not set them.
+            if isinstance(reply, list) and len(reply) == 2:
+                found[reply[0].decode()] = reply[1].decode()
+        if not checks.check_settings(wire.address, found, relaxed=self._relaxed):
+            self.weak = True
+        if not self._names.tagged:
+            await self._check_data(wire)
+        own = [shard for shard in range(self._names.shards) if self._address(shard) == address]
+        if own and found.get("appendonly") == "yes":
+            await self._mend(wire, self._names.shared(own[0], keys.META), about["run_id"])
+        return checks.replicas_wanted(self._replicas_min, int(about["connected_slaves"]))
+
+    async def _check_data(self, wire: Wire) -> None:
+        meta, layout = self._names.shared(0, keys.META), self._names.layout()
+        if not self._born:
+            made = await wire.check(
+                ("HSETNX", meta, "layout", layout), ("HSETNX", meta, "born", self._token)
+            )
+            raise_any(made)
+        (found,) = await wire.check(("HMGET", meta, "layout", "born"))
+        raise_any([found])
+        kept, born = (word.decode() if word else "" for word in found)
+        checks.check_born(wire.address, known=self._born, found=born)
+        checks.check_layout(wire.address, wanted=layout, found=kept)
+        self._born = born
+
+    async def _mend(self, wire: Wire, meta: str, run: str) -> None:
+        """Have the log of a server that was started again written anew, before we add to it.
+
+        When a crash tears the log inside a script, Redis drops the torn command and leaves the
+        script's MULTI open in the file. What is written behind it is read as a part of that, and
+        the next start may apply half of a script or lose what was answered since (found here on
+        7.0.15; mended in Valkey by its change 4342). Memory is right, so a rewrite is too.
+        """
+        (known,) = await wire.check(("HGET", meta, "run"))
+        raise_any([known])
+        if known is not None and known.decode() == run:
+            return
+        # A store that is new wrote nothing that could be torn.
+        looks = REWRITE_LOOKS if known is not None else 0
+        for look in range(looks):
+            (info,) = await wire.check(("INFO", "persistence"))
+            raise_any([info])
+            told = sections(info)
+            if told["aof_rewrite_in_progress"] == told["aof_rewrite_scheduled"] == "0":
+                if told["aof_rewrites"] != "0" and told["aof_last_bgrewrite_status"] == "ok":
+                    break
+                raise_any(await wire.check(("BGREWRITEAOF",)))
+            if look == looks - 1:
+                raise StoreBusy(f"{wire.address} was started again and still rewrites its log")
+            await asyncio.sleep(REWRITE_LOOK_MS / 1000)
+        raise_any(await wire.check(("HSET", meta, "run", run)))
+
+    def _address(self, shard: int) -> Address | None:
+        return self._slots.get(shard) if self._names.tagged else self.home()
+
+    async def open(self) -> None:
+        """Reach every server once, so that a wrong one is refused at the start."""
+        for shard in range(self._names.shards):
+            await self.ask(shard, ("PING",), write=True)
+        if self._names.tagged:
+            meta, layout = self._names.shared(0, keys.META), self._names.layout()
+            await self.ask(0, ("HSETNX", meta, "layout", layout), write=True)
+            found = await self.ask(0, ("HGET", meta, "layout"), write=True)
+            checks.check_layout("the Cluster", wanted=layout, found=found.decode())
+
+    async def close(self) -> None:
+        for wire in self._wires.values():
+            await wire.close()
+        self._wires.clear()
+
+
+def sections(info: bytes) -> dict[str, str]:
+    pairs = (line.partition(":") for line in info.decode().splitlines() if ":" in line)
+    return {name: value for name, _, value in pairs}
+
+
+def raise_any(replies: list[Reply]) -> None:
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply

@@ -1,0 +1,369 @@
+"""The asyncio store on Redis. Every answer comes from the server; nothing is kept at hand.
+
+What one lane owns changes in one script, and so in one step. What finds a lane from elsewhere (the
+home of an id, a caller's key, a name in an index) may live with another group of a Cluster: it is
+reserved first, and says nothing until the lane itself agrees.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from secrets import token_hex
+from typing import Any, TypeVar
+
+import msgspec
+
+from laneway.core.errors import Bug, LeaseLost, StoreBusy, StoreRefused, StoreUnknown
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
+from laneway.core.rows import Command, Index, Lease, Result
+from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
+from laneway.stores.book import check_class, leftovers
+from laneway.stores.limits import PRUNE_SCAN_MAX
+from laneway.stores.redis import keys
+from laneway.stores.redis.calls import Call, Sender, key_of
+from laneway.stores.redis.cells import (
+    FINAL_WORDS,
+    command_parsed,
+    encode,
+    ended_score,
+    place_member,
+    reservation,
+    reservation_parsed,
+)
+from laneway.stores.redis.keys import Names, cluster, plain
+from laneway.stores.redis.limits import (
+    ARRIVALS_PER_CALL_MAX,
+    COMMITS_PER_CALL_MAX,
+    VIEWS_PER_CALL_MAX,
+)
+from laneway.stores.redis.news import listen
+from laneway.stores.redis.reader import RedisReader
+from laneway.stores.redis.servers import Durable, Servers
+
+T = TypeVar("T")
+
+
+class RedisStore(RedisReader):
+    """One store for many processes, on one server or a Cluster."""
+
+    shared = True
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        cluster_form: bool = False,
+        prefix: str = "laneway:",
+        durability: Durable = "full",
+        replicas_min: int | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`clock` takes the place of the server's own, for tests alone."""
+        names: Names = cluster(prefix) if cluster_form else plain(prefix)
+        token = token_hex(8)
+        servers = Servers(url, names, durability=durability, replicas_min=replicas_min, token=token)
+        super().__init__(servers, Sender(names, token))
+        self._clock = clock
+        self._closing = asyncio.Event()
+        self._closed = False
+        self.durability = Durability.FULL if durability == "full" else Durability.MEMORY
+
+    async def open(self) -> "RedisStore":
+        """Reach the servers and refuse those that could lose what they were told."""
+        try:
+            await self._servers.open()
+        except BaseException:
+            await self._servers.close()
+            raise
+        return self
+
+    def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
+        if self._closed:
+            call.close()
+            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            refused.set_exception(StoreRefused("the store", "it is closed"))
+            return refused
+        return asyncio.ensure_future(call)
+
+    def _timed(self) -> Sender:
+        if self._clock is None:
+            return self._sender
+        return msgspec.structs.replace(self._sender, now=str(self._clock.monotonic_ms()))
+
+    # Any process, unfenced.
+
+    def accept(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
+        return self._ask(self._accept(arrivals))
+
+    async def _accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+        for arrival in arrivals:
+            check_class(arrival)
+        if not self._names.tagged:
+            return await self._placed(arrivals, here=True)
+        answers: dict[int, Answer] = {}
+        wanted = await self._reserved(arrivals, answers)
+        placed = await self._placed(list(wanted.values()), here=False)
+        for number, answer in zip(wanted, placed, strict=True):
+            if isinstance(answer, Accepted) and answer.id != arrivals[number].id:
+                # Its key was reserved by a caller who came no further: this is that intent.
+                answer = Replayed(answer.id)
+            answers[number] = answer
+        return [answers[number] for number in range(len(arrivals))]
+
+    async def _placed(self, arrivals: Sequence[Arrival], *, here: bool) -> list[Answer]:
+        """Each arrival's place in its lane, or why it has none."""
+        groups: dict[int, list[int]] = {}
+        for number, arrival in enumerate(arrivals):
+            groups.setdefault(self._names.shard_of(arrival.lane), []).append(number)
+        calls: list[Call] = []
+        asked: list[list[int]] = []
+        for shard, numbers in groups.items():
+            for part in parts(numbers, ARRIVALS_PER_CALL_MAX):
+                asked.append(part)
+                chosen = [arrivals[number] for number in part]
+                calls.append(self._sender.accept(shard, chosen, here=here))
+        answers: dict[int, Answer] = {}
+        for part, replies in zip(asked, await self._written(calls), strict=True):
+            for number, reply in zip(part, replies, strict=True):
+                answers[number] = answered(arrivals[number], reply)
+        return [answers[number] for number in range(len(arrivals))]
+
+    async def _reserved(
+        self, arrivals: Sequence[Arrival], answers: dict[int, Answer]
+    ) -> dict[int, Arrival]:
+        """Keys and ids reserved with their groups; what a key's first owner began is taken up."""
+        wanted = dict(enumerate(arrivals))
+        asked: dict[int, list[tuple[int, str, bytes]]] = {}
+        for number, arrival in wanted.items():
+            key = key_of(arrival)
+            if key is not None:
+                value = reservation(arrival.id, arrival.lane, arrival.digest)
+                asked.setdefault(self._names.shard_of(key), []).append((number, key, value))
+        for number, taken in await self._reserve(keys.KEYS, asked):
+            intent, lane, digest = reservation_parsed(taken)
+            if digest != wanted[number].digest:
+                answers[number] = Conflict(intent)
+                del wanted[number]
+            elif intent != wanted[number].id:
+                wanted[number] = msgspec.structs.replace(
+                    wanted[number], id=intent, lane=lane, fresh=False
+                )
+        asked = {}
+        for number, arrival in wanted.items():
+            shard = self._names.shard_of(arrival.id)
+            asked.setdefault(shard, []).append((number, arrival.id, arrival.lane.encode()))
+        for number, taken in await self._reserve(keys.HOMES, asked):
+            if taken != wanted[number].lane.encode():
+                home = LaneId(taken.decode())
+                wanted[number] = msgspec.structs.replace(wanted[number], lane=home)
+        return wanted
+
+    async def _reserve(
+        self, key: str, asked: dict[int, list[tuple[int, str, bytes]]]
+    ) -> list[tuple[int, bytes]]:
+        calls = [
+            self._sender.reserve(shard, key, [(member, value) for _, member, value in wanted])
+            for shard, wanted in asked.items()
+        ]
+        found: list[tuple[int, bytes]] = []
+        for wanted, replies in zip(asked.values(), await self._written(calls), strict=True):
+            found += [(one[0], reply) for one, reply in zip(wanted, replies, strict=True)]
+        return found
+
+    def tell(self, command: Command) -> "asyncio.Future[Command]":
+        return self._ask(self._tell(command))
+
+    async def _tell(self, command: Command) -> Command:
+        told, value = await self._servers.run(self._sender.tell(command))
+        return command_parsed(told, value)
+
+    # Owners.
+
+    def beat(self, owner: Owner, ttl_ms: int) -> "asyncio.Future[Alive | Lost]":
+        return self._ask(self._beat(owner, ttl_ms))
+
+    async def _beat(self, owner: Owner, ttl_ms: int) -> Alive | Lost:
+        """Every group counts by the clock of its own server; one that buried it is enough."""
+        sender = self._timed()
+        calls = [sender.beat(shard, owner, ttl_ms) for shard in range(self._names.shards)]
+        replies = await self._written(calls)
+        if any(reply is None for reply in replies):
+            return Lost()
+        # The first group's word, so that every process counts the same peers.
+        return Alive(tuple(sorted(Owner(peer.decode()) for peer in replies[0])))
+
+    def leave(self, owner: Owner) -> "asyncio.Future[None]":
+        return self._ask(self._leave(owner))
+
+    async def _leave(self, owner: Owner) -> None:
+        asked = [
+            self._servers.ask(
+                shard, ("ZREM", self._names.shared(shard, keys.OWNERS), owner), write=True
+            )
+            for shard in range(self._names.shards)
+        ]
+        await together(asked)
+
+    def claim(self, lane: LaneId, owner: Owner) -> "asyncio.Future[Lease | None]":
+        return self._ask(self._claim(lane, owner))
+
+    async def _claim(self, lane: LaneId, owner: Owner) -> Lease | None:
+        sender = self._timed()
+        reply = await self._servers.run(sender.claim(lane, owner))
+        if reply is None:
+            return None
+        fence, buried = reply
+        own = self._names.shard_of(lane)
+        if buried and self._names.shards > 1:
+            # The fence already protects the lane; the other groups make sure it stops soon.
+            others = [shard for shard in range(self._names.shards) if shard != own]
+            dead = Owner(buried.decode())
+            await self._written([sender.bury(shard, dead) for shard in others])
+        return Lease(lane, owner, fence)
+
+    def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
+        return self._ask(self._commit(commits))
+
+    async def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
+        groups: dict[int, list[int]] = {}
+        for number, commit in enumerate(commits):
+            groups.setdefault(self._names.shard_of(commit.lease.lane), []).append(number)
+        calls: list[Call] = []
+        asked: list[list[int]] = []
+        for shard, numbers in groups.items():
+            for part in parts(numbers, COMMITS_PER_CALL_MAX):
+                asked.append(part)
+                calls.append(self._sender.commit(shard, [commits[number] for number in part]))
+        await self._point(commits)
+        answers: dict[int, int | LeaseLost] = {}
+        for part, replies in zip(asked, await self._written(calls), strict=True):
+            for number, reply in zip(part, replies, strict=True):
+                answers[number] = written(commits[number], reply)
+        return [answers[number] for number in range(len(commits))]
+
+    async def _point(self, commits: Sequence[Commit]) -> None:
+        """Say first where a name may be found; the lane says then whether it is."""
+        asked = []
+        for commit in commits:
+            for touch in commit.write.touched:
+                if type(touch) is Index:
+                    shard = self._names.shard_of(touch.value)
+                    places = self._names.shared(shard, keys.PLACES)
+                    line = ("ZADD", places, 0, place_member(touch))
+                    asked.append(self._servers.ask(shard, line, write=True))
+        if asked:
+            await together(asked)
+
+    def release(self, lease: Lease) -> "asyncio.Future[None]":
+        return self._ask(self._release(lease))
+
+    async def _release(self, lease: Lease) -> None:
+        await self._servers.run(self._sender.release(lease))
+
+    # Retention.
+
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
+        return self._ask(self._prune(before_ms, feed_before_ms, limit))
+
+    async def _prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
+        old = trimmed = 0
+        for shard in range(self._names.shards):
+            if old < limit:
+                old += await self._prune_shard(shard, before_ms, limit - old)
+            if trimmed < limit:
+                trimmed += await self._servers.run(
+                    self._sender.trim(shard, feed_before_ms, limit - trimmed)
+                )
+        return max(old, trimmed)
+
+    async def _prune_shard(self, shard: int, before_ms: int, limit: int) -> int:
+        ended = self._names.shared(shard, keys.ENDED)
+        asked = []
+        for word in FINAL_WORDS:
+            first, last = ended_score(word, 0), ended_score(word, before_ms)
+            line = ("ZRANGEBYSCORE", ended, first, f"({last}", "LIMIT", 0, PRUNE_SCAN_MAX)
+            asked.append(self._servers.ask(shard, line))
+        lanes: dict[LaneId, list[IntentId]] = {}
+        for page in await together(asked):
+            for member in page:
+                intent, _, lane = member.decode().partition(" ")
+                lanes.setdefault(LaneId(lane), []).append(IntentId(intent))
+        pruned = 0
+        for lane, intents in lanes.items():
+            for part in parts(intents, VIEWS_PER_CALL_MAX):
+                if pruned == limit:
+                    return pruned
+                pruned += await self._prune_lane(lane, part, limit - pruned)
+        return pruned
+
+    async def _prune_lane(self, lane: LaneId, intents: list[IntentId], limit: int) -> int:
+        resting: list[tuple[IntentId, bytes]] = []
+        for view in await self._views(lane, intents):
+            if view is None or view.open or view.result is None:
+                continue
+            left = leftovers(view.intent, view.result)[0]
+            resting.append((view.intent.id, encode(left)))
+        if not resting:
+            return 0
+        pruned: int = await self._servers.run(self._sender.prune(lane, resting[:limit]))
+        return pruned
+
+    # The store itself.
+
+    async def _written(self, calls: Sequence[Call]) -> list[Any]:
+        return await together([self._servers.run(call) for call in calls])
+
+    async def news(self) -> AsyncIterator[News]:
+        """What other processes did, as long as the store is open."""
+        async for news in listen(self._servers, self._sender, self._closing):
+            yield news
+
+    def close(self) -> "asyncio.Future[None]":
+        return asyncio.ensure_future(self._close())
+
+    async def _close(self) -> None:
+        self._closed = True
+        self._closing.set()
+        await self._servers.close()
+
+
+async def together(asked: Sequence["asyncio.Future[Any]"]) -> list[Any]:
+    """All answers, or the error that says least about what changed."""
+    replies = await asyncio.gather(*asked, return_exceptions=True)
+    errors = [reply for reply in replies if isinstance(reply, BaseException)]
+    if not errors:
+        return replies
+    for error in errors:
+        if not isinstance(error, StoreBusy):
+            raise error
+    if len(errors) < len(replies):
+        raise StoreUnknown(f"a part was written and a part was not: {errors[0]}")
+    raise errors[0]
+
+
+def parts(whole: list[T], size: int) -> list[list[T]]:
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
+
+
+def answered(arrival: Arrival, reply: list[Any]) -> Answer:
+    word = reply[0]
+    if word == b"accepted":
+        return Accepted(arrival.id, reply[1], reply[2], reply[3], bool(reply[4]))
+    if word == b"full":
+        return Full(reply[1].decode(), int(reply[2]))
+    intent = IntentId(reply[1].decode())
+    if word == b"bug":
+        raise Bug(f"{intent} was said to be fresh, but it is known")
+    return Replayed(intent) if word == b"replayed" else Conflict(intent)
+
+
+def written(commit: Commit, reply: int) -> int | LeaseLost:
+    lease, version = commit.lease, commit.version
+    if reply in (1, 2):
+        return version
+    if reply == 0:
+        return LeaseLost(lease.lane, lease.fence, version)
+    if reply == -1:
+        raise Bug(f"{lease.lane}: version {version} was written with other rows")
+    ended = [touch.intent for touch in commit.write.touched if type(touch) is Result]
+    raise Bug(f"a final answer is there already, or its intent is not: {', '.join(ended)}")

@@ -1,0 +1,253 @@
+"""One connection to one server: whatever is asked during a round trip shares the next one.
+
+Nothing that was sent is ever sent again: if the connection is lost meanwhile, nobody knows whether
+a write arrived, and that is the answer. What was not sent yet changed nothing.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import hiredis
+from redis.asyncio.connection import Connection
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+)
+
+from laneway.core.errors import LanewayError, StoreBusy, StoreError, StoreRefused, StoreUnknown
+from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX
+from laneway.stores.redis.calls import Word
+from laneway.stores.redis.limits import (
+    CONNECT_MS_MAX,
+    RECONNECT_MS_MAX,
+    RECONNECT_MS_MIN,
+    REPLY_MS_MAX,
+    WAIT_MS_MAX,
+)
+from laneway.stores.redis.words import translated
+
+Reply = Any
+Line = tuple[Word, ...]
+Checked = Callable[["Wire"], Awaitable[int]]
+"""Looks at a server that was just reached and answers how many replicas must have each write; or
+refuses it."""
+
+
+class Moved(StoreBusy):
+    """The slot is served elsewhere: whoever asked must look where."""
+
+
+class Forgotten(StoreBusy):
+    """The server does not know the script: whoever asked must send its text."""
+
+
+class Request:
+    __slots__ = ("future", "packed", "write")
+
+    def __init__(self, packed: bytes, *, write: bool) -> None:
+        self.packed = packed
+        self.write = write
+        self.future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+
+class Wire:
+    """Asks one server, in order, one group at a time."""
+
+    def __init__(self, address: str, connect: Callable[[], Connection], checked: Checked) -> None:
+        self.address = address
+        self._connect = connect
+        self._checked = checked
+        self._connection: Connection | None = None
+        self._requests: deque[Request] = deque()
+        self._pump: asyncio.Task[None] | None = None
+        self._replicas = 0
+        self._away_until = 0.0
+        self._pause_ms = RECONNECT_MS_MIN
+        self._refused: StoreError | None = None
+        self.groups = 0
+        self.grouped = 0
+        """Round trips, and the requests in them."""
+
+    def ask(self, line: Line, *, write: bool) -> "asyncio.Future[Reply]":
+        """The server's reply to one command; a write is durable as configured when it comes."""
+        request = Request(packed(line), write=write)
+        self._requests.append(request)
+        if self._pump is None or self._pump.done():
+            self._pump = asyncio.create_task(self._run(), name="laneway-redis")
+        return request.future
+
+    async def _run(self) -> None:
+        while self._requests:
+            # One turn of the loop later: what is asked now shares the round trip.
+            await asyncio.sleep(0)
+            group = self._gather()
+            try:
+                connection = await self._connected()
+            except StoreError as error:
+                refuse(group, error)
+                continue
+            await self._exchange(connection, group)
+
+    def _gather(self) -> list[Request]:
+        group: list[Request] = []
+        size = 0
+        while self._requests and len(group) < GROUP_REQUESTS_MAX:
+            size += len(self._requests[0].packed)
+            if group and size > GROUP_BYTES_MAX:
+                break
+            group.append(self._requests.popleft())
+        return group
+
+    async def _exchange(self, connection: Connection, group: list[Request]) -> None:
+        writes = any(request.write for request in group)
+        lines = [request.packed for request in group]
+        if writes and self._replicas:
+            lines.append(packed(("WAIT", self._replicas, WAIT_MS_MAX)))
+        try:
+            replies = await self._round(connection, lines)
+        except (RedisError, OSError, TimeoutError) as error:
+            await self._drop()
+            problem = f"{self.address} did not answer ({str(error) or type(error).__name__})"
+            lost = [unanswered(request, problem) for request in group]
+            settle(group, lost)
+            return
+        except asyncio.CancelledError:
+            await self._drop()
+            refuse(group, StoreUnknown(f"the store was closed while it asked {self.address}"))
+            raise
+        self.groups += 1
+        self.grouped += len(group)
+        answers = [self._answer(reply) for reply in replies[: len(group)]]
+        if len(replies) > len(group):
+            answers = self._replicated(group, answers, replies[-1])
+        settle(group, answers)
+
+    async def _round(self, connection: Connection, lines: list[bytes]) -> list[Reply]:
+        replies: list[Reply] = []
+        async with asyncio.timeout(REPLY_MS_MAX / 1000):
+            await connection.send_packed_command(lines, check_health=False)
+            for _ in lines:
+                try:
+                    reply = await connection.read_response(
+                        disable_decoding=True, disconnect_on_error=False
+                    )
+                except (ResponseError, BusyLoadingError, AuthenticationError) as error:
+                    replies.append(error)
+                else:
+                    replies.append(reply)
+        return replies
+
+    def _answer(self, reply: Reply) -> Reply:
+        if not isinstance(reply, RedisError):
+            return reply
+        if isinstance(reply, NoScriptError):
+            return Forgotten(f"{self.address} does not know the script")
+        told = full_text(reply)
+        if told.startswith("MOVED"):
+            return Moved(f"{self.address}: {told}")
+        return translated(self.address, told)
+
+    def _replicated(self, group: list[Request], answers: list[Reply], waited: Reply) -> list[Reply]:
+        """Below its quorum a write counts as unknown: a failover might undo it."""
+        if isinstance(waited, int) and waited >= self._replicas:
+            return answers
+        problem = (
+            f"{waited} of {self._replicas} replicas of {self.address} had it after {WAIT_MS_MAX} ms"
+        )
+        return [
+            StoreUnknown(problem) if request.write and not isinstance(a, Exception) else a
+            for request, a in zip(group, answers, strict=True)
+        ]
+
+    # The connection.
+
+    async def _connected(self) -> Connection:
+        if self._refused is not None:
+            raise self._refused.with_traceback(None)
+        if self._connection is not None and self._connection.is_connected:
+            return self._connection
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._away_until:
+            raise StoreBusy(f"{self.address} is away")
+        connection = self._connect()
+        try:
+            async with asyncio.timeout(CONNECT_MS_MAX / 1000):
+                await connection.connect()  # type: ignore[no-untyped-call]
+            self._connection = connection
+            self._replicas = await self._checked(self)
+        except StoreBusy as error:
+            await self._back_off()
+            raise error
+        except StoreError as error:
+            self._refused = error
+            await self._drop()
+            raise
+        except AuthenticationError as error:
+            await self._drop()
+            self._refused = StoreRefused(self.address, f"it does not let us in: {error}")
+            raise self._refused from error
+        except (RedisError, OSError, TimeoutError) as error:
+            await self._back_off()
+            problem = f"{self.address} cannot be reached ({str(error) or type(error).__name__})"
+            raise StoreBusy(problem) from error
+        self._pause_ms = RECONNECT_MS_MIN
+        return connection
+
+    async def _back_off(self) -> None:
+        await self._drop()
+        self._away_until = asyncio.get_running_loop().time() + self._pause_ms / 1000
+        self._pause_ms = min(2 * self._pause_ms, RECONNECT_MS_MAX)
+
+    async def check(self, *lines: Line) -> list[Reply]:
+        """Ask a server that was just reached, before anything else is said to it."""
+        assert self._connection is not None
+        replies = await self._round(self._connection, [packed(line) for line in lines])
+        return [self._answer(reply) for reply in replies]
+
+    async def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+    async def close(self) -> None:
+        """Finish what was asked, then hang up."""
+        if self._pump is not None:
+            await asyncio.gather(self._pump, return_exceptions=True)
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect()
+
+
+def packed(line: Line) -> bytes:
+    sent: bytes = hiredis.pack_command(line)  # type: ignore[arg-type]
+    return sent
+
+
+def unanswered(request: Request, problem: str) -> StoreError:
+    # A question changed nothing, whether it arrived or not.
+    return StoreUnknown(problem) if request.write else StoreBusy(problem)
+
+
+def full_text(error: RedisError) -> str:
+    """The server's own words; the parser strips the first of those it has a class for."""
+    code: str = getattr(error, "status_code", None) or ""
+    return f"{code} {error}".strip()
+
+
+def settle(group: list[Request], answers: list[Reply]) -> None:
+    for request, answer in zip(group, answers, strict=True):
+        if request.future.done():
+            continue  # Its caller no longer waits.
+        if isinstance(answer, Exception):
+            request.future.set_exception(answer)
+        else:
+            request.future.set_result(answer)
+
+
+def refuse(group: list[Request], error: LanewayError) -> None:
+    settle(group, [error] * len(group))
