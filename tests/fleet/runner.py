@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.fleet.stores import Server, started
 
+from laneway.core.errors import LanewayError
 from laneway.core.ids import LaneId
 from laneway.devnets.contract.model import Fault
 from laneway.devnets.contract.socket import ContractSocket
@@ -134,11 +135,13 @@ class FleetSoak:
                 try:
                     await self.work()
                     await self.judge()
+                except Stalled as error:
+                    report.problems += [str(error), *await self.stuck()]
                 finally:
                     for caller in self.callers:
                         await caller.kill()
-        except Stalled as error:
-            report.problems.append(str(error))
+        except LanewayError as error:
+            report.problems.append(f"{type(error).__name__}: {error}")
         report.seconds = round(monotonic() - self.begun_s, 2)
         report.ok = not report.problems
         return report
@@ -247,6 +250,24 @@ class FleetSoak:
             await store.close()
         return True
 
+    async def stuck(self) -> list[str]:
+        """Where the lanes stand that do not go on."""
+        found = [
+            f"{len(caller.unanswered)} unanswered, refused {caller.refused[:2]}"
+            for caller in self.callers
+        ]
+        store = open_store(self.server.url, SystemClock())
+        try:
+            for name in self.contracts:
+                view = await store.lane(LaneId(f"contract:{name}"))
+                if view is not None and view.depth():
+                    head = view.head
+                    words = f"wake {head.wake_ms} version {head.version} fence {head.fence}"
+                    found.append(f"{name}: depth {view.depth()} owner {head.owner} {words}")
+        finally:
+            await store.close()
+        return found
+
     async def judge(self) -> None:
         report = self.report
         report.on_chain = self.landed()
@@ -261,6 +282,8 @@ class FleetSoak:
         finally:
             await store.close()
         for caller in self.callers:
+            if caller.refused:
+                report.problems.append(f"refused: {caller.refused[:3]}")
             if caller.contradictions:
                 report.problems.append(f"answered with two intents: {caller.contradictions}")
         del report.problems[20:]

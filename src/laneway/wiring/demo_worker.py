@@ -216,8 +216,8 @@ class Caller:
             case Shown(key=str(key)):
                 if Status(line.status).is_final():
                     self.ended[key] = Ended(key, line.id, line.status, line.block, line.why)
-            case Refused(retry="later"):
-                pass  # It stays unanswered and is sent to the next worker.
+            case Refused(retry="later" | "after_check"):
+                pass  # It stays unanswered and is sent again; its key sorts out what it became.
             case Refused():
                 self.refused.append(line)
                 self.unanswered.pop(line.key or "", None)
