@@ -9,7 +9,7 @@ import pytest
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
 from laneway.feeds import stream as stream_module
-from laneway.feeds.stream import Stream, end_of
+from laneway.feeds.stream import Stream, end_of, framed
 from laneway.lanes.contract.values import ModeChanged
 
 RECORDS = msgspec.msgpack.encode((ModeChanged("paused", "r", "ann", 5),))
@@ -128,3 +128,11 @@ def test_a_stream_that_ended_lets_everyone_go() -> None:
         assert await late.read(60) is None
 
     asyncio.run(main())
+
+
+def test_only_the_last_event_of_a_commit_carries_its_cursor() -> None:
+    two = (ModeChanged("paused", "r", "ann", 5), ModeChanged("running", "r", "ann", 5))
+    frames = framed(FeedEntry("7", LaneId("contract:Q"), 1, 0, msgspec.msgpack.encode(two)))
+    first, second = frames.body.split(b"\n\n")[:2]
+    assert b"id:" not in first
+    assert b"id: 7" in second
