@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from laneway.core.errors import StoreBusy
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
 from laneway.feeds import stream as stream_module
@@ -136,3 +137,28 @@ def test_only_the_last_event_of_a_commit_carries_its_cursor() -> None:
     first, second = frames.body.split(b"\n\n")[:2]
     assert b"id:" not in first
     assert b"id: 7" in second
+
+
+def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_module, "POLL_S", 0.01)
+
+    class Broken(Feed):
+        failures = 3
+
+        async def feed(self, after: str, limit: int) -> list[FeedEntry]:
+            if self.count and self.failures:
+                self.failures -= 1
+                raise StoreBusy("gone for a moment")
+            return await super().feed(after, limit)
+
+    async def main() -> None:
+        feed = Broken(0)
+        stream = streaming(feed)
+        follower = await stream.follow(None, lambda lane: True)
+        feed.count = 3
+        assert ids(await follower.read(5)) == [1, 2, 3]
+        follower.leave()
+
+    asyncio.run(main())

@@ -100,6 +100,6 @@ ROUTES = (
         query=EventQuery,
         headers=(LAST_EVENT_ID,),
         told={200: Told("A stream that does not end.", str, content_type=sse.CONTENT_TYPE)},
-        waits=True,
+        endless=True,
     ),
 )
