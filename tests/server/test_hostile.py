@@ -251,5 +251,8 @@ def test_a_request_that_takes_too_long_is_ended() -> None:
             up.desk.lane = stuck  # type: ignore[method-assign,assignment]
             heard = await client.get("/v1/lanes/contract:Qm1")
             assert (heard.status, heard.code) == (503, "too_slow")
+            assert heard.body["retryable"] is True
+            heard = await client.post("/v1/lanes/contract:Qm1/pause", {"reason": "r"})
+            assert (heard.code, heard.body["retryable"]) == ("too_slow", False)
 
     asyncio.run(main())
