@@ -1,1 +1,1 @@
-"""Where rows outlive the process: memory (tests, simulator) and sqlite (the embedded default)."""
+"""Where rows outlive the process: memory (tests), sqlite (embedded) and postgres (shared)."""

@@ -222,13 +222,22 @@ SELECT name, value, intent, lane, digest, status, hash FROM indexes
 WHERE name = %(name)b::text AND value = %(value)b::text
 
 -- name: history
-WITH place AS (SELECT priority, seq FROM intents WHERE id = %(after)b::bytea)
+WITH begin AS (
+    SELECT coalesce(max(priority), 0) AS priority, coalesce(max(seq), 0) AS seq
+    FROM intents WHERE id = %(after)b::bytea
+)
 SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
        (SELECT true FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id LIMIT 1)
-FROM lanes l JOIN intents i ON i.lane_no = l.no LEFT JOIN results r ON r.intent = i.id
-WHERE l.lane = %(lane)b::text
-  AND (i.priority, i.seq) > (coalesce((SELECT priority FROM place), 0),
-                             coalesce((SELECT seq FROM place), 0))
+FROM begin JOIN lanes l ON l.lane = %(lane)b::text
+CROSS JOIN LATERAL (
+    (SELECT w.* FROM intents w
+     WHERE w.lane_no = l.no AND w.priority = begin.priority AND w.seq > begin.seq
+     ORDER BY w.seq LIMIT %(limit)b::bigint)
+    UNION ALL
+    (SELECT w.* FROM intents w WHERE w.lane_no = l.no AND w.priority > begin.priority
+     ORDER BY w.priority, w.seq LIMIT %(limit)b::bigint)
+) i
+LEFT JOIN results r ON r.intent = i.id
 ORDER BY i.priority, i.seq LIMIT %(limit)b::bigint
 
 -- name: page_final
@@ -265,11 +274,14 @@ CROSS JOIN generate_series(0, 3) AS c(priority)
 CROSS JOIN LATERAL (
     SELECT id, priority, seq, body FROM intents w
     WHERE w.lane_no = l.no AND w.priority = c.priority
-      AND w.seq > coalesce(l.cursors[c.priority + 1], 0)
-      AND (l.lane > begin.lane OR (w.priority, w.seq) > (begin.priority, begin.seq))
+      AND w.seq > greatest(
+          coalesce(l.cursors[c.priority + 1], 0),
+          CASE WHEN l.lane = begin.lane AND c.priority = begin.priority THEN begin.seq END
+      )
       AND NOT EXISTS (SELECT 1 FROM results r WHERE r.intent = w.id)
     ORDER BY w.seq LIMIT %(limit)b::bigint
 ) i
+WHERE l.lane > begin.lane OR c.priority >= begin.priority
 ORDER BY l.lane, i.priority, i.seq LIMIT %(limit)b::bigint
 
 -- name: feed_end
