@@ -20,7 +20,7 @@ from laneway.core.errors import (
     StoreUnknown,
 )
 from laneway.core.ids import LaneId, Owner
-from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed
+from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed, placed
 from laneway.core.rows import START, HeadWrite, Lease, RowPut, Table, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.book import KEY_INDEX, key_value
@@ -147,6 +147,32 @@ def test_a_server_that_is_killed_and_started_again_has_kept_all_that_was_answere
             await until(lambda: store.accept([arrival(99_999)]))
             # The log was written anew after each start, before anything was added to it.
             assert b"aof_rewrites:1" in redis.say("INFO", "persistence")
+
+    with server() as redis:
+        asyncio.run(story(redis))
+
+
+@pytest.mark.slow
+def test_a_torn_script_is_never_applied_in_part_at_a_later_start() -> None:
+    """Redis drops the torn command and leaves the rest of its script open in the log."""
+
+    async def story(redis: Server) -> None:
+        async with opened(redis) as store:
+            await store.accept([arrival(1)])
+            await store.accept([arrival(2)])
+            redis.kill()
+            with redis.log_path().open("r+b") as log:
+                # Within the last word, EXEC.
+                log.truncate(redis.log_path().stat().st_size - 3)
+            redis.start()
+            assert isinstance(await until(lambda: store.accept([arrival(3)])), list)
+            redis.kill()
+            redis.start()
+            page = await until(lambda: store.history(A, None, 9))
+            assert [view.intent for view in page] == [placed(arrival(1), 1), placed(arrival(3), 2)]
+            view = await store.lane(A)
+            assert view is not None
+            assert (view.depth(), view.depth_bytes()) == (2, 4)
 
     with server() as redis:
         asyncio.run(story(redis))
