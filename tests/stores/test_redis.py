@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.test_store import arrival, settles
-from tests.redis_servers import DURABLE, Server, empty, server, shared
+from tests.redis_servers import DURABLE, Server, empty, server, shared, three_servers
 
 from laneway.core.errors import (
     LeaseLost,
@@ -20,12 +20,14 @@ from laneway.core.errors import (
     StoreUnknown,
 )
 from laneway.core.ids import LaneId, Owner
-from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed
+from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed, placed
 from laneway.core.rows import START, HeadWrite, Lease, RowPut, Table, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.keys import LANE, cluster
 from laneway.stores.redis.limits import WAIT_MS_MAX
+from laneway.stores.redis.store import portions
 from laneway.stores.redis.words import translated
 
 A = LaneId("contract:a")
@@ -145,6 +147,32 @@ def test_a_server_that_is_killed_and_started_again_has_kept_all_that_was_answere
             await until(lambda: store.accept([arrival(99_999)]))
             # The log was written anew after each start, before anything was added to it.
             assert b"aof_rewrites:1" in redis.say("INFO", "persistence")
+
+    with server() as redis:
+        asyncio.run(story(redis))
+
+
+@pytest.mark.slow
+def test_a_torn_script_is_never_applied_in_part_at_a_later_start() -> None:
+    """Redis drops the torn command and leaves the rest of its script open in the log."""
+
+    async def story(redis: Server) -> None:
+        async with opened(redis) as store:
+            await store.accept([arrival(1)])
+            await store.accept([arrival(2)])
+            redis.kill()
+            with redis.log_path().open("r+b") as log:
+                # Within the last word, EXEC.
+                log.truncate(redis.log_path().stat().st_size - 3)
+            redis.start()
+            assert isinstance(await until(lambda: store.accept([arrival(3)])), list)
+            redis.kill()
+            redis.start()
+            page = await until(lambda: store.history(A, None, 9))
+            assert [view.intent for view in page] == [placed(arrival(1), 1), placed(arrival(3), 2)]
+            view = await store.lane(A)
+            assert view is not None
+            assert (view.depth(), view.depth_bytes()) == (2, 4)
 
     with server() as redis:
         asyncio.run(story(redis))
@@ -418,3 +446,61 @@ def test_the_feed_of_all_groups_is_read_by_one_cursor() -> None:
                 assert [v for name, v in found if name == lane] == [1, 2, 3]
 
     run(story)
+
+
+@pytest.mark.slow
+def test_a_group_that_moves_to_another_server_is_followed() -> None:
+    async def story(nodes: list[Server]) -> None:
+        async with opened(nodes[0], cluster_form=True) as store:
+            await store.accept([arrival(1)])
+            names = cluster("laneway:")
+            key = names.lane(A, LANE)[0]
+            slot_number = nodes[0].say("CLUSTER", "KEYSLOT", key)
+            old = next(n for n in nodes if n.say("CLUSTER", "COUNTKEYSINSLOT", slot_number))
+            new = next(n for n in nodes if n is not old)
+            move(slot_number, old, new)
+            assert (await store.accept([arrival(2)]))[0] == Accepted(arrival(2).id, 2, 2, 4, True)
+            assert await store.accept([arrival(1)]) == [Replayed(arrival(1).id)]
+            assert new.say("EXISTS", key) == 1
+
+    with three_servers() as nodes:
+        asyncio.run(story(nodes))
+
+
+def move(slot_number: int, old: Server, new: Server) -> None:
+    """As an operator would, key by key."""
+    source, target = (node.say("CLUSTER", "MYID") for node in (old, new))
+    new.say("CLUSTER", "SETSLOT", slot_number, "IMPORTING", source)
+    old.say("CLUSTER", "SETSLOT", slot_number, "MIGRATING", target)
+    for key in old.say("CLUSTER", "GETKEYSINSLOT", slot_number, 1_000):
+        old.say("MIGRATE", "127.0.0.1", new.port, key, 0, 5_000)
+    for node in (new, old):
+        node.say("CLUSTER", "SETSLOT", slot_number, "NODE", target)
+
+
+@pytest.mark.slow
+def test_a_clusters_server_that_is_killed_is_waited_for() -> None:
+    async def story(nodes: list[Server]) -> None:
+        lanes = [LaneId(f"contract:{number}") for number in range(12)]
+        async with opened(nodes[0], cluster_form=True) as store:
+            await store.accept([arrival(number, lane) for number, lane in enumerate(lanes)])
+            await store.beat(ME, 60_000)
+            nodes[1].kill()
+            with pytest.raises((StoreBusy, StoreUnknown)):
+                await store.beat(ME, 60_000)
+            nodes[1].start()
+            assert isinstance(await until(lambda: store.beat(ME, 60_000)), Alive)
+            for lane in lanes:
+                lease = await until(lambda lane=lane: store.claim(lane, ME))  # type: ignore[misc]
+                assert len((await store.backlog(lease, START, 9)).intents) == 1
+
+    with three_servers() as nodes:
+        asyncio.run(story(nodes))
+
+
+def test_large_arrivals_are_sent_in_portions() -> None:
+    sizes = (2, 3, 1, 9)
+    arrivals = [arrival(number, payload=bytes(size << 18)) for number, size in enumerate(sizes)]
+    assert portions([0, 1, 2, 3], arrivals) == [[0], [1, 2], [3]]
+    many = [arrival(number) for number in range(300)]
+    assert [len(part) for part in portions(list(range(300)), many)] == [128, 128, 44]

@@ -10,6 +10,9 @@ COMMITS_PER_CALL_MAX = 64
 ARRIVALS_PER_CALL_MAX = 128
 """One call of a script: it holds up everyone else of that server for about 2 ms."""
 
+CALL_BYTES_MAX = 1 << 20
+"""Payloads in one call: copying a megabyte into a script takes about a millisecond."""
+
 REPLY_MS_MAX = 5_000
 """A server that is silent for this long is not waited for: a lease outlives it."""
 

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from itertools import count
 from math import inf
 
 from redis.exceptions import RedisError
@@ -46,8 +47,8 @@ async def listen(servers: Servers, sender: Sender, closing: asyncio.Event) -> As
 
 
 async def hear(servers: Servers, sender: Sender, held: deque[News], come: asyncio.Event) -> None:
-    while True:
-        connection = servers.connection(servers.home())
+    for tries in count():
+        connection = servers.connection(servers.another(tries))
         with suppress(RedisError, OSError, TimeoutError):
             try:
                 async with asyncio.timeout(CONNECT_MS_MAX / 1000):

@@ -52,6 +52,8 @@ class Servers:
         self._slots: dict[int, Address] = {}
         """For each group of a Cluster its server; empty until someone asked."""
         self._seen: list[Address] = [self.home()]
+        self._replicas: dict[Address, int] = {}
+        """The most replicas that each server was seen with."""
         self._looking = asyncio.Lock()
         self._looks = 0
         self.weak = False
@@ -63,6 +65,10 @@ class Servers:
             return str(self._arguments["path"])
         host = self._arguments.get("host", "localhost")
         return str(host), int(self._arguments.get("port", 6379))
+
+    def another(self, number: int) -> Address:
+        """One of the servers that were seen, another one for the next number."""
+        return self._seen[number % len(self._seen)]
 
     # Questions.
 
@@ -188,7 +194,10 @@ class Servers:
         own = [shard for shard in range(self._names.shards) if self._address(shard) == address]
         if own and found.get("appendonly") == "yes":
             await self._mend(wire, self._names.shared(own[0], keys.META), about["run_id"])
-        return checks.replicas_wanted(self._replicas_min, int(about["connected_slaves"]))
+        # A replica that is gone is missed for as long as this process lives.
+        attached = max(self._replicas.get(address, 0), int(about["connected_slaves"]))
+        self._replicas[address] = attached
+        return checks.replicas_wanted(self._replicas_min, attached)
 
     async def _check_data(self, wire: Wire) -> None:
         meta, layout = self._names.shared(0, keys.META), self._names.layout()

@@ -33,6 +33,7 @@ from laneway.stores.redis.cells import (
 from laneway.stores.redis.keys import Names, cluster, plain
 from laneway.stores.redis.limits import (
     ARRIVALS_PER_CALL_MAX,
+    CALL_BYTES_MAX,
     COMMITS_PER_CALL_MAX,
     VIEWS_PER_CALL_MAX,
 )
@@ -58,7 +59,9 @@ class RedisStore(RedisReader):
         replicas_min: int | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`clock` takes the place of the server's own, for tests alone."""
+        """`replicas_min` replicas must have a write before it is answered; None asks for all that
+        were attached when the server was reached. `clock` takes the place of the server's own, for
+        tests alone."""
         names: Names = cluster(prefix) if cluster_form else plain(prefix)
         token = token_hex(8)
         servers = Servers(url, names, durability=durability, replicas_min=replicas_min, token=token)
@@ -118,7 +121,7 @@ class RedisStore(RedisReader):
         calls: list[Call] = []
         asked: list[list[int]] = []
         for shard, numbers in groups.items():
-            for part in parts(numbers, ARRIVALS_PER_CALL_MAX):
+            for part in portions(numbers, arrivals):
                 asked.append(part)
                 chosen = [arrivals[number] for number in part]
                 calls.append(self._sender.accept(shard, chosen, here=here))
@@ -343,6 +346,19 @@ async def together(asked: Sequence["asyncio.Future[Any]"]) -> list[Any]:
 
 def parts(whole: list[T], size: int) -> list[list[T]]:
     return [whole[start : start + size] for start in range(0, len(whole), size)]
+
+
+def portions(numbers: list[int], arrivals: Sequence[Arrival]) -> list[list[int]]:
+    """Arrivals of one call each: bounded in number and in bytes, and at least one."""
+    made: list[list[int]] = []
+    size = 0
+    for number in numbers:
+        size += len(arrivals[number].payload)
+        if not made or len(made[-1]) == ARRIVALS_PER_CALL_MAX or size > CALL_BYTES_MAX:
+            made.append([])
+            size = len(arrivals[number].payload)
+        made[-1].append(number)
+    return made
 
 
 def answered(arrival: Arrival, reply: list[Any]) -> Answer:

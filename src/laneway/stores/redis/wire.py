@@ -87,10 +87,20 @@ class Wire:
             await asyncio.sleep(0)
             group = self._gather()
             try:
-                connection = await self._connected()
-            except StoreError as error:
-                refuse(group, error)
-                continue
+                await self._serve(group)
+            except BaseException as error:
+                # A bug or the end of the loop: nobody may be left waiting.
+                waiting, self._requests = [*group, *self._requests], deque()
+                refuse(waiting, StoreUnknown(f"{self.address} is no longer asked ({error!r})"))
+                await self._drop()
+                raise
+
+    async def _serve(self, group: list[Request]) -> None:
+        try:
+            connection = await self._connected()
+        except StoreError as error:
+            refuse(group, error)
+        else:
             await self._exchange(connection, group)
 
     def _gather(self) -> list[Request]:
@@ -116,10 +126,6 @@ class Wire:
             lost = [unanswered(request, problem) for request in group]
             settle(group, lost)
             return
-        except asyncio.CancelledError:
-            await self._drop()
-            refuse(group, StoreUnknown(f"the store was closed while it asked {self.address}"))
-            raise
         self.groups += 1
         self.grouped += len(group)
         answers = [self._answer(reply) for reply in replies[: len(group)]]
