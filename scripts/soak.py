@@ -35,6 +35,13 @@ def seeds(layer: str, total: int, piece: int) -> Part:
     return Part(f"simulator {layer}", total, piece, command)
 
 
+def fleet(store: str) -> Part:
+    """Three processes on one store: kills, stops past the lease, and a server that dies too."""
+    words = "--kills {count} --stops 4 --server-kills 3 --executions {executions} --seed {first}"
+    command = ["tests/fleet/runner.py", "--store", store, *words.split()]
+    return Part(f"fleet on {store}", 200, 50, command)
+
+
 PARTS = [
     seeds("s1", 100_000, 5_000),
     seeds("s2", 10_000, 1_000),
@@ -59,6 +66,7 @@ PARTS = [
             "{first}",
         ],
     ),
+    *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     Part("mutations", 1, 1, ["scripts/mutants.py"]),
     Part("demo", 1, 1, ["-m", "laneway", "demo", "--once"]),
 ]

@@ -14,7 +14,7 @@ RUNNER = Path(__file__).parent / "runner.py"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["postgres"])
+@pytest.mark.parametrize("store", ["postgres", "redis", "redis-cluster"])
 def test_each_execution_lands_once_and_in_its_lanes_order(store: str) -> None:
     plan = ["--store", store, "--kills", "10", "--stops", "2", "--server-kills", "1"]
     ran = subprocess.run(
