@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.engine.virtual import VirtualTime
 
-from laneway.core.errors import LeaseLost, StoreBusy, StoreClosed, StoreUnknown
+from laneway.core.errors import DeclaredDead, StoreBusy, StoreClosed, StoreUnknown
 from laneway.core.ids import Owner
 from laneway.engine.heart import Heart, Retention
 from laneway.engine.limits import (
@@ -124,7 +124,7 @@ def test_a_missed_beat_is_tried_again_and_may_come_in_time(
 
 @pytest.mark.parametrize(
     ("answer", "failure"),
-    [(Lost(), LeaseLost), (StoreClosed("x.db", "EIO"), StoreClosed), (KeyError("x"), KeyError)],
+    [(Lost(), DeclaredDead), (StoreClosed("x.db", "EIO"), StoreClosed), (KeyError("x"), KeyError)],
 )
 def test_an_owner_declared_dead_or_a_dead_store_stops_the_engine(
     answer: Any, failure: type[Exception]

@@ -10,6 +10,7 @@ import pytest
 from tests.engine.virtual import VirtualTime
 
 from laneway.core.errors import (
+    DeclaredDead,
     Draining,
     IntentNotFound,
     LeaseLost,
@@ -345,8 +346,8 @@ def test_an_owner_declared_dead_stops_and_accepts_nothing_that_it_would_not_do()
     async def body(house: House) -> None:
         house.book.pulse.bury(house.owner)
         await asyncio.sleep(3)
-        assert isinstance(house.engine.failure, LeaseLost)
-        with pytest.raises(LeaseLost):
+        assert isinstance(house.engine.failure, DeclaredDead)
+        with pytest.raises(DeclaredDead):
             await house.submit("d")
 
     House().run(body)

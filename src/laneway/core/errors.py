@@ -192,6 +192,20 @@ class LeaseLost(StoreError):
         super().__init__(f"the lease of {lane} (fence {fence}, version {version}) is lost")
 
 
+class DeclaredDead(StoreError):
+    """Others took this process's lanes: it must not act, and starts again under a new name."""
+
+    code = "declared_dead"
+    retry = "later"
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        super().__init__(
+            f"{owner} was silent for longer than its lease, and others took its lanes; nothing was "
+            "written, send it again, to another process or when this one has started again"
+        )
+
+
 class StoreUnknown(StoreError):
     """The write may or may not be there: load the lane again before anything else."""
 

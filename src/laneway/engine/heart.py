@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from laneway.core.errors import LeaseLost, StoreError
+from laneway.core.errors import DeclaredDead, StoreError
 from laneway.core.ids import Owner
 from laneway.engine.limits import (
     HEARTBEAT_MS,
@@ -95,7 +95,7 @@ class Heart:
         begun_ms = self._clock.monotonic_ms()
         answer = await self._store.beat(self._owner, self._pace.lease_ms)
         if isinstance(answer, Lost):
-            raise LeaseLost("every lane", 0, 0)
+            raise DeclaredDead(self._owner)
         self._until_ms = begun_ms + self._pace.stop_ms()
         self.beaten(answer.peers)
 
