@@ -196,15 +196,15 @@ class Follower:
         self._stream = stream
         self._may_see = may_see
         self._place: int | None = None
-        self._cursor = ""
+        self.cursor = ""
         self._page: list[Frames] = []
 
     def join(self, place: int, cursor: str) -> None:
-        self._place, self._cursor = place, cursor
+        self._place, self.cursor = place, cursor
 
     async def resume(self, cursor: str) -> None:
         """Go on behind a cursor. One that the store cannot read is refused here."""
-        self._cursor = cursor
+        self.cursor = cursor
         self._place = self._stream.place_behind(cursor)
         if self._place is None:
             await self._catch_up()
@@ -234,7 +234,7 @@ class Follower:
                 if frames:
                     return frames
             elif not await stream.moved(wait_s):
-                return sse.heartbeat(self._cursor)
+                return sse.heartbeat(self.cursor)
         return None
 
     def _fitting(self, entries: Sequence[Frames]) -> tuple[int, bytes]:
@@ -248,7 +248,7 @@ class Follower:
                 bodies.append(frames.body)
                 size += len(frames.body)
             taken += 1
-            self._cursor = frames.cursor
+            self.cursor = frames.cursor
         return taken, b"".join(bodies)
 
     async def _catch_up(self) -> None:
@@ -258,9 +258,9 @@ class Follower:
         async with stream.catching_up:
             await stream.pump()
             end = stream.end()
-            self._place = stream.place_behind(self._cursor)
+            self._place = stream.place_behind(self.cursor)
             if self._place is None:
-                entries = await stream.store.feed(self._cursor, FEED_PAGE)
+                entries = await stream.store.feed(self.cursor, FEED_PAGE)
                 self._page = [framed(entry) for entry in entries]
                 if not entries:
                     self._place = end  # A cursor from elsewhere; nothing is behind it.

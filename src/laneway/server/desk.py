@@ -42,6 +42,9 @@ class Word(Struct, frozen=True, kw_only=True):
 class EventReader(Protocol):
     """One client's place in the feed."""
 
+    cursor: str
+    """Behind what it has read so far."""
+
     async def read(self, wait_s: float) -> bytes | None:
         """Frames for the wire: a heartbeat when nothing came; None when it cannot follow, or when
         there is nothing more to follow here."""
