@@ -58,7 +58,7 @@ KEPT = ("sqlite", "sqlite never", "sqlite always", "disk", "disk never")
 
 READS = {
     *("ready", "load", "backlog", "mailbox", "intent", "find", "lane", "lanes", "oldest"),
-    *("page", "history", "feed"),
+    *("page", "history", "feed", "feed_end"),
 }
 
 
@@ -255,6 +255,20 @@ def test_a_commit_writes_all_that_it_holds(desk: Desk) -> None:
     assert desk.find("hash", "ff") == index
     (entry,) = desk.feed("", 10)
     assert (entry.lane, entry.version, entry.at_ms, entry.records) == (A, 1, 9, b"records")
+
+
+def test_the_end_of_the_feed_is_the_cursor_behind_all_that_was_told(desk: Desk) -> None:
+    start = desk.feed_end()
+    assert desk.feed(start, 10) == []
+    lease = desk.owned()
+    desk.commit(lease, 1, puts(feed=b"one"))
+    desk.commit(lease, 2, puts(feed=b"two"))
+    end = desk.feed_end()
+    assert desk.feed(end, 10) == []
+    assert [entry.records for entry in desk.feed(start, 10)] == [b"one", b"two"]
+    assert desk.feed(start, 10)[-1].cursor == end
+    desk.commit(lease, 3, puts(feed=b"three"))
+    assert [entry.records for entry in desk.feed(end, 10)] == [b"three"]
 
 
 def test_a_commit_that_breaks_a_law_writes_nothing_at_all(desk: Desk) -> None:

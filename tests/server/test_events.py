@@ -13,6 +13,7 @@ from tests.server.stage import Client, running, serving
 from laneway.feeds import stream as stream_module
 from laneway.server import events as events_module
 from laneway.wire import sse
+from laneway.wiring.server import allow_files
 
 
 class Seen(NamedTuple):
@@ -224,6 +225,30 @@ def test_many_readers_share_one_reader_of_the_feed() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
+def test_a_thousand_readers_hear_everything_and_the_queue_goes_on() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="1") as (up, client):
+            allow_files(4_000)
+
+            async def follow() -> int:
+                async with following(client) as follower:
+                    arrived.release()
+                    return len(await follower.take(40))
+
+            arrived = asyncio.Semaphore(0)
+            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+                tasks = [group.create_task(follow()) for _ in range(1_000)]
+                for _ in tasks:
+                    await arrived.acquire()
+                assert up.stream.followers == 1_000
+                for number in range(20):
+                    await client.finish((await client.send(str(number)))["id"])
+            assert {task.result() for task in tasks} == {40}
+
+    asyncio.run(main())
+
+
 def test_a_reader_that_cannot_follow_is_closed_and_resumes_by_its_cursor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -285,12 +310,12 @@ def test_one_stream_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(events_module, "EVENT_CLIENTS_MAX", 1)
 
     async def main() -> None:
-        async with serving() as client:
+        async with running() as (up, client):
             async with following(client):
                 heard = await client.get("/v1/events")
                 assert (heard.status, heard.code) == (503, "too_many_streams")
             async with asyncio.timeout(5):
-                while events_module.Clients.count:
+                while up.server.counts.streams:
                     await asyncio.sleep(0.01)
 
     asyncio.run(main())

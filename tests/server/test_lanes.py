@@ -71,6 +71,8 @@ def test_a_paused_lane_starts_nothing_until_it_is_resumed() -> None:
             assert (done.status, done.body["outcome"]) == (200, "done")
             assert done.body["lane"]["state"] == "paused"
             assert done.body["lane"]["reason"] == "upgrade"
+            assert done.body["lane"]["by"] == "loopback"
+            assert done.body["lane"]["since"].endswith("Z")
             sent = await client.send("later")
             shown = (await client.get(f"/v1/transactions/{sent['id']}")).body
             assert (shown["status"], shown["reason"]) == ("queued", "paused upgrade")

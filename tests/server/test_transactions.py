@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.server.stage import CALL, Heard, running, serving
 
+from laneway.core.errors import StoreBusy
 from laneway.wire.times import to_ms
 from laneway.wiring.config import load
 from laneway.wiring.server import Up
@@ -30,6 +31,50 @@ def test_a_202_names_the_place_of_a_durable_transaction(tmp_path: Path) -> None:
         async with serving(store__path=path, store__durability="full") as client:
             again = await client.get(heard.headers["Location"])
             assert (again.status, again.body["id"]) == (200, heard.body["id"])
+
+    asyncio.run(main())
+
+
+def test_no_202_is_sent_before_the_commit() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="60000") as (up, client):
+            store = up.laneway.store
+            accept = store.accept
+            synced = asyncio.Event()
+
+            async def later(arrivals: Any) -> Any:
+                await synced.wait()
+                return await accept(arrivals)
+
+            store.accept = lambda arrivals: asyncio.ensure_future(  # type: ignore[method-assign]
+                later(arrivals)
+            )
+            sent = asyncio.create_task(client.post("/v1/transactions", CALL))
+            await asyncio.sleep(0.1)
+            assert not sent.done()
+            assert (await client.get("/livez")).status == 200
+            synced.set()
+            assert (await sent).status == 202
+
+    asyncio.run(main())
+
+
+def test_a_store_that_cannot_say_whether_it_wrote_is_no_202() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            store = up.laneway.store
+
+            def doubtful(arrivals: Any) -> Any:
+                future = asyncio.get_running_loop().create_future()
+                future.set_exception(StoreBusy("locked"))
+                return future
+
+            accept, store.accept = store.accept, doubtful  # type: ignore[method-assign]
+            heard = await client.post("/v1/transactions", CALL)
+            assert (heard.status, heard.code) == (503, "store_busy")
+            assert heard.body["retryable"] is True
+            store.accept = accept  # type: ignore[method-assign]
+            assert (await client.post("/v1/transactions", CALL)).status == 202
 
     asyncio.run(main())
 

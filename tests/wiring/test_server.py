@@ -1,5 +1,6 @@
 """Laws of `laneway up`: what it prints, how it ends, and that nothing is lost either way."""
 
+import asyncio
 import json
 import os
 import re
@@ -15,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server.stage import running
+
+from laneway.ports import ContractCall, Execution
+from laneway.wiring.server import allow_files
 
 BODY = {"lane": "contract:Qm1", "payload": {"data": "x"}}
 
@@ -106,6 +111,26 @@ def test_a_signal_ends_it_and_what_was_accepted_goes_on_at_the_next_start(
             assert up.ask("GET", path)[0] == 200
 
 
+def test_no_send_is_started_after_the_end_has_begun() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="1") as (up, client):
+            begun: list[bool] = []
+            execute = up.laneway.host.execute
+
+            async def counted(call: ContractCall, parent: int) -> Execution:
+                begun.append(up.desk.draining)
+                return await execute(call, parent)
+
+            up.laneway.host.execute = counted  # type: ignore[method-assign]
+            for number in range(100):
+                await client.send(str(number), f"contract:Qm{number % 10}")
+            await up.close()
+            assert begun
+            assert not any(begun)
+
+    asyncio.run(main())
+
+
 @pytest.mark.slow
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     with served(tmp_path, *SLOW) as up:
@@ -156,3 +181,43 @@ def test_a_file_that_another_process_owns_is_refused_with_a_clear_word(tmp_path:
         lines = [line for line in err.splitlines() if line.startswith("laneway: ")]
         assert len(lines) == 1
         assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_ten_thousand_hostile_connections_lose_nothing_and_harm_no_other_caller(
+    tmp_path: Path,
+) -> None:
+    writers: list[asyncio.StreamWriter] = []
+
+    async def main(up: Served) -> None:
+        allow_files(12_000)
+        for _ in range(50):
+            opening = (asyncio.open_connection("127.0.0.1", up.port) for _ in range(200))
+            for _, writer in await asyncio.gather(*opening):
+                writer.write(b"POST /v1/transactions HTTP/1.1\r\nHost: local")
+                writers.append(writer)
+        begun = time.monotonic()
+        for _ in range(20):
+            status, _ = await asyncio.to_thread(up.ask, "POST", "/v1/transactions", BODY)
+            assert status == 202
+        assert time.monotonic() - begun < 5
+
+    async def end(up: Served) -> None:
+        try:
+            await main(up)
+        finally:
+            for writer in writers:
+                writer.transport.abort()
+            await asyncio.sleep(0)
+
+    with served(tmp_path, *SLOW, "--set", "server.connections_max=11000") as up:
+        asyncio.run(end(up))
+        for _ in range(100):
+            try:
+                status, lane = up.ask("GET", "/v1/lanes/contract:Qm1")
+            except OSError:
+                status = 503
+            if status == 200:
+                break
+            time.sleep(0.1)
+        assert lane["queue"]["enqueued"] == 20

@@ -38,9 +38,20 @@ def configured(command: Callable[..., T]) -> Callable[..., T]:
             flags["preset"] = preset
         if db is not None:
             flags["store.path"] = db
+        if isinstance(listen := others.pop("listen", None), str):
+            flags |= address(listen)
         return command(load(file, os.environ, flags), **others)
 
     return run
+
+
+def address(text: str) -> dict[str, str]:
+    """HOST:PORT, [HOST]:PORT or HOST, as flags."""
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, ""
+    given = {"server.listen": host.removeprefix("[").removesuffix("]")}
+    return given | {"server.port": port} if port else given
 
 
 def split(text: str) -> tuple[str, str]:

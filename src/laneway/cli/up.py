@@ -7,6 +7,9 @@ from laneway.wiring.config import Configuration
 
 
 @click.command()
+@click.option(
+    "--listen", metavar="HOST:PORT", help="Default: 127.0.0.1:8547. Elsewhere it needs API keys."
+)
 @configured
 def up(configuration: Configuration) -> int:
     """Serve the queue over HTTP.

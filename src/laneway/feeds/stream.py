@@ -6,11 +6,13 @@ with its cursor; who comes from further back reads pages from the store until it
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
+from laneway.core.errors import StoreError
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry, Result
 from laneway.engine.listeners import Listener
@@ -27,6 +29,8 @@ from laneway.feeds.limits import (
 )
 from laneway.ports import FeedEnd, Store
 from laneway.wire import sse
+
+log = logging.getLogger("laneway.events")
 
 LaneTest = Callable[[str], bool]
 
@@ -125,8 +129,13 @@ class Stream(Listener):
             except TimeoutError:
                 pass
             self._news.clear()
-            if await self.pump():
-                self._wake()
+            try:
+                if await self.pump():
+                    self._wake()
+            except StoreError as error:
+                # Whoever follows keeps its place; the next look goes on behind the last entry.
+                log.warning("the feed cannot be read, it is tried again: %s", error)
+                await asyncio.sleep(POLL_S)
             await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * self.followers))
 
     async def pump(self) -> int:

@@ -63,3 +63,5 @@ class LaneState(Struct, frozen=True):
     running_since_ms: int | None = None
     executed_count: int = 0
     failures: int = 0
+    by: str = ""
+    """Who paused or drained it."""

@@ -12,7 +12,7 @@ from laneway.core.errors import Draining, LanewayError
 from laneway.server import events, health, lanes, seed, transactions
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
-from laneway.server.call import Call
+from laneway.server.call import Call, Counts
 from laneway.server.connection import Gate
 from laneway.server.desk import Desk
 from laneway.server.limits import (
@@ -21,11 +21,12 @@ from laneway.server.limits import (
     LISTEN_BACKLOG,
     REQUEST_S,
     SHUTDOWN_S,
+    WAIT_S_MAX,
 )
 from laneway.server.openapi import document
 from laneway.server.route import Route, Told
 from laneway.version import __version__
-from laneway.wire.problem import problem
+from laneway.wire.problem import Problem, problem
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -68,6 +69,7 @@ class Server:
     ) -> None:
         self.urls: list[str] = []
         """Where it listens."""
+        self.counts = Counts()
         self._desk = desk
         self._access = Access(keys)
         self._bounds = bounds or Bounds()
@@ -116,25 +118,34 @@ class Server:
             self._runner = None
 
     def _serve(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        deadline_s = self._bounds.request_s_max + (WAIT_S_MAX if route.waits else 0)
+
         async def serve(request: web.Request) -> web.StreamResponse:
             try:
                 caller = self._access.caller(request, route.scope)
                 if route.writes and self._desk.draining:
                     raise Draining
-                call = Call(request, self._desk, caller)
-                if route.waits:
+                call = Call(request, self._desk, caller, self.counts)
+                if route.endless:
                     return await route.act(call)
-                async with asyncio.timeout(self._bounds.request_s_max):
+                async with asyncio.timeout(deadline_s):
                     return await route.act(call)
             except Refused as refused:
                 return refuse(refused.problem, refused.headers)
             except LanewayError as error:
                 return refuse_error(error)
             except TimeoutError:
-                detail = f"no answer within {self._bounds.request_s_max:g} s"
-                return refuse(problem(503, "too_slow", detail, retryable=True))
+                return refuse(too_slow(route, deadline_s))
 
         return serve
+
+
+def too_slow(route: Route, deadline_s: float) -> Problem:
+    detail = f"no answer within {deadline_s:g} s"
+    if route.writes:
+        # It may become durable yet: only the same key makes a second try safe.
+        detail += "; nobody knows whether it was accepted: ask, or send it with the same key"
+    return problem(503, "too_slow", detail, retryable=not route.writes)
 
 
 @web.middleware

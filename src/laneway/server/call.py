@@ -20,20 +20,31 @@ B = TypeVar("B", bound=msgspec.Struct)
 T = TypeVar("T")
 
 
+class Counts:
+    """Requests of one server that hold their connection now."""
+
+    def __init__(self) -> None:
+        self.waits = 0
+        self.streams = 0
+
+
 class Call:
     """What an action is given."""
 
-    __slots__ = ("caller", "desk", "request")
+    __slots__ = ("caller", "counts", "desk", "request")
 
-    def __init__(self, request: web.Request, desk: Desk, caller: Caller) -> None:
+    def __init__(self, request: web.Request, desk: Desk, caller: Caller, counts: Counts) -> None:
         self.request = request
         self.desk = desk
         self.caller = caller
+        self.counts = counts
 
     def path(self, name: str) -> str:
         return self.request.match_info[name]
 
     def query(self, kind: type[Q]) -> Q:
+        if not self.request.query_string:
+            return kind()  # Every parameter has a default.
         given: dict[str, Any] = dict(self.request.query)
         if len(given) != len(self.request.query):
             raise invalid("invalid_query", "a parameter may be given once")
@@ -65,6 +76,8 @@ class Call:
         if (request.content_length or 0) > size_max:
             raise too_large(size_max)
         try:
+            if request.content.is_eof():
+                return await request.read()  # It is all here: there is nothing to wait for.
             async with asyncio.timeout(BODY_READ_S):
                 return await request.read()
         except web.HTTPRequestEntityTooLarge:

@@ -13,6 +13,7 @@ from laneway.server.limits import (
     HEADER_COUNT_MAX,
     HEADER_LINE_BYTES_MAX,
     HEADER_READ_S,
+    KEEP_ALIVE_S,
     LINGER_S,
     RETRY_AFTER_S,
 )
@@ -58,14 +59,16 @@ class Turned(asyncio.Protocol):
 
 
 class Connection(web.RequestHandler):
-    __slots__ = ("_gate", "lost")
+    """Like aiohttp's own, with a deadline for headers and problems for bad HTTP."""
+
+    __slots__ = ("_deadline", "_gate", "lost")
 
     def __init__(self, gate: Gate, server: web.Server, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(
             server,
             loop=loop,
             access_log=NO_LOG,
-            keepalive_timeout=HEADER_READ_S,
+            keepalive_timeout=KEEP_ALIVE_S,
             max_line_size=HEADER_LINE_BYTES_MAX,
             max_field_size=HEADER_LINE_BYTES_MAX,
             max_headers=HEADER_COUNT_MAX,
@@ -74,18 +77,38 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
         )
         self._gate = gate
+        self._deadline: asyncio.TimerHandle | None = None
         self.lost: Callable[[], object] | None = None
         """Called when the client goes away, for what would not notice by itself."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._gate.count += 1
         super().connection_made(transport)
+        self._expect_headers()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._gate.count -= 1
+        self._headers_came()
         if self.lost is not None:
             self.lost()
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        count = self._request_count
+        super().data_received(data)
+        if self._request_count != count:
+            self._headers_came()
+        elif self._waiter is not None and self._deadline is None:
+            # It waits for a request, and this was not all of its headers.
+            self._expect_headers()
+
+    def _expect_headers(self) -> None:
+        self._deadline = self._loop.call_later(HEADER_READ_S, self.force_close)
+
+    def _headers_came(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def handle_error(
         self,

@@ -45,12 +45,6 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
     cursor: CursorText | UnsetType = UNSET
 
 
-class Clients:
-    """How many streams are open now."""
-
-    count = 0
-
-
 async def events(call: Call) -> web.StreamResponse:
     """What became true, as it does: `transaction.` and a status word, `lane.` and what happened."""
     query = call.query(EventQuery)
@@ -60,14 +54,14 @@ async def events(call: Call) -> web.StreamResponse:
     after = call.request.headers.get(LAST_EVENT_ID, given(query.cursor))
     if after is not None and len(after) > EVENT_CURSOR_CHARS_MAX:
         raise Refused(problem(422, "bad_request", "not a cursor", field=LAST_EVENT_ID))
-    if Clients.count >= EVENT_CLIENTS_MAX:
+    if call.counts.streams >= EVENT_CLIENTS_MAX:
         detail = f"{EVENT_CLIENTS_MAX} streams are open already"
         raise Refused(problem(503, "too_many_streams", detail, retryable=True))
-    Clients.count += 1
+    call.counts.streams += 1
     try:
         return await stream(call, lane, after)
     finally:
-        Clients.count -= 1
+        call.counts.streams -= 1
 
 
 async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamResponse:
@@ -106,6 +100,6 @@ ROUTES = (
         query=EventQuery,
         headers=(LAST_EVENT_ID,),
         told={200: Told("A stream that does not end.", str, content_type=sse.CONTENT_TYPE)},
-        waits=True,
+        endless=True,
     ),
 )

@@ -7,9 +7,12 @@ HEADER_LINE_BYTES_MAX = 8_190
 HEADER_COUNT_MAX = 64
 """A request line or header longer than a page is an attack; browsers send about twenty headers."""
 
-HEADER_READ_S = 15.0
-"""From the connection, or from the last answer, to the end of the next request's headers. It is
-the keep-alive time too: a slow sender and an idle one hold the same connection."""
+HEADER_READ_S = 10.0
+"""From the connection, or from the first byte of a later request, to the end of its headers."""
+
+KEEP_ALIVE_S = 75.0
+"""An idle connection is kept longer than clients and proxies keep theirs (15 to 60 s): were we
+the first to close, a request could meet the closing and nobody would know whether it came."""
 
 BODY_READ_S = 20.0
 """Two megabytes in 20 s is 0.8 Mbit/s; who is slower holds a buffer of ours for nothing."""

@@ -43,7 +43,9 @@ class Route(Struct, frozen=True, kw_only=True):
     writes: bool = False
     """Refused while the process is about to end."""
     waits: bool = False
-    """It may take as long as its caller likes: no deadline of its own."""
+    """It may take as much longer as its caller says, up to a minute."""
+    endless: bool = False
+    """A stream: it has no deadline."""
 
     def name(self) -> str:
         return self.act.__name__

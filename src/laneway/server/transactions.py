@@ -52,12 +52,6 @@ class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
     dry_run: DryRun = False
 
 
-class Waits:
-    """How many requests wait for a final answer now."""
-
-    count = 0
-
-
 async def enqueue(call: Call) -> web.Response:
     """Queue a transaction; answers when it is durable."""
     query = call.query(WaitQuery)
@@ -75,13 +69,13 @@ async def enqueue(call: Call) -> web.Response:
 
 
 async def waited(call: Call, intent: str, timeout_s: int) -> Tx:
-    if Waits.count >= WAITS_MAX:
+    if call.counts.waits >= WAITS_MAX:
         return await call.desk.show(intent)
-    Waits.count += 1
+    call.counts.waits += 1
     try:
         return await call.desk.wait(intent, timeout_s)
     finally:
-        Waits.count -= 1
+        call.counts.waits -= 1
 
 
 def location(intent: str) -> str:

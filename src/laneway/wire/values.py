@@ -117,6 +117,9 @@ class Lane(Struct, frozen=True, kw_only=True):
     state: str
     """idle, ready, running, backing off, recovering, tripped, halted, paused or draining."""
     reason: str
+    by: str
+    """Who paused or drained it."""
+    since: Moment | None
     waiting: int
     running: int
     oldest_waiting_ms: int | None

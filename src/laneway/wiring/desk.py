@@ -28,7 +28,7 @@ from laneway.wiring.arrivals import Arrivals
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
-from laneway.wiring.limits import FOLLOW_S_MAX, RETRY_AFTER_S
+from laneway.wiring.limits import FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.shown import Shower
@@ -81,7 +81,7 @@ class EngineDesk:
         answer = await self._engine.submit(arrival)
         match answer:
             case Accepted():
-                return Taken(accepted_tx(arrival, answer), replayed=False)
+                return Taken(accepted_tx(arrival, answer, asked), replayed=False)
             case Replayed(id=intent):
                 return Taken(await self.show(intent), replayed=True)
             case Conflict(id=intent):
@@ -204,13 +204,22 @@ class EngineDesk:
     # The rest.
 
     async def queues(self) -> Sequence[QueueMetrics]:
-        return await self._laneway.metrics()
+        """Page by page: there may be very many, and others want their turn too."""
+        queues: list[QueueMetrics] = []
+        after: LaneId | None = None
+        while True:
+            views = await self._store.lanes(after, LANE_PAGE)
+            queues += [self._shower.metrics(view) for view in views]
+            if len(views) < LANE_PAGE:
+                return queues
+            after = views[-1].tail.lane
+            await asyncio.sleep(0)
 
     async def checks(self) -> Sequence[Check]:
         return await self._readiness.checks()
 
     async def measure(self) -> bytes:
-        return self._meter.scrape(await self._laneway.metrics())
+        return self._meter.scrape(await self.queues())
 
     async def follow(self, after: str | None, may_see: LaneTest) -> EventReader:
         return await self._events.follow(after, may_see)

@@ -22,6 +22,10 @@ class LaneShown(msgspec.Struct, frozen=True):
     running_ms: int | None
     failures: int
     metrics: QueueMetrics
+    since_ms: int = 0
+    """Since when it is so; 0 if it always was."""
+    by: str = ""
+    """Who paused or drained it."""
 
 
 class IntentShown(msgspec.Struct, frozen=True):
@@ -62,6 +66,8 @@ class Shower:
             running_ms=None if since_ms is None else age(since_ms, now_ms),
             failures=state.failures,
             metrics=self.metrics(view),
+            since_ms=state.since_ms,
+            by=state.by,
         )
 
     def intent(self, view: IntentView, lane: LaneView) -> IntentShown:

@@ -73,7 +73,7 @@ def tx_of(view: IntentView, shown: IntentShown) -> Tx:
     )
 
 
-def accepted_tx(arrival: Arrival, answer: Accepted) -> Tx:
+def accepted_tx(arrival: Arrival, answer: Accepted, payload: ContractPayload) -> Tx:
     """A transaction that became durable just now: nothing needs to be read for it."""
     valid_until_ms = arrival.valid_until_ms
     return Tx(
@@ -87,7 +87,7 @@ def accepted_tx(arrival: Arrival, answer: Accepted) -> Tx:
         idempotency_key=arrival.key,
         priority=arrival.priority,
         valid_until=None if valid_until_ms is None else to_time(valid_until_ms),
-        payload=payload_of(arrival.payload),
+        payload=payload,
     )
 
 
@@ -107,6 +107,8 @@ def lane_of(shown: LaneShown) -> Lane:
         id=shown.lane,
         state=shown.state,
         reason=shown.reason,
+        by=shown.by,
+        since=to_time(shown.since_ms) if shown.since_ms else None,
         waiting=shown.waiting,
         running=shown.running,
         oldest_waiting_ms=shown.oldest_waiting_ms,

@@ -34,6 +34,11 @@ def metrics(stage: Stage, accepted: int, *, leased: bool = True) -> QueueMetrics
 
 def test_a_lane_that_never_ran_is_idle() -> None:
     assert describe(b"", ContractSettings()) == LaneState("idle", "", 0)
+    paused = Stage()
+    paused.tell("pause", by="ann", reason="upgrade")
+    assert (shown(paused).word, shown(paused).by) == ("paused", "ann")
+    paused.tell("resume", by="bob")
+    assert (shown(paused).word, shown(paused).by) == ("idle", "")
 
 
 def test_a_lane_says_what_it_does_and_since_when() -> None:

@@ -40,6 +40,7 @@ def describe(state: bytes, settings: ContractSettings) -> LaneState:
         running_since_ms=head.running_since_ms,
         executed_count=head.started_count,
         failures=head.failures,
+        by=head.by if word in ("paused", "draining") else "",
     )
 
 

@@ -1,0 +1,51 @@
+"""`laneway up` is called with the configuration that the command line describes."""
+
+from pathlib import Path
+
+import pytest
+
+from laneway.cli.app import run
+from laneway.cli.options import address
+from laneway.wiring import server
+from laneway.wiring.config import Configuration
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", "8000"),
+        ("localhost", "localhost", None),
+        ("[::1]:8000", "::1", "8000"),
+        ("[::1]", "::1", None),
+    ],
+)
+def test_an_address_is_a_host_and_perhaps_a_port(text: str, host: str, port: str | None) -> None:
+    expected = {"server.listen": host} | ({} if port is None else {"server.port": port})
+    assert address(text) == expected
+
+
+def test_the_server_is_started_as_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Configuration] = []
+
+    async def serve(configuration: Configuration, say: object) -> int:
+        seen.append(configuration)
+        return 3
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(server, "serve", serve)
+    assert run(["up", "--listen", "127.0.0.1:9000", "--db", "q.db"]) == 3
+    config = seen[0].config
+    assert (config.server.listen, config.server.port, config.store.path) == (
+        "127.0.0.1",
+        9000,
+        "q.db",
+    )
+
+
+def test_a_server_for_others_does_not_start_without_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["up", "--listen", "0.0.0.0:9000"]) == 2
+    assert "needs API keys" in capsys.readouterr().err
+    assert run(["up", "--listen", "127.0.0.1:many"]) == 2

@@ -1,0 +1,164 @@
+"""Laws of the shared reader that a real socket cannot show."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from laneway.core.errors import StoreBusy
+from laneway.core.ids import LaneId
+from laneway.core.rows import FeedEntry
+from laneway.feeds import stream as stream_module
+from laneway.feeds.stream import Stream, end_of, framed
+from laneway.lanes.contract.values import ModeChanged
+
+RECORDS = msgspec.msgpack.encode((ModeChanged("paused", "r", "ann", 5),))
+
+
+class Feed:
+    """A feed without an end to ask for, as a store may have it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    async def feed(self, after: str, limit: int) -> list[FeedEntry]:
+        begin = int(after or 0)
+        return [
+            FeedEntry(str(number), LaneId(f"contract:Q{number % 2}"), number, 0, RECORDS)
+            for number in range(begin + 1, min(self.count, begin + limit) + 1)
+        ]
+
+
+def ids(frames: bytes | None) -> list[int]:
+    assert frames is not None
+    lines = frames.decode().splitlines()
+    return [int(line[4:]) for line in lines if line.startswith("id: ")]
+
+
+def streaming(feed: Any) -> Stream:
+    stream = Stream()
+    stream.store = feed
+    return stream
+
+
+def test_the_end_of_a_feed_that_cannot_be_asked_for_is_read() -> None:
+    async def main() -> None:
+        assert await end_of(Feed(1_300)) == "1300"  # type: ignore[arg-type]
+        assert await end_of(Feed(0)) == ""  # type: ignore[arg-type]
+
+    asyncio.run(main())
+
+
+def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None:
+    async def main() -> None:
+        feed = Feed(1_300)
+        stream = streaming(feed)
+        live = await stream.follow(None, lambda lane: True)
+        late = await stream.follow("", lambda lane: True)
+        seen: list[int] = []
+        while len(seen) < 1_300:
+            seen += ids(await late.read(1))
+        feed.count = 1_305
+        stream.told(LaneId("contract:Q"), (), ())
+        seen += ids(await late.read(2))
+        assert seen == list(range(1, 1_306))
+        assert ids(await live.read(2)) == list(range(1_301, 1_306))
+        for follower in (live, late):
+            follower.leave()
+        assert stream._task is None
+
+    asyncio.run(main())
+
+
+def test_a_filter_passes_over_pages_that_it_may_not_see() -> None:
+    async def main() -> None:
+        stream = streaming(Feed(1_300))
+        follower = await stream.follow("", lambda lane: lane == "contract:Q1")
+        seen: list[int] = []
+        while len(seen) < 650:
+            seen += ids(await follower.read(1))
+        assert seen == list(range(1, 1_301, 2))
+        assert ids(await follower.read(0.01)) == [1_300]  # A heartbeat, with the cursor.
+        follower.leave()
+
+    asyncio.run(main())
+
+
+def test_one_write_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "FRAMES_BYTES_MAX", 1_000)
+
+    async def main() -> None:
+        stream = streaming(Feed(50))
+        follower = await stream.follow("", lambda lane: True)
+        seen: list[int] = []
+        while len(seen) < 50:
+            frames = await follower.read(1)
+            assert frames is not None
+            assert len(frames) <= 1_000
+            seen += ids(frames)
+        assert seen == list(range(1, 51))
+        follower.leave()
+
+    asyncio.run(main())
+
+
+def test_what_others_committed_is_found_by_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "POLL_S", 0.01)
+
+    async def main() -> None:
+        feed = Feed(0)
+        stream = streaming(feed)
+        follower = await stream.follow(None, lambda lane: True)
+        feed.count = 1
+        assert ids(await follower.read(2)) == [1]
+        follower.leave()
+
+    asyncio.run(main())
+
+
+def test_a_stream_that_ended_lets_everyone_go() -> None:
+    async def main() -> None:
+        stream = streaming(Feed(3))
+        follower = await stream.follow(None, lambda lane: True)
+        reading = asyncio.create_task(follower.read(60))
+        await asyncio.sleep(0)
+        stream.close()
+        assert await reading is None
+        late = await stream.follow(None, lambda lane: True)
+        assert await late.read(60) is None
+
+    asyncio.run(main())
+
+
+def test_only_the_last_event_of_a_commit_carries_its_cursor() -> None:
+    two = (ModeChanged("paused", "r", "ann", 5), ModeChanged("running", "r", "ann", 5))
+    frames = framed(FeedEntry("7", LaneId("contract:Q"), 1, 0, msgspec.msgpack.encode(two)))
+    first, second = frames.body.split(b"\n\n")[:2]
+    assert b"id:" not in first
+    assert b"id: 7" in second
+
+
+def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_module, "POLL_S", 0.01)
+
+    class Broken(Feed):
+        failures = 3
+
+        async def feed(self, after: str, limit: int) -> list[FeedEntry]:
+            if self.count and self.failures:
+                self.failures -= 1
+                raise StoreBusy("gone for a moment")
+            return await super().feed(after, limit)
+
+    async def main() -> None:
+        feed = Broken(0)
+        stream = streaming(feed)
+        follower = await stream.follow(None, lambda lane: True)
+        feed.count = 3
+        assert ids(await follower.read(5)) == [1, 2, 3]
+        follower.leave()
+
+    asyncio.run(main())
