@@ -9,8 +9,10 @@ import pytest
 from laneway.core.errors import StoreBusy
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
+from laneway.feeds import ring as ring_module
 from laneway.feeds import stream as stream_module
-from laneway.feeds.stream import Stream, end_of, framed
+from laneway.feeds.ring import framed
+from laneway.feeds.stream import Stream, end_of
 from laneway.lanes.contract.values import ModeChanged
 
 RECORDS = msgspec.msgpack.encode((ModeChanged("paused", "r", "ann", 5),))
@@ -54,8 +56,8 @@ def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None
     async def main() -> None:
         feed = Feed(1_300)
         stream = streaming(feed)
-        live = await stream.follow(None, lambda lane: True)
-        late = await stream.follow("", lambda lane: True)
+        live = await stream.follow(None, None, None)
+        late = await stream.follow("", None, None)
         seen: list[int] = []
         while len(seen) < 1_300:
             seen += ids(await late.read(1))
@@ -74,23 +76,24 @@ def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None
 def test_a_filter_passes_over_pages_that_it_may_not_see() -> None:
     async def main() -> None:
         stream = streaming(Feed(1_300))
-        follower = await stream.follow("", lambda lane: lane == "contract:Q1")
-        seen: list[int] = []
-        while len(seen) < 650:
-            seen += ids(await follower.read(1))
-        assert seen == list(range(1, 1_301, 2))
-        assert ids(await follower.read(0.01)) == [1_300]  # A heartbeat, with the cursor.
-        follower.leave()
+        for lane, may_see in (("contract:Q1", None), (None, lambda lane: lane == "contract:Q1")):
+            follower = await stream.follow("", lane, may_see)
+            seen: list[int] = []
+            while len(seen) < 650:
+                seen += ids(await follower.read(1))
+            assert seen == list(range(1, 1_301, 2))
+            assert ids(await follower.read(0.01)) == [1_300]  # A heartbeat, with the cursor.
+            follower.leave()
 
     asyncio.run(main())
 
 
 def test_one_write_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "FRAMES_BYTES_MAX", 1_000)
+    monkeypatch.setattr(ring_module, "BATCH_BYTES_MAX", 1_000)
 
     async def main() -> None:
         stream = streaming(Feed(50))
-        follower = await stream.follow("", lambda lane: True)
+        follower = await stream.follow("", None, None)
         seen: list[int] = []
         while len(seen) < 50:
             frames = await follower.read(1)
@@ -109,7 +112,7 @@ def test_what_others_committed_is_found_by_looking(monkeypatch: pytest.MonkeyPat
     async def main() -> None:
         feed = Feed(0)
         stream = streaming(feed)
-        follower = await stream.follow(None, lambda lane: True)
+        follower = await stream.follow(None, None, None)
         feed.count = 1
         assert ids(await follower.read(2)) == [1]
         follower.leave()
@@ -120,12 +123,12 @@ def test_what_others_committed_is_found_by_looking(monkeypatch: pytest.MonkeyPat
 def test_a_stream_that_ended_lets_everyone_go() -> None:
     async def main() -> None:
         stream = streaming(Feed(3))
-        follower = await stream.follow(None, lambda lane: True)
+        follower = await stream.follow(None, None, None)
         reading = asyncio.create_task(follower.read(60))
         await asyncio.sleep(0)
         stream.close()
         assert await reading is None
-        late = await stream.follow(None, lambda lane: True)
+        late = await stream.follow(None, None, None)
         assert await late.read(60) is None
 
     asyncio.run(main())
@@ -156,7 +159,7 @@ def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
     async def main() -> None:
         feed = Broken(0)
         stream = streaming(feed)
-        follower = await stream.follow(None, lambda lane: True)
+        follower = await stream.follow(None, None, None)
         feed.count = 3
         assert ids(await follower.read(5)) == [1, 2, 3]
         follower.leave()

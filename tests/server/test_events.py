@@ -10,7 +10,7 @@ import pytest
 from aiohttp import ClientResponse
 from tests.server.stage import Client, running, serving
 
-from laneway.feeds import stream as stream_module
+from laneway.feeds import ring as ring_module
 from laneway.server import events as events_module
 from laneway.wire import sse
 from laneway.wiring.server import allow_files
@@ -252,19 +252,19 @@ def test_a_thousand_readers_hear_everything_and_the_queue_goes_on() -> None:
 def test_a_reader_that_cannot_follow_is_closed_and_resumes_by_its_cursor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stream_module, "RING_ENTRIES_MAX", 4)
+    monkeypatch.setattr(ring_module, "RING_BATCHES_MAX", 4)
 
     async def main() -> None:
         async with running() as (up, client):
             stream = up.stream
-            slow = await stream.follow(None, lambda lane: True)
-            quick = await stream.follow(None, lambda lane: True)
+            slow = await stream.follow(None, None, None)
+            quick = await stream.follow(None, None, None)
             for number in range(12):
                 await client.finish((await client.send(str(number)))["id"])
                 while (await quick.read(0.05) or b"").find(b"confirmed") < 0:
                     pass
             assert await slow.read(0) is None
-            again = await stream.follow("0", lambda lane: True)
+            again = await stream.follow("0", None, None)
             seen = b""
             while seen.count(b"transaction.confirmed") < 24:  # Its type stands twice in each.
                 seen += await again.read(1) or b""

@@ -7,53 +7,27 @@ with its cursor; who comes from further back reads pages from the store until it
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-import msgspec
 
 from laneway.core.errors import StoreError
 from laneway.core.ids import LaneId
-from laneway.core.rows import FeedEntry, Result
+from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
-from laneway.feeds.events import events_of
 from laneway.feeds.limits import (
     CATCH_UPS_MAX,
     FEED_PAGE,
-    FRAMES_BYTES_MAX,
     POLL_S,
-    RING_BYTES_MAX,
-    RING_ENTRIES_MAX,
+    STEP_S,
     TICK_S_MIN,
     TICK_S_READER,
 )
+from laneway.feeds.ring import Batch, LaneTest, Place, Ring, View, batches
 from laneway.ports import FeedEnd, Store
 from laneway.wire import sse
 
 log = logging.getLogger("laneway.events")
-
-LaneTest = Callable[[str], bool]
-
-encode = msgspec.json.Encoder().encode
-
-
-class Frames(msgspec.Struct, frozen=True):
-    """One entry of the feed as the wire has it; empty when it tells nobody anything."""
-
-    cursor: str
-    lane: LaneId
-    body: bytes
-
-
-def framed(entry: FeedEntry) -> Frames:
-    events = events_of(entry)
-    last = len(events) - 1
-    # Only the last event carries the cursor: who is cut off in between gets the entry again.
-    body = b"".join(
-        sse.frame(event.type, encode(event), entry.cursor if place == last else None)
-        for place, event in enumerate(events)
-    )
-    return Frames(entry.cursor, entry.lane, body)
 
 
 class Stream(Listener):
@@ -64,32 +38,27 @@ class Stream(Listener):
         """Whose feed it is; told before anyone follows."""
         self.followers = 0
         self.ended = False
-        self._ring: list[Frames] = []
-        self._places: dict[str, int] = {}
-        self._base = 0
-        """The place of the ring's first entry; places count from the start of this stream."""
-        self._bytes = 0
-        self._end = ""
+        self.ring = Ring()
+        self.catching_up = asyncio.Semaphore(CATCH_UPS_MAX)
         self._news = asyncio.Event()
-        self._moved = asyncio.Event()
         self._reading = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self.catching_up = asyncio.Semaphore(CATCH_UPS_MAX)
+        self._sleepers: dict[LaneId | None, set[asyncio.Future[bool]]] = {}
+        """Those who wait: for one lane, or for any (None)."""
 
     def told(self, _lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
         self._news.set()
 
-    async def follow(self, after: str | None, may_see: LaneTest) -> "Follower":
+    async def follow(
+        self, after: str | None, lane: str | None, may_see: LaneTest | None
+    ) -> "Follower":
         """Behind this cursor; None begins with what happens next."""
-        follower = Follower(self, may_see)
+        follower = Follower(self, View(None if lane is None else LaneId(lane), may_see))
         self.followers += 1
         try:
             if self._task is None and not self.ended:
                 await self._begin()
-            if after is None:
-                follower.join(self.end(), self._end)
-            else:
-                await follower.resume(after)
+            await follower.resume(self.ring.cursor if after is None else after)
         except BaseException:
             self.left()
             raise
@@ -106,20 +75,15 @@ class Stream(Listener):
         async with self._reading:
             if self._task is None:
                 assert self.store is not None
-                self._forget()
-                self._end = await end_of(self.store)
+                self.ring.clear(await end_of(self.store))
                 self._task = asyncio.create_task(self._run(), name="laneway-events")
-
-    def _forget(self) -> None:
-        self._base += len(self._ring)
-        self._ring, self._places, self._bytes = [], {}, 0
 
     def close(self) -> None:
         """Let everyone go."""
         self.ended = True
         if self._task is not None:
             self._task.cancel()
-        self._wake()
+        self._wake(tuple(self._sleepers))
 
     async def _run(self) -> None:
         while True:
@@ -130,91 +94,76 @@ class Stream(Listener):
                 pass
             self._news.clear()
             try:
-                if await self.pump():
-                    self._wake()
+                woken = await self.pump()
             except StoreError as error:
                 # Whoever follows keeps its place; the next look goes on behind the last entry.
                 log.warning("the feed cannot be read, it is tried again: %s", error)
                 await asyncio.sleep(POLL_S)
-            await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * self.followers))
+                continue
+            await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * woken))
 
     async def pump(self) -> int:
-        """Read what was told since; how many entries that were."""
-        count = 0
+        """Read what was told since; how many followers that woke."""
+        woken = 0
         assert self.store is not None
         async with self._reading:
             while True:
-                entries = await self.store.feed(self._end, FEED_PAGE)
-                for entry in entries:
-                    self._add(framed(entry))
-                count += len(entries)
+                entries = await self.store.feed(self.ring.cursor, FEED_PAGE)
+                for batch in batches(entries):
+                    self.ring.add(batch)
+                    woken += self._wake((*batch.lanes(), None))
                 if len(entries) < FEED_PAGE:
-                    return count
+                    return woken
                 await asyncio.sleep(0)
 
-    def _add(self, frames: Frames) -> None:
-        self._places[frames.cursor] = self.end()
-        self._ring.append(frames)
-        self._bytes += len(frames.body)
-        self._end = frames.cursor
-        if len(self._ring) > 2 * RING_ENTRIES_MAX or self._bytes > 2 * RING_BYTES_MAX:
-            # By halves, for the front of a list is dear to cut.
-            half = (len(self._ring) + 1) // 2
-            for old in self._ring[:half]:
-                del self._places[old.cursor]
-                self._bytes -= len(old.body)
-            del self._ring[:half]
-            self._base += half
+    def _wake(self, lanes: Iterable[LaneId | None]) -> int:
+        count = 0
+        for lane in lanes:
+            for sleeper in self._sleepers.pop(lane, ()):
+                if not sleeper.done():
+                    sleeper.set_result(True)
+                    count += 1
+        return count
 
-    def _wake(self) -> None:
-        moved, self._moved = self._moved, asyncio.Event()
-        moved.set()
-
-    # For followers.
-
-    def end(self) -> int:
-        return self._base + len(self._ring)
-
-    def end_cursor(self) -> str:
-        return self._end
-
-    def place_behind(self, cursor: str) -> int | None:
-        """The place that follows this cursor, if the ring still knows it."""
-        if cursor == self._end:
-            return self.end()
-        place = self._places.get(cursor)
-        return None if place is None else place + 1
-
-    def since(self, place: int) -> Sequence[Frames] | None:
-        """Entries from this place on; None if they are no longer all there."""
-        return None if place < self._base else self._ring[place - self._base :]
-
-    async def moved(self, wait_s: float) -> bool:
+    async def moved(self, lane: LaneId | None, wait_s: float) -> bool:
+        """Wait for news of a lane (None: of any); False when the time is over."""
+        loop = asyncio.get_running_loop()
+        sleeper: asyncio.Future[bool] = loop.create_future()
+        self._sleepers.setdefault(lane, set()).add(sleeper)
+        timer = loop.call_later(wait_s, expire, sleeper)
         try:
-            async with asyncio.timeout(wait_s):
-                await self._moved.wait()
-        except TimeoutError:
-            return False
-        return True
+            return await sleeper
+        finally:
+            timer.cancel()
+            self._forget(lane, sleeper)
+
+    def _forget(self, lane: LaneId | None, sleeper: "asyncio.Future[bool]") -> None:
+        sleepers = self._sleepers.get(lane)
+        if sleepers is not None:
+            sleepers.discard(sleeper)
+            if not sleepers:
+                del self._sleepers[lane]
+
+
+def expire(sleeper: "asyncio.Future[bool]") -> None:
+    if not sleeper.done():
+        sleeper.set_result(False)
 
 
 class Follower:
     """One client's place: in the ring, or in the store while it catches up."""
 
-    def __init__(self, stream: Stream, may_see: LaneTest) -> None:
+    def __init__(self, stream: Stream, view: View) -> None:
         self._stream = stream
-        self._may_see = may_see
-        self._place: int | None = None
+        self._view = view
+        self._place: Place | None = None
         self.cursor = ""
-        self._page: list[Frames] = []
-
-    def join(self, place: int, cursor: str) -> None:
-        self._place, self.cursor = place, cursor
+        self._page: deque[Batch] = deque()
 
     async def resume(self, cursor: str) -> None:
         """Go on behind a cursor. One that the store cannot read is refused here."""
         self.cursor = cursor
-        self._place = self._stream.place_behind(cursor)
+        self._place = self._stream.ring.behind(cursor)
         if self._place is None:
             await self._catch_up()
 
@@ -223,42 +172,49 @@ class Follower:
 
     async def read(self, wait_s: float) -> bytes | None:
         """Frames that this client may see; a heartbeat when none came."""
-        stream = self._stream
+        stream, ring = self._stream, self._stream.ring
         while not stream.ended:
             if self._page:
-                taken, frames = self._fitting(self._page)
-                del self._page[:taken]
-                if frames:
-                    return frames
-                continue
-            if self._place is None:
+                frames = self._hear(self._page.popleft())
+            elif self._place is None:
                 await self._catch_up()
                 continue
-            fresh = stream.since(self._place)
-            if fresh is None:
+            elif not ring.has(self._place):
                 return None
-            if fresh:
-                taken, frames = self._fitting(fresh)
-                self._place += taken
-                if frames:
-                    return frames
-            elif not await stream.moved(wait_s):
-                return sse.heartbeat(self.cursor)
+            else:
+                batch = ring.at(self._place)
+                if batch is None:
+                    if not await self._news(wait_s):
+                        return sse.heartbeat(self.cursor)
+                    continue
+                rest = batch.rest(self._place.skip)
+                self._place = Place(self._place.batch + 1)
+                frames = b"" if rest is None else self._hear(rest)
+            if frames:
+                return frames
         return None
 
-    def _fitting(self, entries: Sequence[Frames]) -> tuple[int, bytes]:
-        """How many entries fit into one write, and what they say to this client."""
-        bodies: list[bytes] = []
-        size = taken = 0
-        for frames in entries:
-            if frames.body and self._may_see(frames.lane):
-                if bodies and size + len(frames.body) > FRAMES_BYTES_MAX:
-                    break
-                bodies.append(frames.body)
-                size += len(frames.body)
-            taken += 1
-            self.cursor = frames.cursor
-        return taken, b"".join(bodies)
+    def _hear(self, batch: Batch) -> bytes:
+        self.cursor = batch.cursor
+        return batch.seen(self._view)
+
+    async def _news(self, wait_s: float) -> bool:
+        """Wait for what it may see; False when the time is over."""
+        while wait_s > 0 and not self._stream.ended:
+            if await self._stream.moved(self._view.lane, min(wait_s, STEP_S)):
+                return True
+            self._pass_by()
+            wait_s -= STEP_S
+        return self._stream.ended
+
+    def _pass_by(self) -> None:
+        """Step over what its filter leaves out: a reader of a silent lane moves on too."""
+        ring = self._stream.ring
+        assert self._place is not None
+        while ring.has(self._place) and (batch := ring.at(self._place)) is not None:
+            if batch.seen(self._view):
+                return  # It came just now; the next read has it.
+            self.cursor, self._place = batch.cursor, Place(self._place.batch + 1)
 
     async def _catch_up(self) -> None:
         """Read one page from the store, or join the ring where it holds our cursor."""
@@ -266,11 +222,11 @@ class Follower:
         assert stream.store is not None
         async with stream.catching_up:
             await stream.pump()
-            end = stream.end()
-            self._place = stream.place_behind(self.cursor)
+            end = stream.ring.end()
+            self._place = stream.ring.behind(self.cursor)
             if self._place is None:
                 entries = await stream.store.feed(self.cursor, FEED_PAGE)
-                self._page = [framed(entry) for entry in entries]
+                self._page.extend(batches(entries))
                 if not entries:
                     self._place = end  # A cursor from elsewhere; nothing is behind it.
 

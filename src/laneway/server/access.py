@@ -48,6 +48,9 @@ class Caller(Struct, frozen=True):
     def may_see(self, lane: str) -> bool:
         return any(pattern == "*" or fnmatchcase(lane, pattern) for pattern in self.lanes)
 
+    def may_see_all(self) -> bool:
+        return "*" in self.lanes
+
     def check_lane(self, lane: str) -> None:
         if not self.may_see(lane):
             told = problem(403, "lane_not_allowed", f"this key may not use {lane}", lane=lane)

@@ -74,5 +74,8 @@ class Desk(Protocol):
     async def measure(self) -> bytes:
         """All series, in Prometheus' text form."""
 
-    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader:
-        """A reader behind this cursor; None begins with what happens next."""
+    async def follow(
+        self, after: str | None, lane: str | None, may_see: LaneTest | None
+    ) -> EventReader:
+        """A reader behind this cursor (None: of what happens next), of one lane, of the lanes that
+        it may see, or of all."""

@@ -65,8 +65,8 @@ async def events(call: Call) -> web.StreamResponse:
 
 
 async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamResponse:
-    may_see = call.caller.may_see if lane is None else lane.__eq__
-    reader = await call.desk.follow(after, may_see)
+    may_see = None if call.caller.may_see_all() else call.caller.may_see
+    reader = await call.desk.follow(after, lane, may_see)
     connection = call.request.protocol
     assert isinstance(connection, Connection)
     task = asyncio.current_task()

@@ -39,7 +39,9 @@ KIND = "contract"
 
 
 class Events(Protocol):
-    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader: ...
+    async def follow(
+        self, after: str | None, lane: str | None, may_see: LaneTest | None
+    ) -> EventReader: ...
 
 
 class Meter(Protocol):
@@ -221,8 +223,10 @@ class EngineDesk:
     async def measure(self) -> bytes:
         return self._meter.scrape(await self.queues())
 
-    async def follow(self, after: str | None, may_see: LaneTest) -> EventReader:
-        return await self._events.follow(after, may_see)
+    async def follow(
+        self, after: str | None, lane: str | None, may_see: LaneTest | None
+    ) -> EventReader:
+        return await self._events.follow(after, lane, may_see)
 
 
 def cancel_effect(view: IntentView) -> str:
