@@ -176,6 +176,19 @@ def test_transactions_are_listed_and_shown_in_words(quick: Terminal) -> None:
     assert re.search(r"^valid until +2999-01-01", out, re.M)
 
 
+def test_a_dead_one_is_retried_once_and_a_confirmed_one_never(quick: Terminal) -> None:
+    send = ("send", LANE, "--wait", "--data", "x", "--key")
+    quick.json(*send, "old", "--valid-until", "2001-01-01T00:00:00Z", code=1)
+    (first,) = quick.json("tx", "retry", "key:old", "--reason", "wanted after all")
+    (again,) = quick.json("tx", "retry", "key:old")
+    assert first["tx"]["id"] == again["tx"]["id"]
+    (done,) = quick.json("tx", "wait", first["tx"]["id"])
+    _, out, _ = quick.type("tx", "show", done["id"])
+    assert re.search(rf"^retry of +{done['retry_of']}$", out, re.M)
+    code, _, err = quick.type("tx", "retry", done["id"])
+    assert (code, "retry_refused" in err) == (1, True)
+
+
 @pytest.mark.slow
 def test_a_real_server_is_found_by_the_environment_and_survives_its_kill(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

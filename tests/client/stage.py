@@ -77,6 +77,16 @@ class Proxy:
         self.cuts = cuts or []
         self.asked = 0
         self.url = ""
+        self.tasks: set[asyncio.Task[None]] = set()
+        """Held here: the loop itself keeps no task from the collector."""
+
+    def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.tasks.add(asyncio.create_task(self.serve(reader, writer)))
+
+    async def end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection("127.0.0.1", self._port)
@@ -101,6 +111,7 @@ class Proxy:
             pass
         finally:
             upward.cancel()
+            await asyncio.gather(upward, return_exceptions=True)
             writer.close()
             back.close()
 
@@ -113,11 +124,12 @@ class Proxy:
 @asynccontextmanager
 async def proxied(url: str, drops: int = 0, cuts: list[int] | None = None) -> AsyncIterator[Proxy]:
     proxy = Proxy(url, drops, cuts)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(proxy.begin, "127.0.0.1", 0)
     proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield proxy
     finally:
         server.close()
+        await proxy.end()
         # Give the connections that were just closed their last turn.
         await asyncio.sleep(0.01)

@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "laneway.cli.lanes:lane",
         "Show one lane, or tell it to pause, resume or drain.",
     ),
-    "tx": ("laneway.cli.tx:tx", "Show, list, wait for or cancel transactions."),
+    "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),

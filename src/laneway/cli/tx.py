@@ -17,7 +17,7 @@ ID = click.argument("intent", metavar="ID")
 
 @click.group()
 def tx() -> None:
-    """Show, list, wait for or cancel transactions.
+    """Show, list, wait for, retry or cancel transactions.
 
     ID is tx_…, or key: and an idempotency key.
     """
@@ -67,6 +67,19 @@ def cancel(client: "Client", output: Output, intent: str, reason: str, dry_run: 
     output.action(client.cancel(intent, reason=reason, dry_run=dry_run))
 
 
+@tx.command()
+@ID
+@reasoned
+@remote
+def retry(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
+    """Queue a new one in the place of one that is proven dead.
+
+    Refused, expired, cancelled and dead ones may be retried; confirmed and indeterminate ones may
+    not, for that could do it twice. Run again, it finds the one it made the first time.
+    """
+    output.action(client.retry(intent, reason=reason, dry_run=dry_run))
+
+
 def output_tx(output: Output, found: "Tx") -> None:
     payload = found.payload
     output.facts(
@@ -78,6 +91,7 @@ def output_tx(output: Output, found: "Tx") -> None:
             ("why", found.reason),
             ("block", found.block),
             ("key", found.idempotency_key),
+            ("retry of", found.retry_of),
             ("accepted", found.accepted_at.isoformat()),
             ("settled", found.settled_at and found.settled_at.isoformat()),
             ("valid until", found.valid_until and found.valid_until.isoformat()),

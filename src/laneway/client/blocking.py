@@ -132,6 +132,14 @@ class Client:
         """Take back one that waits; one that runs cannot be called back."""
         return self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
 
+    def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Queue what one said again, as a new one that names it in `retry_of`.
+
+        Only where every try of the old one is proven dead. Safe to call twice: the second answer
+        has the transaction of the first.
+        """
+        return self._run(self._calls.retry(intent, Words(reason=reason, dry_run=dry_run)))
+
     def transactions(
         self, lane: str | None = None, status: str | None = None, *, page: int = PAGE
     ) -> Iterator[Tx]:

@@ -92,6 +92,9 @@ class Calls:
     def cancel(self, intent: str, words: Words) -> Steps[Action]:
         return (yield from self._act_on(intent, "cancel", words))
 
+    def retry(self, intent: str, words: Words) -> Steps[Action]:
+        return (yield from self._act_on(intent, "retry", words))
+
     def tx_page(self, query: dict[str, str | None], cursor: str | None = None) -> Steps[TxPage]:
         return (yield from self._get("/v1/transactions", TxPage, {**query, "cursor": cursor}))
 
