@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from laneway.chains.contract_callable import CallableHost, InlineHost
+    from laneway.client.asynchronous import AsyncClient
+    from laneway.client.blocking import Client
     from laneway.lanes.contract.settings import ContractSettings
     from laneway.wiring.blocking import LanewaySync
     from laneway.wiring.embedded import Handle, Laneway, Settled
 
 __all__ = [
+    "AsyncClient",
     "CallableHost",
+    "Client",
     "ContractSettings",
     "Handle",
     "InlineHost",
@@ -19,7 +23,9 @@ __all__ = [
 ]
 
 PLACES = {
+    "AsyncClient": "laneway.client.asynchronous",
     "CallableHost": "laneway.chains.contract_callable",
+    "Client": "laneway.client.blocking",
     "ContractSettings": "laneway.lanes.contract.settings",
     "Handle": "laneway.wiring.embedded",
     "InlineHost": "laneway.chains.contract_callable",

@@ -12,7 +12,9 @@ from click.testing import CliRunner, Result
 
 from laneway.cli import app as cli
 from laneway.cli.app import COMMANDS, app, run
+from laneway.client.errors import AnswerLost, Unreachable, refused
 from laneway.core.errors import BadRequest, Bug, LanewayError, StoreFull
+from laneway.wire.problem import problem
 
 HEAVY = ("aiohttp", "uvloop", "apsw", "rich", "asyncio", "ssl", "sqlite3", "concurrent.futures")
 LIGHT_COMMANDS = [
@@ -29,6 +31,12 @@ LIGHT_COMMANDS = [
     ["doctor", "--help"],
     ["up", "--help"],
     ["apikey", "--help"],
+    ["send", "--help"],
+    ["lanes", "--help"],
+    ["lane", "--help"],
+    ["lane", "pause", "--help"],
+    ["tx", "--help"],
+    ["tx", "list", "--help"],
 ]
 
 LISTING = """
@@ -124,6 +132,15 @@ def test_it_does_not_start_under_python_o(tmp_path: Path) -> None:
         (Bug("the lane is odd"), 1),
         (FileNotFoundError(2, "No such file", "x.db"), 1),
         (ModuleNotFoundError("no", name="msgspec"), 1),
+        (TimeoutError("not final\nafter 5 s"), 75),
+        (Unreachable("http://127.0.0.1:9", "refused"), 75),
+        (AnswerLost("http://127.0.0.1:9", "cut off", "order-7"), 75),
+        (refused(problem(404, "intent_not_found", "none")), 3),
+        (refused(problem(409, "intent_final", "late")), 1),
+        (refused(problem(422, "invalid_body", "lane")), 2),
+        (refused(problem(422, "idempotency_conflict", "key")), 1),
+        (refused(problem(403, "scope_missing", "no")), 1),
+        (refused(problem(503, "draining", "later", retryable=True)), 75),
         (KeyboardInterrupt(), 130),
         (BrokenPipeError(), 1),
     ],

@@ -18,6 +18,7 @@ from laneway.core.errors import (
     LaneNotFound,
     LanewayError,
     LeaseLost,
+    RetryUnfit,
     StoreBusy,
     StoreClosed,
     StoreCorrupt,
@@ -33,6 +34,7 @@ ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
     (IntentNotFound("tx_1"), CallerError, "never", False),
     (IntentFinal("tx_1", "confirmed"), BadRequest, "never", False),
     (LaneNotFound("contract:Q"), CallerError, "never", False),
+    (RetryUnfit("tx_1", "it is confirmed"), CallerError, "never", False),
     (CommandUnfit("contract:Q", "resume", "unknown"), CallerError, "never", False),
     (
         LaneFull("contract:Q", bound="intents", limit=3, retry_after_s=30),
@@ -94,6 +96,8 @@ def test_the_message_is_built_from_the_operands() -> None:
     unfit = CommandUnfit("contract:Q", "resume", "in doubt")
     assert (unfit.lane, unfit.verb, unfit.reason) == ("contract:Q", "resume", "in doubt")
     assert str(unfit) == "contract:Q cannot resume: in doubt"
+    second = RetryUnfit("tx_1", "it is confirmed")
+    assert (second.intent, second.reason) == ("tx_1", "it is confirmed")
     gone = ChainUnreachable("http://node", "no route")
     assert (gone.endpoint, gone.problem) == ("http://node", "no route")
     assert StoreRefused("a.db", "read-only").path == "a.db"

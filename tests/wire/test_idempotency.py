@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laneway.core.errors import BadRequest
-from laneway.wire.idempotency import key_of, parse_key
+from laneway.wire.idempotency import key_of, parse_key, quoted
 
 PRINTABLE = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=255)
 
 
 @given(PRINTABLE)
 def test_a_quoted_string_is_read_back(key: str) -> None:
-    quoted = key.replace("\\", "\\\\").replace('"', '\\"')
-    assert parse_key(f'"{quoted}"') == key
+    assert parse_key(quoted(key)) == key
 
 
 @given(PRINTABLE.filter(lambda key: key.strip() == key and not key.startswith('"')))

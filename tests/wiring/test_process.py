@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from laneway.core.errors import BadRequest, Bug, ChainUnreachable, LaneFull, StoreCorrupt, StoreFull
+from laneway.core.errors import (
+    BadRequest,
+    Bug,
+    ChainUnreachable,
+    IntentNotFound,
+    LaneFull,
+    LaneNotFound,
+    StoreCorrupt,
+    StoreFull,
+)
 from laneway.wiring.process import Optimised, calm_collector, check_interpreter, exit_code, run
 
 
@@ -15,6 +24,8 @@ from laneway.wiring.process import Optimised, calm_collector, check_interpreter,
     [
         (BadRequest("key", "is empty"), 2),
         (Optimised(), 2),
+        (IntentNotFound("tx_1"), 3),
+        (LaneNotFound("contract:x"), 3),
         (LaneFull("contract:x", bound="intents", limit=1, retry_after_s=1), 75),
         (StoreFull("laneway.db"), 75),
         (ChainUnreachable("http://node", "refused"), 75),

@@ -14,12 +14,22 @@ from laneway.version import __version__
 from laneway.wiring.process import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
+    EXIT_NOT_FOUND,
+    EXIT_TEMPORARY,
+    EXIT_USAGE,
     check_interpreter,
     exit_code,
 )
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("laneway.cli.up:up", "Serve the queue over HTTP."),
+    "send": ("laneway.cli.send:send", "Queue a transaction; returns when it is durable."),
+    "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
+    "lane": (
+        "laneway.cli.lanes:lane",
+        "Show one lane, or tell it to pause, resume or drain.",
+    ),
+    "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
@@ -66,7 +76,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except LanewayError as error:
         complain(str(error))
-        return exit_code(error)
+        return code_of(error)
+    except TimeoutError as error:
+        complain(str(error))
+        return EXIT_TEMPORARY
     except ModuleNotFoundError as error:
         complain(f"the package {error.name} is not installed here; run: pip install laneway")
         return EXIT_FAILED
@@ -80,6 +93,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain(f"{error.filename or 'the system'}: {error.strerror or error}")
         return EXIT_FAILED
     return ended if isinstance(ended, int) else 0
+
+
+def code_of(error: LanewayError) -> int:
+    from laneway.client.errors import Invalid, NotFound
+
+    if isinstance(error, NotFound):
+        return EXIT_NOT_FOUND
+    return EXIT_USAGE if isinstance(error, Invalid) else exit_code(error)
 
 
 def complain(problem: str) -> None:

@@ -3,7 +3,7 @@
 LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
 │   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound · LaneNotFound
-│   ├── CommandUnfit · LaneFull · Draining
+│   ├── CommandUnfit · RetryUnfit · LaneFull · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
 ├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
@@ -70,6 +70,17 @@ class IntentFinal(BadRequest):
         self.intent = intent
         self.status = status
         super().__init__("intent", f"it is final already: {status}")
+
+
+class RetryUnfit(CallerError):
+    """A new intent in its place could do a second time what the first one did, or may still do."""
+
+    code = "retry_refused"
+
+    def __init__(self, intent: str, reason: str) -> None:
+        self.intent = intent
+        self.reason = reason
+        super().__init__(f"{intent} cannot be retried: {reason}")
 
 
 class LaneNotFound(CallerError):

@@ -157,12 +157,12 @@ class Follower:
         self._stream = stream
         self._view = view
         self._place: Place | None = None
-        self._cursor = ""
+        self.cursor = ""
         self._page: deque[Batch] = deque()
 
     async def resume(self, cursor: str) -> None:
         """Go on behind a cursor. One that the store cannot read is refused here."""
-        self._cursor = cursor
+        self.cursor = cursor
         self._place = self._stream.ring.behind(cursor)
         if self._place is None:
             await self._catch_up()
@@ -185,7 +185,7 @@ class Follower:
                 batch = ring.at(self._place)
                 if batch is None:
                     if not await self._news(wait_s):
-                        return sse.heartbeat(self._cursor)
+                        return sse.heartbeat(self.cursor)
                     continue
                 rest = batch.rest(self._place.skip)
                 self._place = Place(self._place.batch + 1)
@@ -195,7 +195,7 @@ class Follower:
         return None
 
     def _hear(self, batch: Batch) -> bytes:
-        self._cursor = batch.cursor
+        self.cursor = batch.cursor
         return batch.seen(self._view)
 
     async def _news(self, wait_s: float) -> bool:
@@ -214,7 +214,7 @@ class Follower:
         while ring.has(self._place) and (batch := ring.at(self._place)) is not None:
             if batch.seen(self._view):
                 return  # It came just now; the next read has it.
-            self._cursor, self._place = batch.cursor, Place(self._place.batch + 1)
+            self.cursor, self._place = batch.cursor, Place(self._place.batch + 1)
 
     async def _catch_up(self) -> None:
         """Read one page from the store, or join the ring where it holds our cursor."""
@@ -223,9 +223,9 @@ class Follower:
         async with stream.catching_up:
             await stream.pump()
             end = stream.ring.end()
-            self._place = stream.ring.behind(self._cursor)
+            self._place = stream.ring.behind(self.cursor)
             if self._place is None:
-                entries = await stream.store.feed(self._cursor, FEED_PAGE)
+                entries = await stream.store.feed(self.cursor, FEED_PAGE)
                 self._page.extend(batches(entries))
                 if not entries:
                     self._place = end  # A cursor from elsewhere; nothing is behind it.

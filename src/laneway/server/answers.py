@@ -18,6 +18,7 @@ from laneway.core.errors import (
     LaneFull,
     LaneNotFound,
     LanewayError,
+    RetryUnfit,
     StoreError,
 )
 from laneway.server.limits import RETRY_AFTER_S
@@ -37,6 +38,7 @@ STATUS: Mapping[type[LanewayError], int] = {
     LaneNotFound: 404,
     IntentFinal: 409,
     CommandUnfit: 409,
+    RetryUnfit: 409,
     LaneFull: 503,
     Draining: 503,
     BadRequest: 422,

@@ -42,6 +42,9 @@ class Word(Struct, frozen=True, kw_only=True):
 class EventReader(Protocol):
     """One client's place in the feed."""
 
+    cursor: str
+    """Behind what it has read so far."""
+
     async def read(self, wait_s: float) -> bytes | None:
         """Frames for the wire: a heartbeat when nothing came; None when it cannot follow, or when
         there is nothing more to follow here."""
@@ -63,6 +66,9 @@ class Desk(Protocol):
     async def find(self, key: str, scope: str) -> Tx | None: ...
     async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]: ...
     async def cancel(self, intent: str, word: Word) -> Action: ...
+    async def retry(self, intent: str, word: Word) -> Action:
+        """A new transaction in the place of one that is proven dead; asked twice, the same."""
+
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]: ...
     async def lane(self, lane: str) -> Lane: ...
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action: ...

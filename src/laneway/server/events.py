@@ -76,7 +76,7 @@ async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamR
     try:
         response = web.StreamResponse(headers=HEADERS)
         await response.prepare(call.request)
-        await response.write(sse.hello(EVENT_RETRY_MS))
+        await response.write(sse.hello(EVENT_RETRY_MS, reader.cursor))
         # None: it cannot follow, or the server is about to end. It resumes by its cursor.
         while (frames := await reader.read(HEARTBEAT_S)) is not None:
             async with asyncio.timeout(EVENT_WRITE_S):

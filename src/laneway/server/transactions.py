@@ -1,4 +1,4 @@
-"""Transactions: queue one, look at one, list them, take one back."""
+"""Transactions: queue one, look at one, list them, take one back, put a new one in its place."""
 
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -138,6 +138,20 @@ async def cancel(call: Call) -> web.Response:
     return acted(await call.desk.cancel(tx.id, word))
 
 
+async def retry(call: Call) -> web.Response:
+    """Queue what one said again, as a new transaction that names it in `retry_of`.
+
+    Only where every try of the old one is proven dead: refused, expired, cancelled or dead. Asked
+    twice, it answers with the transaction it made the first time. That the old one was not begun
+    after some moment (`valid_until`) does not bind the new one.
+    """
+    dry_run = call.query(DryRunQuery).dry_run
+    order = await call.body(Order)
+    tx = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
+    return acted(await call.desk.retry(tx.id, word))
+
+
 def acted(action: Action) -> web.Response:
     return reply(action, 202 if action.outcome == "told" else 200)
 
@@ -188,6 +202,18 @@ ROUTES = (
         path="/v1/transactions/{id}/cancel",
         act=cancel,
         summary="Take back a transaction that waits",
+        scope="tx:write",
+        query=DryRunQuery,
+        body=Order,
+        told=ACTED,
+        problems=(409,),
+        writes=True,
+    ),
+    Route(
+        method="POST",
+        path="/v1/transactions/{id}/retry",
+        act=retry,
+        summary="Put a new transaction in the place of a dead one",
         scope="tx:write",
         query=DryRunQuery,
         body=Order,

@@ -36,6 +36,12 @@ def parse_key(text: str) -> str:
         raise BadRequest(HEADER, error.problem) from None
 
 
+def quoted(key: str) -> str:
+    """A key as the header has it; `parse_key` gives it back whatever it holds."""
+    escaped = key.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def unquoted(text: str) -> str:
     """RFC 8941 §3.3.3: between quotes, with a backslash before a quote or a backslash only."""
     if len(text) < 2 or not text.endswith('"'):

@@ -15,3 +15,6 @@ NUMBER_MAX = (1 << 53) - 1
 
 EVENT_CURSOR_CHARS_MAX = 512
 """Of a Last-Event-ID: a vector of a few numbers at most."""
+
+EVENT_BYTES_MAX = 1 << 20
+"""Of one event as it is read; ours have a few hundred bytes, so more is another server's."""

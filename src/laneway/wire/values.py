@@ -82,6 +82,8 @@ class Tx(Struct, frozen=True, kw_only=True):
     """Its place in the lane, for ever."""
     accepted_at: Moment
     idempotency_key: str | None = None
+    retry_of: str | None = None
+    """The dead transaction in whose place this one was queued."""
     priority: int = 0
     valid_until: Moment | None = None
     settled_at: Moment | None = None

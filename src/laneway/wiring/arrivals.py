@@ -15,6 +15,10 @@ from laneway.lanes.contract import ContractSettings
 from laneway.ports import Clock, ContractCall, Entropy
 from laneway.wiring.limits import NUMBER_MAX
 
+RETRY_SCOPE = "~retry"
+"""Whose keys are ids of intents: the intent with such a key stands in that one's place. No API key
+can be called so, for their ids are small letters and digits."""
+
 
 class Arrivals:
     """Makes arrivals of contract executions, under one configuration."""

@@ -1,6 +1,7 @@
 """The server's desk over a running engine."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Protocol, assert_never
 
@@ -12,19 +13,21 @@ from laneway.core.errors import (
     IntentNotFound,
     LaneFull,
     LaneNotFound,
+    RetryUnfit,
 )
 from laneway.core.ids import IntentId, LaneId, lane_id, lane_key
-from laneway.core.intent import Accepted, Conflict, Full, Replayed
+from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView
+from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
-from laneway.lanes.contract.show import QueueMetrics
+from laneway.lanes.contract.show import QueueMetrics, is_proven_dead
 from laneway.ports import ContractCall, IntentView
 from laneway.server.desk import EventReader, LaneTest, LaneVerb, Listing, Taken, Word
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
 from laneway.wire.times import to_ms
-from laneway.wire.values import Action, Check, Lane, NewTx, Tx
-from laneway.wiring.arrivals import Arrivals
+from laneway.wire.values import Action, Check, ContractPayload, Lane, NewTx, Tx
+from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
@@ -33,7 +36,9 @@ from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.shown import Shower
 from laneway.wiring.system import SystemClock, SystemEntropy
-from laneway.wiring.told import Teller, accepted_tx
+from laneway.wiring.told import Teller, accepted_tx, payload_of
+
+log = logging.getLogger("laneway.desk")
 
 KIND = "contract"
 
@@ -80,6 +85,9 @@ class EngineDesk:
         until = new.valid_until
         until_ms = None if until is None else max(0, to_ms(until))
         arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
+        return await self._take(arrival, asked)
+
+    async def _take(self, arrival: Arrival, asked: ContractPayload) -> Taken:
         answer = await self._engine.submit(arrival)
         match answer:
             case Accepted():
@@ -87,7 +95,7 @@ class EngineDesk:
             case Replayed(id=intent):
                 return Taken(await self.show(intent), replayed=True)
             case Conflict(id=intent):
-                raise IntentConflict(key or "", intent)
+                raise IntentConflict(arrival.key or "", intent)
             case Full(bound=bound, limit=limit):
                 raise LaneFull(arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S)
             case _:
@@ -138,6 +146,28 @@ class EngineDesk:
             raise IntentFinal(tx.id, tx.status)
         effect = "it will never be executed" if followed else "the lane is told"
         return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
+
+    async def retry(self, intent: str, word: Word) -> Action:
+        view = await self._view(intent)
+        if view is None:
+            final = await self._teller().pruned(intent)
+            raise RetryUnfit(final.id, f"it was {final.status}, and retention removed its body")
+        check_retry(view)
+        row = view.intent
+        if word.dry_run:
+            effect = "its body would be queued again, at the lane's end"
+            return await self._action("retry", "would", effect, row.lane, intent)
+        # The key makes a second asking find the first one's intent, whoever asks and however
+        # often a store, a server or an answer is lost in between.
+        arrival = self._arrivals.make(
+            decode_call(row.payload), row.id, row.priority, None, RETRY_SCOPE
+        )
+        taken = await self._take(arrival, payload_of(row.payload))
+        made = taken.tx.id
+        said = {"tx": intent, "new": made, "reason": word.reason, "by": word.by}
+        log.info("retried", extra={"fields": said})
+        effect = f"{'was' if taken.replayed else 'is'} queued again as {made}"
+        return await self._action("retry", "done", effect, row.lane, made)
 
     # Lanes.
 
@@ -227,6 +257,15 @@ class EngineDesk:
         self, after: str | None, lane: str | None, may_see: LaneTest | None
     ) -> EventReader:
         return await self._events.follow(after, lane, may_see)
+
+
+def check_retry(view: IntentView) -> None:
+    """Nothing may stand in the place of what was done, or may still be done."""
+    if view.result is None:
+        raise RetryUnfit(view.intent.id, "it is not final yet")
+    if not is_proven_dead(view.result.status):
+        reason = f"it is {view.result.status}; only what is proven dead can be done anew"
+        raise RetryUnfit(view.intent.id, reason)
 
 
 def cancel_effect(view: IntentView) -> str:

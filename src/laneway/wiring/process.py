@@ -8,7 +8,7 @@ import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from laneway.core.errors import CallerError, LanewayError
+from laneway.core.errors import CallerError, IntentNotFound, LaneNotFound, LanewayError
 from laneway.wiring.limits import GC_ALLOCATIONS
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_NOT_FOUND = 3
 EXIT_TEMPORARY = 75
 """EX_TEMPFAIL of sysexits.h: the same command may work in a while."""
 EXIT_INTERRUPTED = 130
@@ -42,6 +43,8 @@ def check_interpreter() -> None:
 def exit_code(error: LanewayError) -> int:
     if error.retry == "later":
         return EXIT_TEMPORARY
+    if isinstance(error, IntentNotFound | LaneNotFound):
+        return EXIT_NOT_FOUND
     return EXIT_USAGE if isinstance(error, CallerError) else EXIT_FAILED
 
 

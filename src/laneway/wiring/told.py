@@ -10,6 +10,7 @@ from laneway.engine.waiters import PRUNED_INDEX
 from laneway.ports import Clock, IntentView, Store
 from laneway.wire.times import to_time
 from laneway.wire.values import ContractPayload, Lane, Queue, Tx
+from laneway.wiring.arrivals import RETRY_SCOPE
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, pruned
 
 
@@ -64,7 +65,8 @@ def tx_of(view: IntentView, shown: IntentShown) -> Tx:
         reason=shown.why,
         seq=row.seq,
         accepted_at=to_time(row.accepted_ms),
-        idempotency_key=row.key,
+        idempotency_key=None if row.scope == RETRY_SCOPE else row.key,
+        retry_of=row.key if row.scope == RETRY_SCOPE else None,
         priority=row.priority,
         valid_until=None if row.valid_until_ms is None else to_time(row.valid_until_ms),
         settled_at=None if result is None else to_time(result.settled_ms),
@@ -84,7 +86,8 @@ def accepted_tx(arrival: Arrival, answer: Accepted, payload: ContractPayload) ->
         reason="",
         seq=answer.seq,
         accepted_at=to_time(arrival.accepted_ms),
-        idempotency_key=arrival.key,
+        idempotency_key=None if arrival.scope == RETRY_SCOPE else arrival.key,
+        retry_of=arrival.key if arrival.scope == RETRY_SCOPE else None,
         priority=arrival.priority,
         valid_until=None if valid_until_ms is None else to_time(valid_until_ms),
         payload=payload,

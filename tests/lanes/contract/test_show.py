@@ -12,9 +12,10 @@ from tests.lanes.contract.stage import (
     intent,
 )
 
+from laneway.core.outcome import Status
 from laneway.core.rows import Head, LaneView, Tail
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
+from laneway.lanes.contract.show import QueueMetrics, describe, is_proven_dead, queue_metrics
 from laneway.lanes.kind import LaneState
 
 
@@ -148,3 +149,9 @@ def test_a_halted_worker_still_looks_and_a_paused_one_under_the_halt_does_not_ru
     assert metrics(stage, 1).worker_running
     stage.tell("pause")
     assert not metrics(stage, 1).worker_running
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_only_what_can_never_land_is_proven_dead(status: Status) -> None:
+    dead = {Status.REFUSED, Status.CANCELLED, Status.EXPIRED, Status.DEAD}
+    assert is_proven_dead(status.value) == (status in dead)

@@ -44,6 +44,16 @@ def describe(state: bytes, settings: ContractSettings) -> LaneState:
     )
 
 
+def is_proven_dead(status: str) -> bool:
+    """Whether none of a final intent's tries can ever land, so that a new one may take its place.
+
+    Expired and cancelled ones never began, or each of their tries was refused; a refusal settles
+    an intent, and the dead letter box takes it, only when every try is refused or its block is
+    someone else's.
+    """
+    return status in ("refused", "cancelled", "expired", "dead")
+
+
 def read_head(state: bytes) -> ContractHead:
     return decode_head(state) if state else ContractHead()
 

@@ -1,0 +1,132 @@
+"""What commands that talk to a server share: where it is, how they print, how they end."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from msgspec import Struct, json
+
+from laneway.client.calls import NO_REASON
+from laneway.wiring.process import EXIT_FAILED
+
+if TYPE_CHECKING:
+    from laneway.wire.values import Action, Lane, Tx
+
+T = TypeVar("T")
+
+RETRY_S = 5.0
+"""At a terminal somebody waits; the library, which nobody watches, tries longer."""
+
+
+class Output:
+    """JSON Lines for programs, words for people."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def value(self, value: Struct, words: str) -> None:
+        click.echo(json.encode(value) if self.as_json else words)
+
+    def tx(self, tx: "Tx") -> None:
+        self.value(tx, tx_line(tx))
+
+    def action(self, action: "Action") -> None:
+        head = {"would": "would: ", "told": "told, not followed yet: ", "done": ""}
+        self.value(action, f"{action.lane.id}: {head[action.outcome]}{action.effect}")
+
+    def facts(self, value: Struct, facts: Sequence[tuple[str, object]]) -> None:
+        """A name and a value on each line; what is not known is left out."""
+        lines = [f"{name:<12} {text}" for name, text in facts if text not in (None, "")]
+        self.value(value, "\n".join(lines))
+
+    def table(
+        self, values: Iterable[T], head: Sequence[str], row: Callable[[T], Sequence[str]]
+    ) -> None:
+        """JSON goes out as it comes; a table has to know its widths first."""
+        if self.as_json:
+            for value in values:
+                click.echo(json.encode(value))
+            return
+        rows = [row(value) for value in values]
+        for line in aligned([head, *rows]):
+            click.echo(line)
+
+
+def remote(command: Callable[..., T]) -> Callable[..., T]:
+    """Give a command a client and an output as its first arguments."""
+
+    @click.option("--json", "as_json", is_flag=True, help="JSON Lines: one object a line.")
+    @click.option("--url", metavar="URL", help="Default: LANEWAY_URL, or http://127.0.0.1:8547.")
+    @click.option("--api-key-file", metavar="FILE", help="Default: LANEWAY_API_KEY_FILE.")
+    @click.option(
+        "--retry-s",
+        type=click.FloatRange(0),
+        default=RETRY_S,
+        show_default=True,
+        help="How long to try again while the server cannot be reached.",
+    )
+    @wraps(command)
+    def run(
+        url: str | None,
+        api_key_file: str | None,
+        as_json: bool,
+        retry_s: float,
+        **others: object,
+    ) -> T:
+        from laneway.client.blocking import Client
+
+        with Client(url, api_key_file=api_key_file, retry_s=retry_s) as client:
+            return command(client, Output(as_json), **others)
+
+    return run
+
+
+def reasoned(command: Callable[..., T]) -> Callable[..., T]:
+    """An operator's word says why, and can be tried in thought."""
+    command = click.option("--dry-run", is_flag=True, help="Show what would happen.")(command)
+    return click.option(
+        "--reason", default=NO_REASON, show_default=True, help="Kept with what it did."
+    )(command)
+
+
+def ended(txs: Iterable["Tx"]) -> int:
+    """0 when all are confirmed; any other end is a failure."""
+    return 0 if all(tx.status == "confirmed" for tx in txs) else EXIT_FAILED
+
+
+def tx_line(tx: "Tx") -> str:
+    block = "" if tx.block is None else f"block {tx.block}"
+    parts = (tx.id, f"{tx.status:<9}", f"{tx.lane} #{tx.seq}", block, tx.reason)
+    return "  ".join(part for part in parts if part)
+
+
+def lane_row(lane: "Lane") -> Sequence[str]:
+    oldest = "" if lane.oldest_waiting_ms is None else age(lane.oldest_waiting_ms)
+    counts = (str(lane.waiting), str(lane.running), oldest, str(lane.queue.executed))
+    return (lane.id, lane.state, *counts, lane.reason)
+
+
+LANE_HEAD = ("lane", "state", "waiting", "running", "oldest", "executed", "why")
+
+
+def age(ms: int) -> str:
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms // 60_000} min" if ms < 7_200_000 else f"{ms // 3_600_000} h"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of one width; those with numbers are flush right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    right = [
+        len(rows) > 1 and all(row[place][:1].isdigit() or not row[place] for row in rows[1:])
+        for place in range(len(widths))
+    ]
+    return [
+        "  ".join(
+            cell.rjust(width) if flush else cell.ljust(width)
+            for cell, width, flush in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""The Python client people import: the same calls blocking and with await."""

@@ -1,0 +1,284 @@
+"""The client for asynchronous code.
+
+async with AsyncClient() as client:
+    tx = await client.send("contract:Qm123", data="transfer 5", executor="did:1", key="order-7")
+    print((await tx.wait()).block)
+
+Answers and errors are those of Client.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    ConnectionTimeoutError,
+    DummyCookieJar,
+)
+from yarl import URL
+
+from laneway.client.calls import NO_REASON, Calls, Taken, Words, filters, new_tx
+from laneway.client.following import Following, StreamedEvent
+from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S
+from laneway.client.place import find_place
+from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
+from laneway.wire.values import Action, Lane, Tx
+
+Opening = AbstractAsyncContextManager[ClientResponse]
+
+
+class AsyncSentTx:
+    """One accepted transaction. It survives any crash until it has a final answer."""
+
+    __slots__ = ("_client", "id", "key", "replayed", "tx")
+
+    def __init__(self, client: "AsyncClient", taken: Taken) -> None:
+        self._client = client
+        self.tx = taken.tx
+        """As it was when the server took it."""
+        self.id = taken.tx.id
+        self.key = taken.key
+        """The caller's, or the one that was made for it."""
+        self.replayed = taken.replayed
+        """The key and the body came before: this is the transaction they made then."""
+
+    async def wait(self, timeout_s: float | None = None) -> Tx:
+        """Wait until it is final; TimeoutError takes nothing back."""
+        return self.tx if self.tx.final else await self._client.wait(self.id, timeout_s)
+
+    async def show(self) -> Tx:
+        return await self._client.tx(self.id)
+
+    async def cancel(self, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        return await self._client.cancel(self.id, reason=reason, dry_run=dry_run)
+
+
+class AsyncClient:
+    """Talks to a server. Its address is `url`, LANEWAY_URL or http://127.0.0.1:8547."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        api_key: str | None = None,
+        api_key_file: str | os.PathLike[str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        retry_s: float = RETRY_S,
+    ) -> None:
+        self._place = find_place(url, api_key, api_key_file)
+        self.url = self._place.url
+        self._session: ClientSession | None = None
+        self._rules = Rules(
+            url=self.url,
+            retry_s=retry_s,
+            timeout_s=timeout_s,
+            now=time.monotonic,
+            chance=random.random,
+        )
+        self._calls = Calls(self._rules)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let the connections go; the next call opens a new one."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    # Transactions.
+
+    async def send(
+        self,
+        lane: str,
+        data: str,
+        *,
+        executor: str = "",
+        quorum_type: int = 2,
+        comment: str = "",
+        key: str | None = None,
+        priority: int = 0,
+        valid_until: datetime | None = None,
+    ) -> AsyncSentTx:
+        """Queue one; returns when it is durable. Safe to call twice with one key."""
+        new = new_tx(
+            lane,
+            data,
+            executor=executor,
+            quorum_type=quorum_type,
+            comment=comment,
+            priority=priority,
+            valid_until=valid_until,
+        )
+        return AsyncSentTx(self, await self._run(self._calls.send(new, key)))
+
+    async def tx(self, intent: str) -> Tx:
+        """Where one is, and why. `intent` is an id, or `key:` and an idempotency key."""
+        return await self._run(self._calls.tx(intent))
+
+    async def wait(self, intent: str, timeout_s: float | None = None) -> Tx:
+        """Wait until it is final, whoever sent it; TimeoutError takes nothing back."""
+        return await self._run(self._calls.wait(intent, timeout_s))
+
+    async def cancel(
+        self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> Action:
+        """Take back one that waits; one that runs cannot be called back."""
+        return await self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
+
+    async def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Queue what one said again, as a new one that names it in `retry_of`.
+
+        Only where every try of the old one is proven dead. Safe to call twice: the second answer
+        has the transaction of the first.
+        """
+        return await self._run(self._calls.retry(intent, Words(reason=reason, dry_run=dry_run)))
+
+    async def transactions(
+        self, lane: str | None = None, status: str | None = None, *, page: int = PAGE
+    ) -> AsyncIterator[Tx]:
+        """All of a lane in its order, or of a status; read a page at a time."""
+        query, cursor = filters(lane, status, page), None
+        while True:
+            found = await self._run(self._calls.tx_page(query, cursor))
+            for tx in found.items:
+                yield tx
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    # Lanes.
+
+    async def lanes(self) -> AsyncIterator[Lane]:
+        """All lanes that ever had work, by name; read a page at a time."""
+        cursor = None
+        while True:
+            found = await self._run(self._calls.lane_page(cursor))
+            for lane in found.items:
+                yield lane
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    async def lane(self, lane: str) -> Lane:
+        return await self._run(self._calls.lane(lane))
+
+    async def pause(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Start nothing more; what runs is finished."""
+        return await self._operate(lane, "pause", reason, dry_run)
+
+    async def resume(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Go on after a pause, a drain or a halt."""
+        return await self._operate(lane, "resume", reason, dry_run)
+
+    async def drain(
+        self, lane: str, mode: str = "queue", *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> Action:
+        """Finish what waits now (queue), or only what runs (running); then pause."""
+        return await self._run(self._calls.drain(lane, mode, Words(reason=reason, dry_run=dry_run)))
+
+    # Events.
+
+    async def events(
+        self, lane: str | None = None, after: str | None = None
+    ) -> AsyncIterator[StreamedEvent]:
+        """What becomes true, as it does: each event once, in the order of its lane.
+
+        It never ends by itself; a lost connection is opened again behind the last event. `after`
+        is the cursor of an event seen before, "" the beginning, None what happens next.
+        """
+        following = Following(self._rules, lane, after)
+        while True:
+            lost: Answer | Lost | None = None
+            async with aclosing(self._stream(following.ask())) as parts:
+                async for part in parts:
+                    if isinstance(part, bytes):
+                        for event in following.take(part):
+                            yield event
+                    else:
+                        lost = part
+            await asyncio.sleep(following.pause_s(lost))
+
+    # The wire.
+
+    async def _operate(self, lane: str, verb: str, reason: str, dry_run: bool) -> Action:
+        words = Words(reason=reason, dry_run=dry_run)
+        return await self._run(self._calls.operate(lane, verb, words))
+
+    async def _run(self, steps: Steps[T]) -> T:
+        heard: Heard = None
+        while True:
+            try:
+                step = steps.send(heard)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            if isinstance(step, Pause):
+                await asyncio.sleep(step.seconds)
+                heard = None
+            else:
+                heard = await self._exchange(step)
+
+    async def _exchange(self, ask: Ask) -> Answer | Lost:
+        try:
+            timeout = ClientTimeout(total=ask.timeout_s, sock_connect=CONNECT_S)
+            async with self._request(ask, timeout) as response:
+                return Answer(response.status, small(response), await response.read())
+        except (ClientError, TimeoutError, OSError) as error:
+            return lost_by(error)
+
+    async def _stream(self, ask: Ask) -> AsyncGenerator[bytes | Answer | Lost, None]:
+        """Chunks as they come; ends with why it is no more, or silently when it was ended."""
+        try:
+            timeout = ClientTimeout(sock_connect=CONNECT_S, sock_read=ask.timeout_s)
+            async with self._request(ask, timeout) as response:
+                if response.status != 200:
+                    yield Answer(response.status, small(response), await response.read())
+                    return
+                async for chunk in response.content.iter_any():
+                    yield chunk
+        except (ClientError, TimeoutError, OSError) as error:
+            yield lost_by(error)
+
+    def _request(self, ask: Ask, timeout: ClientTimeout) -> Opening:
+        if self._session is None or self._session.closed:
+            self._session = ClientSession(
+                cookie_jar=DummyCookieJar(), headers=self._place.headers()
+            )
+        return self._session.request(
+            ask.method,
+            URL(self.url + ask.target, encoded=True),
+            data=ask.body,
+            headers=ask.headers,
+            timeout=timeout,
+            allow_redirects=False,
+        )
+
+
+def lost_by(error: BaseException) -> Lost:
+    reached = not isinstance(error, ClientConnectorError | ConnectionTimeoutError)
+    strerror = error.strerror if isinstance(error, OSError) else None
+    return Lost(reached, strerror or str(error) or type(error).__name__)
+
+
+def small(response: ClientResponse) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}

@@ -1,0 +1,197 @@
+"""What can be asked of a server, each call as steps that either shell can carry out."""
+
+import math
+import os
+from datetime import datetime
+from urllib.parse import quote, urlencode
+
+import msgspec
+from msgspec import Struct
+
+from laneway.client.limits import PAGE, WAIT_PAUSE_S, WAIT_S
+from laneway.client.steps import Ask, Pause, Rules, Steps, T, not_found, persist, read
+from laneway.core.ids import idempotency_key
+from laneway.wire.idempotency import HEADER, REPLAYED, quoted
+from laneway.wire.limits import PAGE_MAX
+from laneway.wire.values import (
+    Action,
+    ContractPayload,
+    DrainOrder,
+    Lane,
+    LanePage,
+    NewTx,
+    Order,
+    Tx,
+    TxPage,
+)
+
+encode = msgspec.json.Encoder().encode
+
+BY_KEY = "key:"
+"""In front of an idempotency key, where an id is asked for."""
+NO_REASON = "no reason given"
+
+
+class Taken(Struct, frozen=True):
+    """A durable transaction; `replayed` when its key and body came before."""
+
+    tx: Tx
+    key: str
+    replayed: bool
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """Of an operator: why, and whether only in thought."""
+
+    reason: str = NO_REASON
+    dry_run: bool = False
+
+
+class Calls:
+    """Under one set of rules. Nothing here waits, sends or remembers."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+    # Transactions.
+
+    def send(self, new: NewTx, key: str | None) -> Steps[Taken]:
+        # Made once for all tries, so that a lost answer cannot make two of one.
+        key = f"auto-{os.urandom(16).hex()}" if key is None else idempotency_key(key)
+        ask = self._post("/v1/transactions", new, headers={HEADER: quoted(key)}, key=key)
+        answer = yield from persist(self.rules, ask)
+        tx = read(self.rules, answer, Tx)
+        return Taken(tx, key, answer.headers.get(REPLAYED.lower()) == "true")
+
+    def tx(self, intent: str) -> Steps[Tx]:
+        if not intent.startswith(BY_KEY):
+            return (yield from self._get(tx_path(intent), Tx))
+        page = yield from self.tx_page({"key": intent.removeprefix(BY_KEY)})
+        if not page.items:
+            raise not_found(intent)
+        return page.items[0]
+
+    def wait(self, intent: str, timeout_s: float | None = None) -> Steps[Tx]:
+        """Until it is final. It rides over restarts of the server."""
+        now = self.rules.now
+        until = math.inf if timeout_s is None else now() + timeout_s
+        intent = yield from self._id(intent)
+        while True:
+            begun = now()
+            wait_s = int(min(WAIT_S, max(0.0, until - begun)))
+            asked = {"wait": "confirmed", "timeout": str(wait_s)} if wait_s else {}
+            tx = yield from self._get(tx_path(intent), Tx, asked, wait_s, until - begun)
+            if tx.final:
+                return tx
+            if now() >= until:
+                words = f"{intent} is not final after {timeout_s:g} s: {tx.status} {tx.reason}"
+                raise TimeoutError(words.strip())
+            if now() - begun < min(1.0, wait_s or 1.0):
+                yield Pause(min(WAIT_PAUSE_S, until - now()))
+
+    def cancel(self, intent: str, words: Words) -> Steps[Action]:
+        return (yield from self._act_on(intent, "cancel", words))
+
+    def retry(self, intent: str, words: Words) -> Steps[Action]:
+        return (yield from self._act_on(intent, "retry", words))
+
+    def tx_page(self, query: dict[str, str | None], cursor: str | None = None) -> Steps[TxPage]:
+        return (yield from self._get("/v1/transactions", TxPage, {**query, "cursor": cursor}))
+
+    def _act_on(self, intent: str, verb: str, words: Words) -> Steps[Action]:
+        intent = yield from self._id(intent)
+        order = Order(words.reason, words.dry_run)
+        return (yield from self._act(f"{tx_path(intent)}/{verb}", order))
+
+    def _id(self, intent: str) -> Steps[str]:
+        if not intent.startswith(BY_KEY):
+            return intent
+        return (yield from self.tx(intent)).id
+
+    # Lanes.
+
+    def lane(self, lane: str) -> Steps[Lane]:
+        return (yield from self._get(lane_path(lane), Lane))
+
+    def lane_page(self, cursor: str | None = None) -> Steps[LanePage]:
+        return (yield from self._get("/v1/lanes", LanePage, {"limit": str(PAGE), "cursor": cursor}))
+
+    def operate(self, lane: str, verb: str, words: Words) -> Steps[Action]:
+        order = Order(words.reason, words.dry_run)
+        return (yield from self._act(f"{lane_path(lane)}/{verb}", order))
+
+    def drain(self, lane: str, mode: str, words: Words) -> Steps[Action]:
+        order = DrainOrder(words.reason, words.dry_run, mode)  # type: ignore[arg-type]
+        return (yield from self._act(f"{lane_path(lane)}/drain", order))
+
+    # All of them.
+
+    def _get(
+        self,
+        path: str,
+        kind: type[T],
+        query: dict[str, str | None] | dict[str, str] | None = None,
+        wait_s: float = 0.0,
+        retry_s: float | None = None,
+    ) -> Steps[T]:
+        ask = Ask(target=target(path, query or {}), timeout_s=self.rules.timeout_s + wait_s)
+        answer = yield from persist(self.rules, ask, retry_s)
+        return read(self.rules, answer, kind)
+
+    def _act(self, path: str, order: Order | DrainOrder) -> Steps[Action]:
+        answer = yield from persist(self.rules, self._post(path, order))
+        return read(self.rules, answer, Action)
+
+    def _post(
+        self,
+        path: str,
+        body: Struct,
+        headers: dict[str, str] | None = None,
+        key: str | None = None,
+    ) -> Ask:
+        return Ask(
+            method="POST",
+            target=path,
+            timeout_s=self.rules.timeout_s,
+            body=encode(body),
+            headers={"Content-Type": "application/json", **(headers or {})},
+            key=key,
+        )
+
+
+def new_tx(
+    lane: str,
+    data: str,
+    *,
+    executor: str = "",
+    quorum_type: int = 2,
+    comment: str = "",
+    priority: int = 0,
+    valid_until: datetime | None = None,
+) -> NewTx:
+    payload = ContractPayload(
+        data=data, executor=executor, quorum_type=quorum_type, comment=comment
+    )
+    return NewTx(lane=lane, payload=payload, priority=priority, valid_until=valid_until)
+
+
+def filters(lane: str | None, status: str | None, page: int) -> dict[str, str | None]:
+    return {"lane": lane, "status": status, "limit": str(max(1, min(page, PAGE_MAX)))}
+
+
+def tx_path(intent: str) -> str:
+    return "/v1/transactions/" + segment(intent)
+
+
+def lane_path(lane: str) -> str:
+    return "/v1/lanes/" + segment(lane)
+
+
+def segment(text: str) -> str:
+    """One part of a path, whatever it holds."""
+    return quote(text, safe=":")
+
+
+def target(path: str, query: dict[str, str | None] | dict[str, str]) -> str:
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
