@@ -16,6 +16,7 @@ from laneway.core.limits import LANE_ID_CHARS_MAX
 from laneway.core.rows import START, Command, HeadWrite, Lease, Result, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.postgres import PostgresStore
+from laneway.stores.postgres.draft import Draft
 from laneway.stores.postgres.limits import GRAVE_MS, NOTICE_BYTES_MAX, NOTICES_MAX
 from laneway.stores.postgres.news import notices
 
@@ -164,6 +165,25 @@ def test_two_doors_keep_one_sequence_without_a_gap(postgres_server: PostgresServ
                 assert sorted(mine + yours) == list(range(1, len(mine + yours) + 1))
                 # Each door's own arrivals keep the order in which they came.
                 assert (mine, yours) == (sorted(mine), sorted(yours))
+
+    run(story())
+
+
+def test_who_makes_a_lane_second_looks_again(postgres_server: PostgresServer) -> None:
+    async def story() -> None:
+        async with stores(postgres_server) as (mine, yours):
+            makes = mine.writer._make_lanes
+            came_first: list[object] = []
+
+            async def makes_late(draft: Draft) -> None:
+                if not came_first:
+                    came_first.append(await yours.accept([arrival(1, fresh=True)]))
+                await makes(draft)
+
+            mine.writer._make_lanes = makes_late  # type: ignore[method-assign]
+            (answer,) = await mine.accept([arrival(2, fresh=True)])
+            assert isinstance(answer, Accepted)
+            assert answer.seq == 2
 
     run(story())
 
