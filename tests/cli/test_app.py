@@ -31,6 +31,8 @@ LIGHT_COMMANDS = [
     ["doctor", "--help"],
     ["up", "--help"],
     ["apikey", "--help"],
+    ["init"],
+    ["top", "--help"],
     ["send", "--help"],
     ["lanes", "--help"],
     ["lane", "--help"],

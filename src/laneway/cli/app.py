@@ -23,6 +23,7 @@ from laneway.wiring.process import (
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("laneway.cli.up:up", "Serve the queue over HTTP."),
+    "init": ("laneway.cli.init:init", "Write a commented laneway.toml."),
     "send": ("laneway.cli.send:send", "Queue a transaction; returns when it is durable."),
     "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
     "lane": (
@@ -30,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show one lane, or tell it to pause, resume or drain.",
     ),
     "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
+    "top": ("laneway.cli.top:top", "Watch lanes live: depth, running, rate."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
