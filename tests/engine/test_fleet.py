@@ -4,7 +4,7 @@ from tests.engine.toy import Desk
 
 from laneway.core.ids import LaneId, Owner
 from laneway.engine.fleet import Fleet, home
-from laneway.engine.limits import CLAIM_RETRY_MS
+from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX
 from laneway.engine.orders import Open, Perform, Release
 from laneway.ports import Commit
 
@@ -110,3 +110,30 @@ def test_a_lane_that_someone_else_has_is_not_asked_for_once_it_is_theirs() -> No
     desk.now_ms += CLAIM_RETRY_MS
     assert desk.orders() == []
     assert not desk.reactor.holds(THEIRS)
+
+
+def test_a_lane_that_could_not_be_released_is_let_go_once_more() -> None:
+    desk = Desk()
+    intent = desk.submit(THEIRS)
+    desk.settle()
+    desk.finish(intent, THEIRS)
+    desk.settle()
+    desk.reactor.joined(BOTH)
+    release = desk.until(Release)  # The store was busy: nobody else can have the lane.
+    desk.reactor.release_failed(release.lease, desk.now_ms)
+    assert desk.orders() == []
+    desk.now_ms += COMMIT_RETRY_MS_MAX
+    *_, again = desk.settle()
+    assert isinstance(again, Release)
+    assert again.lease.fence == release.lease.fence + 1
+    view = desk.book.lane(THEIRS)
+    assert view is not None
+    assert view.head.owner is None
+
+
+def test_a_lane_of_ours_that_could_not_be_released_waits_for_its_next_work() -> None:
+    desk = Desk()
+    desk.reactor.joined(BOTH)
+    desk.reactor.release_failed(desk.claim(OURS), desk.now_ms)
+    desk.now_ms += COMMIT_RETRY_MS_MAX
+    assert desk.orders() == []

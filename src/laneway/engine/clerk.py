@@ -70,9 +70,8 @@ class Clerk:
                 failed = partial(self._unopened, lane)
                 self._when(claimed, partial(self._claimed, lane), failed)
             case Release(lease=lease):
-                released = partial(self._released, lease.lane)
-                # The lane is not held any more; should it be wanted, we may claim it again.
-                self._when(store.release(lease), released, released)
+                failed = partial(self._unreleased, lease)
+                self._when(store.release(lease), partial(self._released, lease.lane), failed)
             case _:
                 assert_never(order)
 
@@ -128,6 +127,11 @@ class Clerk:
 
     def _released(self, lane: LaneId, _: BaseException | None) -> None:
         self._listeners.closed(lane)
+
+    def _unreleased(self, lease: Lease, error: BaseException) -> None:
+        self._released(lease.lane, error)
+        if not isinstance(error, LeaseLost):
+            self._reactor.release_failed(lease, self._clock.now_ms())
 
     # Writes.
 

@@ -168,17 +168,9 @@ class Reactor:
         run.version = rows.head.version
         run.lane = run.kind.restore(rows)
         run.mail.extend(c for c in rows.mailbox if c.id > run.command_last)
-        self._tell_doubted(run, rows)
+        self._orders += run.undoubted(rows)
         for effect in run.kind.resume(run.lane):
             self._perform(run, effect)
-
-    def _tell_doubted(self, run: Run, rows: Rows) -> None:
-        """The commit whose answer was lost is the one the store holds: it became true."""
-        if run.doubted is not None:
-            version, draft, write = run.doubted
-            if rows.head.version == version and rows.head.digest == write.digest():
-                self._orders.append(Told(run.id, draft.records, write.results()))
-            run.doubted = None
 
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
         """Someone else owns it: ask again in a while."""
@@ -189,6 +181,14 @@ class Reactor:
             self._forget(run)
         else:
             self._retry(run, now_ms + CLAIM_RETRY_MS)
+
+    def release_failed(self, lease: Lease, now_ms: int) -> None:
+        """The store may still hold a lane of others as ours: claim it, to let it go once more."""
+        lane = lease.lane
+        if lane not in self._runs and not self._closing and not self._fleet.is_ours(lane):
+            run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
+            run.leaving = True
+            self._pause(run, now_ms)
 
     def open_failed(self, lane: LaneId, now_ms: int) -> None:
         """The store was busy or did not say: nothing stands on it yet, so ask again."""

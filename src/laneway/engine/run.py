@@ -6,6 +6,7 @@ from typing import Any
 from laneway.core.ids import LaneId
 from laneway.core.rows import Command, Lease, Rows, Touch, Write
 from laneway.engine.ahead import Ahead
+from laneway.engine.orders import Told
 from laneway.lanes.kind import LaneKind
 
 
@@ -106,6 +107,16 @@ class Run:
         again = Run(self.id, self.kind)
         again.doubted, again.leaving = self.doubted, self.leaving
         return again
+
+    def undoubted(self, rows: Rows) -> tuple[Told, ...]:
+        """What the commit told whose answer was lost, if it is the one the store holds."""
+        doubted, self.doubted = self.doubted, None
+        if doubted is None:
+            return ()
+        version, draft, write = doubted
+        if (rows.head.version, rows.head.digest) != (version, write.digest()):
+            return ()
+        return (Told(self.id, draft.records, write.results()),)
 
     def wakes(self) -> bool:
         """Whether some time wakes this lane, and not only a message."""

@@ -130,8 +130,12 @@ class Process:
                 commands = world.book.mailbox(lease)
                 self.later("mail", lambda: self.reactor.mailbox_read(lease, commands))
             case Release(lease=lease):
-                world.seen["lane released"] += 1
-                world.group(lambda book: book.release(lease))
+                if world.chance(world.plan.lose):
+                    world.seen["store busy at a release"] += 1
+                    self.reactor.release_failed(lease, world.now_ms)
+                else:
+                    world.seen["lane released"] += 1
+                    world.group(lambda book: book.release(lease))
             case Stopped(lane=lane, error=error):
                 raise AssertionError(f"{lane} was stopped by a bug: {error!r}") from error
             case Commit():
