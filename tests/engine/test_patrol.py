@@ -123,7 +123,7 @@ def test_a_heartbeat_finds_what_the_news_missed() -> None:
 
     assert stage.time.run(story()).status == "confirmed"
     assert stage.peers == (ME, OTHER)
-    assert stage.woke[:2] == [("woken", A), ("woken", B)]
+    assert stage.woke[:3] == [("called", A), ("woken", A), ("woken", B)]
 
 
 def test_one_alone_has_nothing_to_look_for() -> None:

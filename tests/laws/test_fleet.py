@@ -188,3 +188,26 @@ def test_the_lanes_of_a_killed_process_go_on_within_fifteen_seconds() -> None:
             await engine.close()
 
     fleet.time.run(story())
+
+
+def test_a_command_whose_news_was_lost_is_heard_at_the_next_heartbeat() -> None:
+    fleet = Fleet()
+    fleet.radio.on = False
+
+    async def story() -> None:
+        engines = [await fleet.start() for _ in range(2)]
+        await asyncio.sleep(2 * HEARTBEAT_MS / 1000)
+        owners = {engine.engine.reactor.owner: engine for engine in engines}
+        lane = LaneId("contract:c0")
+        owner = owners[home(lane, tuple(sorted(owners)))]
+        other = next(engine for engine in engines if engine is not owner)
+        handles = [await owner.submit("c0", f"d{number}") for number in range(400)]
+        await other.pause("c0", reason="audit")
+        await asyncio.sleep(3 * HEARTBEAT_MS / 1000)
+        done = len(fleet.chains["c0"])
+        await asyncio.sleep(2 * HEARTBEAT_MS / 1000)
+        assert len(fleet.chains["c0"]) == done < len(handles)
+        for engine in engines:
+            await engine.close()
+
+    fleet.time.run(story())

@@ -31,6 +31,10 @@ COMMIT_RETRY_MS_MAX = 5_000
 CLAIM_RETRY_MS = 2_000
 """A lane that someone else owns is asked for again this often: as often as hearts beat."""
 
+MAILBOXES_ASKED_MAX = 256
+"""Busy lanes whose mailboxes are read at one heartbeat of a fleet, in turn: a command whose news
+was lost is heard all the same, and 10,000 busy lanes do not read 10,000 mailboxes at once."""
+
 WAITERS_ASKED_MAX = 512
 """Callers waiting for other processes' lanes whose answers are asked for at one heartbeat. The
 store's news brings most of them sooner."""

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from laneway.core.errors import LanewayError
 from laneway.core.ids import LaneId, Owner
-from laneway.engine.limits import READY_PAGE
+from laneway.engine.limits import MAILBOXES_ASKED_MAX, READY_PAGE
 from laneway.engine.passing import is_passing
 from laneway.engine.reactor import Reactor
 from laneway.engine.waiters import Waiters
@@ -27,6 +27,9 @@ class Patrol:
         self._waiters = waiters
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking = False
+        self._asked: set[LaneId] = set()
+        """Lanes whose mailboxes were read in this round of heartbeats."""
+        self._left = 0
         self._listening: asyncio.Task[None] | None = None
         self.moved: Callable[[], None] = lambda: None
         """Called when a lane may have work."""
@@ -53,15 +56,26 @@ class Patrol:
 
     async def look(self) -> None:
         """Take up every lane that has work and belongs to us."""
+        self._left = MAILBOXES_ASKED_MAX
         after: LaneId | None = None
         while True:
             lanes = await self._store.ready(self._clock.now_ms(), after, READY_PAGE)
             for lane in lanes:
-                self._reactor.woken(lane)
+                self._wake(lane)
             self.moved()
             if len(lanes) < READY_PAGE:
-                return
+                break
             after = lanes[-1]
+        if self._left > 0:
+            self._asked.clear()  # All were asked: the next look begins with the first again.
+
+    def _wake(self, lane: LaneId) -> None:
+        if self._reactor.holds(lane) and lane not in self._asked and self._left > 0:
+            # Perhaps it has work because of a command, and the news of that was lost.
+            self._left -= 1
+            self._asked.add(lane)
+            self._reactor.called(lane)
+        self._reactor.woken(lane)
 
     async def _look(self) -> None:
         self._looking = True
