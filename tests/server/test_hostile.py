@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from io import BytesIO
 
 import pytest
+import uvloop
 from tests.server.stage import CALL, Client, running, serving
 
 from laneway.server import call as call_module
@@ -12,6 +14,15 @@ from laneway.server import connection as connection_module
 from laneway.server.access import LOOPBACK_NAMES
 
 HEAD = b"POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(params=["uvloop", "asyncio"], autouse=True)
+def loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both loops that a server may run on: their transports differ where input is hostile."""
+    if request.param == "uvloop":
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    yield
+    asyncio.set_event_loop_policy(None)
 
 
 async def raw(client: Client, request: bytes, *, wait_s: float = 5) -> bytes:

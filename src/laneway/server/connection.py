@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 
@@ -45,7 +45,7 @@ class Turned(asyncio.Protocol):
     """One connection too many: it is told so, and closed."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
+        transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but its bases.
         told = problem(503, "too_many_connections", "try again in a moment", retryable=True)
         body = encode(told)
         head = (
