@@ -68,6 +68,7 @@ soak: $(VENV)/.dev $(PEERS)/.done
 ## make bench    the benchmarks, with their peers in an environment of their own
 bench: $(VENV)/.dev $(PEERS)/.done
 	@$(BIN)/laneway bench contract $(ARGS)
+	@$(BIN)/laneway bench door $(ARGS)
 
 $(PEERS)/.done: bench/peers/requirements.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(PEERS)" peers

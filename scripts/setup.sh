@@ -42,6 +42,11 @@ need_postgres() {
     ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_debian postgresql
 }
 
+# The Redis store is tried and measured on servers of its own.
+need_redis() {
+    command -v redis-server >/dev/null 2>&1 || install_debian redis-server
+}
+
 pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
 
 case $what in
@@ -52,14 +57,14 @@ case $what in
         ;;
     dev)
         need_postgres
-        # The Redis store is tried on servers of the tests' own.
-        command -v redis-server >/dev/null 2>&1 || install_debian redis-server
+        need_redis
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"
         ;;
     peers)
         need_postgres
+        need_redis
         echo "installing the benchmarks' peers"
         pip -r bench/peers/requirements.txt
         touch "$dir/.done"

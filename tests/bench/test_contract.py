@@ -2,18 +2,17 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from laneway.bench import contract
+from laneway.bench import contest, contract, guests
 from laneway.bench.child import BenchFailed
 from laneway.bench.contract import (
     CONTRACTS,
@@ -22,16 +21,13 @@ from laneway.bench.contract import (
     QUICK,
     RATIOS,
     Bench,
-    Peers,
     assembled,
-    described,
-    ended_by_signals,
-    invited,
     main,
     seconds,
 )
 from laneway.bench.frame import Lines, Sample
-from laneway.bench.peers import Postgres
+from laneway.bench.guests import Guests
+from laneway.bench.postgres import Postgres
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -45,7 +41,7 @@ THRESHOLDS = {
     "rss_growth_mb_1m_backlog": "<= 100",
     "rss_mb_100k_idle_contracts": "<= 100",
 }
-NOBODY = Peers(None, None, {"huey": "no huey", "procrastinate": "no procrastinate"})
+NOBODY = Guests(missing={"huey": "no huey", "procrastinate": "no procrastinate"})
 BACKLOG = {
     "waiting": [1_000, 1_000_000],
     "us_per_job": {"1000": [100.0], "1000000": [110.0]},
@@ -61,11 +57,11 @@ IDLE = {"contracts": 100_000, "rss_mb": {"empty": 30.0, "idle": 60.0}, "rss_grow
 class Counted(Bench):
     """A run whose contestants answer at once; it only notes who was asked."""
 
-    def __init__(self, folder: Path, peers: Peers) -> None:
+    def __init__(self, folder: Path, peers: Guests) -> None:
         super().__init__(QUICK, folder, peers, Lines(1.0))
         self.asked: list[str] = []
 
-    def _measure(self, name: str, place: Path) -> Sample:
+    def measure(self, name: str, place: Path) -> Sample:
         assert place.is_dir()
         assert list(place.iterdir()) == []
         self.asked.append(name)
@@ -74,11 +70,11 @@ class Counted(Bench):
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contract, "fdatasync_per_s", lambda _: 1_000.0)
+    monkeypatch.setattr(contest, "fdatasync_per_s", lambda _: 1_000.0)
 
 
 def everyone(tmp_path: Path) -> Counted:
-    return Counted(tmp_path, Peers(Path("python"), Postgres("host=x", "15"), {}))
+    return Counted(tmp_path, Guests(Path("python"), Postgres("host=x", "15")))
 
 
 def test_the_goals_are_those_of_the_issue() -> None:
@@ -135,55 +131,16 @@ def fail(*_: object) -> Path:
     raise BenchFailed("it cannot be had")
 
 
-def no_postgres(_: Path) -> None:
-    raise BenchFailed("apt-get install -y postgresql")
-
-
-def test_a_full_run_ends_without_its_peers_and_a_quick_one_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contract, "environment", fail)
-    with ExitStack() as stack:
-        peers = invited(stack, tmp_path, tmp_path, quick=True)
-        assert set(peers.missing) == {"huey", "procrastinate"}
-        with pytest.raises(BenchFailed, match="it cannot be had"):
-            invited(stack, tmp_path, tmp_path, quick=False)
-    monkeypatch.setattr(contract, "environment", lambda _: Path(sys.executable))
-    monkeypatch.setattr(contract, "postgres", no_postgres)
-    with ExitStack() as stack:
-        peers = invited(stack, tmp_path, tmp_path, quick=True)
-    assert peers.missing == {"procrastinate": "apt-get install -y postgresql"}
-
-
-def test_what_is_missing_is_told_with_its_reason() -> None:
-    assert described(NOBODY) == NOBODY.missing
-
-
 def test_what_cannot_be_run_is_told_on_stderr_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(contract, "environment", fail)
+    monkeypatch.setattr(guests, "environment", fail)
     assert main(json=True, quick=False, out=tmp_path / "out") == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == "laneway bench contract: it cannot be had\n"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_interrupt_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(contract, "execute", interrupted)
-    assert main(json=True, quick=True, out=tmp_path) == 128 + signal.SIGINT
-
-
-def test_a_polite_end_unwinds_everything() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit), ended_by_signals():
-        signal.raise_signal(signal.SIGTERM)
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.parametrize("as_json", [True, False])
@@ -227,7 +184,7 @@ def test_a_contestant_whose_file_holds_less_than_it_ran_fails_the_run(
     bench = Bench(QUICK, tmp_path, NOBODY, Lines(1.0))
     monkeypatch.setattr(bench, "_engine", engine)
     with pytest.raises(BenchFailed, match="99 of 100"):
-        bench._measure("laneway_1", tmp_path)
+        bench.measure("laneway_1", tmp_path)
 
 
 TINY = msgspec.structs.replace(

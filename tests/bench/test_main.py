@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from laneway.bench import __main__ as command
-from laneway.bench import contract
+from laneway.bench import contract, door
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from laneway.bench import contract
             ["contract", "--json", "--quick", "--out", "o", "--peers", "p"],
             (True, True, Path("o"), Path("p")),
         ),
+        (["door", "--quick"], (False, True, Path("bench/results"), Path(".venv-peers"))),
     ],
 )
 def test_the_options_reach_the_benchmark(
@@ -29,7 +30,8 @@ def test_the_options_reach_the_benchmark(
         heard.append(given)
         return 7
 
-    monkeypatch.setattr(contract, "main", run)
+    bench = contract if arguments[0] == "contract" else door
+    monkeypatch.setattr(bench, "main", run)
     assert command.main(arguments) == 7
     assert heard == [expected]
 

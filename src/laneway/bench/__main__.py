@@ -1,4 +1,4 @@
-"""`python -m laneway.bench contract`: the same as `laneway bench contract`."""
+"""`python -m laneway.bench NAME`: the same as `laneway bench NAME`."""
 
 import argparse
 import sys
@@ -7,16 +7,17 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m laneway.bench", description=__doc__)
-    parser.add_argument("bench", choices=["contract"])
+    parser.add_argument("bench", choices=["contract", "door"])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="small counts; the numbers are noise")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers"))
     chosen = parser.parse_args(arguments)
 
-    from laneway.bench import contract
+    from laneway.bench import contract, door
 
-    return contract.main(chosen.json, chosen.quick, chosen.out, chosen.peers)
+    run = contract.main if chosen.bench == "contract" else door.main
+    return run(chosen.json, chosen.quick, chosen.out, chosen.peers)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,13 @@ def end(process: "subprocess.Popen[bytes]", word: signal.Signals = signal.SIGTER
         process.wait()
 
 
+def cpu_of(pid: int) -> float:
+    """What a process has spent so far, in the kernel too."""
+    # The name is in parentheses and may hold anything, so the fields are counted from behind it.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Child:
     """One contestant's process."""
 
@@ -56,12 +63,19 @@ class Child:
         tick: Callable[[float | None], None] = lambda _: None,
     ) -> dict[str, Any]:
         """The answer to one question; `tick` hears how far the child says it is."""
+        self.tell(question)
+        return self.hear(tick)
+
+    def tell(self, question: Mapping[str, object]) -> None:
+        """Ask without waiting, so that several can work at once; `hear` has the answer."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._failed("ended before it was asked") from None
+
+    def hear(self, tick: Callable[[float | None], None] = lambda _: None) -> dict[str, Any]:
         heard_s = time.monotonic()
         while True:
             line = self._line(POLL_S)
@@ -76,6 +90,14 @@ class Child:
                 result: dict[str, Any] = answer["result"]
                 return result
             tick(answer["progress"])
+
+    def kill(self) -> None:
+        """As a crash would end it."""
+        self._process.kill()
+        self._process.wait()
+
+    def cpu_s(self) -> float:
+        return cpu_of(self._process.pid)
 
     def _line(self, wait_s: float) -> bytes | None:
         """The next line, or None when none came in time."""

@@ -3,24 +3,20 @@
 What is measured and why it is fair stands in docs/benchmarks.md.
 """
 
-import json as json_format
-import shutil
-import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any, NoReturn
+from typing import Any
 
 from msgspec import Struct
 
 from laneway.bench.child import BenchFailed, Child
+from laneway.bench.contest import STEP_S, Contest, disk, ended_by_signals, present
 from laneway.bench.frame import (
     Goal,
     Progress,
-    Rounds,
     Sample,
     interleaved,
     judged,
@@ -29,17 +25,17 @@ from laneway.bench.frame import (
     rounded,
     summary,
 )
+from laneway.bench.guests import Guests, Need, invited
 from laneway.bench.limits import BATCH, PROCRASTINATE_CONCURRENCY
-from laneway.bench.machine import fdatasync_per_s, machine_facts
-from laneway.bench.peers import (
-    PACKAGES,
-    Postgres,
-    environment,
-    postgres,
-    scripts,
-    versions,
-)
-from laneway.bench.report import write_report
+from laneway.bench.machine import machine_facts
+
+PACKAGES = ("huey", "procrastinate", "psycopg", "psycopg-pool", "uvloop")
+"""Of the peers' environment."""
+
+NEEDS: dict[str, tuple[Need, ...]] = {
+    "huey": ("peers",),
+    "procrastinate": ("peers", "postgres"),
+}
 
 GOALS = (
     Goal("contracts_100_vs_huey", 5),
@@ -127,68 +123,38 @@ SECONDS = {"laneway_10000": 15.0, "procrastinate": 4.0, "fill": 60.0, "idle": 15
 """About how long a step takes in a full run, where it is not three seconds; for the bar alone."""
 
 
-class Peers(Struct, frozen=True):
-    """What of the peers can be run here; None where it cannot, and why."""
-
-    python: Path | None
-    postgres: Postgres | None
-    missing: dict[str, str]
-
-
-class Bench:
+class Bench(Contest):
     """One run."""
 
-    def __init__(self, plan: Plan, folder: Path, peers: Peers, bar: Progress) -> None:
+    seconds = SECONDS
+
+    def __init__(self, plan: Plan, folder: Path, guests: Guests, bar: Progress) -> None:
+        super().__init__(plan.jobs, plan.rounds, folder, guests, bar)
         self._plan = plan
-        self._folder = folder
-        self._peers = peers
-        self._bar = bar
-        self.rounds: Rounds = {name: [] for name in plan.jobs if name not in peers.missing}
-        self.syncs: list[float] = []
 
-    def run_rounds(self) -> None:
-        for number, name in interleaved(list(self.rounds), self._plan.rounds):
-            if name == next(iter(self.rounds)):
-                self.syncs.append(fdatasync_per_s(self._folder))
-            self._step(f"round {number + 1} of {self._plan.rounds}: {name}", name)
-            with self._place() as place:
-                self.rounds[name].append(self._measure(name, place))
-
-    def _step(self, words: str, kind: str) -> None:
-        self._bar.step(words, SECONDS.get(kind, 3.0))
-
-    @contextmanager
-    def _place(self) -> Iterator[Path]:
-        """An empty folder on the disk under test, gone afterwards."""
-        place = Path(tempfile.mkdtemp(dir=self._folder))
-        try:
-            yield place
-        finally:
-            shutil.rmtree(place)
-
-    def _measure(self, name: str, place: Path) -> Sample:
+    def measure(self, name: str, place: Path) -> Sample:
         jobs = self._plan.jobs[name]
         if name in CONTRACTS:
             with self._engine(place, HOSTS.get(name, "inline")) as engine:
                 question = {"do": "run", "jobs": jobs, "contracts": CONTRACTS[name]}
-                spent = engine.ask(question, self._bar.tick)
+                spent = engine.ask(question, self.tick)
                 executed = engine.ask({"do": "close"})["executed"]
                 if executed != jobs:
                     raise BenchFailed(f"{name}: the store holds {executed} of {jobs} executions")
         else:
             command, question = self._question(name, place)
             with Child(command) as child:
-                spent = child.ask({**question, "jobs": jobs}, self._bar.tick)
+                spent = child.ask({**question, "jobs": jobs}, self.tick)
         return Sample(jobs, spent["seconds"], spent["cpu_s"])
 
     def _question(self, name: str, place: Path) -> tuple[list[str], dict[str, object]]:
         match name:
             case "huey":
-                return self._peer("huey_noop.py"), {"folder": str(place)}
+                return self.guests.script("huey_noop.py"), {"folder": str(place)}
             case "procrastinate":
-                assert self._peers.postgres is not None
-                return self._peer("procrastinate_noop.py"), {
-                    "conninfo": self._peers.postgres.conninfo,
+                assert self.guests.postgres is not None
+                return self.guests.script("procrastinate_noop.py"), {
+                    "conninfo": self.guests.postgres.conninfo,
                     "keys": 100,
                     "batch": BATCH,
                     "concurrency": PROCRASTINATE_CONCURRENCY,
@@ -197,9 +163,6 @@ class Bench:
                 loop = {"raw": "raw", "raw_merged": "merged", "bare_commits": "bare"}[name]
                 command = [sys.executable, "-m", "laneway.bench.raw"]
                 return command, {"folder": str(place), "loop": loop, "contracts": 100}
-
-    def _peer(self, script: str) -> list[str]:
-        return [str(self._peers.python), str(scripts() / script)]
 
     @contextmanager
     def _engine(self, place: Path, host: str) -> Iterator[Child]:
@@ -214,7 +177,7 @@ class Bench:
         few, many = self._plan.backlogs
         run = {"do": "run", "jobs": self._plan.backlog_jobs, "contracts": 100}
         costs: dict[int, list[Sample]] = {few: [], many: []}
-        with self._place() as small, self._place() as large:
+        with self.place() as small, self.place() as large:
             with (
                 self._engine(small, "gated") as small_engine,
                 self._engine(large, "gated") as large_engine,
@@ -224,13 +187,13 @@ class Bench:
                 for waiting, engine in engines.items():
                     engine.ask(run)
                     empty_mb[waiting] = engine.ask({"do": "rss"})["rss_mb"]
-                    self._step(f"fill a backlog of {waiting:,}", "fill" if waiting == many else "")
+                    self.step(f"fill a backlog of {waiting:,}", "fill" if waiting == many else "")
                     fill = {"do": "fill", "jobs": waiting, "contracts": 100}
-                    engine.ask(fill, self._bar.tick)
+                    engine.ask(fill, self.tick)
                 for number, name in interleaved([str(few), str(many)], self._plan.rounds):
                     waiting = int(name)
-                    self._step(f"round {number + 1}: {waiting:,} waiting", "backlog")
-                    spent = engines[waiting].ask(run, self._bar.tick)
+                    self.step(f"round {number + 1}: {waiting:,} waiting", "backlog")
+                    spent = engines[waiting].ask(run, self.tick)
                     costs[waiting].append(
                         Sample(self._plan.backlog_jobs, spent["seconds"], spent["cpu_s"])
                     )
@@ -263,7 +226,7 @@ class Bench:
 
     def _fresh_mb(self, place: Path, run: Mapping[str, object]) -> float:
         """Memory of a new process that finds the backlog in its file and executes from it."""
-        self._step("a fresh process on the same backlog", "")
+        self.step("a fresh process on the same backlog", "")
         with self._engine(place, "gated") as engine:
             engine.ask(run)
             found: float = engine.ask({"do": "rss"})["rss_mb"]
@@ -273,11 +236,11 @@ class Bench:
     def run_idle(self) -> dict[str, Any]:
         """Memory of contracts that ran once and idle now, over an engine that ran one alone."""
         contracts = self._plan.idle_contracts
-        self._step(f"{contracts:,} idle contracts", "idle")
-        with self._place() as place, self._engine(place, "inline") as engine:
+        self.step(f"{contracts:,} idle contracts", "idle")
+        with self.place() as place, self._engine(place, "inline") as engine:
             engine.ask({"do": "run", "jobs": 10 * BATCH, "contracts": 1})
             empty_mb = engine.ask({"do": "rss"})["rss_mb"]
-            engine.ask({"do": "once", "jobs": contracts}, self._bar.tick)
+            engine.ask({"do": "once", "jobs": contracts}, self.tick)
             idle_mb = engine.ask({"do": "rss"})["rss_mb"]
             engine.ask({"do": "close"})
         return {
@@ -289,8 +252,8 @@ class Bench:
 
 def seconds(plan: Plan, names: list[str]) -> float:
     """About how long the steps of a run take."""
-    rounds = plan.rounds * sum(SECONDS.get(name, 3.0) for name in names)
-    backlogs = SECONDS["fill"] + 3.0 + 2 * plan.rounds * 3.0 + 3.0
+    rounds = plan.rounds * sum(SECONDS.get(name, STEP_S) for name in names)
+    backlogs = SECONDS["fill"] + (2 * plan.rounds + 2) * STEP_S
     return rounds + backlogs + SECONDS["idle"]
 
 
@@ -318,37 +281,15 @@ def assembled(
     }
 
 
-def invited(stack: ExitStack, folder: Path, environment_folder: Path, *, quick: bool) -> Peers:
-    """Set the peers up. A quick run goes on without those that cannot be had; a full one ends."""
-    python: Path | None = None
-    running: Postgres | None = None
-    missing: dict[str, str] = {}
-    try:
-        python = environment(environment_folder)
-    except BenchFailed as failure:
-        missing = {"huey": str(failure), "procrastinate": str(failure)}
-    else:
-        try:
-            running = stack.enter_context(postgres(folder))
-        except BenchFailed as failure:
-            missing = {"procrastinate": str(failure)}
-    if missing and not quick:
-        raise BenchFailed("; ".join(sorted(set(missing.values()))))
-    return Peers(python, running, missing)
-
-
 def execute(plan: Plan, environment_folder: Path, *, quick: bool) -> dict[str, Any]:
     with ExitStack() as stack:
         stack.enter_context(ended_by_signals())
-        # Under the current folder, since /tmp is memory on many machines.
-        here = tempfile.TemporaryDirectory(prefix=".bench-", dir=".")
-        folder = Path(stack.enter_context(here))
-        folder.chmod(0o755)
-        peers = invited(stack, folder, environment_folder, quick=quick)
-        names = [name for name in plan.jobs if name not in peers.missing]
+        folder = stack.enter_context(disk())
+        guests = invited(stack, folder, environment_folder, NEEDS, PACKAGES, quick=quick)
+        names = [name for name in plan.jobs if name not in guests.missing]
         bar = stack.enter_context(progress(seconds(plan, names)))
-        machine: dict[str, Any] = {**machine_facts(folder), "peers": described(peers)}
-        bench = Bench(plan, folder, peers, bar)
+        machine: dict[str, Any] = {**machine_facts(folder), "peers": guests.words}
+        bench = Bench(plan, folder, guests, bar)
         bench.run_rounds()
         found = assembled(bench, machine, bench.run_backlogs(), bench.run_idle())
     if quick:
@@ -356,42 +297,6 @@ def execute(plan: Plan, environment_folder: Path, *, quick: bool) -> dict[str, A
     return found
 
 
-def described(peers: Peers) -> dict[str, str]:
-    """Versions of those that run, and why the others do not."""
-    words = dict(peers.missing)
-    if peers.python is not None:
-        words.update(versions(peers.python, PACKAGES))
-    if peers.postgres is not None:
-        words["postgresql"] = peers.postgres.version
-    return words
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Turn a polite end into an exception, so that every child is ended on the way out."""
-
-    def leave(number: int, _frame: object) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    words = (signal.SIGTERM, signal.SIGHUP)
-    before = {word: signal.signal(word, leave) for word in words}
-    try:
-        yield
-    finally:
-        for word, found in before.items():
-            signal.signal(word, found)
-
-
 def main(json: bool, quick: bool, out: Path, peers: Path = Path(".venv-peers")) -> int:
-    """Run it, print it, write table and plot under `out`; 2 when it could not be run at all."""
-    try:
-        found = execute(QUICK if quick else FULL, peers, quick=quick)
-    except BenchFailed as failure:
-        print(f"laneway bench contract: {failure}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    # A quick run's numbers are noise and must not replace those that the docs show.
-    table = write_report(found, out, "contract-quick" if quick else "contract")
-    print(json_format.dumps(found, indent=2) if json else table)
-    return 0
+    plan = QUICK if quick else FULL
+    return present(lambda: execute(plan, peers, quick=quick), "contract", out, json=json)

@@ -128,6 +128,24 @@ class Driven:
         await self._count.reach(self._sent - waiting)
         return watch.read()
 
+    async def share(self, jobs: int, contracts: int) -> dict[str, float]:
+        """Offer `jobs` beside other processes; any of them may execute them, each exactly once."""
+        watch = Watch()
+        first = iter(range(0, jobs, BATCH))
+
+        async def produce() -> None:
+            for number in first:
+                calls = [
+                    ContractCall(f"c{other % contracts}", "did:bench", f"data{other}")
+                    for other in range(number, min(jobs, number + BATCH))
+                ]
+                handles = await self._laneway.submit_many(calls)
+                await asyncio.gather(*(handle.result() for handle in handles))
+
+        outstanding = outstanding_max(contracts)
+        await asyncio.gather(*(produce() for _ in range(producers(outstanding, BATCH))))
+        return watch.read()
+
     async def fill(self, jobs: int, contracts: int) -> None:
         """Let so many wait; nothing is executed meanwhile."""
         begun, step = self._sent, max(1, jobs // 100)
@@ -180,6 +198,8 @@ async def answer(driven: Driven, question: dict[str, Any]) -> dict[str, float]:
             return await driven.run(question["jobs"], question["jobs"], outstanding_max(1))
         case "run":
             return await driven.run(question["jobs"], contracts, outstanding_max(contracts))
+        case "share":
+            return await driven.share(question["jobs"], contracts)
         case "fill":
             await driven.fill(question["jobs"], contracts)
             return {}

@@ -29,15 +29,18 @@ class Goal(Struct, frozen=True):
     """A threshold that was fixed before anything was measured."""
 
     name: str
-    bound: float
+    bound: float | None
+    """None: the value is shown, and nothing is asked of it."""
     at_least: bool = True
 
     def words(self) -> str:
+        if self.bound is None:
+            return "shown"
         return f"{'>=' if self.at_least else '<='} {self.bound:g}"
 
     def is_met(self, value: float | None) -> bool:
-        if value is None:
-            return False
+        if value is None or self.bound is None:
+            return value is not None
         return value >= self.bound if self.at_least else value <= self.bound
 
 

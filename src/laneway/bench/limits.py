@@ -18,6 +18,16 @@ FILL_BATCH = 1_000
 PROCRASTINATE_CONCURRENCY = 4
 """Its best on two cores; at 1 it is a third slower, from 10 on its fetches hinder each other."""
 
+ARQ_CONCURRENCY = 300
+"""Jobs of arq under way: at its default of 10 it reaches half of that, beyond it gains nothing."""
+SAQ_CONCURRENCY = 10
+"""SAQ's default, and its best here."""
+
+CONNECTIONS = 256
+"""Of the HTTP clients, each with one request under way: as many share a commit."""
+HEARD_S_MAX = 30.0
+"""For the last events to arrive; a silent audience is a fault and no slow reader."""
+
 PROBE_SYNCS = 200
 PROBE_BYTES = 4_096
 """One page of the log and a sync, so often: about 50 ms a round."""
@@ -29,8 +39,8 @@ END_S_MAX = 20.0
 POLL_S = 0.25
 """How often the progress bar is drawn while a contestant works."""
 
-POSTGRES_START_S_MAX = 60.0
-"""A new cluster is up within two seconds; a slow disk may need longer."""
+SERVER_START_S_MAX = 60.0
+"""A new PostgreSQL is up within two seconds, Redis sooner; a slow disk may need longer."""
 
 GC_GENERATION_0 = 50_000
 """Allocations before the young generation is looked at, as a tuned service would have it."""
@@ -40,3 +50,6 @@ LANES_PAGE = 1_000
 
 GUARD_S = 1.0
 """How often a driver looks whether its engine still stands."""
+
+SERVER_POLL_S = 0.05
+"""How often a server that starts is asked whether it is up."""

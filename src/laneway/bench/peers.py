@@ -1,27 +1,11 @@
-"""The peers: an environment of their own, and a PostgreSQL of their own for the time of a run."""
+"""The peers: an environment of their own, and the scripts that run in it."""
 
-import os
-import pwd
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
-from laneway.bench.child import BenchFailed, end
-from laneway.bench.limits import POSTGRES_START_S_MAX
-
-PACKAGES = ["huey", "procrastinate", "psycopg"]
-"""Whose versions a result names."""
-
-POSTGRES_USER = "postgres"
-"""Whom Debian's package makes; PostgreSQL refuses to run as root."""
+from laneway.bench.child import BenchFailed
 
 
 def scripts() -> Path:
@@ -34,21 +18,21 @@ def scripts() -> Path:
     raise BenchFailed(f"{here} is not here: run this from a checkout of laneway")
 
 
-def environment(folder: Path) -> Path:
-    """The Python of the peers' environment in `folder`, which is made on demand."""
+def environment(folder: Path, packages: Sequence[str]) -> Path:
+    """The Python of an environment in `folder` that has these packages; it is made on demand."""
     wanted = str(scripts() / "requirements.txt")
     python = folder.resolve() / "bin" / "python"
     if not python.exists():
         run([sys.executable, "-m", "venv", str(folder)], "make an environment for the peers")
     try:
-        versions(python, [*PACKAGES, "psycopg-pool", "uvloop"])
+        versions(python, packages)
     except BenchFailed:
         run([str(python), "-m", "pip", "install", "--quiet", "-r", wanted], "install the peers")
     return python
 
 
-def versions(python: Path, packages: list[str]) -> dict[str, str]:
-    code = f"import importlib.metadata as m; print(*map(m.version, {packages!r}))"
+def versions(python: Path, packages: Sequence[str]) -> dict[str, str]:
+    code = f"import importlib.metadata as m; print(*map(m.version, {list(packages)!r}))"
     found = run([str(python), "-c", code], "ask the peers for their versions").split()
     return dict(zip(packages, found, strict=True))
 
@@ -67,98 +51,3 @@ def run(command: list[str], purpose: str, user: str | None = None) -> str:
         said = (done.stderr or done.stdout).strip()
         raise BenchFailed(f"could not {purpose}: {said[-2_000:]}")
     return done.stdout
-
-
-class Postgres(Struct, frozen=True):
-    """A running server and how to reach it."""
-
-    conninfo: str
-    version: str
-
-
-def programs(root: Path = Path("/usr/lib/postgresql")) -> Path:
-    """The newest PostgreSQL that Debian's packages put here."""
-    found = [path.parent for path in root.glob("*/bin/postgres")]
-    if not found:
-        raise BenchFailed("PostgreSQL is missing: apt-get install -y postgresql")
-    return max(found, key=lambda path: [int(part) for part in path.parent.name.split(".")])
-
-
-def server_user() -> str | None:
-    """Who runs the server: we ourselves, unless we are root."""
-    if os.geteuid() != 0:
-        return None
-    try:
-        pwd.getpwnam(POSTGRES_USER)
-    except KeyError:
-        raise BenchFailed(
-            f"the user {POSTGRES_USER} is missing: apt-get install -y postgresql"
-        ) from None
-    return POSTGRES_USER
-
-
-def is_open_to_all(folder: Path) -> bool:
-    """Whether another user may walk down to it."""
-    return all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
-
-
-@contextmanager
-def postgres(folder: Path) -> Iterator[Postgres]:
-    """A new server with its files under `folder`, every commit synced, on a socket of its own."""
-    programs_folder, user = programs(), server_user()
-    folder = folder.resolve()
-    if user is not None and not is_open_to_all(folder):
-        # The server's user cannot enter our folder; this one is on the same disk on most machines.
-        folder = Path("/var/tmp")
-    # The socket's path may have 107 characters at most, so it does not live beside the data.
-    with (
-        tempfile.TemporaryDirectory(prefix="laneway-bench-", dir=folder) as data,
-        tempfile.TemporaryDirectory(prefix="laneway-bench-") as socket,
-    ):
-        for path in (data, socket):
-            if user is not None:
-                shutil.chown(path, user, user)
-        run(
-            [str(programs_folder / "initdb"), "-D", data, "-A", "trust", "-U", POSTGRES_USER],
-            "make a database cluster",
-            user,
-        )
-        with server(programs_folder, data, socket, user):
-            reach = ["-h", socket, "-U", POSTGRES_USER]
-            run([str(programs_folder / "createdb"), *reach, "bench"], "make a database", user)
-            version = run([str(programs_folder / "postgres"), "--version"], "ask its version")
-            conninfo = f"host={socket} user={POSTGRES_USER} dbname=bench"
-            yield Postgres(conninfo, version.split()[2])
-
-
-@contextmanager
-def server(programs_folder: Path, data: str, socket: str, user: str | None) -> Iterator[None]:
-    # To PostgreSQL an interrupt means: end all sessions and shut down. The kernel sends it one
-    # should we be killed; `setpriv` is part of every Debian and becomes what it starts.
-    command = ["setpriv", "--pdeathsig", "INT"]
-    if user is not None:
-        command += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    command += [str(programs_folder / "postgres"), "-D", data, "-k", socket]
-    for setting in ("listen_addresses=", "fsync=on", "synchronous_commit=on"):
-        command += ["-c", setting]
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said)
-        try:
-            try:
-                wait_until_up(programs_folder, socket, process)
-            except BenchFailed as failure:
-                said.seek(0)
-                why = said.read().decode("utf-8", "replace").strip()[-1_000:]
-                raise BenchFailed(f"{failure}: {why}") from failure
-            yield
-        finally:
-            end(process, signal.SIGINT)
-
-
-def wait_until_up(programs_folder: Path, socket: str, process: "subprocess.Popen[bytes]") -> None:
-    until_s = time.monotonic() + POSTGRES_START_S_MAX
-    ask = [str(programs_folder / "pg_isready"), "-q", "-h", socket, "-U", POSTGRES_USER]
-    while subprocess.run(ask, check=False).returncode != 0:
-        if process.poll() is not None or time.monotonic() > until_s:
-            raise BenchFailed("PostgreSQL did not start")
-        time.sleep(0.05)

@@ -28,8 +28,22 @@ LABELS = {
     "raw": "raw loop",
     "raw_merged": "raw loop, commits merged",
     "bare_commits": "bare commits, 2 a job",
+    "http_enqueue": "laneway over HTTP",
+    "http_execute": "the same, executed",
+    "http_execute_sse": "the same, 1,000 readers",
+    "bare_aiohttp": "bare aiohttp, group commit",
+    "laneway_sqlite": "laneway on SQLite",
+    "laneway_redis": "laneway on Redis",
+    "arq": "arq on Redis, no order",
+    "saq": "SAQ on Redis, no order",
+    "laneway_postgres": "laneway on PostgreSQL",
+    "fleet_1": "1 process, PostgreSQL",
+    "fleet_3": "3 processes, PostgreSQL",
 }
 """In the order of the bars."""
+
+
+OUR_NAMES = ("laneway", "http", "fleet")
 
 
 class Axis:
@@ -81,7 +95,7 @@ def bar_lines(rates: Mapping[str, float]) -> list[str]:
         lines.append(text(x, bottom + 16, f"{10**power:,}", anchor="middle", fill="#667085"))
     for place, (name, rate) in enumerate(rates.items()):
         y = TOP + ROW * place
-        fill = OURS if name.startswith("laneway") else THEIRS
+        fill = OURS if name.startswith(OUR_NAMES) else THEIRS
         fill = BOUND if name.startswith(("raw", "bare")) else fill
         width = max(1.0, axis.x(rate) - LEFT)
         lines.append(text(LEFT - 10, y + 15, LABELS[name], anchor="end"))

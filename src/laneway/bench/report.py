@@ -42,7 +42,11 @@ def table(found: Mapping[str, Any]) -> str:
     for name, value in found["ratios"].items():
         if name not in found["goals"]:
             lines.append(f"| `{name}` | {number(value)} |")
-    return "\n".join([*lines, "", *memory_lines(results), ""])
+    if "backlog" in results:
+        lines += ["", *memory_lines(results)]
+    if "takeovers_s" in results:
+        lines += ["", *fleet_lines(results)]
+    return "\n".join([*lines, ""])
 
 
 def scenarios(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,6 +85,16 @@ def memory_lines(results: Mapping[str, Any]) -> list[str]:
         f"{idle['contracts']:,} idle contracts: {idle['rss_mb']['idle']:.0f} MB, "
         f"over {idle['rss_mb']['empty']:.0f} MB for an engine with one.",
     ]
+
+
+def fleet_lines(results: Mapping[str, Any]) -> list[str]:
+    """What is no rate: how long the lanes of a killed process stood, who heard what."""
+    lines = ["| takeover after kill -9 | seconds, each time |", "|---|---|"]
+    for name, times in results["takeovers_s"].items():
+        lines.append(f"| {name.removeprefix('takeover_')} | {', '.join(map(str, times))} |")
+    sse = results["sse"]
+    heard = listed(sse["events_heard"])
+    return [*lines, "", f"{sse['readers']:,} readers of events heard, in each round: {heard}."]
 
 
 def listed(numbers: Sequence[float]) -> str:

@@ -1,5 +1,6 @@
 """`laneway bench`: numbers, and the same work done by other queues."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -12,17 +13,35 @@ def bench() -> None:
     """Measure, and compare with other queues."""
 
 
+def measured(command: Callable[..., int]) -> Callable[..., int]:
+    """The options that every benchmark has."""
+    options = (
+        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+        click.option("--quick", is_flag=True, help="Fewer jobs: a look, not a measurement."),
+        click.option(
+            "--out",
+            type=click.Path(file_okay=False, path_type=Path),
+            default=Path("bench/results"),
+            show_default=True,
+            help="Where the table and the plot go.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @bench.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@click.option("--quick", is_flag=True, help="Fewer jobs: a look, not a measurement.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("bench/results"),
-    show_default=True,
-    help="Where the table and the plot go.",
-)
+@measured
 def contract(as_json: bool, quick: bool, out: Path) -> int:
     """Durable no-op executions per second over 1, 100 and 10,000 contracts."""
     code: int = find("bench", "laneway.bench.contract", "main")(json=as_json, quick=quick, out=out)
+    return code
+
+
+@bench.command()
+@measured
+def door(as_json: bool, quick: bool, out: Path) -> int:
+    """Requests per second over HTTP, PostgreSQL and Redis, a fleet, and a thousand readers."""
+    code: int = find("bench", "laneway.bench.door", "main")(json=as_json, quick=quick, out=out)
     return code
