@@ -327,6 +327,8 @@ def test_a_commit_writes_all_that_it_holds(desk: Desk) -> None:
     assert rows.intents == (placed(one, 1),)
     assert rows.mailbox == ()
     assert desk.intent(one.id) == IntentView(placed(one, 1), result, open=True)
+    assert desk.answers(A, [one.id, arrival(99).id]) == [result]
+    assert desk.answers(A, []) == []
     assert desk.find("hash", "ff") == index
     (entry,) = desk.feed("", 10)
     assert (entry.lane, entry.version, entry.at_ms, entry.records) == (A, 1, 9, b"records")

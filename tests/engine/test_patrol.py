@@ -1,7 +1,7 @@
 """The patrol wakes what is ours, and finds what other processes answered."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from tests.engine.virtual import VirtualTime
@@ -35,6 +35,7 @@ class Stage:
         self.held: set[LaneId] = set()
         self.moves = 0
         self.failures: list[BaseException] = []
+        self.asked: list[tuple[LaneId, tuple[IntentId, ...]]] = []
         anything: Any = self
         self.waiters = Waiters(anything)
         self.patrol = Patrol(anything, anything, self.time, self.waiters)
@@ -58,6 +59,11 @@ class Stage:
 
     async def intent(self, intent: IntentId) -> IntentView:
         return IntentView(placed(Arrival(intent, A, b"", b"", 0), 1), self.result, open=True)
+
+    async def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+        self.asked.append((lane, tuple(intents)))
+        await asyncio.sleep(0.01)
+        return [] if self.result is None or lane != A else [self.result]
 
     def woken(self, lane: LaneId) -> None:
         self.woke.append(("woken", lane))
@@ -103,6 +109,25 @@ def test_an_answer_that_another_process_committed_reaches_who_waits_for_it() -> 
         return await waiting
 
     assert stage.time.run(story()).status == "confirmed"
+
+
+def test_all_who_wait_at_a_lane_share_one_question() -> None:
+    stage = Stage()
+    intents = [intent_id(1, bytes([0] * 9 + [n])) for n in range(5)]
+
+    async def story() -> None:
+        waiting = [asyncio.create_task(stage.waiters.result(one, A)) for one in intents]
+        await asyncio.sleep(0.1)
+        # The first one asks at once, the others meanwhile, together.
+        assert [len(asked) for _, asked in stage.asked] == [5]
+        stage.heard = [Ended(A), Ended(B), Ended(A)]
+        stage.patrol.start()
+        await asyncio.sleep(0.1)
+        assert [lane for lane, _ in stage.asked] == [A, A]
+        for task in waiting:
+            task.cancel()
+
+    stage.time.run(story())
 
 
 def test_a_heartbeat_finds_what_the_news_missed() -> None:

@@ -1,6 +1,7 @@
 """Whoever waits hears the answer, or why it will not come from here."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -10,23 +11,31 @@ from laneway.core.errors import Draining, IntentNotFound, StoreClosed
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import Arrival, placed
 from laneway.core.rows import Index, Result
+from laneway.engine.limits import WAITERS_ASKED_MAX
 from laneway.engine.waiters import EngineStopped, Waiters
 from laneway.ports import IntentView, Store
 
 INTENT = intent_id(1, bytes(10))
+HOME = LaneId("toy:A")
 RESULT = Result(INTENT, "confirmed", 5, 7)
 
 
 class Shelf:
-    """The two questions that waiters ask of a store."""
+    """The questions that waiters ask of a store."""
 
     def __init__(self, view: IntentView | None = None, left: Index | None = None) -> None:
         self.view = view
         self.left = left
+        self.asked: list[tuple[LaneId, list[IntentId]]] = []
 
     async def intent(self, intent: IntentId) -> IntentView | None:
         await asyncio.sleep(0)
         return self.view
+
+    async def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+        self.asked.append((lane, list(intents)))
+        found = None if self.view is None else self.view.result
+        return [] if found is None else [found]
 
     async def find(self, name: str, value: str) -> Index | None:
         return self.left if (name, value) == ("id", INTENT) else None
@@ -77,6 +86,53 @@ def test_a_waiter_that_gives_up_leaves_nothing_behind() -> None:
         assert waiters._waiting == {}
 
     VirtualTime().run(main())
+
+
+def test_who_knows_its_lane_is_asked_for_with_the_others_there() -> None:
+    async def main() -> None:
+        shelf = Shelf(waiting())
+        waiters = made(shelf)
+        asking = asyncio.ensure_future(waiters.result(INTENT, HOME))
+        await asyncio.sleep(0)
+        waiters.ended(LaneId("toy:other"))
+        await waiters.ask()
+        assert shelf.asked == [(HOME, [INTENT])]
+        assert not asking.done()
+        shelf.view = waiting(RESULT)
+        waiters.doubt(lambda lane: lane == HOME)
+        await waiters.ask()
+        assert len(shelf.asked) == 1
+        waiters.doubt(lambda _: False)
+        await waiters.ask()
+        assert await asking == RESULT
+        assert (waiters._waiting, waiters._homes, waiters._lanes) == ({}, {}, {})
+
+    VirtualTime().run(main())
+
+
+def test_more_than_one_question_holds_take_turns() -> None:
+    intents = [intent_id(1, n.to_bytes(10, "big")) for n in range(WAITERS_ASKED_MAX + 3)]
+
+    async def main() -> None:
+        shelf = Shelf(waiting())
+        waiters = made(shelf)
+        asking = [asyncio.ensure_future(waiters.result(one, HOME)) for one in intents]
+        await asyncio.sleep(0)
+        await waiters.ask()
+        waiters.ended(HOME)
+        await waiters.ask()
+        assert [len(asked) for _, asked in shelf.asked] == [WAITERS_ASKED_MAX] * 2
+        assert set(intents) == {one for _, asked in shelf.asked for one in asked}
+        for task in asking:
+            task.cancel()
+
+    VirtualTime().run(main())
+
+
+def test_of_what_was_pruned_meanwhile_the_final_word_is_found() -> None:
+    left = Index("id", INTENT, INTENT, HOME, status="confirmed", hash=b"h")
+    result = VirtualTime().run(made(Shelf(left=left)).result(INTENT, HOME))
+    assert (result.status, result.hash) == ("confirmed", b"h")
 
 
 def test_an_intent_that_nobody_knows_is_said_so() -> None:

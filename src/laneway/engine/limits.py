@@ -35,9 +35,11 @@ MAILBOXES_ASKED_MAX = 256
 """Busy lanes whose mailboxes are read at one heartbeat of a fleet, in turn: a command whose news
 was lost is heard all the same, and 10,000 busy lanes do not read 10,000 mailboxes at once."""
 
-WAITERS_ASKED_MAX = 512
-"""Callers waiting for other processes' lanes whose answers are asked for at one heartbeat. The
-store's news brings most of them sooner."""
+WAITERS_ASKED_MAX = 256
+"""Callers waiting at one lane of another process whose answers one question asks for. The rest
+are asked for at its next news or the next heartbeat."""
+WAITERS_CHECK_S = 60.0
+"""Who waits for so long asks for its intent itself: retention may have removed it."""
 
 READY_PAGE = 512
 """Lanes fetched at once when a process starts and takes up what waits."""

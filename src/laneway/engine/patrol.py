@@ -5,7 +5,6 @@ The store's news are hints. Whatever they miss is found at the next heartbeat.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import assert_never
 
 from laneway.core.errors import LanewayError
@@ -25,6 +24,8 @@ class Patrol:
         self._reactor = reactor
         self._clock = clock
         self._waiters = waiters
+        waiters.wanted = self._ask
+        self._asking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking = False
         self._asked: set[LaneId] = set()
@@ -81,9 +82,14 @@ class Patrol:
         self._looking = True
         try:
             await self.look()
-            await self._waiters.look(self._reactor.holds)
+            self._waiters.doubt(self._reactor.holds)
         finally:
             self._looking = False
+
+    def _ask(self) -> None:
+        """One question at a time; what is wanted meanwhile goes into the next."""
+        if self._asking is None or self._asking.done():
+            self._asking = self._begin(self._waiters.ask())
 
     async def _listen(self) -> None:
         async for news in self._store.news():
@@ -95,7 +101,7 @@ class Patrol:
                         self._reactor.woken(lane)
                     self.moved()
                 case Ended(lane=lane):
-                    await self._waiters.look(partial(is_other, lane))
+                    self._waiters.ended(lane)
                 case _:
                     assert_never(news)
 
@@ -110,7 +116,3 @@ class Patrol:
         error = None if task.cancelled() else task.exception()
         if error is not None and not (isinstance(error, LanewayError) and is_passing(error)):
             self.failed(error)
-
-
-def is_other(ended: LaneId, lane: LaneId) -> bool:
-    return lane != ended

@@ -107,9 +107,9 @@ class Engine:
         """Whether the last heartbeat was written in time: the store can be written, and is ours."""
         return self.failure is None and self._heart.may_act()
 
-    async def result(self, intent: IntentId) -> Result:
-        """Wait for the final answer, wherever it comes from."""
-        return await self._waiters.result(intent)
+    async def result(self, intent: IntentId, lane: LaneId | None = None) -> Result:
+        """Wait for the final answer, wherever it comes from; `lane` where the caller knows it."""
+        return await self._waiters.result(intent, lane)
 
     async def drain(self, mode: DrainMode, timeout_s: float | None = None) -> bool:
         """Accept nothing more and bring work to an end; True if all of it ended in time."""

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from laneway.core.errors import Draining, IntentNotFound, LanewayError
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
-from laneway.engine.limits import WAITERS_ASKED_MAX
+from laneway.engine.limits import WAITERS_ASKED_MAX, WAITERS_CHECK_S
 from laneway.ports import Store
 
 PRUNED_INDEX = "id"
@@ -27,25 +28,44 @@ class EngineStopped(Draining):
 
 
 class Waiters:
-    """Every waiter hears the final answer, or why it will not hear one from here."""
+    """Every waiter hears the final answer, or why it will not hear one from here.
+
+    Answers of our own lanes are told. Those of other processes' lanes are asked for: when one
+    begins to wait, when a lane is said to have ended something, and at heartbeats. All who wait
+    at one lane share a question, and all lanes that are asked at once share a way.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[IntentId, list[asyncio.Future[Result]]] = {}
-        self._lanes: dict[IntentId, LaneId] = {}
+        self._homes: dict[IntentId, LaneId] = {}
         """Whose answer each of them is, once that is known."""
+        self._lanes: dict[LaneId, dict[IntentId, None]] = {}
+        """The same by lanes; those that were asked for longest ago come first."""
+        self._unasked: dict[LaneId, None] = {}
+        self.wanted: Callable[[], None] = lambda: None
+        """Called when there is something to ask; `ask` does it."""
         self._over: Exception | None = None
 
-    async def result(self, intent: IntentId) -> Result:
-        """Wait for the final answer, wherever it comes from."""
+    async def result(self, intent: IntentId, lane: LaneId | None = None) -> Result:
+        """Wait for the final answer, wherever it comes from; `lane` where the caller knows it."""
         if self._over is not None:
             raise self._over
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         # Registered before the question: an answer that comes in between is not missed.
         self._waiting.setdefault(intent, []).append(future)
         try:
-            known = await self._known(intent)
-            return known if known is not None else await future
+            if lane is not None:
+                self._homed(intent, lane)
+                self.ended(lane)
+                await asyncio.wait((future,), timeout=WAITERS_CHECK_S)
+            while not future.done():
+                known = await self._known(intent)
+                if known is not None:
+                    return known
+                # Every word of it may be lost, and retention may remove it meanwhile.
+                await asyncio.wait((future,), timeout=WAITERS_CHECK_S)
+            return future.result()
         finally:
             self._leave(intent, future)
 
@@ -53,12 +73,24 @@ class Waiters:
         view = await self._store.intent(intent)
         if view is not None:
             if view.result is None and intent in self._waiting:
-                self._lanes[intent] = view.intent.lane
+                self._homed(intent, view.intent.lane)
             return view.result
         left = await self._store.find(PRUNED_INDEX, intent)
         if left is None:
             raise IntentNotFound(intent)
         return Result(intent, left.status, settled_ms=0, hash=left.hash, reason="pruned")
+
+    def _homed(self, intent: IntentId, lane: LaneId) -> None:
+        if self._homes.setdefault(intent, lane) == lane:
+            self._lanes.setdefault(lane, {}).setdefault(intent)
+
+    def _forget(self, intent: IntentId) -> None:
+        lane = self._homes.pop(intent, None)
+        if lane is not None:
+            waiting = self._lanes[lane]
+            del waiting[intent]
+            if not waiting:
+                del self._lanes[lane]
 
     def _leave(self, intent: IntentId, future: "asyncio.Future[Result]") -> None:
         waiting = self._waiting.get(intent)
@@ -66,23 +98,44 @@ class Waiters:
             waiting.remove(future)
             if not waiting:
                 del self._waiting[intent]
-                self._lanes.pop(intent, None)
+                self._forget(intent)
 
-    async def look(self, skips: Callable[[LaneId], bool]) -> None:
-        """Ask the store for answers of lanes that are not skipped: other processes run them."""
-        asked = [intent for intent, lane in self._lanes.items() if not skips(lane)]
-        for intent in asked[:WAITERS_ASKED_MAX]:
-            view = await self._store.intent(intent)
-            if view is not None and view.result is not None:
-                self.tell((view.result,))
-            elif intent in self._lanes:
-                self._lanes[intent] = self._lanes.pop(intent)  # The others are asked first.
+    # Answers of other processes.
+
+    def ended(self, lane: LaneId) -> None:
+        """Something of this lane may have ended: whoever waits there is asked for."""
+        if lane in self._lanes and lane not in self._unasked:
+            self._unasked[lane] = None
+            self.wanted()
+
+    def doubt(self, skips: Callable[[LaneId], bool]) -> None:
+        """The same of every lane that is not skipped: word of it may have been lost."""
+        for lane in list(self._lanes):
+            if not skips(lane):
+                self.ended(lane)
+
+    async def ask(self) -> None:
+        """Ask the store until nothing is left to ask."""
+        while self._unasked:
+            lanes, self._unasked = self._unasked, {}
+            await asyncio.gather(*(self._ask(lane) for lane in lanes))
+
+    async def _ask(self, lane: LaneId) -> None:
+        waiting = self._lanes.get(lane)
+        if waiting is None:
+            return
+        asked = list(islice(waiting, WAITERS_ASKED_MAX))
+        self.tell(await self._store.answers(lane, asked))
+        waiting = self._lanes.get(lane, {})
+        for intent in asked:
+            if intent in waiting:
+                waiting[intent] = waiting.pop(intent)  # The others are asked for first.
 
     def tell(self, results: Sequence[Result]) -> None:
         if not self._waiting:
             return
         for result in results:
-            self._lanes.pop(result.intent, None)
+            self._forget(result.intent)
             for future in self._waiting.pop(result.intent, ()):
                 if not future.done():
                     future.set_result(result)

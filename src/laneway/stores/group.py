@@ -22,7 +22,7 @@ from laneway.core.errors import (
 )
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
-from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Rows
+from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Result, Rows
 from laneway.ports import Alive, Clock, Commit, Durability, IntentView, Lost, News
 from laneway.stores.book import Book
 from laneway.stores.limits import (
@@ -264,6 +264,9 @@ class GroupStore:
 
     def intent(self, intent: IntentId) -> "asyncio.Future[IntentView | None]":
         return self._read(self._book.intent, intent)
+
+    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
+        return self._read(self._book.answers, lane, intents)
 
     def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
         return self._read(self._book.find, name, value)

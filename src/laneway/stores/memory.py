@@ -345,6 +345,9 @@ class MemoryBook:
         named = any(put.intent == intent for put in self.shelves[row.lane].rows.values())
         return IntentView(row, self.results.get(intent), named)
 
+    def answers(self, _lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+        return [self.results[intent] for intent in intents if intent in self.results]
+
     def find(self, name: str, value: str) -> Index | None:
         return self.indexes.get((name, value))
 

@@ -157,7 +157,7 @@ class Laneway(Commands):
         """Queue one execution; returns when it is durable. Safe to call twice with one key."""
         call = ContractCall(contract, executor, data, quorum_type, comment)
         arrival = self._arrival(call, key, priority, valid_until_ms)
-        handle = self._handles.add(Handle(self, arrival.id))
+        handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
         handle = self._taken(arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
             raise handle.refusal
@@ -177,7 +177,9 @@ class Laneway(Commands):
         arrivals = [
             self._arrival(call, key, 0, None) for call, key in zip(calls, named, strict=True)
         ]
-        handles = [self._handles.add(Handle(self, arrival.id)) for arrival in arrivals]
+        handles = [
+            self._handles.add(Handle(self, arrival.id, arrival.lane)) for arrival in arrivals
+        ]
         answers = await self.engine.submit_many(arrivals)
         return [
             self._taken(arrival, answer, handle)
@@ -189,7 +191,7 @@ class Laneway(Commands):
             case Accepted():
                 return handle
             case Replayed(id=intent):
-                return Handle(self, intent, replayed=True)
+                return Handle(self, intent, arrival.lane, replayed=True)
             case Conflict(id=intent):
                 refusal: CallerError = IntentConflict(arrival.key or "", intent)
             case Full(bound=bound, limit=limit):
@@ -198,7 +200,7 @@ class Laneway(Commands):
                 )
             case _:
                 assert_never(answer)
-        return Handle(self, arrival.id, refusal=refusal)
+        return Handle(self, arrival.id, arrival.lane, refusal=refusal)
 
     async def wait(self, intent: IntentId) -> Result:
         """Wait for the final answer of any intent, whoever submitted it."""

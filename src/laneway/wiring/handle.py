@@ -27,8 +27,16 @@ class Settled(msgspec.Struct, frozen=True):
         return self.status == Status.CONFIRMED.value
 
 
+class Answering(Protocol):
+    async def result(self, intent: IntentId, lane: LaneId | None = None) -> Result:
+        """Wait for the final answer, wherever it comes from; `lane` where the caller knows it."""
+
+
 class Desk(Protocol):
     """What a handle asks of the engine it came from."""
+
+    @property
+    def engine(self) -> Answering: ...
 
     shared: bool
     """Whether another process may run the lane, and this one not hear of its answers."""
@@ -38,23 +46,32 @@ class Desk(Protocol):
 
     async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None: ...
 
-    async def wait(self, intent: IntentId) -> Result: ...
-
 
 class Handle:
     """One accepted intent. It survives any crash until it has a final answer."""
 
-    __slots__ = ("__weakref__", "_desk", "_futures", "_result", "id", "refusal", "replayed")
+    __slots__ = (
+        "__weakref__",
+        "_desk",
+        "_futures",
+        "_lane",
+        "_result",
+        "id",
+        "refusal",
+        "replayed",
+    )
 
     def __init__(
         self,
         desk: Desk,
         intent: IntentId,
+        lane: LaneId,
         *,
         replayed: bool = False,
         refusal: CallerError | None = None,
     ) -> None:
         self._desk = desk
+        self._lane = lane
         self._result: Result | None = None
         self._futures: Sequence[asyncio.Future[None]] = ()
         """Those who wait here; most handles have one for a moment, and many never."""
@@ -76,7 +93,8 @@ class Handle:
             raise self.refusal
         if self._result is None and (self.replayed or self._desk.shared):
             # Perhaps nobody here knows what became of it: the store does.
-            self._result = await self._desk.wait(self.id)
+            lane = None if self.replayed else self._lane
+            self._result = await self._desk.engine.result(self.id, lane)
         if self._result is None:
             self._desk.check()
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

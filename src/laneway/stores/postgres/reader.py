@@ -32,6 +32,7 @@ from laneway.core.rows import (
     Index,
     LaneView,
     Lease,
+    Result,
     RowPut,
     Rows,
     Tail,
@@ -234,6 +235,11 @@ class Reader:
             return intent_view(found[0]) if found else None
 
         return self._ask([("intent", {"id": pack_id(intent)})], answer)
+
+    @answered
+    def answers(self, _lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
+        bound = {"ids": [pack_id(intent) for intent in intents]}
+        return self._ask([("answers", bound)], lambda rows: [decode_result(row[0]) for row in rows])
 
     @answered
     def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":

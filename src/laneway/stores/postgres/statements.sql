@@ -217,6 +217,9 @@ SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
 FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.intent = i.id
 WHERE i.id = %(id)b::bytea
 
+-- name: answers
+SELECT body FROM results WHERE intent = ANY (%(ids)b::bytea[])
+
 -- name: index
 SELECT name, value, intent, lane, digest, status, hash FROM indexes
 WHERE name = %(name)b::text AND value = %(value)b::text

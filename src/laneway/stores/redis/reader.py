@@ -5,7 +5,7 @@ import heapq
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from laneway.core.errors import BadRequest, LeaseLost
+from laneway.core.errors import LeaseLost
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
 from laneway.core.outcome import Status
@@ -16,12 +16,12 @@ from laneway.core.rows import (
     Index,
     LaneView,
     Lease,
+    Result,
     Rows,
     all_classes,
 )
 from laneway.ports import IntentView
 from laneway.stores.book import ID_INDEX, KEY_INDEX
-from laneway.stores.limits import FEED_CURSOR_CHARS_MAX
 from laneway.stores.redis import keys
 from laneway.stores.redis.calls import Sender
 from laneway.stores.redis.cells import (
@@ -42,13 +42,11 @@ from laneway.stores.redis.cells import (
     score,
     settled_member,
 )
+from laneway.stores.redis.feed import FeedLine, feed_cursor, feed_parsed, feed_places
 from laneway.stores.redis.limits import FEED_CHUNK, LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
 from laneway.stores.redis.servers import Servers
 
 T = TypeVar("T")
-
-FeedLine = tuple[int, int, int, LaneId, int, bytes]
-"""When, in which group, the place there, the lane, its version and its records."""
 
 
 class RedisReader:
@@ -168,6 +166,13 @@ class RedisReader:
                 )
             )
         return views
+
+    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
+        return self._ask(self._answers(lane, intents))
+
+    async def _answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+        views = await self._views(lane, intents)
+        return [view.result for view in views if view is not None and view.result is not None]
 
     def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
         return self._ask(self._find(name, value))
@@ -459,37 +464,3 @@ def intents_parsed(flat: list[bytes]) -> list[IntentRow]:
 def mailbox_parsed(flat: list[bytes]) -> tuple[Command, ...]:
     found = [command_parsed(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
     return tuple(sorted(found, key=lambda command: command.id))
-
-
-def feed_parsed(shard: int, entry: list[Any]) -> list[FeedLine]:
-    """An entry bears the number of the last commit that it tells of."""
-    place, told = entry
-    first = int(place.partition(b"-")[2]) - len(told) // 4 + 1
-    return [
-        (
-            int(told[at + 2]),
-            shard,
-            first + at // 4,
-            LaneId(told[at].decode()),
-            int(told[at + 1]),
-            told[at + 3],
-        )
-        for at in range(0, len(told), 4)
-    ]
-
-
-def feed_places(cursor: str, shards: int) -> list[int]:
-    """How far each group's feed was read; the empty cursor is the beginning."""
-    if not cursor:
-        return [0] * shards
-    parts = cursor.split(".")
-    for part in parts:
-        if not (part.isascii() and part.isdigit()) or len(part) > FEED_CURSOR_CHARS_MAX:
-            raise BadRequest("cursor", "not a cursor of this store")
-    if len(parts) != shards:
-        raise BadRequest("cursor", "not a cursor of this store")
-    return [int(part) for part in parts]
-
-
-def feed_cursor(places: list[int]) -> str:
-    return ".".join(map(str, places))

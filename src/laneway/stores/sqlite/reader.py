@@ -20,6 +20,7 @@ from laneway.core.rows import (
     Index,
     LaneView,
     Lease,
+    Result,
     RowPut,
     Rows,
     all_classes,
@@ -167,6 +168,11 @@ class SqliteReader:
             None if result is None else decode_result(result),
             bool(named),
         )
+
+    @readable
+    def answers(self, _lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+        rows = [self._one("answer", pack_id(intent)) for intent in intents]
+        return [decode_result(row[0]) for row in rows if row is not None]
 
     @readable
     def find(self, name: str, value: str) -> Index | None:

@@ -101,6 +101,9 @@ SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body,
 FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.no = i.no
 WHERE i.id = ?
 
+-- name: answer
+SELECT r.body FROM intents i JOIN results r ON r.no = i.no WHERE i.id = ?
+
 -- name: history
 SELECT i.id, i.priority, i.seq, i.body, r.body,
        EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
