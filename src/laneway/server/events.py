@@ -79,8 +79,9 @@ async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamR
         await response.write(sse.hello(EVENT_RETRY_MS, reader.cursor))
         # None: it cannot follow, or the server is about to end. It resumes by its cursor.
         while (frames := await reader.read(HEARTBEAT_S)) is not None:
-            async with asyncio.timeout(EVENT_WRITE_S):
-                await response.write(frames)
+            if not connection.write_chunk(frames):
+                async with asyncio.timeout(EVENT_WRITE_S):
+                    await connection.drained()
     except (TimeoutError, ConnectionError):
         if call.request.transport is not None:
             call.request.transport.abort()
