@@ -48,6 +48,10 @@ port = 0
 """
 
 
+QUARTERS = ("q1", "q2", "q3", "q4")
+COLUMNS = ("before", *QUARTERS, "peak", "at rest", "growth", "may", "per hour")
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     seconds: float = 60.0
     rate: float = 150.0
@@ -61,6 +65,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 class Report(runners.Report, kw_only=True):
+    load_s: float = 0.0
     accepted: int = 0
     on_chain: int = 0
     cancelled: int = 0
@@ -75,26 +80,18 @@ class Report(runners.Report, kw_only=True):
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        head = (
-            "",
-            "before",
-            "q1",
-            "q2",
-            "q3",
-            "q4",
-            "peak",
-            "at rest",
-            "growth",
-            "may",
-            "per hour",
-        )
-        yield f"{head[0]:<9}" + "".join(f"{word:>9}" for word in head[1:])
+        yield " " * 9 + "".join(f"{word:>9}" for word in COLUMNS)
         for verdict in self.verdicts:
             rest = getattr(self.at_rest, verdict.name, float("nan"))
             moved = (verdict.growth, verdict.allowed, verdict.slope_per_hour)
             cells = (verdict.first, *verdict.quarters, verdict.peak, rest, *moved)
             word = "flat" if verdict.flat else "NOT FLAT"
             yield f"{verdict.name:<9}" + "".join(f"{cell:>9.1f}" for cell in cells) + f"  {word}"
+        if self.samples:
+            first, last = self.samples[0], self.samples[-1]
+            deepest = max(sample.depth for sample in self.samples)
+            grown = f"{first.store_mb:.1f} → {last.store_mb:.1f} MB"
+            yield f"store {grown}, depth at most {deepest:.0f}"
         for name, count in sorted(self.counts.items()):
             yield f"{name:>14}  {count}"
         for problem in self.problems:
@@ -104,7 +101,8 @@ class Report(runners.Report, kw_only=True):
     def summary(self) -> str:
         """One line with the figures that matter."""
         flat = {verdict.name: verdict for verdict in self.verdicts}
-        words = [f"{self.seconds:.0f} s, {self.accepted} accepted, {self.on_chain} on chain"]
+        ended = f"{self.on_chain} on chain and {self.cancelled} taken back"
+        words = [f"{self.load_s:.0f} s of load", f"{self.accepted} accepted: {ended}"]
         if flat:
             rss, tasks = flat["rss_mb"], flat["tasks"]
             words += [
@@ -140,7 +138,7 @@ decode_page = json.Decoder(Page).decode
 class LoadSoak:
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
-        self.report = Report(seed=plan.seed)
+        self.report = Report(seed=plan.seed, load_s=plan.seconds)
         self.folder = folder
         self.chain = ThinChain(round_ms=plan.round_ms)
         self.losses = Losses(plan.lost, plan.seed + 1)
