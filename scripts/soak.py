@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 ROOT = Path(__file__).parent.parent
 SOAK = ROOT / "soak"
@@ -28,6 +28,8 @@ class Part(NamedTuple):
     slice: int
     command: list[str]
     """`{first}` and `{count}` are filled in."""
+    tells: bool = False
+    """Whether its figures are shown, and its last line again in the summary."""
 
 
 def seeds(layer: str, total: int, piece: int) -> Part:
@@ -41,6 +43,8 @@ def fleet(store: str) -> Part:
     command = ["tests/fleet/runner.py", "--store", store, *words.split()]
     return Part(f"fleet on {store}", 200, 50, command)
 
+
+HOUR_S = 3_600
 
 PARTS = [
     seeds("s1", 100_000, 5_000),
@@ -67,6 +71,14 @@ PARTS = [
         ],
     ),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
+    # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.
+    Part(
+        "an hour of load",
+        HOUR_S,
+        HOUR_S,
+        ["tests/load/runner.py", "--seconds", "{count}"],
+        tells=True,
+    ),
     Part("mutations", 1, 1, ["scripts/mutants.py"]),
     Part("demo", 1, 1, ["-m", "laneway", "demo", "--once"]),
 ]
@@ -75,7 +87,18 @@ EXECUTIONS_PER_KILL = 50
 """100 kills over 5,000 executions."""
 
 
-def load() -> dict[str, dict[str, float]]:
+class Entry(TypedDict):
+    """What is known of a part."""
+
+    done: int
+    seconds: float
+    figures: NotRequired[str]
+
+
+State = dict[str, Entry]
+
+
+def load() -> State:
     return json.loads(STATE.read_text()) if STATE.exists() else {}
 
 
@@ -86,10 +109,10 @@ def note(line: str) -> None:
         log.write(stamped + "\n")
 
 
-def run_part(part: Part, state: dict[str, dict[str, float]]) -> bool:
+def run_part(part: Part, state: State) -> bool:
     entry = state.setdefault(part.name, {"done": 0, "seconds": 0.0})
     while entry["done"] < part.total:
-        first = int(entry["done"])
+        first = entry["done"]
         count = min(part.slice, part.total - first)
         filled = [
             word.format(first=first, count=count, executions=count * EXECUTIONS_PER_KILL)
@@ -98,9 +121,19 @@ def run_part(part: Part, state: dict[str, dict[str, float]]) -> bool:
         begun = time.monotonic()
         with LOG.open("a") as log:
             ran = subprocess.run(
-                [sys.executable, *filled], cwd=ROOT, stdout=log, stderr=log, check=False
+                [sys.executable, *filled],
+                cwd=ROOT,
+                stdout=subprocess.PIPE if part.tells else log,
+                stderr=log,
+                text=True,
+                check=False,
             )
         took_s = time.monotonic() - begun
+        if part.tells:
+            figures = ran.stdout.splitlines()
+            for line in figures:
+                note(f"  {line}")
+            entry["figures"] = figures[-1] if figures else "it said nothing"
         if ran.returncode != 0:
             note(f"{part.name}: FAILED from {first} on, see {LOG.relative_to(ROOT)}")
             return False
@@ -127,8 +160,10 @@ def main() -> int:
     for part, held in zip(chosen, results, strict=True):
         entry = state[part.name]
         word = "held" if held else "FAILED"
-        count = f"{int(entry['done'])}/{part.total}"
+        count = f"{entry['done']}/{part.total}"
         note(f"  {part.name:<24} {count:>15} {entry['seconds']:>8.0f} s  {word}")
+        if "figures" in entry:
+            note(f"    {entry['figures']}")
     return 0 if all(results) else 1
 
 

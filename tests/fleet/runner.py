@@ -8,27 +8,24 @@ accepted it.
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
-import tempfile
-from argparse import ArgumentParser
 from pathlib import Path
 from random import Random
 from time import monotonic
 
-from msgspec import Struct, json
+from msgspec import Struct
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tests import runners
 from tests.fleet.stores import Server, started
+from tests.runners import Losses, Pulse, Stalled, config, quotas
 
 from laneway.core.errors import LanewayError
 from laneway.core.ids import LaneId
-from laneway.devnets.contract.model import Fault
 from laneway.devnets.contract.socket import ContractSocket
-from laneway.ports import ContractCall, Store
-from laneway.wiring.config import toml_value
+from laneway.ports import Store
 from laneway.wiring.demo_audit import WatchedChain
 from laneway.wiring.demo_worker import Caller, WorkerGone
 from laneway.wiring.store import open_store
@@ -39,31 +36,16 @@ WINDOW = 4
 """Unlanded submissions of one contract: with 200 contracts the doors are busy until the end."""
 RESEND_S = 0.3
 """A submission that the store could not take is sent again after this."""
+EXECUTION_MS_MAX = 20_000
 LEASE_MS = 1_000
 STOPPED_S = 1.6
 """How long a stopped worker sleeps: past its lease, so that others took its lanes."""
 STALL_S_MAX = 30.0
-SAY_EVERY_S = 1.0
 
-CONFIG = """\
-[store]
-path = {path}
-[contract]
-execution_ms_max = 20000
-search_ms = 50
-retry_ms_min = 20
-retry_ms_max = 200
-breaker_open_ms = 200
+ENGINE = f"""\
 [engine]
 heartbeat_ms = 200
-lease_ms = {lease_ms}
-[host]
-kind = "rest"
-url = {url}
-takes_parent = true
-[log]
-level = "warning"
-format = "json"
+lease_ms = {LEASE_MS}
 """
 
 
@@ -80,10 +62,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     lost: float = 0.01
 
 
-class Report(Struct, kw_only=True):
-    ok: bool = False
+class Report(runners.Report, kw_only=True):
     store: str
-    seed: int
     executions: int
     on_chain: int = 0
     kills: int = 0
@@ -94,12 +74,6 @@ class Report(Struct, kw_only=True):
     replayed: int = 0
     tries_refused: int = 0
     answers_lost: int = 0
-    seconds: float = 0.0
-    problems: list[str] = []
-
-
-class Stalled(Exception):
-    pass
 
 
 class FleetSoak:
@@ -109,29 +83,24 @@ class FleetSoak:
         self.folder = folder
         self.report = Report(store=plan.store, seed=plan.seed, executions=plan.executions)
         self.random = Random(plan.seed)
-        self.faults = Random(plan.seed + 1)
+        self.losses = Losses(plan.lost, plan.seed + 1)
         self.chain = WatchedChain(round_ms=plan.round_ms)
         config = folder / "laneway.toml"
         self.callers = [Caller(config, folder / f"worker{n}.log") for n in range(plan.workers)]
         self.contracts = [f"contract-{n:03}" for n in range(plan.contracts)]
-        self.quota = {
-            name: len(range(n, plan.executions, plan.contracts))
-            for n, name in enumerate(self.contracts)
-        }
+        self.quota = quotas(self.contracts, plan.executions)
         self.sent = dict.fromkeys(self.contracts, 0)
-        self.begun_s = self.said_s = self.moved_s = self.resent_s = monotonic()
-        self.landed_then = 0
+        self.begun_s = self.resent_s = monotonic()
+        self.pulse = Pulse(STALL_S_MAX)
 
-    async def run(self) -> Report:
+    async def run(self) -> runners.Report:
         report = self.report
         try:
-            async with ContractSocket(self.chain, fault=self.fault) as socket:
-                config = CONFIG.format(
-                    path=toml_value(self.server.url),
-                    url=toml_value(socket.url),
-                    lease_ms=LEASE_MS,
+            async with ContractSocket(self.chain, fault=self.losses) as socket:
+                written = config(
+                    self.server.url, socket.url, execution_ms_max=EXECUTION_MS_MAX, more=ENGINE
                 )
-                (self.folder / "laneway.toml").write_text(config)
+                (self.folder / "laneway.toml").write_text(written)
                 try:
                     await self.work()
                     await self.judge()
@@ -142,15 +111,7 @@ class FleetSoak:
                         await caller.kill()
         except LanewayError as error:
             report.problems.append(f"{type(error).__name__}: {error}")
-        report.seconds = round(monotonic() - self.begun_s, 2)
-        report.ok = not report.problems
-        return report
-
-    def fault(self, call: ContractCall) -> Fault:
-        if self.faults.random() >= self.plan.lost:
-            return Fault.NONE
-        self.report.answers_lost += 1
-        return Fault.LOST
+        return report.close(self.begun_s)
 
     # What happens.
 
@@ -204,19 +165,16 @@ class FleetSoak:
         for caller in self.callers:
             await self.revive(caller)
         self.feed()
-        now_s, landed = monotonic(), self.landed()
+        now_s = monotonic()
         if now_s - self.resent_s > RESEND_S:
             self.resent_s = now_s
             for caller in self.callers:
                 for submit in list(caller.unanswered.values()):
                     caller.send(submit)
-        if landed > self.landed_then:
-            self.landed_then, self.moved_s = landed, now_s
-        if now_s - self.moved_s > STALL_S_MAX:
-            raise Stalled(f"nothing landed for {STALL_S_MAX:g} s at {landed}")
-        if now_s - self.said_s > SAY_EVERY_S:
-            self.said_s = now_s
-            say(f"{landed}/{self.plan.executions} on chain, {self.report.kills} kills", end="\r")
+        self.pulse.beat(self.landed(), self.progress)
+
+    def progress(self) -> str:
+        return f"{self.landed()}/{self.plan.executions} on chain, {self.report.kills} kills"
 
     async def revive(self, caller: Caller) -> None:
         """A worker that learned that it was declared dead ends, and starts under a new name."""
@@ -270,7 +228,7 @@ class FleetSoak:
 
     async def judge(self) -> None:
         report = self.report
-        report.on_chain = self.landed()
+        report.on_chain, report.answers_lost = self.landed(), self.losses.count
         report.lives = sum(caller.lives for caller in self.callers)
         report.resent = sum(caller.resent_count for caller in self.callers)
         report.replayed = sum(caller.replayed_count for caller in self.callers)
@@ -286,7 +244,6 @@ class FleetSoak:
                 report.problems.append(f"refused: {caller.refused[:3]}")
             if caller.contradictions:
                 report.problems.append(f"answered with two intents: {caller.contradictions}")
-        del report.problems[20:]
 
     async def judge_contract(self, store: Store, name: str) -> None:
         """Every wish once, and in the order of the lane's own sequence."""
@@ -303,32 +260,13 @@ class FleetSoak:
                 self.report.problems.append(f"{name}: {view.intent.key} is out of order")
 
 
-def say(line: str, end: str = "\n") -> None:
-    print(line, end=end if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+async def run(plan: Plan, folder: Path) -> runners.Report:
+    with started(plan.store) as server:
+        return await FleetSoak(plan, folder, server).run()
 
 
 def main() -> int:
-    parser = ArgumentParser(description=__doc__)
-    for name in Plan.__struct_fields__:
-        value = getattr(Plan(), name)
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
-    parser.add_argument("--json", action="store_true")
-    chosen = vars(parser.parse_args())
-    as_json = chosen.pop("json")
-    plan = Plan(**chosen)
-    folder = tempfile.mkdtemp(prefix="laneway-fleet-")
-    with started(plan.store) as server:
-        report = asyncio.run(FleetSoak(plan, Path(folder), server).run())
-    if report.ok:
-        shutil.rmtree(folder)
-    else:
-        say(f"everything is kept in {folder}; repeat with --seed {report.seed}")
-    if as_json:
-        print(json.encode(report).decode())
-    else:
-        for name in report.__struct_fields__:
-            print(f"{name:>14}  {getattr(report, name)}")
-    return 0 if report.ok else 1
+    return runners.command(Plan(), run, __doc__)
 
 
 if __name__ == "__main__":

@@ -10,22 +10,20 @@ the order of sending, and the chain must have that order.
 """
 
 import asyncio
-import shutil
 import sys
-import tempfile
-from argparse import ArgumentParser
 from pathlib import Path
 from random import Random
 from time import monotonic
 
-import apsw
-from msgspec import Struct, json
+from msgspec import Struct
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests import runners
+from tests.runners import Losses, Pulse, Stalled, check_integrity, config, quotas
 
 from laneway.core.errors import LanewayError
-from laneway.devnets.contract.model import Fault
 from laneway.devnets.contract.socket import ContractSocket
-from laneway.ports import ContractCall
-from laneway.wiring.config import toml_value
 from laneway.wiring.demo_audit import WatchedChain, audit
 from laneway.wiring.demo_worker import Caller
 from laneway.wiring.worker_lines import Stop, Submit
@@ -35,31 +33,13 @@ WINDOW = 20
 STARTUP_S_MAX = 0.8
 """A worker needs half a second to start; later kills hit its recovery and its first work."""
 JITTER_S_MAX = 0.03
+EXECUTION_MS_MAX = 60_000
 LONG_ROUND_MS = 2_500
 """Some rounds outlive the restart, so that their execution is tried again beside them."""
 REPEATS_MAX = 3
 """Answered submissions that are sent once more to each new worker."""
 STALL_S_MAX = 20.0
 """Half a minute would already hide a lane that wakes up by its deadline only."""
-SAY_EVERY_S = 1.0
-
-CONFIG = """\
-[store]
-path = {path}
-[contract]
-execution_ms_max = 60000
-search_ms = 50
-retry_ms_min = 20
-retry_ms_max = 200
-breaker_open_ms = 200
-[host]
-kind = "rest"
-url = {url}
-takes_parent = true
-[log]
-level = "warning"
-format = "json"
-"""
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -72,9 +52,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The share of executions whose answer never comes."""
 
 
-class Report(Struct, kw_only=True):
-    ok: bool = False
-    seed: int
+class Report(runners.Report, kw_only=True):
     executions: int
     contracts: int
     on_chain: int = 0
@@ -86,8 +64,6 @@ class Report(Struct, kw_only=True):
     tries_refused: int = 0
     answers_lost: int = 0
     integrity: str = ""
-    seconds: float = 0.0
-    problems: list[str] = []
 
 
 class Soak:
@@ -96,46 +72,33 @@ class Soak:
         self.report = Report(seed=plan.seed, executions=plan.executions, contracts=plan.contracts)
         self.folder = folder
         self.random = Random(plan.seed)
-        self.faults = Random(plan.seed + 1)
+        self.losses = Losses(plan.lost, plan.seed + 1)
         self.chain = WatchedChain(round_ms=plan.round_ms)
         self.caller = Caller(folder / "laneway.toml", folder / "worker.log")
         self.contracts = [f"contract-{n:03}" for n in range(plan.contracts)]
-        self.quota = {
-            name: len(range(n, plan.executions, plan.contracts))
-            for n, name in enumerate(self.contracts)
-        }
+        self.quota = quotas(self.contracts, plan.executions)
         self.sent: dict[str, list[tuple[str, str]]] = {name: [] for name in self.contracts}
         self.submits: list[Submit] = []
-        self.begun_s = self.said_s = self.moved_s = monotonic()
-        self.landed_then = 0
+        self.begun_s = monotonic()
+        self.pulse = Pulse(STALL_S_MAX)
 
-    async def run(self) -> Report:
+    async def run(self) -> runners.Report:
         report = self.report
         try:
-            async with ContractSocket(self.chain, fault=self.fault) as socket:
-                path = toml_value(str(self.folder / "laneway.db"))
-                config = CONFIG.format(path=path, url=toml_value(socket.url))
-                (self.folder / "laneway.toml").write_text(config)
+            async with ContractSocket(self.chain, fault=self.losses) as socket:
+                store = str(self.folder / "laneway.db")
+                written = config(store, socket.url, execution_ms_max=EXECUTION_MS_MAX)
+                (self.folder / "laneway.toml").write_text(written)
                 try:
                     await self.work()
                 finally:
                     code = await self.caller.stop(Stop("queue"))
             if code != 0:
                 report.problems.append(f"the last worker ended with code {code}")
-        except LanewayError as error:
-            report.problems.append(str(error))
-        except Stalled as error:
+        except (LanewayError, Stalled) as error:
             report.problems.append(str(error))
         self.judge()
-        report.seconds = round(monotonic() - self.begun_s, 2)
-        report.ok = not report.problems
-        return report
-
-    def fault(self, call: ContractCall) -> Fault:
-        if self.faults.random() >= self.plan.lost:
-            return Fault.NONE
-        self.report.answers_lost += 1
-        return Fault.LOST
+        return report.close(self.begun_s)
 
     async def work(self) -> None:
         total = self.plan.executions
@@ -186,14 +149,10 @@ class Soak:
         await asyncio.sleep(0.005)
         await self.caller.check()
         self.feed(WINDOW)
-        now_s, landed = monotonic(), self.landed()
-        if landed > self.landed_then:
-            self.landed_then, self.moved_s = landed, now_s
-        if now_s - self.moved_s > STALL_S_MAX:
-            raise Stalled(f"nothing landed for {STALL_S_MAX:g} s at {landed}")
-        if now_s - self.said_s > SAY_EVERY_S:
-            self.said_s = now_s
-            say(f"{landed}/{self.plan.executions} on chain, {self.report.kills} kills", end="\r")
+        self.pulse.beat(self.landed(), self.progress)
+
+    def progress(self) -> str:
+        return f"{self.landed()}/{self.plan.executions} on chain, {self.report.kills} kills"
 
     def feed(self, window: int) -> None:
         """Send what the windows allow, the contracts mixed."""
@@ -215,7 +174,7 @@ class Soak:
 
     def judge(self) -> None:
         report, caller = self.report, self.caller
-        report.on_chain = self.landed()
+        report.on_chain, report.answers_lost = self.landed(), self.losses.count
         report.resent, report.replayed = caller.resent_count, caller.replayed_count
         report.tries_refused = sum(self.chain.conflicts.values())
         for name in self.contracts:
@@ -233,50 +192,10 @@ class Soak:
         report.integrity = check_integrity(self.folder / "laneway.db")
         if report.integrity != "ok":
             report.problems.append(f"integrity_check: {report.integrity}")
-        del report.problems[20:]
-
-
-class Stalled(Exception):
-    pass
-
-
-def check_integrity(path: Path) -> str:
-    if not path.exists():
-        return "there is no database"
-    connection = apsw.Connection(str(path))
-    try:
-        return str(connection.pragma("integrity_check"))
-    finally:
-        connection.close()
-
-
-def say(line: str, end: str = "\n") -> None:
-    if not sys.stderr.isatty():
-        end = "\n"
-    print(line, end=end, file=sys.stderr, flush=True)
 
 
 def main() -> int:
-    parser = ArgumentParser(description=__doc__)
-    for name in ("kills", "executions", "contracts", "seed", "round_ms"):
-        flag = f"--{name.replace('_', '-')}"
-        parser.add_argument(flag, type=int, default=getattr(Plan(), name))
-    parser.add_argument("--lost", type=float, default=Plan().lost)
-    parser.add_argument("--json", action="store_true")
-    chosen = vars(parser.parse_args())
-    as_json = chosen.pop("json")
-    folder = tempfile.mkdtemp(prefix="laneway-kill-")
-    report = asyncio.run(Soak(Plan(**chosen), Path(folder)).run())
-    if report.ok:
-        shutil.rmtree(folder)
-    else:
-        say(f"everything is kept in {folder}; repeat with --seed {report.seed}")
-    if as_json:
-        print(json.encode(report).decode())
-    else:
-        for name in report.__struct_fields__:
-            print(f"{name:>14}  {getattr(report, name)}")
-    return 0 if report.ok else 1
+    return runners.command(Plan(), lambda plan, folder: Soak(plan, folder).run(), __doc__)
 
 
 if __name__ == "__main__":

@@ -149,3 +149,17 @@ def test_series_are_labelled_with_their_contract_only_when_asked_for() -> None:
             assert found['laneway_contract_fast_depth{contract="Qm1"}'] == 0
 
     asyncio.run(main())
+
+
+def test_the_tasks_of_the_loop_are_counted() -> None:
+    async def main() -> None:
+        async with running() as (_, client):
+            others = [asyncio.create_task(asyncio.sleep(60)) for _ in range(3)]
+            before = values((await client.get("/metrics")).body)["laneway_asyncio_tasks"]
+            for other in others:
+                other.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            after = values((await client.get("/metrics")).body)["laneway_asyncio_tasks"]
+            assert before - after == 3
+
+    asyncio.run(main())

@@ -57,6 +57,9 @@ class ContractMetrics(Listener):
         self.execution = self._histogram(
             "execution_seconds", "From begun to its final answer.", EXECUTION_BUCKETS_S
         )
+        self.tasks = Gauge(
+            "laneway_asyncio_tasks", "Tasks of the event loop.", registry=self.registry
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:
@@ -100,8 +103,9 @@ class ContractMetrics(Listener):
     def closed(self, lane: LaneId) -> None:
         self._of(self.workers, lane).dec()
 
-    def scrape(self, queues: Sequence[QueueMetrics]) -> bytes:
-        """All series in the text form, with the depths as they are now."""
+    def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes:
+        """All series in the text form, with depths and tasks as they are now."""
+        self.tasks.set(tasks)
         if self._per_lane:
             for queue in queues:
                 self.fast_depth.labels(queue.contract).set(queue.fast_queue_len)

@@ -50,7 +50,7 @@ class Events(Protocol):
 
 
 class Meter(Protocol):
-    def scrape(self, queues: Sequence[QueueMetrics]) -> bytes: ...
+    def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes: ...
 
 
 class EngineDesk:
@@ -251,7 +251,7 @@ class EngineDesk:
         return await self._readiness.checks()
 
     async def measure(self) -> bytes:
-        return self._meter.scrape(await self.queues())
+        return self._meter.scrape(await self.queues(), len(asyncio.all_tasks()))
 
     async def follow(
         self, after: str | None, lane: str | None, may_see: LaneTest | None
