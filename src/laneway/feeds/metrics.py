@@ -16,7 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from laneway.core.ids import LaneId, lane_key
+from laneway.core.ids import LaneId, is_contract, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
@@ -77,6 +77,8 @@ class ContractMetrics(Listener):
         return series.labels(lane_key(lane)) if self._per_lane else series
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        if not is_contract(arrival.lane):
+            return
         self._of(self.enqueued, arrival.lane).inc()
         self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
 
@@ -95,10 +97,12 @@ class ContractMetrics(Listener):
                 self._of(self.execution, lane).observe(took_ms / 1000)
 
     def opened(self, lane: LaneId) -> None:
-        self._of(self.workers, lane).inc()
+        if is_contract(lane):
+            self._of(self.workers, lane).inc()
 
     def closed(self, lane: LaneId) -> None:
-        self._of(self.workers, lane).dec()
+        if is_contract(lane):
+            self._of(self.workers, lane).dec()
 
     def scrape(self, queues: Sequence[QueueMetrics]) -> bytes:
         """All series in the text form, with the depths as they are now."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -15,8 +15,8 @@ from laneway.server.answers import Refused
 from laneway.server.limits import AUTHORIZATION_CHARS_MAX
 from laneway.wire.problem import problem
 
-Scope = Literal["tx:read", "tx:write", "lane:operate", "metrics:read"]
-SCOPES: tuple[Scope, ...] = ("tx:read", "tx:write", "lane:operate", "metrics:read")
+Scope = Literal["tx:read", "tx:write", "lane:operate", "lane:admin", "metrics:read"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 LOOPBACK = "loopback"

@@ -9,7 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import Draining, LanewayError
-from laneway.server import events, health, lanes, seed, transactions
+from laneway.server import audit, events, health, lanes, seed, transactions
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
 from laneway.server.call import Call, Counts
@@ -45,6 +45,7 @@ async def openapi(_call: Call) -> web.Response:
 ROUTES: tuple[Route, ...] = (
     *transactions.ROUTES,
     *lanes.ROUTES,
+    *audit.ROUTES,
     *events.ROUTES,
     *health.ROUTES,
     *seed.ROUTES,

@@ -163,6 +163,34 @@ class Action(Struct, frozen=True, kw_only=True):
     tx: Tx | None = None
 
 
+class AuditEntry(Struct, frozen=True, kw_only=True):
+    """One entry of the audit trail: who did what, why, and what came of it."""
+
+    id: str
+    seq: int
+    """Its place in the trail, without gaps."""
+    at: Moment
+    actor: str
+    """The id of an API key, `loopback` where there are none, or `keys_file`."""
+    action: str
+    """pause, resume, drain, cancel, retry, or `apikey.` and in_force, changed, removed."""
+    outcome: Literal["asked", "done", "told", "refused"]
+    """asked: written before anything was done; the entry that answers it says what came of it."""
+    reason: str
+    detail: str
+    """What it did, or why it was refused, in words."""
+    lane: str | None = None
+    tx: str | None = None
+    api_key: str | None = None
+    answers: str | None = None
+    """The id of the entry this one answers."""
+
+
+class AuditPage(Struct, frozen=True):
+    items: list[AuditEntry]
+    next_cursor: str | None
+
+
 class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lane: str
     version: int

@@ -8,6 +8,7 @@ from laneway.ports import Durability
 from laneway.wire.values import Check
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
+from laneway.wiring.shown import contract_lanes
 from laneway.wiring.system import SystemClock
 
 WORDS = {
@@ -55,7 +56,7 @@ class Readiness:
         laneway = self._laneway
         if not laneway.host.traits.has_chain:
             return True, "a callable: there is no chain to ask"
-        lanes = await laneway.store.lanes(None, 1)
+        lanes = await contract_lanes(laneway.store, None, 1)
         contract = lane_key(lanes[0].tail.lane) if lanes else NOBODY
         try:
             async with asyncio.timeout(PROBE_S_MAX):

@@ -73,6 +73,7 @@ class Up:
     async def __aenter__(self) -> "Up":
         await self.laneway.__aenter__()
         try:
+            await self.desk.trail.keys(self.keys)
             await self.server.__aenter__()
             await self._listen(self.section.port, "server.port")
             if self.section.seed_port is not None:

@@ -2,12 +2,12 @@
 
 import msgspec
 
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import IntentId, LaneId, is_contract
 from laneway.core.outcome import Status
 from laneway.core.rows import Index, LaneView
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
-from laneway.ports import IntentView
+from laneway.ports import IntentView, Store
 
 
 class LaneShown(msgspec.Struct, frozen=True):
@@ -86,6 +86,12 @@ class Shower:
             return "halted", f"stopped by a bug: {fault!r}"
         state = describe(view.head.state, self._settings)
         return state.word, state.reason
+
+
+async def contract_lanes(store: Store, after: LaneId | None, limit: int) -> list[LaneView]:
+    """A page of the lanes that execute contracts; those of other kinds are nobody's queue."""
+    views = await store.lanes(LaneId("contract:") if after is None else after, limit)
+    return [view for view in views if is_contract(view.tail.lane)]
 
 
 def pruned(left: Index) -> IntentShown:

@@ -1,7 +1,7 @@
 """Rows → the values of the REST API."""
 
 from laneway.core.errors import IntentNotFound
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, is_contract
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
@@ -29,7 +29,7 @@ class Teller:
     async def pruned(self, intent: str) -> Tx:
         """What is left of an intent that retention removed."""
         left = await self._store.find(PRUNED_INDEX, intent)
-        if left is None:
+        if left is None or not is_contract(left.lane):
             raise IntentNotFound(intent)
         shown = pruned(left)
         return Tx(
