@@ -141,13 +141,20 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
     lines += [f"database    {database_words(config.store.path, laneway)}"]
     address = "" if config.host.url is None else without_password(config.host.url)
-    lines += [f"host        {config.host.kind} {address}".rstrip()]
+    lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
     if config.server.keys_file is not None:
         lines += [f"access      API keys of {config.server.keys_file}"]
     else:
         assert is_loopback(config.server.listen)
         lines += ["access      loopback only, no keys"]
     return lines
+
+
+def host_words(kind: str, laneway: Laneway) -> str:
+    """An embedded chain is one process's: lanes that move to another one would wait for ever."""
+    if kind == "devnet" and laneway.shared:
+        return "devnet: for ONE process only, its chain ends with it; a fleet needs host.kind rest"
+    return kind
 
 
 def database_words(path: str, laneway: Laneway) -> str:
