@@ -90,6 +90,7 @@ def output_tx(output: Output, found: "Tx") -> None:
             ("status", found.status),
             ("why", found.reason),
             ("block", found.block),
+            ("next attempt", found.next_attempt_at and found.next_attempt_at.isoformat()),
             ("key", found.idempotency_key),
             ("retry of", found.retry_of),
             ("accepted", found.accepted_at.isoformat()),

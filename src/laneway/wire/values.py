@@ -89,6 +89,8 @@ class Tx(Struct, frozen=True, kw_only=True):
     settled_at: Moment | None = None
     block: int | None = None
     """Its position on chain."""
+    next_attempt_at: Moment | None = None
+    """When its next attempt, or the next look for one in doubt, is due."""
     payload: ContractPayload | None = None
     """As it was sent; gone when retention removed it."""
 
@@ -124,12 +126,15 @@ class Lane(Struct, frozen=True, kw_only=True):
     since: Moment | None
     waiting: int
     running: int
+    """Since when it is so."""
     oldest_waiting_ms: int | None
     running_ms: int | None
     failures: int
     """Doubtful or failed answers in a row."""
     queue: Queue
 
+    next_attempt_at: Moment | None = None
+    """When the next attempt, or the next look for one in doubt, is due."""
 
 class LanePage(Struct, frozen=True):
     items: list[Lane]

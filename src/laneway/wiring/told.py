@@ -71,6 +71,7 @@ def tx_of(view: IntentView, shown: IntentShown) -> Tx:
         valid_until=None if row.valid_until_ms is None else to_time(row.valid_until_ms),
         settled_at=None if result is None else to_time(result.settled_ms),
         block=shown.block,
+        next_attempt_at=None if shown.next_ms is None else to_time(shown.next_ms),
         payload=payload_of(row.payload),
     )
 
@@ -127,3 +128,4 @@ def lane_of(shown: LaneShown) -> Lane:
             dropped=counted.dropped_count,
         ),
     )
+        next_attempt_at=None if shown.next_ms is None else to_time(shown.next_ms),
