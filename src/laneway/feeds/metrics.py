@@ -57,6 +57,9 @@ class ContractMetrics(Listener):
         self.execution = self._histogram(
             "execution_seconds", "From begun to its final answer.", EXECUTION_BUCKETS_S
         )
+        self.connections = Gauge(
+            "laneway_http_connections", "Connections that are open here.", registry=self.registry
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:

@@ -110,6 +110,10 @@ class Server:
         for server in self._listening:
             server.close()
         self._listening.clear()
+    def connections(self) -> int:
+        """How many are open now."""
+        return 0 if self._gate is None else self._gate.count
+
 
     async def close(self) -> None:
         """End what is under way, within bounds."""

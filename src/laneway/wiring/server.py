@@ -69,6 +69,7 @@ class Up:
         self.stream.store = self.laneway.store
         self.desk = EngineDesk(self.laneway, following, self.stream, meter)
         self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(section))
+        meter.connections.set_function(self.server.connections)
 
     async def __aenter__(self) -> "Up":
         await self.laneway.__aenter__()
