@@ -97,6 +97,7 @@ def output_tx(output: Output, found: "Tx") -> None:
             ("settled", found.settled_at and found.settled_at.isoformat()),
             ("valid until", found.valid_until and found.valid_until.isoformat()),
             ("priority", found.priority or None),
+            ("trace", found.traceparent),
             ("executor", payload and payload.executor),
             ("data", payload and payload.data),
             ("comment", payload and payload.comment),

@@ -72,7 +72,9 @@ class Desk(Protocol):
     draining: bool
     """The process is about to end: nothing more is accepted."""
 
-    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken: ...
+    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
+        """Durable when it answers. `trace` is a W3C traceparent, kept with it."""
+
     async def show(self, intent: str) -> Tx: ...
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         """The transaction once it is final, or as it stands when the time is over."""

@@ -1,7 +1,8 @@
 """The contract node's own two endpoints, with exactly its JSON (seed 004 §§6, 7, 10).
 
-Errors are `status: false` with HTTP 200, as the node has it, and no request is answered 429. One
-thing differs: the node asks for a password and then executes, here the answer is the queue's.
+Errors are `status: false` with HTTP 200, as the node has it, and none is answered 429 for the
+length of its queue. One thing differs: the node asks for a password and then executes, here the
+answer is the queue's.
 """
 
 from typing import Any
@@ -15,6 +16,7 @@ from laneway.server.answers import Refused, reply
 from laneway.server.call import Call, decode
 from laneway.server.route import Route, Told
 from laneway.wire.idempotency import HEADER, OTHER_HEADER
+from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.values import ContractPayload, Count, NewTx
 
 FAILED = "Failed to enqueue execution: "
@@ -73,7 +75,8 @@ async def execute_smart_contract(call: Call) -> web.Response:
     )
     try:
         call.caller.check_lane(lane)
-        taken = await call.desk.submit(NewTx(lane=lane, payload=payload), key, call.caller.id)
+        new = NewTx(lane=lane, payload=payload)
+        taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     except LanewayError as error:
         return reply(BasicResponse(False, FAILED + str(error)))
     except Refused as refused:
@@ -101,7 +104,7 @@ ROUTES = (
         summary="Queue an execution (seed 004)",
         scope="tx:write",
         body=ExecuteRequest,
-        headers=(HEADER, OTHER_HEADER),
+        headers=(HEADER, OTHER_HEADER, TRACE),
         told={200: Told("Queued, or why not.", BasicResponse)},
     ),
     Route(

@@ -14,6 +14,7 @@ from laneway.server.route import Route, Told
 from laneway.wire.cursor import TxPlace, unwrap, wrap
 from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
 from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
+from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.values import Action, LaneName, NewTx, Order, StatusWord, Tx, TxPage
 
 Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
@@ -58,7 +59,7 @@ async def enqueue(call: Call) -> web.Response:
     key = call.idempotency_key()
     new = await call.body(NewTx)
     call.caller.check_lane(new.lane)
-    taken = await call.desk.submit(new, key, call.caller.id)
+    taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     tx = taken.tx
     if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
@@ -170,7 +171,7 @@ ROUTES = (
         scope="tx:write",
         query=WaitQuery,
         body=NewTx,
-        headers=(HEADER, OTHER_HEADER),
+        headers=(HEADER, OTHER_HEADER, TRACE),
         told={
             200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
             202: Told("Durable.", Tx, headers=("Location", REPLAYED)),

@@ -93,6 +93,8 @@ class Tx(Struct, frozen=True, kw_only=True):
     """When its next attempt, or the next look for one in doubt, is due."""
     payload: ContractPayload | None = None
     """As it was sent; gone when retention removed it."""
+    traceparent: str | None = None
+    """The trace it was sent in."""
 
 
 class TxPage(Struct, frozen=True):
@@ -124,17 +126,17 @@ class Lane(Struct, frozen=True, kw_only=True):
     by: str
     """Who paused or drained it."""
     since: Moment | None
+    """Since when it is so."""
     waiting: int
     running: int
-    """Since when it is so."""
     oldest_waiting_ms: int | None
     running_ms: int | None
     failures: int
     """Doubtful or failed answers in a row."""
-    queue: Queue
-
     next_attempt_at: Moment | None = None
     """When the next attempt, or the next look for one in doubt, is due."""
+    queue: Queue
+
 
 class LanePage(Struct, frozen=True):
     items: list[Lane]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol, assert_never
 
+from msgspec.structs import asdict
+
 from laneway.core.errors import (
     BadRequest,
     CommandUnfit,
@@ -22,7 +24,7 @@ from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
 from laneway.lanes.contract.show import QueueMetrics, is_proven_dead
-from laneway.ports import ContractCall, IntentView
+from laneway.ports import ContractCall, IntentView, TracedCall
 from laneway.server.desk import AuditListing, EventReader, LaneTest, LaneVerb, Listing, Taken, Word
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
@@ -79,12 +81,14 @@ class EngineDesk:
 
     # Transactions.
 
-    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken:
+    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
         kind, _, contract = new.lane.partition(":")
         if kind != KIND:
             raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
         asked = new.payload
         call = ContractCall(contract, asked.executor, asked.data, asked.quorum_type, asked.comment)
+        if trace:
+            call = TracedCall(**asdict(call), trace=trace)
         until = new.valid_until
         until_ms = None if until is None else max(0, to_ms(until))
         arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
