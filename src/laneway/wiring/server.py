@@ -137,7 +137,7 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     config = configuration.config
     lines = [f"REST        {urls[0]}/v1/transactions"]
     lines += [f"events      {urls[0]}/v1/events"]
-    lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/openapi.json"]
+    lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/docs"]
     if len(urls) > 1:
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
     lines += [f"database    {database_words(config.store.path, laneway)}"]
