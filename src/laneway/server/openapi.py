@@ -18,7 +18,6 @@ TEXT = {"type": "string"}
 HEADERS: dict[str, str] = {
     "Idempotency-Key": "The same key and body give the same transaction; a quoted string or bare.",
     "x-idempotency-key": "The same as Idempotency-Key.",
-    "traceparent": "W3C Trace Context; kept with the transaction, and ignored if malformed.",
     "Last-Event-ID": "Go on behind this event.",
     "Location": "Where the transaction is.",
     "Idempotent-Replayed": "`true` when key and body came before.",
@@ -111,8 +110,6 @@ def parameters(route: Route, schemas: dict[Any, Any]) -> list[dict[str, Any]]:
             found.append({"name": name, "in": "query", "description": words, "schema": schema})
     for name in route.headers:
         schema = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]+$"}
-        if name == "traceparent":
-            schema = TEXT  # Whatever it is: one that is malformed is ignored, not refused.
         if name == "Last-Event-ID":
             schema = {"type": "string", "maxLength": 18, "pattern": "^[0-9]*$"}
         described = {"name": name, "in": "header", "description": HEADERS[name]}

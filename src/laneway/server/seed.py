@@ -16,7 +16,6 @@ from laneway.server.answers import Refused, reply
 from laneway.server.call import Call, decode
 from laneway.server.route import Route, Told
 from laneway.wire.idempotency import HEADER, OTHER_HEADER
-from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.values import ContractPayload, Count, NewTx
 
 FAILED = "Failed to enqueue execution: "
@@ -104,7 +103,7 @@ ROUTES = (
         summary="Queue an execution (seed 004)",
         scope="tx:write",
         body=ExecuteRequest,
-        headers=(HEADER, OTHER_HEADER, TRACE),
+        headers=(HEADER, OTHER_HEADER),
         told={200: Told("Queued, or why not.", BasicResponse)},
     ),
     Route(

@@ -14,7 +14,6 @@ from laneway.server.route import Route, Told
 from laneway.wire.cursor import TxPlace, unwrap, wrap
 from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
 from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
-from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.values import Action, LaneName, NewTx, Order, StatusWord, Tx, TxPage
 
 Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
@@ -54,7 +53,10 @@ class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def enqueue(call: Call) -> web.Response:
-    """Queue a transaction; answers when it is durable."""
+    """Queue a transaction; answers when it is durable.
+
+    A W3C `traceparent` header is kept with it and told to the node; a malformed one is ignored.
+    """
     query = call.query(WaitQuery)
     key = call.idempotency_key()
     new = await call.body(NewTx)
@@ -171,7 +173,7 @@ ROUTES = (
         scope="tx:write",
         query=WaitQuery,
         body=NewTx,
-        headers=(HEADER, OTHER_HEADER, TRACE),
+        headers=(HEADER, OTHER_HEADER),
         told={
             200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
             202: Told("Durable.", Tx, headers=("Location", REPLAYED)),
