@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cli.stage import Terminal, beside
+from tests.fleet.stores import started
 from tests.server.stage import SLOW_ROUNDS, Client, running, serving
 
 from laneway.client.asynchronous import AsyncClient
@@ -224,3 +225,28 @@ def test_the_command_prints_the_last_acts(capsys: pytest.CaptureFixture[str]) ->
         code, out, _ = terminal.type("audit", "--last", "0")
         assert code == 0
         assert "node upgrade" in out.splitlines()[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store", ["postgres", "redis", "redis-cluster"])
+def test_a_fleet_has_one_trail(store: str) -> None:
+    async def main(url: str) -> None:
+        lane = f"contract:Trail{store}"
+        flags = {"store__path": url, "store__durability": "full", **SLOW}
+        async with serving(**flags) as one, running(**flags) as (up, two):
+            await one.send(lane=lane)
+            for client, verb in ((one, "pause"), (two, "resume"), (one, "drain")):
+                heard = await client.post(f"/v1/lanes/{lane}/{verb}", WHY)
+                assert heard.status in (200, 202)
+            entries = await trail(two, lane=lane)
+            assert entries == await trail(one, lane=lane)
+            said = [entry["action"] for entry in entries if entry["outcome"] == "asked"]
+            assert said == ["pause", "resume", "drain"]
+            for entry in entries:
+                assert (await up.laneway.wait(entry["id"])).status == "confirmed"
+            lanes = [shown["id"] for shown in (await two.get("/v1/lanes?limit=500")).body["items"]]
+            assert lane in lanes
+            assert "audit:log" not in lanes
+
+    with started(store) as server:
+        asyncio.run(main(server.url))
