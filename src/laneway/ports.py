@@ -155,6 +155,14 @@ class ContractCall(Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     comment: str = ""
 
 
+class TracedCall(ContractCall, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One whose caller said which trace it belongs to; a type of its own, so that the others, which
+    are nearly all, carry nothing for it."""
+
+    trace: str = ""
+    """A W3C traceparent."""
+
+
 class HostTraits(Struct, frozen=True):
     """What a host promises; the contract machine's caution depends on it."""
 

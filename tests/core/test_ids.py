@@ -11,6 +11,7 @@ from laneway.core.ids import (
     ENTROPY_BYTES,
     idempotency_key,
     intent_id,
+    is_contract,
     lane_id,
     lane_key,
     lane_kind,
@@ -75,3 +76,9 @@ def test_ids_of_later_births_sort_behind_earlier_ones() -> None:
 def test_an_id_takes_exactly_its_entropy() -> None:
     with pytest.raises(AssertionError):
         intent_id(1, b"short")
+
+
+def test_only_what_executes_a_contract_is_a_contracts_lane() -> None:
+    assert is_contract(lane_id("contract", "Qm1"))
+    assert not is_contract(lane_id("audit", "log"))
+    assert not is_contract("contract")

@@ -172,6 +172,38 @@ def test_no_answered_202_is_lost_when_it_is_killed_under_load(tmp_path: Path) ->
         assert (status, lane["queue"]["enqueued"] >= len(answered)) == (200, True)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.slow
+def test_the_devnet_goes_on_where_its_chain_was_whatever_ended_the_process(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    quick = ("--set", "host.round_ms=5")
+    for life in (1, 2, 3):
+        with served(tmp_path, *quick) as up:
+            path = "/v1/transactions?wait=confirmed&timeout=20"
+            status, tx = up.ask("POST", path, BODY)
+            assert (status, tx["status"], tx["block"]) == (200, "confirmed", life)
+            up.process.send_signal(number)
+            up.end()
+    assert (tmp_path / "laneway.db-devnet").read_bytes().count(b"\n") == 3
+
+
+def test_a_chain_that_ends_below_what_was_seen_is_named(tmp_path: Path) -> None:
+    flags = {"store__path": str(tmp_path / "a.db"), "store__durability": "full"}
+
+    async def main() -> None:
+        async with running(**flags) as (_, client):
+            await client.finish((await client.send("1"))["id"])
+        (tmp_path / "a.db-devnet").unlink()
+        async with running(**flags) as (_, client):
+            checks = (await client.get("/readyz")).body["checks"]
+            said = {check["name"]: check["what"] for check in checks}["chain"]
+            assert "ends at block 0 and was seen at" in said
+            assert "another chain" in said
+
+    asyncio.run(main())
+
+
 @pytest.mark.slow
 def test_a_file_that_another_process_owns_is_refused_with_a_clear_word(tmp_path: Path) -> None:
     with served(tmp_path):

@@ -33,7 +33,8 @@ from laneway.chains.limits import (
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.ports import ContractCall, Execution, Finding, HostTraits
+from laneway.ports import ContractCall, Execution, Finding, HostTraits, TracedCall
+from laneway.wire.trace import HEADER as TRACE
 
 EXECUTE = "/api/execute-smart-contract"
 SIGN_OFF = "/api/signature-response"
@@ -148,7 +149,7 @@ class RestHost:
             return asked
         body = {"id": asked.id, "mode": asked.mode, "password": self._password}
         try:
-            answer = await self._post(SIGN_OFF, body, Answer, self._answer_timeout)
+            answer = await self._post(SIGN_OFF, body, Answer, self._answer_timeout, trace_of(call))
         except (AnswerLost, ChainUnreadable) as error:
             # It was handed to the network: it may run, now or later.
             return doubt(str(error))
@@ -195,7 +196,7 @@ class RestHost:
         if self.traits.takes_parent:
             body["parentBlock"] = parent
         try:
-            answer = await self._post(EXECUTE, body, Answer, self._read_timeout)
+            answer = await self._post(EXECUTE, body, Answer, self._read_timeout, trace_of(call))
         except AnswerLost as error:
             raise ChainUnreachable(self._url, f"{error}; nothing was signed off") from error
         except ChainUnreadable as error:
@@ -256,7 +257,14 @@ class RestHost:
         # An executor's address is PEER.DID or DID; the chain keeps the DID.
         return executor in (call.executor, call.executor.rpartition(".")[2])
 
-    async def _post(self, path: str, body: object, kind: type[T], timeout: ClientTimeout) -> T:
+    async def _post(
+        self,
+        path: str,
+        body: object,
+        kind: type[T],
+        timeout: ClientTimeout,
+        headers: dict[str, str] | None = None,
+    ) -> T:
         """Post once. ChainUnreachable proves that nothing left, AnswerLost that it may have,
         and ChainUnreadable that an answer came which says nothing."""
         session = self._open()
@@ -265,7 +273,7 @@ class RestHost:
         try:
             # A redirect would send the body again, so none is followed.
             async with session.post(
-                url, data=content, timeout=timeout, allow_redirects=False
+                url, data=content, timeout=timeout, headers=headers, allow_redirects=False
             ) as response:
                 raw = bytearray()
                 async for chunk in response.content.iter_any():
@@ -300,6 +308,11 @@ class RestHost:
                 headers={"Content-Type": "application/json"},
             )
         return self._session
+
+
+def trace_of(call: ContractCall) -> dict[str, str]:
+    """The caller's trace goes on to the node."""
+    return {TRACE: call.trace} if isinstance(call, TracedCall) and call.trace else {}
 
 
 def node_url(url: str) -> str:

@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Show one lane, or tell it to pause, resume or drain.",
     ),
     "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
+    "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
     "top": ("laneway.cli.top:top", "Watch lanes live: depth, running, rate."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),

@@ -1,6 +1,7 @@
 """`laneway lanes` and `laneway lane`: what is queued, in flight and stuck, and words to a lane."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -8,6 +9,8 @@ from laneway.cli.remote import LANE_HEAD, Output, age, lane_row, reasoned, remot
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -37,10 +40,13 @@ def show(client: "Client", output: Output, lane: str) -> None:
             ("lane", found.id),
             ("state", found.state),
             ("why", found.reason),
+            ("by", found.by),
+            ("since", found.since and found.since.isoformat()),
+            ("next attempt", found.next_attempt_at and found.next_attempt_at.isoformat()),
             ("waiting", found.waiting),
             ("oldest", oldest),
             ("running", found.running),
-            ("since", running),
+            ("running for", running),
             ("failures", found.failures),
             ("enqueued", queue.enqueued),
             ("executed", queue.executed),
@@ -51,22 +57,46 @@ def show(client: "Client", output: Output, lane: str) -> None:
     )
 
 
+def named(command: Callable[..., T]) -> Callable[..., T]:
+    """One lane, or all that there are."""
+    command = click.option("--all", "every", is_flag=True, help="Every lane instead of one.")(
+        command
+    )
+    return click.argument("lane", required=False)(command)
+
+
+def chosen(client: "Client", lane: str | None, every: bool) -> Iterator[str]:
+    if every == (lane is not None):
+        raise click.UsageError("say which LANE, or --all")
+    if lane is not None:
+        yield lane
+        return
+    for found in client.lanes():
+        yield found.id
+
+
 @lane.command()
-@click.argument("lane")
+@named
 @reasoned
 @remote
-def pause(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
+def pause(
+    client: "Client", output: Output, lane: str | None, every: bool, reason: str, dry_run: bool
+) -> None:
     """Start nothing more; what runs is finished."""
-    output.action(client.pause(lane, reason=reason, dry_run=dry_run))
+    for name in chosen(client, lane, every):
+        output.action(client.pause(name, reason=reason, dry_run=dry_run))
 
 
 @lane.command()
-@click.argument("lane")
+@named
 @reasoned
 @remote
-def resume(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
+def resume(
+    client: "Client", output: Output, lane: str | None, every: bool, reason: str, dry_run: bool
+) -> None:
     """Go on after a pause, a drain or a halt."""
-    output.action(client.resume(lane, reason=reason, dry_run=dry_run))
+    for name in chosen(client, lane, every):
+        output.action(client.resume(name, reason=reason, dry_run=dry_run))
 
 
 @lane.command()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
 from typing import TypeVar
 
@@ -59,3 +60,13 @@ def split(text: str) -> tuple[str, str]:
     if not equals:
         raise click.UsageError(f"--set {text}: say KEY=VALUE, for example contract.fast_size=8")
     return path.strip(), value
+
+
+def moment(option: str, text: str) -> datetime:
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        parsed = None
+    if parsed is None or parsed.tzinfo is None:
+        raise click.UsageError(f"{option}: a time like 2026-11-15T12:00:00Z")
+    return parsed

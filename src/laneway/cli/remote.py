@@ -37,7 +37,7 @@ class Output:
 
     def facts(self, value: Struct, facts: Sequence[tuple[str, object]]) -> None:
         """A name and a value on each line; what is not known is left out."""
-        lines = [f"{name:<12} {text}" for name, text in facts if text not in (None, "")]
+        lines = [f"{name:<13} {text}" for name, text in facts if text not in (None, "")]
         self.value(value, "\n".join(lines))
 
     def table(
@@ -104,7 +104,13 @@ def tx_line(tx: "Tx") -> str:
 def lane_row(lane: "Lane") -> Sequence[str]:
     oldest = "" if lane.oldest_waiting_ms is None else age(lane.oldest_waiting_ms)
     counts = (str(lane.waiting), str(lane.running), oldest, str(lane.queue.executed))
-    return (lane.id, lane.state, *counts, lane.reason)
+    return (lane.id, lane.state, *counts, lane_why(lane))
+
+
+def lane_why(lane: "Lane") -> str:
+    """Of a pause also who and when, so that nobody takes it for a failure."""
+    since = "" if lane.since is None else f", since {lane.since:%Y-%m-%d %H:%M}Z"
+    return f"{lane.reason} (by {lane.by}{since})" if lane.by else lane.reason
 
 
 LANE_HEAD = ("lane", "state", "waiting", "running", "oldest", "executed", "why")

@@ -1,31 +1,17 @@
 """`laneway send`: one transaction, or a file of them; safe to run twice."""
 
-from datetime import datetime
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING
 
 import click
 import msgspec
-from msgspec import Struct
 
+from laneway.cli.lines import Line
+from laneway.cli.options import moment
 from laneway.cli.remote import Output, ended, remote
-from laneway.wire.values import Moment
 
 if TYPE_CHECKING:
-    from laneway.client.blocking import Client, SentTx
-
-
-class Line(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One line of a file. The lane may stand on the command line instead."""
-
-    data: str
-    lane: str | None = None
-    executor: str = ""
-    quorum_type: int = 2
-    comment: str = ""
-    key: str | None = None
-    priority: int = 0
-    valid_until: Moment | None = None
+    from laneway.client.blocking import Client
 
 
 @click.command()
@@ -56,9 +42,10 @@ def send(
     """Queue a transaction; returns when it is durable.
 
     LANE is KIND:KEY, for example contract:QmToken. A file has one object a line with the options'
-    names: {"lane": …, "data": …, "executor": …, "key": …}. Its lines are sent in order. A line
-    without a key gets one from --key or from the file's contents, and its number: after any crash
-    the same command goes on where it stopped and doubles nothing.
+    names: {"lane": …, "data": …, "executor": …, "key": …}. The lines of one lane are sent in order,
+    each when the one before it is durable; those of other lanes at the same time. A line without a
+    key gets one from --key or from the file's contents, and its number: after any crash the same
+    command goes on where it stopped and doubles nothing.
     """
     if (data is None) == (file is None):
         raise click.UsageError("say what to send: --data or --file")
@@ -67,35 +54,21 @@ def send(
     else:
         if lane is None:
             raise click.UsageError("say to which LANE, for example contract:QmToken")
-        until = None if valid_until is None else moment(valid_until)
+        until = None if valid_until is None else moment("--valid-until", valid_until)
         given = {"lane": lane, "data": data, "valid_until": until, **others}
         lines = [msgspec.convert(given, Line)]
-    sent: list[SentTx] = []
-    for line in lines:
-        sent.append(post(client, line))
-        if not wait:
-            output.tx(sent[-1].tx)
+    from laneway.cli.pipeline import post_all
+
+    sent = post_all(client, lines)
     if not wait:
+        for each in sent:
+            output.tx(each.tx)
         return 0
     done = []
     for each in sent:
         done.append(each.wait(timeout))
         output.tx(done[-1])
     return ended(done)
-
-
-def post(client: "Client", line: Line) -> "SentTx":
-    assert line.lane is not None
-    return client.send(
-        line.lane,
-        line.data,
-        executor=line.executor,
-        quorum_type=line.quorum_type,
-        comment=line.comment,
-        key=line.key,
-        priority=line.priority,
-        valid_until=line.valid_until,
-    )
 
 
 def read_lines(raw: bytes, lane: str | None, key: object) -> list[Line]:
@@ -115,13 +88,3 @@ def read_lines(raw: bytes, lane: str | None, key: object) -> list[Line]:
             line = msgspec.structs.replace(line, key=f"{prefix}:{number}")
         lines.append(msgspec.structs.replace(line, lane=line.lane or lane))
     return lines
-
-
-def moment(text: str) -> datetime:
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
-        parsed = None
-    if parsed is None or parsed.tzinfo is None:
-        raise click.UsageError("--valid-until: a time like 2026-11-15T12:00:00Z")
-    return parsed

@@ -33,7 +33,7 @@ from laneway.client.following import Following, StreamedEvent
 from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.values import Action, Lane, Tx
+from laneway.wire.values import Action, AuditEntry, Lane, Tx
 
 Opening = AbstractAsyncContextManager[ClientResponse]
 
@@ -195,6 +195,17 @@ class AsyncClient:
     ) -> Action:
         """Finish what waits now (queue), or only what runs (running); then pause."""
         return await self._run(self._calls.drain(lane, mode, Words(reason=reason, dry_run=dry_run)))
+
+    async def audit(self, lane: str | None = None) -> AsyncIterator[AuditEntry]:
+        """Who did what and why, oldest first; read a page at a time."""
+        cursor = None
+        while True:
+            found = await self._run(self._calls.audit_page(lane, cursor))
+            for entry in found.items:
+                yield entry
+            cursor = found.next_cursor
+            if cursor is None:
+                return
 
     # Events.
 

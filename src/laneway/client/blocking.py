@@ -21,7 +21,7 @@ from laneway.client.http import Connections
 from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.values import Action, Lane, Tx
+from laneway.wire.values import Action, AuditEntry, Lane, Tx
 
 
 class SentTx:
@@ -180,6 +180,16 @@ class Client:
     ) -> Action:
         """Finish what waits now (queue), or only what runs (running); then pause."""
         return self._run(self._calls.drain(lane, mode, Words(reason=reason, dry_run=dry_run)))
+
+    def audit(self, lane: str | None = None) -> Iterator[AuditEntry]:
+        """Who did what and why, oldest first; read a page at a time."""
+        cursor = None
+        while True:
+            found = self._run(self._calls.audit_page(lane, cursor))
+            yield from found.items
+            cursor = found.next_cursor
+            if cursor is None:
+                return
 
     # Events.
 

@@ -15,6 +15,7 @@ from laneway.wire.idempotency import HEADER, REPLAYED, quoted
 from laneway.wire.limits import PAGE_MAX
 from laneway.wire.values import (
     Action,
+    AuditPage,
     ContractPayload,
     DrainOrder,
     Lane,
@@ -123,6 +124,12 @@ class Calls:
     def drain(self, lane: str, mode: str, words: Words) -> Steps[Action]:
         order = DrainOrder(words.reason, words.dry_run, mode)  # type: ignore[arg-type]
         return (yield from self._act(f"{lane_path(lane)}/drain", order))
+
+    # The audit trail.
+
+    def audit_page(self, lane: str | None, cursor: str | None = None) -> Steps[AuditPage]:
+        query = {"lane": lane, "limit": str(PAGE), "cursor": cursor}
+        return (yield from self._get("/v1/audit", AuditPage, query))
 
     # All of them.
 

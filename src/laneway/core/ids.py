@@ -33,6 +33,11 @@ def lane_kind(lane: LaneId) -> str:
     return lane.partition(":")[0]
 
 
+def is_contract(lane: str) -> bool:
+    """Whether it executes a contract. Asked with every job, so it splits nothing."""
+    return lane.startswith("contract:")
+
+
 def lane_key(lane: LaneId) -> str:
     return lane.partition(":")[2]
 

@@ -22,10 +22,18 @@ from laneway.lanes.contract.values import (
     ReadHeight,
     SearchReturned,
 )
-from laneway.ports import Clock, ContractCall, ContractHost, Execution, PromptHost
+from laneway.ports import Clock, ContractCall, ContractHost, Execution, PromptHost, TracedCall
 
-decode_call = msgspec.msgpack.Decoder(ContractCall).decode
+decode_plain = msgspec.msgpack.Decoder(ContractCall).decode
+decode_traced = msgspec.msgpack.Decoder(TracedCall).decode
 encode_call = msgspec.msgpack.Encoder().encode
+
+CALL_FIELDS = b"\x95"
+"""How a call without a trace begins: an array of five."""
+
+
+def decode_call(payload: bytes) -> ContractCall:
+    return decode_plain(payload) if payload[:1] == CALL_FIELDS else decode_traced(payload)
 
 
 class ContractPerformer:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from laneway.core.ids import LaneId, lane_key
+from laneway.core.ids import LaneId, is_contract, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
@@ -40,6 +40,8 @@ class ContractLog(Listener):
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
         settings = self._settings
+        if not is_contract(arrival.lane):
+            return
         if not self._limited and not log.isEnabledFor(logging.INFO):
             return
         full = (settings.count_max is not None and answer.depth > settings.count_max) or (
@@ -67,15 +69,21 @@ class ContractLog(Listener):
         )
 
     def opened(self, lane: LaneId) -> None:
+        if not is_contract(lane):
+            return
         line(logging.INFO, "Worker started for contract", contract=lane_key(lane))
 
     def closed(self, lane: LaneId) -> None:
+        if not is_contract(lane):
+            return
         line(logging.INFO, "Worker stopped", contract=lane_key(lane))
 
     def failed(self, error: Exception) -> None:
         log.critical("Queue stopped error=%s", error)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_contract(lane):
+            return
         if not log.isEnabledFor(logging.INFO):
             for record in records:
                 if type(record) in LOUD:

@@ -16,7 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from laneway.core.ids import LaneId, lane_key
+from laneway.core.ids import LaneId, is_contract, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
@@ -60,6 +60,9 @@ class ContractMetrics(Listener):
         self.tasks = Gauge(
             "laneway_asyncio_tasks", "Tasks of the event loop.", registry=self.registry
         )
+        self.connections = Gauge(
+            "laneway_http_connections", "Connections that are open here.", registry=self.registry
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:
@@ -80,6 +83,8 @@ class ContractMetrics(Listener):
         return series.labels(lane_key(lane)) if self._per_lane else series
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        if not is_contract(arrival.lane):
+            return
         self._of(self.enqueued, arrival.lane).inc()
         self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
 
@@ -98,10 +103,12 @@ class ContractMetrics(Listener):
                 self._of(self.execution, lane).observe(took_ms / 1000)
 
     def opened(self, lane: LaneId) -> None:
-        self._of(self.workers, lane).inc()
+        if is_contract(lane):
+            self._of(self.workers, lane).inc()
 
     def closed(self, lane: LaneId) -> None:
-        self._of(self.workers, lane).dec()
+        if is_contract(lane):
+            self._of(self.workers, lane).dec()
 
     def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes:
         """All series in the text form, with depths and tasks as they are now."""

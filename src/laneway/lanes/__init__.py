@@ -1,1 +1,1 @@
-"""Pure machines, one package a lane kind: contract. They know nothing of stores or clocks."""
+"""Pure machines, one for each lane kind: contract, audit. They know nothing of stores or clocks."""

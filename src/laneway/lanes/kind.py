@@ -65,3 +65,5 @@ class LaneState(Struct, frozen=True):
     failures: int = 0
     by: str = ""
     """Who paused or drained it."""
+    next_ms: int | None = None
+    """When the next attempt, or the next look for one in doubt, is due."""

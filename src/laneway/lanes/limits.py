@@ -10,3 +10,6 @@ times; the oldest tries that can no longer land are forgotten, their number is n
 
 DOUBLINGS_MAX = 20
 """A wait is doubled at most this often: a million times the first one is longer than any limit."""
+
+ENTRIES_BATCH = 64
+"""Audit entries kept by one commit: each is an act of a person, so more seldom wait at once."""

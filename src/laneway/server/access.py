@@ -1,22 +1,24 @@
 """Who may ask, and for what. Without keys the server is for this machine alone."""
 
+import math
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from msgspec import Meta, Struct
 
 from laneway.server.answers import Refused
-from laneway.server.limits import AUTHORIZATION_CHARS_MAX
+from laneway.server.limits import AUTHORIZATION_CHARS_MAX, QUOTA_MAX
 from laneway.wire.problem import problem
 
-Scope = Literal["tx:read", "tx:write", "lane:operate", "metrics:read"]
-SCOPES: tuple[Scope, ...] = ("tx:read", "tx:write", "lane:operate", "metrics:read")
+Scope = Literal["tx:read", "tx:write", "lane:operate", "lane:admin", "metrics:read"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 LOOPBACK = "loopback"
@@ -33,6 +35,8 @@ class Key(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     lanes: tuple[str, ...] = ("*",)
     """Globs: `contract:Qm*`."""
     expires: Annotated[datetime, Meta(tz=True)] | None = None
+    requests_per_minute: Annotated[int, Meta(ge=1, le=QUOTA_MAX)] | None = None
+    """More are answered 429, by each process for itself; unset: as many as come."""
 
 
 class Caller(Struct, frozen=True):
@@ -61,11 +65,35 @@ NEIGHBOUR = Caller("", SCOPES, ("*",))
 """Whoever is on this machine, while there are no keys."""
 
 
+class Quota:
+    """A bucket that holds one minute's requests and fills evenly."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._size = float(per_minute)
+        self._left = self._size
+        self._at_s: float | None = None
+
+    def wait_s(self, now_s: float) -> int:
+        """0: one request is taken. Else nothing is, and so many seconds are worth waiting."""
+        if self._at_s is not None:
+            self._left = min(self._size, self._left + (now_s - self._at_s) * self._size / 60)
+        self._at_s = now_s
+        if self._left >= 1:
+            self._left -= 1
+            return 0
+        return max(1, math.ceil((1 - self._left) * 60 / self._size))
+
+
 class Access:
     """Finds the caller of a request, or refuses it."""
 
     def __init__(self, keys: Sequence[Key] = ()) -> None:
         self._keys = {key.id: key for key in keys}
+        self._quotas = {
+            key.id: Quota(key.requests_per_minute)
+            for key in keys
+            if key.requests_per_minute is not None
+        }
 
     def caller(self, request: web.Request, scope: Scope | None) -> Caller:
         """`scope` None: anyone who can reach us may ask."""
@@ -77,6 +105,11 @@ class Access:
         key = self._key(request.headers.get("Authorization", ""))
         if scope not in key.scopes:
             raise Refused(problem(403, "scope_missing", f"this key lacks the scope {scope}"))
+        quota = self._quotas.get(key.id)
+        if quota is not None and (wait_s := quota.wait_s(time.monotonic())):
+            detail = f"the key {key.id} may ask {key.requests_per_minute} times a minute"
+            told = problem(429, "quota_exceeded", detail, retryable=True)
+            raise Refused(told, {"Retry-After": str(wait_s)})
         return Caller(key.id, key.scopes, key.lanes)
 
     def _key(self, header: str) -> Key:

@@ -9,7 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import Draining, LanewayError
-from laneway.server import events, health, lanes, seed, transactions
+from laneway.server import audit, docs, events, health, lanes, seed, transactions
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
 from laneway.server.call import Call, Counts
@@ -37,6 +37,11 @@ class Bounds(Struct, frozen=True, kw_only=True):
     request_s_max: float = REQUEST_S
 
 
+async def docs_page(_call: Call) -> web.Response:
+    """The OpenAPI document for people: one page that needs nothing but itself."""
+    return web.Response(body=PAGE, headers=docs.HEADERS)
+
+
 async def openapi(_call: Call) -> web.Response:
     """This document."""
     return reply(DOCUMENT)
@@ -45,6 +50,7 @@ async def openapi(_call: Call) -> web.Response:
 ROUTES: tuple[Route, ...] = (
     *transactions.ROUTES,
     *lanes.ROUTES,
+    *audit.ROUTES,
     *events.ROUTES,
     *health.ROUTES,
     *seed.ROUTES,
@@ -56,9 +62,18 @@ ROUTES: tuple[Route, ...] = (
         scope=None,
         told={200: Told("OpenAPI 3.1.", dict)},
     ),
+    Route(
+        method="GET",
+        path="/docs",
+        act=docs_page,
+        summary="The OpenAPI document, for people",
+        scope=None,
+        told={200: Told("A page.", str, content_type="text/html")},
+    ),
 )
 
 DOCUMENT = document(ROUTES, __version__)
+PAGE = docs.page(DOCUMENT)
 
 
 class Server:
@@ -94,6 +109,10 @@ class Server:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+    def connections(self) -> int:
+        """How many are open now."""
+        return 0 if self._gate is None else self._gate.count
 
     async def listen(self, host: str, port: int) -> str:
         assert self._gate is not None

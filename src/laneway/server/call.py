@@ -14,6 +14,8 @@ from laneway.server.desk import Desk
 from laneway.server.limits import BODY_READ_S
 from laneway.wire.idempotency import KeysDisagree, key_of
 from laneway.wire.problem import problem
+from laneway.wire.trace import HEADER as TRACE
+from laneway.wire.trace import traceparent
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B", bound=msgspec.Struct)
@@ -61,6 +63,10 @@ class Call:
         except BadRequest as error:
             told = problem(400, "bad_idempotency_key", error.problem, field=error.field)
             raise Refused(told) from None
+
+    def trace(self) -> str:
+        headers = self.request.headers
+        return traceparent(headers.getall(TRACE)) if TRACE in headers else ""
 
     async def body(self, kind: type[B]) -> B:
         return decode(await self.raw(), kind)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.wire.cursor import TxPlace
-from laneway.wire.values import Action, Check, Lane, NewTx, Tx
+from laneway.wire.values import Action, AuditEntry, Check, Lane, NewTx, Tx
 
 LaneTest = Callable[[str], bool]
 """Whether a lane is one that the caller may see."""
@@ -28,6 +28,20 @@ class Listing(Struct, frozen=True, kw_only=True):
     after: TxPlace | None
     limit: int
     may_see: LaneTest
+
+
+class AuditListing(Struct, frozen=True, kw_only=True):
+    lane: str | None
+    after: TxPlace | None
+    limit: int
+    may_see: LaneTest
+    may_see_all: bool
+
+    def fits(self, entry: AuditEntry) -> bool:
+        """What concerns no lane is for those who may see them all."""
+        if entry.lane is None:
+            return self.lane is None and self.may_see_all
+        return self.lane in (None, entry.lane) and self.may_see(entry.lane)
 
 
 class Word(Struct, frozen=True, kw_only=True):
@@ -58,7 +72,9 @@ class Desk(Protocol):
     draining: bool
     """The process is about to end: nothing more is accepted."""
 
-    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken: ...
+    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
+        """Durable when it answers. `trace` is a W3C traceparent, kept with it."""
+
     async def show(self, intent: str) -> Tx: ...
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         """The transaction once it is final, or as it stands when the time is over."""
@@ -72,6 +88,7 @@ class Desk(Protocol):
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]: ...
     async def lane(self, lane: str) -> Lane: ...
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action: ...
+    async def audit(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]: ...
     async def queues(self) -> Sequence[QueueMetrics]: ...
     async def checks(self) -> Sequence[Check]: ...
     async def measure(self) -> bytes:

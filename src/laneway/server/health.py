@@ -21,7 +21,7 @@ async def healthz(_call: Call) -> web.Response:
 
 
 async def readyz(call: Call) -> web.Response:
-    """Whether traffic may come; what is wrong is named."""
+    """Whether traffic may come; what is wrong is named, with `?verbose` and without."""
     checks = list(await call.desk.checks())
     if call.desk.draining:
         checks.append(Check("draining", False, "this process is about to end"))

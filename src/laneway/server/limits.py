@@ -56,3 +56,6 @@ LISTEN_BACKLOG = 1_024
 
 AUTHORIZATION_CHARS_MAX = 200
 """`Bearer lw_<prefix>_<secret>`; longer ones are not hashed."""
+
+QUOTA_MAX = 10_000_000
+"""Requests a minute of one key: ten times what a process can answer, so more is a typo."""

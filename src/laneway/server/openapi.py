@@ -130,7 +130,7 @@ def problems_of(route: Route) -> list[int]:
     # 400 is bad HTTP, 403 a foreign Host, 405 another method, 431 large headers.
     found = [400, 403, 405, 500, 503, *route.problems]
     if route.scope is not None:
-        found.append(401)
+        found += [401, 429]  # 429 only for a key that was given a quota.
     if "{" in route.path:
         found.append(404)
     if route.query is not None or route.body is not None or route.headers:
@@ -158,6 +158,6 @@ def refusal(status: int, schemas: dict[Any, Any]) -> dict[str, Any]:
         "description": HTTPStatus(status).phrase,
         "content": {problem.CONTENT_TYPE: {"schema": schemas[repr(Problem)]}},
     }
-    if status == 503:
+    if status in (429, 503):
         made["headers"] = {"Retry-After": {"description": HEADERS["Retry-After"], "schema": TEXT}}
     return made

@@ -1,7 +1,8 @@
 """The contract node's own two endpoints, with exactly its JSON (seed 004 §§6, 7, 10).
 
-Errors are `status: false` with HTTP 200, as the node has it, and no request is answered 429. One
-thing differs: the node asks for a password and then executes, here the answer is the queue's.
+Errors are `status: false` with HTTP 200, as the node has it, and none is answered 429 for the
+length of its queue. One thing differs: the node asks for a password and then executes, here the
+answer is the queue's.
 """
 
 from typing import Any
@@ -73,7 +74,8 @@ async def execute_smart_contract(call: Call) -> web.Response:
     )
     try:
         call.caller.check_lane(lane)
-        taken = await call.desk.submit(NewTx(lane=lane, payload=payload), key, call.caller.id)
+        new = NewTx(lane=lane, payload=payload)
+        taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     except LanewayError as error:
         return reply(BasicResponse(False, FAILED + str(error)))
     except Refused as refused:

@@ -53,12 +53,15 @@ class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def enqueue(call: Call) -> web.Response:
-    """Queue a transaction; answers when it is durable."""
+    """Queue a transaction; answers when it is durable.
+
+    A W3C `traceparent` header is kept with it and told to the node; a malformed one is ignored.
+    """
     query = call.query(WaitQuery)
     key = call.idempotency_key()
     new = await call.body(NewTx)
     call.caller.check_lane(new.lane)
-    taken = await call.desk.submit(new, key, call.caller.id)
+    taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     tx = taken.tx
     if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)

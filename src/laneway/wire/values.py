@@ -89,8 +89,12 @@ class Tx(Struct, frozen=True, kw_only=True):
     settled_at: Moment | None = None
     block: int | None = None
     """Its position on chain."""
+    next_attempt_at: Moment | None = None
+    """When its next attempt, or the next look for one in doubt, is due."""
     payload: ContractPayload | None = None
     """As it was sent; gone when retention removed it."""
+    traceparent: str | None = None
+    """The trace it was sent in."""
 
 
 class TxPage(Struct, frozen=True):
@@ -122,12 +126,15 @@ class Lane(Struct, frozen=True, kw_only=True):
     by: str
     """Who paused or drained it."""
     since: Moment | None
+    """Since when it is so."""
     waiting: int
     running: int
     oldest_waiting_ms: int | None
     running_ms: int | None
     failures: int
     """Doubtful or failed answers in a row."""
+    next_attempt_at: Moment | None = None
+    """When the next attempt, or the next look for one in doubt, is due."""
     queue: Queue
 
 
@@ -161,6 +168,34 @@ class Action(Struct, frozen=True, kw_only=True):
     """What it did, or would do, in words."""
     lane: Lane
     tx: Tx | None = None
+
+
+class AuditEntry(Struct, frozen=True, kw_only=True):
+    """One entry of the audit trail: who did what, why, and what came of it."""
+
+    id: str
+    seq: int
+    """Its place in the trail, without gaps."""
+    at: Moment
+    actor: str
+    """The id of an API key, `loopback` where there are none, or `keys_file`."""
+    action: str
+    """pause, resume, drain, cancel, retry, or `apikey.` and in_force, changed, removed."""
+    outcome: Literal["asked", "done", "told", "refused"]
+    """asked: written before anything was done; the entry that answers it says what came of it."""
+    reason: str
+    detail: str
+    """What it did, or why it was refused, in words."""
+    lane: str | None = None
+    tx: str | None = None
+    api_key: str | None = None
+    answers: str | None = None
+    """The id of the entry this one answers."""
+
+
+class AuditPage(Struct, frozen=True):
+    items: list[AuditEntry]
+    next_cursor: str | None
 
 
 class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,7 +12,7 @@ from laneway.core.intent import Arrival
 from laneway.core.limits import PAYLOAD_BYTES_MAX, PRIORITY_CLASSES
 from laneway.engine.contract import encode_call
 from laneway.lanes.contract import ContractSettings
-from laneway.ports import Clock, ContractCall, Entropy
+from laneway.ports import Clock, ContractCall, Entropy, TracedCall
 from laneway.wiring.limits import NUMBER_MAX
 
 RETRY_SCOPE = "~retry"
@@ -54,7 +54,7 @@ class Arrivals:
             id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
             lane=lane,
             payload=payload,
-            digest=b"" if key is None else digest(payload, priority, valid_until_ms),
+            digest=b"" if key is None else digest(said(call, payload), priority, valid_until_ms),
             accepted_ms=now_ms,
             key=key,
             scope=scope,
@@ -65,6 +65,15 @@ class Arrivals:
             count_max=self._count_max,
             bytes_max=self._bytes_max,
         )
+
+
+def said(call: ContractCall, payload: bytes) -> bytes:
+    """What the caller wants done: the same request in another trace is the same request."""
+    if not isinstance(call, TracedCall):
+        return payload
+    return encode_call(
+        ContractCall(call.contract, call.executor, call.data, call.quorum_type, call.comment)
+    )
 
 
 def digest(payload: bytes, priority: int, valid_until_ms: int | None) -> bytes:

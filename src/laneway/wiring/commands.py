@@ -1,7 +1,7 @@
 """What an operator may tell a running engine: words into a lane's durable mailbox."""
 
 from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId
+from laneway.core.ids import IntentId, is_contract
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.rows import Command
 from laneway.engine.shell import Engine
@@ -81,7 +81,9 @@ class Commands:
         await self.engine.tell(command)
 
     async def _view(self, intent: str) -> IntentView | None:
-        return await self.store.intent(IntentId(intent)) if is_intent_id(intent) else None
+        """The intent, if it is one of a contract: an entry of the audit trail is not."""
+        view = await self.store.intent(IntentId(intent)) if is_intent_id(intent) else None
+        return view if view is not None and is_contract(view.intent.lane) else None
 
 
 def checked(field: str, words: str) -> str:

@@ -13,6 +13,7 @@ from laneway.wiring.config import ConfigError, Configuration
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import RETENTION_DAYS_MAX
 from laneway.wiring.schema import HostSection, RetentionSection
+from laneway.wiring.store import POSTGRES, REDIS
 
 DAY_MS = 86_400_000
 
@@ -42,10 +43,14 @@ def open_host(configuration: Configuration) -> ContractHost:
     match host.kind:
         case "devnet":
             from laneway.devnets.contract.host import EmbeddedHost
+            from laneway.devnets.contract.journal import Journal
             from laneway.devnets.contract.model import ContractChain
 
             chain = ContractChain(round_ms=host.round_ms)
-            return EmbeddedHost(chain, takes_parent=host.takes_parent is not False)
+            path = configuration.config.store.path
+            # One process owns the file, so it may own a chain; a fleet's store has no place for it.
+            journal = Journal(f"{path}-devnet") if is_file(path) else None
+            return EmbeddedHost(chain, takes_parent=host.takes_parent is not False, journal=journal)
         case "rest":
             from laneway.chains.contract_rest import RestHost
 
@@ -64,6 +69,11 @@ def open_host(configuration: Configuration) -> ContractHost:
             return CallableHost(find_callable(configuration), takes_parent=bool(host.takes_parent))
         case _:
             assert_never(host.kind)
+
+
+def is_file(path: str) -> bool:
+    """Whether it is one process's own file, and not memory or a server that many share."""
+    return path != ":memory:" and not path.startswith(POSTGRES + REDIS)
 
 
 def password_of(host: HostSection) -> str:

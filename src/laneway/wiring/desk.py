@@ -3,7 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol, assert_never
+
+from msgspec.structs import asdict
 
 from laneway.core.errors import (
     BadRequest,
@@ -15,26 +18,27 @@ from laneway.core.errors import (
     LaneNotFound,
     RetryUnfit,
 )
-from laneway.core.ids import IntentId, LaneId, lane_id, lane_key
-from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed
+from laneway.core.ids import IntentId, LaneId, is_contract, lane_id, lane_key
+from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
 from laneway.lanes.contract.show import QueueMetrics, is_proven_dead
-from laneway.ports import ContractCall, IntentView
-from laneway.server.desk import EventReader, LaneTest, LaneVerb, Listing, Taken, Word
+from laneway.ports import ContractCall, IntentView, TracedCall
+from laneway.server.desk import AuditListing, EventReader, LaneTest, LaneVerb, Listing, Taken, Word
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
 from laneway.wire.times import to_ms
-from laneway.wire.values import Action, Check, ContractPayload, Lane, NewTx, Tx
+from laneway.wire.values import Action, AuditEntry, Check, ContractPayload, Lane, NewTx, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
+from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.limits import FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
-from laneway.wiring.shown import Shower
+from laneway.wiring.shown import Shower, contract_lanes
 from laneway.wiring.system import SystemClock, SystemEntropy
 from laneway.wiring.told import Teller, accepted_tx, payload_of
 
@@ -70,18 +74,21 @@ class EngineDesk:
         self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
         self._shower = Shower(laneway.settings, laneway.engine.faults)
         self._readiness = Readiness(laneway)
+        self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
 
     def _teller(self) -> Teller:
         return Teller(self._store, self._shower, self._clock)
 
     # Transactions.
 
-    async def submit(self, new: NewTx, key: str | None, scope: str) -> Taken:
+    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
         kind, _, contract = new.lane.partition(":")
         if kind != KIND:
             raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
         asked = new.payload
         call = ContractCall(contract, asked.executor, asked.data, asked.quorum_type, asked.comment)
+        if trace:
+            call = TracedCall(**asdict(call), trace=trace)
         until = new.valid_until
         until_ms = None if until is None else max(0, to_ms(until))
         arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
@@ -108,7 +115,10 @@ class EngineDesk:
     async def _view(self, intent: str) -> IntentView | None:
         if not is_intent_id(intent):
             raise IntentNotFound(intent)
-        return await self._store.intent(IntentId(intent))
+        view = await self._store.intent(IntentId(intent))
+        if view is not None and not is_contract(view.intent.lane):
+            raise IntentNotFound(intent)
+        return view
 
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         try:
@@ -138,7 +148,11 @@ class EngineDesk:
         if word.dry_run:
             effect = cancel_effect(view)
             return await self._action("cancel", "would", effect, lane, intent)
-        with self._following.watch(lane, "cancel", view.intent.id) as heard:
+        asked = Entry(word.by, "cancel", lane, intent, reason=word.reason)
+        return await self.trail.acted(asked, partial(self._cancel, lane, view.intent.id, word))
+
+    async def _cancel(self, lane: LaneId, intent: IntentId, word: Word) -> Action:
+        with self._following.watch(lane, "cancel", intent) as heard:
             await self._laneway.cancel(intent, reason=word.reason, by=word.by)
             followed = await self._heard(lane, "cancel", heard)
         tx = await self.show(intent)
@@ -157,6 +171,10 @@ class EngineDesk:
         if word.dry_run:
             effect = "its body would be queued again, at the lane's end"
             return await self._action("retry", "would", effect, row.lane, intent)
+        asked = Entry(word.by, "retry", row.lane, intent, reason=word.reason)
+        return await self.trail.acted(asked, partial(self._retry, row, word))
+
+    async def _retry(self, row: IntentRow, word: Word) -> Action:
         # The key makes a second asking find the first one's intent, whoever asks and however
         # often a store, a server or an answer is lost in between.
         arrival = self._arrivals.make(
@@ -164,7 +182,7 @@ class EngineDesk:
         )
         taken = await self._take(arrival, payload_of(row.payload))
         made = taken.tx.id
-        said = {"tx": intent, "new": made, "reason": word.reason, "by": word.by}
+        said = {"tx": row.id, "new": made, "reason": word.reason, "by": word.by}
         log.info("retried", extra={"fields": said})
         effect = f"{'was' if taken.replayed else 'is'} queued again as {made}"
         return await self._action("retry", "done", effect, row.lane, made)
@@ -172,7 +190,7 @@ class EngineDesk:
     # Lanes.
 
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]:
-        views = await self._store.lanes(None if after is None else LaneId(after), limit)
+        views = await contract_lanes(self._store, None if after is None else LaneId(after), limit)
         teller = self._teller()
         return [await teller.lane(view) for view in views]
 
@@ -195,8 +213,14 @@ class EngineDesk:
         effect = lane_effect(shown, verb, word.mode)
         if word.dry_run:
             return Action(action=verb, outcome="would", effect=effect, lane=shown)
-        contract = lane_key(LaneId(lane))
-        with self._following.watch(LaneId(lane), verb) as heard:
+        asked = Entry(word.by, verb, lane, reason=word.reason)
+        return await self.trail.acted(
+            asked, partial(self._operate, LaneId(lane), verb, word, effect)
+        )
+
+    async def _operate(self, lane: LaneId, verb: LaneVerb, word: Word, effect: str) -> Action:
+        contract = lane_key(lane)
+        with self._following.watch(lane, verb) as heard:
             match verb:
                 case "pause":
                     await self._laneway.pause(contract, reason=word.reason, by=word.by)
@@ -208,8 +232,8 @@ class EngineDesk:
                     )
                 case _:
                     assert_never(verb)
-            followed = await self._heard(LaneId(lane), verb, heard)
-        return await self._action(verb, "done" if followed else "told", effect, LaneId(lane))
+            followed = await self._heard(lane, verb, heard)
+        return await self._action(verb, "done" if followed else "told", effect, lane)
 
     async def _heard(self, lane: LaneId, verb: str, heard: "asyncio.Future[str | None]") -> bool:
         """Whether the lane followed in time; raises its refusal."""
@@ -235,12 +259,17 @@ class EngineDesk:
 
     # The rest.
 
+    async def audit(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]:
+        if listing.after is not None and not is_intent_id(listing.after.intent):
+            raise BadRequest("cursor", "not a cursor of this list")
+        return await self.trail.page(listing)
+
     async def queues(self) -> Sequence[QueueMetrics]:
         """Page by page: there may be very many, and others want their turn too."""
         queues: list[QueueMetrics] = []
         after: LaneId | None = None
         while True:
-            views = await self._store.lanes(after, LANE_PAGE)
+            views = await contract_lanes(self._store, after, LANE_PAGE)
             queues += [self._shower.metrics(view) for view in views]
             if len(views) < LANE_PAGE:
                 return queues

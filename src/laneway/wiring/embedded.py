@@ -13,7 +13,7 @@ from typing import Self, assert_never, get_args
 import msgspec
 
 from laneway.core.errors import BadRequest, CallerError, IntentConflict, IntentNotFound, LaneFull
-from laneway.core.ids import IntentId
+from laneway.core.ids import IntentId, is_contract
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
@@ -22,6 +22,7 @@ from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener
 from laneway.engine.waiters import PRUNED_INDEX
 from laneway.feeds.log import ContractLog
+from laneway.lanes.audit import audit_kind
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.ports import Clock, ContractCall, ContractHost, Store
@@ -29,7 +30,7 @@ from laneway.wiring.arrivals import Arrivals, contract_lane
 from laneway.wiring.commands import Commands
 from laneway.wiring.handle import Handle, Handles, Settled
 from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
-from laneway.wiring.shown import IntentShown, LaneShown, Shower, pruned
+from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 
@@ -64,7 +65,7 @@ class Laneway(Commands):
         self._arrival = Arrivals(settings, clock, SystemEntropy()).make
         engine = Engine(
             store,
-            Reactor({"contract": contract_kind(settings)}, fresh_owner()),
+            Reactor({"contract": contract_kind(settings), "audit": audit_kind()}, fresh_owner()),
             {"contract": ContractPerformer(host, clock)},
             clock,
             (self._handles, ContractLog(clock, settings), *listeners),
@@ -213,7 +214,7 @@ class Laneway(Commands):
         view = await self._view(intent)
         if view is None:
             left = await self.store.find(PRUNED_INDEX, intent)
-            if left is None:
+            if left is None or not is_contract(left.lane):
                 raise IntentNotFound(intent)
             return pruned(left)
         lane = await self.store.lane(view.intent.lane)
@@ -236,7 +237,9 @@ class Laneway(Commands):
     async def _views(self) -> list[LaneView]:
         views: list[LaneView] = []
         while True:
-            page = await self.store.lanes(views[-1].tail.lane if views else None, LANE_PAGE)
+            page = await contract_lanes(
+                self.store, views[-1].tail.lane if views else None, LANE_PAGE
+            )
             views.extend(page)
             if len(page) < LANE_PAGE:
                 return views

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from laneway.server.access import SCOPES, Key, digest
-from laneway.wiring.config import ConfigError
+from laneway.wiring.config import ConfigError, toml_value
 from laneway.wiring.limits import CONFIG_BYTES_MAX
 
 SECRET_BYTES = 32
@@ -34,16 +34,21 @@ def read_keys(path: str) -> tuple[Key, ...]:
     return keys
 
 
-def new_key(name: str) -> tuple[str, Key]:
-    """A token for its owner, and what is stored of it."""
+def new_key(name: str, **limits: object) -> tuple[str, Key]:
+    """A token for its owner, and what is stored of it; `limits` are fields of Key."""
     token = f"lw_{name}_{os.urandom(SECRET_BYTES).hex()}"
-    return token, msgspec.convert({"id": name, "sha256": digest(token)}, Key)
+    return token, msgspec.convert({"id": name, "sha256": digest(token), **limits}, Key)
 
 
 def as_toml(key: Key) -> str:
     scopes = ", ".join(f'"{scope}"' for scope in SCOPES if scope in key.scopes)
-    lanes = ", ".join(f'"{lane}"' for lane in key.lanes)
-    return (
+    lanes = ", ".join(toml_value(lane) for lane in key.lanes)
+    text = (
         f'[[keys]]\nid = "{key.id}"\nsha256 = "{key.sha256}"\n'
         f"scopes = [{scopes}]\nlanes = [{lanes}]\n"
     )
+    if key.expires is not None:
+        text += f"expires = {key.expires.isoformat()}\n"
+    if key.requests_per_minute is not None:
+        text += f"requests_per_minute = {key.requests_per_minute}\n"
+    return text

@@ -4,10 +4,12 @@ import asyncio
 
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.ids import lane_key
+from laneway.lanes.contract.show import read_head
 from laneway.ports import Durability
 from laneway.wire.values import Check
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
+from laneway.wiring.shown import contract_lanes
 from laneway.wiring.system import SystemClock
 
 WORDS = {
@@ -55,15 +57,19 @@ class Readiness:
         laneway = self._laneway
         if not laneway.host.traits.has_chain:
             return True, "a callable: there is no chain to ask"
-        lanes = await laneway.store.lanes(None, 1)
+        lanes = await contract_lanes(laneway.store, None, 1)
         contract = lane_key(lanes[0].tail.lane) if lanes else NOBODY
         try:
             async with asyncio.timeout(PROBE_S_MAX):
-                await laneway.host.latest_block(contract)
+                latest = await laneway.host.latest_block(contract)
         except TimeoutError:
             return False, f"no answer within {PROBE_S_MAX:g} s"
         except ChainUnreachable as error:
             return False, str(error)
         except ChainError:
-            pass  # It answered, if only to say that it does not know the contract.
+            return True, "reachable"  # If only to say that it does not know the contract.
+        seen = read_head(lanes[0].head.state).floor if lanes else 0
+        if latest < seen:
+            words = f"reachable, but {contract} ends at block {latest} and was seen at {seen}"
+            return True, f"{words}: the node lags, or it is another chain"
         return True, "reachable"

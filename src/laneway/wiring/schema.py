@@ -95,7 +95,8 @@ class ServerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     seed_port: Port | None = None
     """A second port with the same routes; the contract node's own is 20000 (seed 004)."""
     keys_file: Text | None = None
-    """TOML with `[[keys]]`: `id`, `sha256`, `scopes`, `lanes`; 'laneway apikey' makes one."""
+    """TOML with `[[keys]]`: `id`, `sha256`, `scopes`, `lanes`, `expires`, `requests_per_minute`;
+    'laneway apikey' makes one."""
     body_bytes_max: Count = BODY_BYTES_MAX
     connections_max: Count = CONNECTIONS_MAX
     request_ms_max: Duration = int(REQUEST_S * 1000)

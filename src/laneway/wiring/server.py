@@ -69,10 +69,12 @@ class Up:
         self.stream.store = self.laneway.store
         self.desk = EngineDesk(self.laneway, following, self.stream, meter)
         self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(section))
+        meter.connections.set_function(self.server.connections)
 
     async def __aenter__(self) -> "Up":
         await self.laneway.__aenter__()
         try:
+            await self.desk.trail.keys(self.keys)
             await self.server.__aenter__()
             await self._listen(self.section.port, "server.port")
             if self.section.seed_port is not None:
@@ -135,18 +137,25 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     config = configuration.config
     lines = [f"REST        {urls[0]}/v1/transactions"]
     lines += [f"events      {urls[0]}/v1/events"]
-    lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/openapi.json"]
+    lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/docs"]
     if len(urls) > 1:
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
     lines += [f"database    {database_words(config.store.path, laneway)}"]
     address = "" if config.host.url is None else without_password(config.host.url)
-    lines += [f"host        {config.host.kind} {address}".rstrip()]
+    lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
     if config.server.keys_file is not None:
         lines += [f"access      API keys of {config.server.keys_file}"]
     else:
         assert is_loopback(config.server.listen)
         lines += ["access      loopback only, no keys"]
     return lines
+
+
+def host_words(kind: str, laneway: Laneway) -> str:
+    """An embedded chain is one process's: lanes that move to another one would wait for ever."""
+    if kind == "devnet" and laneway.shared:
+        return "devnet: for ONE process only, its chain ends with it; a fleet needs host.kind rest"
+    return kind
 
 
 def database_words(path: str, laneway: Laneway) -> str:

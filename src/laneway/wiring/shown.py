@@ -2,12 +2,12 @@
 
 import msgspec
 
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import IntentId, LaneId, is_contract
 from laneway.core.outcome import Status
 from laneway.core.rows import Index, LaneView
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
-from laneway.ports import IntentView
+from laneway.ports import IntentView, Store
 
 
 class LaneShown(msgspec.Struct, frozen=True):
@@ -26,6 +26,8 @@ class LaneShown(msgspec.Struct, frozen=True):
     """Since when it is so; 0 if it always was."""
     by: str = ""
     """Who paused or drained it."""
+    next_ms: int | None = None
+    """When the next attempt, or the next look for one in doubt, is due."""
 
 
 class IntentShown(msgspec.Struct, frozen=True):
@@ -39,6 +41,7 @@ class IntentShown(msgspec.Struct, frozen=True):
     seq: int
     accepted_ms: int
     block: int | None = None
+    next_ms: int | None = None
 
 
 class Shower:
@@ -68,17 +71,21 @@ class Shower:
             metrics=self.metrics(view),
             since_ms=state.since_ms,
             by=state.by,
+            next_ms=state.next_ms,
         )
 
     def intent(self, view: IntentView, lane: LaneView) -> IntentShown:
         row, result = view.intent, view.result
-        block = None
+        block = due_ms = None
         if result is not None:
             status, why, block = result.status, result.reason, result.number
         else:
             status = Status.SUBMITTED.value if view.open else Status.QUEUED.value
             why = " ".join(self._where(lane)).strip()
-        return IntentShown(row.id, row.lane, status, why, row.key, row.seq, row.accepted_ms, block)
+            due_ms = describe(lane.head.state, self._settings).next_ms if view.open else None
+        return IntentShown(
+            row.id, row.lane, status, why, row.key, row.seq, row.accepted_ms, block, due_ms
+        )
 
     def _where(self, view: LaneView) -> tuple[str, str]:
         fault = self._faults.get(view.tail.lane)
@@ -86,6 +93,12 @@ class Shower:
             return "halted", f"stopped by a bug: {fault!r}"
         state = describe(view.head.state, self._settings)
         return state.word, state.reason
+
+
+async def contract_lanes(store: Store, after: LaneId | None, limit: int) -> list[LaneView]:
+    """A page of the lanes that execute contracts; those of other kinds are nobody's queue."""
+    views = await store.lanes(LaneId("contract:") if after is None else after, limit)
+    return [view for view in views if is_contract(view.tail.lane)]
 
 
 def pruned(left: Index) -> IntentShown:

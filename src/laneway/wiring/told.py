@@ -1,13 +1,13 @@
 """Rows → the values of the REST API."""
 
 from laneway.core.errors import IntentNotFound
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, is_contract
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
-from laneway.engine.contract import decode_call
+from laneway.engine.contract import CALL_FIELDS, decode_call
 from laneway.engine.waiters import PRUNED_INDEX
-from laneway.ports import Clock, IntentView, Store
+from laneway.ports import Clock, IntentView, Store, TracedCall
 from laneway.wire.times import to_time
 from laneway.wire.values import ContractPayload, Lane, Queue, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE
@@ -29,7 +29,7 @@ class Teller:
     async def pruned(self, intent: str) -> Tx:
         """What is left of an intent that retention removed."""
         left = await self._store.find(PRUNED_INDEX, intent)
-        if left is None:
+        if left is None or not is_contract(left.lane):
             raise IntentNotFound(intent)
         shown = pruned(left)
         return Tx(
@@ -71,7 +71,9 @@ def tx_of(view: IntentView, shown: IntentShown) -> Tx:
         valid_until=None if row.valid_until_ms is None else to_time(row.valid_until_ms),
         settled_at=None if result is None else to_time(result.settled_ms),
         block=shown.block,
+        next_attempt_at=None if shown.next_ms is None else to_time(shown.next_ms),
         payload=payload_of(row.payload),
+        traceparent=trace_of(row.payload),
     )
 
 
@@ -91,6 +93,7 @@ def accepted_tx(arrival: Arrival, answer: Accepted, payload: ContractPayload) ->
         priority=arrival.priority,
         valid_until=None if valid_until_ms is None else to_time(valid_until_ms),
         payload=payload,
+        traceparent=trace_of(arrival.payload),
     )
 
 
@@ -102,6 +105,14 @@ def payload_of(payload: bytes) -> ContractPayload:
         quorum_type=call.quorum_type,
         comment=call.comment,
     )
+
+
+def trace_of(payload: bytes) -> str | None:
+    """Asked with every acceptance: nearly all have none, and their first byte says so."""
+    if payload[:1] == CALL_FIELDS:
+        return None
+    call = decode_call(payload)
+    return (call.trace or None) if isinstance(call, TracedCall) else None
 
 
 def lane_of(shown: LaneShown) -> Lane:
@@ -117,6 +128,7 @@ def lane_of(shown: LaneShown) -> Lane:
         oldest_waiting_ms=shown.oldest_waiting_ms,
         running_ms=shown.running_ms,
         failures=shown.failures,
+        next_attempt_at=None if shown.next_ms is None else to_time(shown.next_ms),
         queue=Queue(
             fast=counted.fast_queue_len,
             slow=counted.slow_queue_len,

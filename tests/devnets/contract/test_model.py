@@ -281,3 +281,19 @@ def test_a_changed_round_duration_holds_for_rounds_that_begin_later() -> None:
     fresh.round_ms = 1
     fresh.begin(call("b"), None, 0)
     assert [end.round for end in fresh.step(ROUND)] == [2, 1]
+
+
+def test_a_restored_chain_is_the_chain_and_takes_only_its_next_block() -> None:
+    chain = ContractChain(round_ms=1)
+    for number in range(3):
+        chain.begin(ContractCall("A", "did:1", str(number % 2)), None, number)
+        chain.step(number + 1)
+    again = ContractChain(round_ms=1)
+    one, two, three = chain.history("A")[1:]
+    assert not again.restore(two)
+    assert again.contracts() == ()
+    assert all(again.restore(block) for block in (one, two, three))
+    assert not again.restore(three)
+    assert again.history("A") == chain.history("A")
+    assert again.find(ContractCall("A", "did:1", "0"), 1, exact=False) == 3
+    assert again.begin(ContractCall("A", "did:1", "x"), None, 9) == [4]

@@ -52,12 +52,19 @@ def test_a_lane_says_what_it_does_and_since_when() -> None:
 def test_a_lane_in_doubt_is_recovering_and_says_why() -> None:
     state = shown(doubting())
     assert (state.word, state.reason, state.failures) == ("recovering", "the line broke", 1)
+    stage = doubting(ContractSettings(takes_parent=False))
+    stage.look()
+    assert stage.slot.search_ms is not None
+    assert shown(stage).next_ms == stage.slot.search_ms
 
 
 def test_a_lane_that_waits_says_for_what() -> None:
     stage = executing()
     stage.refuse(reason="no quorum")
     assert (shown(stage).word, shown(stage).reason) == ("backing off", "no quorum")
+    assert shown(stage).next_ms == stage.slot.retry_ms
+    stage.tell("pause")
+    assert shown(stage).next_ms is None
 
 
 def test_a_tripped_breaker_is_shown_with_what_tripped_it() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from laneway.core.errors import ChainUnreachable
 from laneway.core.outcome import Outcome
+from laneway.devnets.contract.journal import Journal
 from laneway.devnets.contract.model import ContractChain, Fault, RoundEnded
 from laneway.ports import ContractCall, Execution, Finding, HostTraits
 
@@ -20,8 +21,9 @@ CLOSED = Execution(Outcome.UNKNOWN, reason="the host was closed before an answer
 class Rounds:
     """Runs a chain's rounds on the event loop: one timer, set to the next end."""
 
-    def __init__(self, chain: ContractChain) -> None:
+    def __init__(self, chain: ContractChain, journal: Journal | None = None) -> None:
         self._chain = chain
+        self._journal = journal
         self._waiting: dict[int, _Request] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._due_ms = 0
@@ -42,12 +44,12 @@ class Rounds:
     def step(self) -> int:
         """End what is due and say what time it is; reads come after this."""
         self._now_ms = max(self._now_ms, int(asyncio.get_running_loop().time() * 1000))
-        self._tell(self._chain.step(self._now_ms))
+        self._end(self._chain.step(self._now_ms))
         return self._now_ms
 
     def restart(self) -> None:
         """The node dies and comes back: running rounds never write, their callers never hear."""
-        self._tell(self._chain.restart(self.step()))
+        self._end(self._chain.restart(self.step()))
 
     def close(self) -> None:
         """Stop the clock; whoever still waits gets an untold end."""
@@ -71,10 +73,12 @@ class Rounds:
         self._timer = None
         # A timer may fire a hair early and seconds are floats: it is due because it fired.
         self._now_ms = max(self._now_ms, self._due_ms)
-        self._tell(self._chain.step(self._now_ms))
+        self._end(self._chain.step(self._now_ms))
         self._arm(loop)
 
-    def _tell(self, ended: list[RoundEnded]) -> None:
+    def _end(self, ended: list[RoundEnded]) -> None:
+        if self._journal is not None:
+            self._journal.write(self._chain, ended)
         for end in ended:
             # None: a round that an earlier driver of this chain began.
             request = self._waiting.pop(end.round, None)
@@ -107,11 +111,14 @@ class EmbeddedHost:
         *,
         takes_parent: bool = True,
         fault: Callable[[ContractCall], Fault] | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.traits = HostTraits(takes_parent=takes_parent)
+        self._journal = journal
+        self._loaded = journal is None
         self._chain = chain
         self._fault = fault
-        self._rounds = Rounds(chain)
+        self._rounds = Rounds(chain, journal)
         self._closed = asyncio.Event()
 
     async def latest_block(self, contract: str) -> int:
@@ -143,10 +150,17 @@ class EmbeddedHost:
     async def close(self) -> None:
         self._closed.set()
         self._rounds.close()
+        if self._journal is not None:
+            self._journal.close()
 
     def _check_open(self) -> None:
         if self._closed.is_set():
             raise ChainUnreachable("the embedded host", "it was closed")
+        if not self._loaded:
+            assert self._journal is not None
+            # Not sooner: an earlier owner of the file may have lived until the database was ours.
+            self._journal.load(self._chain)
+            self._loaded = True
 
 
 def execution_of(end: RoundEnded) -> Execution:

@@ -103,6 +103,17 @@ class ContractChain:
         self._rounds: list[tuple[int, int, _Round]] = []
         self._round_next = 1
 
+    def restore(self, block: Block) -> bool:
+        """Put back a block that was written before; False unless it is the very next one."""
+        token = self._tokens.get(block.contract) or _Token(block.contract)
+        call = ContractCall(block.contract, block.executor, block.data)
+        if make_block(token.blocks[-1], call, block.round, block.made_ms) != block:
+            return False
+        self._tokens[block.contract] = token
+        token.add(block)
+        self._round_next = max(self._round_next, block.round + 1)
+        return True
+
     def begin(
         self, call: ContractCall, parent: int | None, now_ms: int, fault: Fault = Fault.NONE
     ) -> list[int]:
@@ -216,9 +227,12 @@ class _Token:
 
     def write(self, call: ContractCall, number: int, made_ms: int) -> int:
         block = make_block(self.blocks[-1], call, number, made_ms)
-        self.blocks.append(block)
-        self.numbers.setdefault((call.executor, call.data), []).append(block.number)
+        self.add(block)
         return block.number
+
+    def add(self, block: Block) -> None:
+        self.blocks.append(block)
+        self.numbers.setdefault((block.executor, block.data), []).append(block.number)
 
 
 class _Round(Struct):

@@ -55,6 +55,7 @@ def evolve(lane: ContractLane, record: Record) -> Touched:
         case RetryPlanned():
             return plan_retry(lane, record)
         case SearchPlanned():
+            lane.head.next_ms = record.search_ms
             return put_slot(lane, replace(open_slot(lane), search_ms=record.search_ms))
         case IntentDropped():
             return drop(lane, record)
@@ -84,6 +85,7 @@ def offer(lane: ContractLane, attempt: Attempt) -> Touched:
     head.height = attempt.parent
     head.floor = max(head.floor, attempt.parent)
     head.waiting = False
+    head.next_ms = None
     slot = replace(open_slot(lane), attempt_next=attempt.number + 1, retry_ms=None, search_ms=None)
     return (*put_slot(lane, slot), *put_attempt(lane, attempt), *forget(lane))
 
@@ -121,6 +123,7 @@ def refuse(lane: ContractLane, record: AttemptRefused) -> Touched:
         head.failures += 1
     if not any(other.may_land() for other in lane.attempts.values()):
         slot = replace(slot, search_ms=None)
+        head.next_ms = None
         if record.word is AttemptWord.STALE:
             # The chain moved under us, so the height is read again before the next attempt.
             head.height = None
@@ -132,6 +135,7 @@ def plan_retry(lane: ContractLane, record: RetryPlanned) -> Touched:
     head, slot = lane.head, open_slot(lane)
     head.failures += 1 if record.failed else 0
     head.waiting = record.retry_ms is not None
+    head.next_ms = record.retry_ms
     head.wait_reason = record.reason or head.wait_reason
     stale_count = 0 if record.afresh else slot.stale_count
     return put_slot(lane, replace(slot, retry_ms=record.retry_ms, stale_count=stale_count))
@@ -160,6 +164,7 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
     head.wait_reason = ""
     head.running_since_ms = None
     head.doubted = head.waiting = False
+    head.next_ms = None
     lane.slot = None
     lane.attempts = {}
     lane.intents.pop(slot.intent, None)

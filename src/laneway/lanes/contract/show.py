@@ -41,6 +41,8 @@ def describe(state: bytes, settings: ContractSettings) -> LaneState:
         executed_count=head.started_count,
         failures=head.failures,
         by=head.by if word in ("paused", "draining") else "",
+        # A lane that is held up looks for what is in doubt all the same, but tries nothing.
+        next_ms=None if head.waiting and word in ("halted", "paused") else head.next_ms,
     )
 
 

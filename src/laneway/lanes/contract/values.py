@@ -54,6 +54,8 @@ class ContractHead(Struct, array_like=True, forbid_unknown_fields=True):
     """Whether the open slot's outcome is in doubt."""
     waiting: bool = False
     """Whether the open slot waits for its next attempt."""
+    next_ms: int | None = None
+    """When the open slot's next attempt or look at the chain is due, for people to see."""
 
 
 class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -1,0 +1,174 @@
+"""Who did what and why: entries in a lane of their own, durable before what they speak of.
+
+An act has two entries. The first stands before anything is done, so that nothing is ever done
+without one; the second says what came of it. Where a crash left only the first, the lane's own
+events tell the rest. Acts that are refused for their form, and dry runs, leave none.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from laneway.core.errors import CallerError
+from laneway.core.ids import ENTROPY_BYTES, IntentId, LaneId, intent_id, lane_id
+from laneway.core.intent import Accepted, Arrival, IntentRow
+from laneway.engine.shell import Engine
+from laneway.lanes.audit import KIND
+from laneway.ports import Clock, Entropy
+from laneway.server.access import Key
+from laneway.server.desk import AuditListing
+from laneway.wire.cursor import TxPlace
+from laneway.wire.times import to_time
+from laneway.wire.values import Action, AuditEntry
+from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
+
+LANE: LaneId = lane_id(KIND, "log")
+KEYS_FILE = "keys_file"
+"""Who changes API keys: whoever may write that file."""
+KEY_SCOPE = "~apikey"
+"""Of idempotency keys: processes that start together tell a change once."""
+
+
+class Entry(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """As it is kept. Fields are only ever appended."""
+
+    actor: str
+    action: str
+    lane: str = ""
+    tx: str = ""
+    api_key: str = ""
+    reason: str = ""
+    outcome: str = "asked"
+    detail: str = ""
+    of: str = ""
+    """The entry this one answers."""
+    mark: str = ""
+    """Of an API key: a digest of all that may change of it."""
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode = msgspec.msgpack.Decoder(Entry).decode
+
+
+class Audit:
+    """Writes and reads the trail of one store."""
+
+    def __init__(self, engine: Engine, clock: Clock, entropy: Entropy) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._clock = clock
+        self._entropy = entropy
+
+    async def note(self, entry: Entry, key: str | None = None) -> str:
+        """Keep an entry; returns when it is durable. `key`: told twice, it is kept once."""
+        now_ms = self._clock.now_ms()
+        payload = encode(entry)
+        arrival = Arrival(
+            id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
+            lane=LANE,
+            payload=payload,
+            digest=b"" if key is None else blake2b(payload, digest_size=16).digest(),
+            accepted_ms=now_ms,
+            key=key,
+            scope="" if key is None else KEY_SCOPE,
+            fresh=True,
+        )
+        answer = await self._engine.submit(arrival)
+        assert key is not None or isinstance(answer, Accepted)
+        return arrival.id
+
+    async def acted(self, asked: Entry, act: Callable[[], Awaitable[Action]]) -> Action:
+        """Do it, between an entry before and an entry after."""
+        first = await self.note(asked)
+        try:
+            action = await act()
+        except CallerError as error:
+            # Nothing changed. After any other error nobody knows: the first entry stands alone.
+            await self._answer(asked, first, "refused", str(error))
+            raise
+        await self._answer(asked, first, action.outcome, action.effect)
+        return action
+
+    async def _answer(self, asked: Entry, first: str, outcome: str, detail: str) -> None:
+        await self.note(msgspec.structs.replace(asked, outcome=outcome, detail=detail, of=first))
+
+    async def page(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]:
+        """In the order in which it was said; a filter that fits few gives a short page."""
+        after = None if listing.after is None else IntentId(listing.after.intent)
+        items: list[AuditEntry] = []
+        scanned = 0
+        while scanned < LISTING_SCAN_MAX:
+            views = await self._store.history(LANE, after, LISTING_SCAN_PAGE)
+            for view in views:
+                after = view.intent.id
+                entry = shown(view.intent)
+                if listing.fits(entry):
+                    items.append(entry)
+                    if len(items) == listing.limit:
+                        return items, TxPlace(LANE, after)
+            if len(views) < LISTING_SCAN_PAGE:
+                return items, None
+            scanned += len(views)
+        assert after is not None
+        return items, TxPlace(LANE, after)
+
+    async def keys(self, keys: Sequence[Key]) -> None:
+        """Tell what changed of the API keys since the trail last spoke of them."""
+        known = await self._known_keys()
+        for key in keys:
+            number, last = known.pop(key.id, (0, None))
+            mark = blake2b(encode(key), digest_size=8).hexdigest()
+            if last is None or last.mark != mark or last.action == "apikey.removed":
+                verb = "in_force" if last is None else "changed"
+                words = f"scopes {' '.join(key.scopes)}; lanes {' '.join(key.lanes)}"
+                await self._key_entry(key.id, verb, words, mark, number)
+        for name, (number, last) in known.items():
+            if last.action != "apikey.removed":
+                await self._key_entry(name, "removed", "it is refused from now on", "", number)
+
+    async def _key_entry(self, name: str, verb: str, words: str, mark: str, number: int) -> None:
+        entry = Entry(
+            actor=KEYS_FILE,
+            action=f"apikey.{verb}",
+            api_key=name,
+            reason="found at a start",
+            outcome="done",
+            detail=words,
+            mark=mark,
+        )
+        # The number of the entry before: whoever starts beside us means the same change.
+        await self.note(entry, key=f"{name}:{verb}:{mark}:{number}")
+
+    async def _known_keys(self) -> dict[str, tuple[int, Entry]]:
+        """The last entry about each key, with its place in the trail."""
+        known: dict[str, tuple[int, Entry]] = {}
+        after: IntentId | None = None
+        while True:
+            views = await self._store.history(LANE, after, LISTING_SCAN_PAGE)
+            for view in views:
+                entry = decode(view.intent.payload)
+                if entry.api_key:
+                    known[entry.api_key] = (view.intent.seq, entry)
+            if len(views) < LISTING_SCAN_PAGE:
+                return known
+            after = views[-1].intent.id
+
+
+def shown(row: IntentRow) -> AuditEntry:
+    entry = decode(row.payload)
+    return AuditEntry(
+        id=row.id,
+        seq=row.seq,
+        at=to_time(row.accepted_ms),
+        actor=entry.actor,
+        action=entry.action,
+        outcome=entry.outcome,  # type: ignore[arg-type]
+        reason=entry.reason,
+        detail=entry.detail,
+        lane=entry.lane or None,
+        tx=entry.tx or None,
+        api_key=entry.api_key or None,
+        answers=entry.of or None,
+    )

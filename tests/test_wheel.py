@@ -1,0 +1,65 @@
+"""The wheel holds all that the tree has, and runs from nothing else."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.wiring.test_server import served
+
+ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(folder)]
+    built = subprocess.run(
+        [*command, str(ROOT)], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    (found,) = folder.glob("laneway-*.whl")
+    return found
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
+    command = ["git", "ls-files", "src/laneway"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    wanted = {line.removeprefix("src/") for line in listed.splitlines()}
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert {Path(name).suffix for name in wanted} >= {".py", ".sql", ".lua", ".toml", ".typed"}
+    assert held >= wanted
+    assert not [name for name in held if name.startswith("tests") or ".db" in name]
+
+
+def test_it_starts_a_server_and_sends_from_the_wheel_alone(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(place)
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    here = tmp_path / "here"
+    here.mkdir()
+
+    def laneway(*words: str) -> str:
+        ran = subprocess.run(
+            [sys.executable, "-m", "laneway", *words],
+            cwd=here, env=os.environ, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    where = "import laneway; print(laneway.__file__)"
+    told = subprocess.run(
+        [sys.executable, "-c", where], cwd=here, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith(str(place))
+    laneway("init")
+    with served(here, "--set", "host.round_ms=5") as up:
+        url = f"http://127.0.0.1:{up.port}"
+        said = laneway("send", "contract:Qm1", "--data", "x", "--wait", "--url", url)
+        assert "confirmed" in said
