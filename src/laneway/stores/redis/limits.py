@@ -23,7 +23,7 @@ RECONNECT_MS_MIN = 50
 RECONNECT_MS_MAX = 2_000
 """Between two tries to reach a server that is away, doubling: no spinning, and soon there again."""
 
-WAIT_MS_MAX = 1_000
+WAIT_MS = 1_000
 """How long a write waits for its replicas before nobody knows whether it would survive."""
 
 MOVES_MAX = 5
