@@ -19,12 +19,12 @@ from laneway.core.errors import (
     StoreRefused,
 )
 from laneway.ports import Durability
+from laneway.stores.limits import SCHEMA_CHARS_MAX
 from laneway.stores.postgres.arrays import register
 from laneway.stores.postgres.limits import (
     CONNECT_S_MAX,
     IDLE_WRITE_MS_MAX,
     LOCK_MS_MAX,
-    SCHEMA_CHARS_MAX,
     SERVER_VERSION_MIN,
     TCP_SILENCE_MS_MAX,
 )
@@ -125,11 +125,11 @@ class Database:
         if not weak:
             return Durability.FULL
         if self.relaxed:
-            return Durability.MEMORY
+            return Durability.RELAXED
         raise StoreRefused(
             self.name,
             f"{' and '.join(weak)}: a power cut could lose what was acknowledged; "
-            "change it, or say that durability is relaxed",
+            "change it, or accept the risk with durability = 'relaxed'",
         )
 
     def _migrate(self, connection: "Connection[Row]") -> None:

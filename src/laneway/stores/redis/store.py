@@ -18,7 +18,7 @@ from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Repla
 from laneway.core.rows import Command, Index, Lease, Result
 from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
 from laneway.stores.book import check_class, leftovers
-from laneway.stores.limits import PRUNE_SCAN_MAX
+from laneway.stores.limits import PRUNE_SCAN_MAX, REPLICAS_WAIT_MS
 from laneway.stores.redis import keys
 from laneway.stores.redis.calls import Call, Sender, key_of
 from laneway.stores.redis.cells import (
@@ -36,7 +36,6 @@ from laneway.stores.redis.limits import (
     CALL_BYTES_MAX,
     COMMITS_PER_CALL_MAX,
     VIEWS_PER_CALL_MAX,
-    WAIT_MS,
 )
 from laneway.stores.redis.news import listen
 from laneway.stores.redis.reader import RedisReader
@@ -58,7 +57,7 @@ class RedisStore(RedisReader):
         prefix: str = "laneway:",
         durability: Durable = "full",
         replicas_min: int | None = None,
-        wait_timeout_ms: int = WAIT_MS,
+        wait_timeout_ms: int = REPLICAS_WAIT_MS,
         clock: Clock | None = None,
     ) -> None:
         """`replicas_min` replicas must have a write within `wait_timeout_ms` before it is
