@@ -62,16 +62,25 @@ def migrations() -> tuple[tuple[int, str], ...]:
     return tuple(sorted((int(entry.name[:4]), entry.read_text()) for entry in scripts))
 
 
+def check_schema(schema: str) -> None:
+    if not re.fullmatch("[a-z_][a-z0-9_]*", schema) or len(schema) > SCHEMA_CHARS_MAX:
+        raise StoreRefused(
+            schema,
+            "a schema's name has lower case letters, digits and underscores, "
+            f"{SCHEMA_CHARS_MAX} at most",
+        )
+
+
+def channel_of(schema: str) -> str:
+    """Where news of a schema's lanes are told."""
+    return f"laneway_{schema}"
+
+
 class Database:
     """One schema of one database: how to reach it, and what it must be like."""
 
     def __init__(self, conninfo: str, *, schema: str, relaxed: bool) -> None:
-        if not re.fullmatch("[a-z_][a-z0-9_]*", schema) or len(schema) > SCHEMA_CHARS_MAX:
-            raise StoreRefused(
-                schema,
-                "a schema's name has lower case letters, digits and underscores, "
-                f"{SCHEMA_CHARS_MAX} at most",
-            )
+        check_schema(schema)
         try:
             given = conninfo_to_dict(conninfo)
         except psycopg.ProgrammingError as error:
@@ -83,7 +92,7 @@ class Database:
 
     @property
     def channel(self) -> str:
-        return f"laneway_{self.schema}"
+        return channel_of(self.schema)
 
     def _reach(self, **settings: object) -> str:
         """The address, with what the caller left open filled in."""

@@ -12,6 +12,20 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY
 -- name: commit
 COMMIT
 
+-- name: enter_schema
+SELECT current_setting('search_path'), set_config('search_path', %(schema)b::text, true),
+       set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+           WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+
+-- name: leave_schema
+SELECT set_config('search_path', %(path)b::text, true)
+
+-- name: shape_is_there
+SELECT to_regclass(%(shape)b::text) IS NOT NULL
+
+-- name: shape
+SELECT version FROM shape
+
 -- name: lock_lanes
 SELECT lane, no, seq_next, accepted_count, accepted_bytes, fast_hits, slow_hits, owner, fence,
        version, digest, cursors, settled_count, settled_bytes, wake_ms, state
