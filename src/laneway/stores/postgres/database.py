@@ -89,6 +89,10 @@ class Database:
         self.relaxed = relaxed
         self.name = shown(given, schema)
         self._given = given
+        self.timeline = 1
+        """Which history the server writes; a standby that is promoted begins another."""
+        self.standbys_behind = 0
+        """Standbys that nobody waits for, when a heart last beat."""
 
     @property
     def channel(self) -> str:
@@ -188,6 +192,8 @@ class Database:
             cursor = await connection.execute(SETTINGS)
             given: dict[str, str] = dict(await cursor.fetchall())
             self._judge(given, connection.info.server_version)
+            cursor = await connection.execute(TIMELINE)
+            ((self.timeline,),) = await cursor.fetchall()
         except psycopg.Error as error:
             await connection.close()
             raise self.translate(error) from error
@@ -248,6 +254,10 @@ SETTINGS = (
     "SELECT name, current_setting(name) FROM unnest(ARRAY['fsync', "
     "'synchronous_commit', 'transaction_read_only']) AS name"
 )
+
+
+TIMELINE = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint"
+"""The first part of the name of the file that is being written."""
 
 
 def settings(connection: "Connection[Row]") -> dict[str, str]:

@@ -40,6 +40,14 @@ ORDER BY owner FOR UPDATE
 -- name: peers
 SELECT owner FROM owners WHERE NOT dead AND until_ms >= now_ms()
 
+-- name: standbys_behind
+SELECT count(*) FROM pg_stat_replication r
+WHERE coalesce(r.sync_state, CASE current_setting('synchronous_standby_names')
+                                 WHEN '' THEN 'async' ELSE 'sync' END) = 'async'
+  AND r.application_name IS DISTINCT FROM 'pg_basebackup'
+  AND NOT EXISTS (SELECT 1 FROM pg_replication_slots s
+                  WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
+
 -- name: waiting_commands
 SELECT l.lane, m.id, m.body FROM mailbox m JOIN lanes l ON l.no = m.lane_no
 WHERE l.lane = ANY(%(lanes)b::text[]) ORDER BY m.id
