@@ -36,7 +36,7 @@ def mutations() -> list[Mutation]:
     for section in re.split(r"^## ", LIST.read_text(), flags=re.M)[1:]:
         name, _, title = section.splitlines()[0].partition(" ")
         file = re.search(r"^In `(.+)`", section, flags=re.M)
-        blocks = re.findall(r"^```python\n(.*?)^```", section, flags=re.M | re.S)
+        blocks = re.findall(r"^```(?:python|lua)\n(.*?)^```", section, flags=re.M | re.S)
         command = re.search(r"^Caught by `(.+)`", section, flags=re.M)
         if file is None or command is None or len(blocks) != 2:
             raise SystemExit(f"tests/mutations.md: {name} is not complete")

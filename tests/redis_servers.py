@@ -63,6 +63,7 @@ class Server:
     def start(self) -> None:
         command = [program(), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
         command += ["--dir", str(self.folder), "--daemonize", "no", "--protected-mode", "no"]
+        command += ["--repl-diskless-sync-delay", "0"]
         with (self.folder / "log").open("ab") as log:
             self._child = subprocess.Popen(
                 [*command, *self._options], stdout=log, stderr=log, stdin=subprocess.DEVNULL

@@ -69,6 +69,21 @@ class PostgresServer:
         )
         assert made.returncode == 0, made.stderr
 
+    def follow(self, primary: "PostgresServer") -> None:
+        """Become a standby of `primary`, with all that it has; to be started afterwards."""
+        shutil.rmtree(self._data)
+        copied = subprocess.run(
+            [
+                *as_server_user(),
+                str(self._programs / "pg_basebackup"),
+                *("-D", str(self._data), "-d", primary.conninfo, "-R", "-c", "fast", "--no-sync"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert copied.returncode == 0, copied.stderr
+
     def start(self, **settings: str) -> None:
         # The kernel interrupts it should we be killed; to PostgreSQL that means: shut down.
         command = [*(as_server_user() or ["setpriv"]), "--pdeathsig", "INT"]

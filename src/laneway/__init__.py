@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from laneway.lanes.contract.settings import ContractSettings
     from laneway.wiring.blocking import LanewaySync
     from laneway.wiring.embedded import Handle, Laneway, Settled
+    from laneway.wiring.within import submit_within, submit_within_sync
 
 __all__ = [
     "AsyncClient",
@@ -20,6 +21,8 @@ __all__ = [
     "Laneway",
     "LanewaySync",
     "Settled",
+    "submit_within",
+    "submit_within_sync",
 ]
 
 PLACES = {
@@ -32,6 +35,8 @@ PLACES = {
     "Laneway": "laneway.wiring.embedded",
     "LanewaySync": "laneway.wiring.blocking",
     "Settled": "laneway.wiring.embedded",
+    "submit_within": "laneway.wiring.within",
+    "submit_within_sync": "laneway.wiring.within",
 }
 
 

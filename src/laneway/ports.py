@@ -71,9 +71,10 @@ class Commit(Struct, frozen=True):
 
 
 class Durability(Enum):
-    """What survives: a power cut, or only the process."""
+    """What survives: a power cut, most power cuts, or not even the end of the process."""
 
     FULL = "full"
+    RELAXED = "relaxed"
     MEMORY = "memory"
 
 
@@ -132,6 +133,14 @@ class FeedEnd(Protocol):
 
     def feed_end(self) -> Future[str]:
         """The cursor behind everything told so far."""
+
+
+@runtime_checkable
+class Cautious(Protocol):
+    """A Store on servers that others may promote or demote."""
+
+    def cautions(self) -> Sequence[str]:
+        """What could be lost although it was answered, each with the setting that mends it."""
 
 
 class Clock(Protocol):

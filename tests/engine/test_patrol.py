@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import pytest
 from tests.engine.virtual import VirtualTime
 
 from laneway.core.errors import StoreBusy, StoreClosed
@@ -151,8 +152,12 @@ def test_a_heartbeat_finds_what_the_news_missed() -> None:
     assert stage.woke[:3] == [("called", A), ("woken", A), ("woken", B)]
 
 
-def test_one_alone_has_nothing_to_look_for() -> None:
+@pytest.mark.parametrize(("shared", "woke"), [(False, []), (True, [("woken", A)])])
+def test_one_alone_looks_only_where_others_may_leave_work(
+    shared: bool, woke: list[tuple[str, LaneId]]
+) -> None:
     stage = Stage()
+    stage.shared = shared
     stage.lanes = [A]
 
     async def story() -> None:
@@ -160,7 +165,7 @@ def test_one_alone_has_nothing_to_look_for() -> None:
         await asyncio.sleep(0.1)
 
     stage.time.run(story())
-    assert stage.woke == []
+    assert stage.woke == woke
 
 
 def test_the_last_one_left_looks_for_what_the_others_had() -> None:

@@ -18,7 +18,9 @@ from laneway.lanes.contract import ContractSettings
 from laneway.ports import Commit, ContractCall, Ended, News, Woken
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
+from laneway.wiring.arrivals import Arrivals
 from laneway.wiring.embedded import Laneway
+from laneway.wiring.system import SystemEntropy
 
 T = TypeVar("T")
 
@@ -147,6 +149,24 @@ def test_without_any_news_the_heartbeats_find_everything() -> None:
         await submitted(fleet, engines, 41)
         for engine in engines:
             await engine.close()
+
+    fleet.time.run(story())
+
+
+def test_what_a_door_that_has_no_heart_accepted_is_found_without_any_news() -> None:
+    """Someone's own transaction is such a door: it accepts, and is nobody's peer."""
+    fleet = Fleet()
+    fleet.radio.on = False
+
+    async def story() -> None:
+        engine = await fleet.start()
+        door = SharedStore(fleet.book, fleet.time, fleet.radio)
+        call = ContractCall("c0", "did:1", "d1")
+        arrivals = Arrivals(ContractSettings(), fleet.time, SystemEntropy())
+        await door.accept([arrivals.make(call, None, 0, None)])
+        await asyncio.sleep(2 * HEARTBEAT_MS / 1000)
+        assert fleet.chains == {"c0": ["d1"]}
+        await engine.close()
 
     fleet.time.run(story())
 

@@ -194,6 +194,9 @@ class Drawn:
         shard = self.names.shard_of(LANES[0])
         if self.dice.random() < 0.2:
             return self.sender.bury(shard, Owner(f"old{self.dice.randrange(3)}"))
+        if self.dice.random() < 0.3:
+            history, older = f"h{self.dice.randrange(3)}", self.dice.choice(("", "h"))
+            return self.sender.meet(shard, history, older, self.dice.randrange(3))
         return self.sender.reserve(shard, HOMES, [(f"m{self.dice.randrange(3)}", f"{self.now_ms}")])
 
     def learn(self, call: Call, reply: Any) -> None:

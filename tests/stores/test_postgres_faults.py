@@ -68,7 +68,7 @@ def test_a_server_that_may_forget_is_refused_unless_that_was_asked_for(
     schema = postgres_server.schema()
     with pytest.raises(StoreRefused, match=f"synchronous_commit is {value}"):
         PostgresStore(weak, schema=schema)
-    assert PostgresStore(weak, schema=schema, relaxed=True).durability is Durability.MEMORY
+    assert PostgresStore(weak, schema=schema, relaxed=True).durability is Durability.RELAXED
     assert PostgresStore(postgres_server.conninfo, schema=schema).durability is Durability.FULL
 
 

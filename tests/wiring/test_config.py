@@ -16,6 +16,9 @@ OTHER: dict[str, object] = {
     "preset": "seed-004",
     "store.path": "other.db",
     "store.durability": "full",
+    "store.schema": "other",
+    "store.replicas_min": 2,
+    "store.wait_timeout_ms": 500,
     "contract.fast_size": 8,
     "contract.execution_ms_max": 60_000,
     "contract.search_ms": 100,
@@ -245,6 +248,19 @@ BROKEN_FILES = {
         '[store]\npath = ":memory:"\n',
         "'memory' and the path ':memory:' go together: nothing outlives the process"
         " - at `$.store.durability`",
+    ),
+    "a file that is relaxed": (
+        '[store]\ndurability = "relaxed"\n',
+        "'relaxed' is for PostgreSQL and Redis; a file is always synced - at `$.store.durability`",
+    ),
+    "a wait that outlives the lease": (
+        '[store]\npath = "redis://h"\nwait_timeout_ms = 20000\n',
+        "a lease of 10000 ms ends while a heartbeat waits for its replicas"
+        " - at `$.store.wait_timeout_ms`",
+    ),
+    "a schema that is none": (
+        '[store]\nschema = "a b"\n',
+        "Expected `str` matching regex '^[a-z_][a-z0-9_]{0,39}$' - at `$.store.schema`",
     ),
     "a password": (
         '[host]\npassword = "secret"\n',

@@ -5,13 +5,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.redis_servers import server
 from tests.servers import PostgresServer
 
 from laneway.chains.contract_callable import CallableHost
-from laneway.core.errors import StoreRefused
+from laneway.core.errors import StoreRefused, StoreUnknown
+from laneway.core.ids import Owner
 from laneway.ports import ContractCall, Durability
+from laneway.wiring.config import load
+from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.store import open_store
+from laneway.wiring.readiness import Readiness
+from laneway.wiring.server import greeting
+from laneway.wiring.store import StoreOptions, open_store
 from laneway.wiring.system import SystemClock
 
 
@@ -59,3 +65,49 @@ def test_an_engine_runs_on_postgres_and_goes_on_at_the_next_start(
     for contract in range(5):
         own = [data for name, data in ran if name == f"c{contract}"]
         assert own == [f"{start} {n}" for start in range(2) for n in range(contract, 50, 5)]
+
+
+def test_the_schema_is_where_the_tables_are(postgres_server: PostgresServer) -> None:
+    address = f"postgresql://postgres@/postgres?host={postgres_server.folder}"
+    schema = postgres_server.schema()
+
+    async def story() -> None:
+        flags = {"store.path": address, "store.schema": schema}
+        async with open_laneway(load(None, {}, flags)) as laneway:
+            assert laneway.store.durability is Durability.FULL
+
+    asyncio.run(story())
+    ((made,),) = postgres_server.run(f"SELECT to_regclass('{schema}.lanes') IS NOT NULL")
+    assert made
+
+
+@pytest.mark.slow
+def test_a_weaker_redis_is_taken_only_when_that_was_asked_for_and_says_so_everywhere() -> None:
+    async def story(url: str) -> None:
+        store = open_store(url, SystemClock())
+        with pytest.raises(StoreRefused, match="durability = 'relaxed'"):
+            await store.beat(Owner("me"), 1_000)
+        await store.close()
+        flags = {"store.path": url, "store.durability": "relaxed"}
+        configuration = load(None, {}, flags)
+        async with open_laneway(configuration) as laneway:
+            assert laneway.store.durability is Durability.RELAXED
+            (said,) = [c for c in await Readiness(laneway).checks() if c.name == "durability"]
+            assert said.what.startswith("relaxed: a power cut may undo")
+            lines = greeting(configuration, ["http://here"], laneway)
+            assert [line for line in lines if line.startswith("caution     relaxed: ")]
+
+    with server("--appendonly", "no") as redis:
+        asyncio.run(story(redis.url))
+
+
+@pytest.mark.slow
+def test_replicas_that_a_configuration_asks_for_are_waited_for() -> None:
+    async def story(url: str) -> None:
+        store = open_store(url, SystemClock(), StoreOptions(replicas_min=1, wait_timeout_ms=50))
+        with pytest.raises(StoreUnknown, match=r"0 of 1 replicas .* after 50 ms"):
+            await store.beat(Owner("me"), 1_000)
+        await store.close()
+
+    with server() as redis:
+        asyncio.run(story(redis.url))

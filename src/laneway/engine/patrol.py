@@ -50,7 +50,8 @@ class Patrol:
         """The heart beat, and these live."""
         changed = self._reactor.joined(peers)
         self.moved()
-        if (changed or len(peers) > 1) and not self._looking:
+        # Alone in a shared store too: a door need not have a heart.
+        if (changed or len(peers) > 1 or self._store.shared) and not self._looking:
             self._begin(self._look())
         if self._listening is not None and self._listening.done():
             self.start()  # The store was busy for a while.

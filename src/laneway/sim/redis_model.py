@@ -46,6 +46,7 @@ class RedisModel:
             "bury": self._bury,
             "claim": self._claim,
             "release": self._release,
+            "meet": self._meet,
             "prune": self._prune,
             "trim": self._trim,
             "load": self._load,
@@ -108,7 +109,7 @@ class RedisModel:
         self, shared: list[str], own: list[str], head: list[bytes], changes: list[list[bytes]]
     ) -> int:
         lane = self.hashes.get(own[0], {})
-        if lane.get(b"fence") != head[1]:
+        if lane.get(b"fence") != head[1] or int(head[1]) <= self._passed(shared[5]):
             return 0
         before, version = number(lane.get(b"version")), int(head[2])
         if before == version:
@@ -241,6 +242,7 @@ class RedisModel:
         owner, ttl_ms, now_ms, kept_ms = args[0], int(args[1]), int(args[2]), int(args[3])
         if owner in dead:
             return None
+        self._hash(keys[2])[b"lifetime"] = args[1]
         owners[owner] = float(now_ms + ttl_ms)
         for found in (owners, dead):
             for member in [m for m, at_ms in found.items() if at_ms < now_ms - kept_ms]:
@@ -257,17 +259,37 @@ class RedisModel:
         owners, dead = self._set(keys[0]), self._set(keys[1])
         if owner in dead:
             return None
-        holder, buried = self.hashes.get(keys[3], {}).get(b"owner"), b""
+        holder, buried = self.hashes.get(keys[4], {}).get(b"owner"), b""
         if holder is not None and holder != owner:
             if owners.get(holder, -1.0) >= int(now):
                 return None
             self._bury(keys, [holder, now])
             buried = holder
-        lane = self._hash(keys[3])
+        lane = self._hash(keys[4])
         self._set(keys[2])[name] = 0.0
         lane[b"owner"] = owner
-        lane[b"fence"] = b"%d" % (number(lane.get(b"fence")) + 1)
+        lane[b"fence"] = b"%d" % (max(number(lane.get(b"fence")), self._passed(keys[3])) + 1)
         return [int(lane[b"fence"]), buried]
+
+    def _passed(self, numbers: str) -> int:
+        return number(self.hashes.get(numbers, {}).get(b"epoch")) << 32
+
+    def _meet(self, keys: list[str], args: list[bytes]) -> Reply:
+        history, older, count, now_ms = *args[:2], int(args[2]), int(args[3])
+        owners, meta = self._set(keys[0]), self._hash(keys[2])
+        known, seen = meta.get(b"history"), number(meta.get(b"replicas"))
+        if count > seen:
+            meta[b"replicas"] = b"%d" % count
+        meta[b"history"] = history
+        promoted = known is not None and known != history and older != b""
+        if promoted:
+            numbers = self._hash(keys[1])
+            numbers[b"epoch"] = b"%d" % (number(numbers.get(b"epoch")) + 1)
+            lifetime, last = number(numbers.get(b"lifetime")), max(owners.values(), default=0.0)
+            alive = [owner for owner, until_ms in owners.items() if until_ms >= last - lifetime]
+            owners.clear()
+            owners.update(dict.fromkeys(alive, float(now_ms + lifetime)))
+        return [int(promoted), max(count, seen)]
 
     def _release(self, keys: list[str], args: list[bytes]) -> Reply:
         lane = self.hashes.get(keys[0], {})

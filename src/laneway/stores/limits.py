@@ -34,5 +34,11 @@ PLACE_SCAN_MAX = 64
 """Ids looked at to find where a page goes on behind a pruned intent; ids of one millisecond are
 in no order, and no door takes more than this in one."""
 
+REPLICAS_WAIT_MS = 1_000
+"""How long a write waits for its replicas before nobody knows whether it would survive."""
+
+SCHEMA_CHARS_MAX = 40
+"""A name in PostgreSQL ends at 63 bytes, and the news' channel is the schema's with a prefix."""
+
 FEED_CURSOR_CHARS_MAX = 18
 """Digits of a feed's cursor: as many as a row number can have and SQLite can still compare."""

@@ -17,6 +17,7 @@ from msgspec import Struct, ValidationError, convert
 from laneway.core.errors import CallerError
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
+from laneway.wiring.store import REDIS, is_shared
 
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"
@@ -220,6 +221,12 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
     if (store.path == ":memory:") != (store.durability == "memory"):
         problem = "'memory' and the path ':memory:' go together: nothing outlives the process"
         yield "store.durability", "store.path", problem
+    if store.durability == "relaxed" and not is_shared(store.path):
+        problem = "'relaxed' is for PostgreSQL and Redis; a file is always synced"
+        yield "store.durability", "store.path", problem
+    if store.path.startswith(REDIS) and store.wait_timeout_ms > engine.lease_ms:
+        problem = f"a lease of {engine.lease_ms} ms ends while a heartbeat waits for its replicas"
+        yield "store.wait_timeout_ms", "engine.lease_ms", problem
 
 
 def is_loopback(listen: str) -> bool:

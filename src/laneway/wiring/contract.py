@@ -13,7 +13,8 @@ from laneway.wiring.config import ConfigError, Configuration
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import RETENTION_DAYS_MAX
 from laneway.wiring.schema import HostSection, RetentionSection
-from laneway.wiring.store import POSTGRES, REDIS
+from laneway.wiring.store import POSTGRES, REDIS, open_store
+from laneway.wiring.system import SystemClock
 
 DAY_MS = 86_400_000
 
@@ -21,10 +22,13 @@ DAY_MS = 86_400_000
 def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = ()) -> Laneway:
     """The engine that a configuration describes. Enter it to start it."""
     config = configuration.config
-    return Laneway.open(
-        config.store.path,
-        open_host(configuration),
+    host = open_host(configuration)
+    clock = SystemClock()
+    return Laneway(
+        open_store(config.store.path, clock, config.store.options()),
+        host,
         config.contract.settings(),
+        clock,
         listeners,
         retention=retention_of(config.retention),
         pace=Pace(config.engine.heartbeat_ms, config.engine.lease_ms),

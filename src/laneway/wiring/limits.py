@@ -24,6 +24,9 @@ DURATION_MS_MAX = 366 * 86_400_000
 COUNT_MAX = 1 << 40
 """Larger counts and sizes in a configuration are typos, and this one still fits every row."""
 
+REPLICAS_MAX = 100
+"""More replicas of one server in a configuration are a typo."""
+
 RETENTION_DAYS_MAX = 36_500
 """A hundred years, which is also what "for ever" means."""
 

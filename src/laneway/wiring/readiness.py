@@ -5,7 +5,7 @@ import asyncio
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.ids import lane_key
 from laneway.lanes.contract.show import read_head
-from laneway.ports import Durability
+from laneway.ports import Cautious, Durability, Store
 from laneway.wire.values import Check
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
@@ -14,10 +14,17 @@ from laneway.wiring.system import SystemClock
 
 WORDS = {
     Durability.FULL: "full: accepted means synced to disk",
+    Durability.RELAXED: "relaxed: a power cut may undo what was accepted, and run it twice",
     Durability.MEMORY: "memory: nothing outlives the process",
 }
 NOBODY = "laneway-probe"
 """Asked for when no contract is known yet: any answer at all proves that the chain is there."""
+
+
+def durability_words(store: Store) -> list[str]:
+    """What survives, and what is not safe about it."""
+    cautions = store.cautions() if isinstance(store, Cautious) else ()
+    return [WORDS[store.durability], *cautions]
 
 
 class Readiness:
@@ -37,10 +44,10 @@ class Readiness:
             return [Check("store", False, f"the engine stopped: {failure}")]
         beating = laneway.engine.is_beating()
         store = "writable" if beating else "the last heartbeat could not be written in time"
-        durable = laneway.store.durability
+        durable = "; ".join(durability_words(laneway.store))
         return [
             Check("store", beating, store),
-            Check("durability", True, WORDS[durable]),
+            Check("durability", True, durable),
             await self._chain_check(),
         ]
 

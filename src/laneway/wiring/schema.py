@@ -11,7 +11,9 @@ from laneway.devnets.contract.limits import ROUND_MS
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.server.limits import BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_S
-from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, RETENTION_DAYS_MAX
+from laneway.stores.limits import REPLICAS_WAIT_MS, SCHEMA_CHARS_MAX
+from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
+from laneway.wiring.store import StoreOptions
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
@@ -20,12 +22,29 @@ Text = Annotated[str, Meta(min_length=1)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 
 D = ContractSettings()
+SCHEMA_PATTERN = f"^[a-z_][a-z0-9_]{{0,{SCHEMA_CHARS_MAX - 1}}}$"
 
 
 class StoreSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     path: Text = "laneway.db"
-    durability: Literal["full", "memory"] = "full"
-    """full: accepted means synced to disk. memory: nothing outlives the process (":memory:")."""
+    durability: Literal["full", "relaxed", "memory"] = "full"
+    """full: accepted means synced to disk. relaxed: a PostgreSQL or Redis that syncs later is taken
+    too. memory: nothing outlives the process (":memory:")."""
+    schema: Annotated[str, Meta(pattern=SCHEMA_PATTERN)] = "laneway"
+    """PostgreSQL: where the tables are; nobody else's may be there."""
+    replicas_min: Annotated[int, Meta(ge=0, le=REPLICAS_MAX)] | None = None
+    """Redis: how many replicas must have a write before it is answered. Unset: as many as the
+    server was ever seen with."""
+    wait_timeout_ms: Duration = REPLICAS_WAIT_MS
+    """Redis: how long they are waited for before nobody knows whether a write would survive."""
+
+    def options(self) -> StoreOptions:
+        return StoreOptions(
+            relaxed=self.durability == "relaxed",
+            schema=self.schema,
+            replicas_min=self.replicas_min,
+            wait_timeout_ms=self.wait_timeout_ms,
+        )
 
 
 class ContractSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

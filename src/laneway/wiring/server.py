@@ -14,6 +14,7 @@ from laneway.core.errors import LanewayError, StoreError
 from laneway.engine.listeners import Listener
 from laneway.feeds.metrics import ContractMetrics
 from laneway.feeds.stream import Stream
+from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
 from laneway.stores.sqlite.database import sqlite_version
 from laneway.wiring.config import ConfigError, Configuration, is_loopback, without_password
@@ -24,6 +25,7 @@ from laneway.wiring.following import Following
 from laneway.wiring.keys import read_keys
 from laneway.wiring.limits import FILES_SPARE
 from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
+from laneway.wiring.readiness import durability_words
 from laneway.wiring.schema import ServerSection
 
 Say = Callable[[str], None]
@@ -141,6 +143,10 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     if len(urls) > 1:
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
     lines += [f"database    {database_words(config.store.path, laneway)}"]
+    durability, *cautions = durability_words(laneway.store)
+    if laneway.store.durability is Durability.RELAXED:
+        cautions.insert(0, durability)
+    lines += [f"caution     {caution}" for caution in cautions]
     address = "" if config.host.url is None else without_password(config.host.url)
     lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
     if config.server.keys_file is not None:

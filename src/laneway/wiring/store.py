@@ -1,20 +1,37 @@
 """A path or an address → a store. A driver is imported only when its store is asked for."""
 
+from msgspec import Struct
+
 from laneway.core.errors import StoreRefused
 from laneway.ports import Clock, Store
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
+from laneway.stores.limits import REPLICAS_WAIT_MS
 
 POSTGRES = ("postgresql://", "postgres://")
 REDIS = ("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")
 
 
-def open_store(path: str, clock: Clock) -> Store:
+class StoreOptions(Struct, frozen=True, kw_only=True):
+    """What a shared store is asked for beyond its address; others need nothing of it."""
+
+    relaxed: bool = False
+    schema: str = "laneway"
+    replicas_min: int | None = None
+    wait_timeout_ms: int = REPLICAS_WAIT_MS
+
+
+def is_shared(path: str) -> bool:
+    return path.startswith((*POSTGRES, *REDIS))
+
+
+def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> Store:
     """The store at `path`; ":memory:" is for trying things out and keeps nothing."""
+    options = options or StoreOptions()
     if path.startswith(POSTGRES):
-        return open_postgres(path)
+        return open_postgres(path, options)
     if path.startswith(REDIS):
-        return open_redis(path)
+        return open_redis(path, options)
     if path == ":memory:":
         from laneway.stores.memory import MemoryBook
 
@@ -26,17 +43,17 @@ def open_store(path: str, clock: Clock) -> Store:
     return GroupStore(book, clock)
 
 
-def open_postgres(address: str) -> Store:
+def open_postgres(address: str, options: StoreOptions) -> Store:
     try:
         from laneway.stores.postgres import PostgresStore
     except ImportError as error:
         raise StoreRefused(
             "PostgreSQL", f"its driver is missing ({error}); install laneway[postgres]"
         ) from error
-    return PostgresStore(address)
+    return PostgresStore(address, schema=options.schema, relaxed=options.relaxed)
 
 
-def open_redis(address: str) -> Store:
+def open_redis(address: str, options: StoreOptions) -> Store:
     """One server, or a Cluster (`redis+cluster://`, of which any server may be named)."""
     try:
         from laneway.stores.redis import RedisStore
@@ -46,5 +63,9 @@ def open_redis(address: str) -> Store:
         ) from error
     scheme, _, rest = address.partition("://")
     return RedisStore(
-        f"{scheme.removesuffix('+cluster')}://{rest}", cluster_form=scheme.endswith("+cluster")
+        f"{scheme.removesuffix('+cluster')}://{rest}",
+        cluster_form=scheme.endswith("+cluster"),
+        durability="relaxed" if options.relaxed else "full",
+        replicas_min=options.replicas_min,
+        wait_timeout_ms=options.wait_timeout_ms,
     )

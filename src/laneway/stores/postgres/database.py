@@ -19,12 +19,12 @@ from laneway.core.errors import (
     StoreRefused,
 )
 from laneway.ports import Durability
+from laneway.stores.limits import SCHEMA_CHARS_MAX
 from laneway.stores.postgres.arrays import register
 from laneway.stores.postgres.limits import (
     CONNECT_S_MAX,
     IDLE_WRITE_MS_MAX,
     LOCK_MS_MAX,
-    SCHEMA_CHARS_MAX,
     SERVER_VERSION_MIN,
     TCP_SILENCE_MS_MAX,
 )
@@ -62,16 +62,25 @@ def migrations() -> tuple[tuple[int, str], ...]:
     return tuple(sorted((int(entry.name[:4]), entry.read_text()) for entry in scripts))
 
 
+def check_schema(schema: str) -> None:
+    if not re.fullmatch("[a-z_][a-z0-9_]*", schema) or len(schema) > SCHEMA_CHARS_MAX:
+        raise StoreRefused(
+            schema,
+            "a schema's name has lower case letters, digits and underscores, "
+            f"{SCHEMA_CHARS_MAX} at most",
+        )
+
+
+def channel_of(schema: str) -> str:
+    """Where news of a schema's lanes are told."""
+    return f"laneway_{schema}"
+
+
 class Database:
     """One schema of one database: how to reach it, and what it must be like."""
 
     def __init__(self, conninfo: str, *, schema: str, relaxed: bool) -> None:
-        if not re.fullmatch("[a-z_][a-z0-9_]*", schema) or len(schema) > SCHEMA_CHARS_MAX:
-            raise StoreRefused(
-                schema,
-                "a schema's name has lower case letters, digits and underscores, "
-                f"{SCHEMA_CHARS_MAX} at most",
-            )
+        check_schema(schema)
         try:
             given = conninfo_to_dict(conninfo)
         except psycopg.ProgrammingError as error:
@@ -80,10 +89,14 @@ class Database:
         self.relaxed = relaxed
         self.name = shown(given, schema)
         self._given = given
+        self.timeline = 1
+        """Which history the server writes; a standby that is promoted begins another."""
+        self.standbys_behind = 0
+        """Standbys that nobody waits for, when a heart last beat."""
 
     @property
     def channel(self) -> str:
-        return f"laneway_{self.schema}"
+        return channel_of(self.schema)
 
     def _reach(self, **settings: object) -> str:
         """The address, with what the caller left open filled in."""
@@ -125,11 +138,11 @@ class Database:
         if not weak:
             return Durability.FULL
         if self.relaxed:
-            return Durability.MEMORY
+            return Durability.RELAXED
         raise StoreRefused(
             self.name,
             f"{' and '.join(weak)}: a power cut could lose what was acknowledged; "
-            "change it, or say that durability is relaxed",
+            "change it, or accept the risk with durability = 'relaxed'",
         )
 
     def _migrate(self, connection: "Connection[Row]") -> None:
@@ -179,6 +192,8 @@ class Database:
             cursor = await connection.execute(SETTINGS)
             given: dict[str, str] = dict(await cursor.fetchall())
             self._judge(given, connection.info.server_version)
+            cursor = await connection.execute(TIMELINE)
+            ((self.timeline,),) = await cursor.fetchall()
         except psycopg.Error as error:
             await connection.close()
             raise self.translate(error) from error
@@ -239,6 +254,10 @@ SETTINGS = (
     "SELECT name, current_setting(name) FROM unnest(ARRAY['fsync', "
     "'synchronous_commit', 'transaction_read_only']) AS name"
 )
+
+
+TIMELINE = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint"
+"""The first part of the name of the file that is being written."""
 
 
 def settings(connection: "Connection[Row]") -> dict[str, str]:

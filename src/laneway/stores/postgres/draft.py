@@ -32,8 +32,11 @@ RowLine = tuple[bytes | None, bytes]
 class Draft:
     """What the group changes, and what each of its requests is answered."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, *, timeline: int = 1) -> None:
         self._facts = facts
+        self._passed = (timeline - 1) << 32
+        """The last fence that can have been handed out before this server was promoted: it may lack
+        what the old primary answered last, and must not answer it again."""
         self.lanes: dict[LaneId, Entry] = facts.lanes
         self.intents: dict[bytes, IntentLine] = {}
         self.rows: dict[tuple[LaneId, str, str], RowLine | None] = {}
@@ -173,7 +176,7 @@ class Draft:
             facts.dead[entry.owner] = None
             self._forget(entry.owner)
         entry.owner = owner
-        entry.fence += 1
+        entry.fence = max(entry.fence, self._passed) + 1
         entry.dirty = True
         return Lease(lane, owner, entry.fence)
 
@@ -190,7 +193,7 @@ class Draft:
     def _commit(self, lease: Lease, version: int, write: Write) -> int:
         entry = self._entry(lease.lane)
         digest = write.digest()
-        if entry.fence != lease.fence:
+        if entry.fence != lease.fence or lease.fence <= self._passed:
             raise LeaseLost(lease.lane, lease.fence, version)
         if entry.version == version:
             if entry.digest == digest:

@@ -100,6 +100,7 @@ class Facts:
         self.indexes: dict[tuple[str, str], Index] = {}
         self.finished: Rows = ()
         self.trimmed = 0
+        self.standbys_behind: int | None = None
         self._numbers: deque[int] = deque()
 
     def learn(self, name: str, rows: Rows) -> None:
@@ -117,6 +118,9 @@ class Facts:
 
     def _peers(self, rows: Rows) -> None:
         self.peers = {Owner(owner): None for (owner,) in rows}
+
+    def _standbys_behind(self, rows: Rows) -> None:
+        ((self.standbys_behind,),) = rows
 
     def _waiting_commands(self, rows: Rows) -> None:
         for lane, number, body in rows:

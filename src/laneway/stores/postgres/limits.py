@@ -3,9 +3,6 @@
 SERVER_VERSION_MIN = 130_000
 """The first PostgreSQL whose commit numbers have 64 bits; older ones are out of support."""
 
-SCHEMA_CHARS_MAX = 40
-"""A name in PostgreSQL ends at 63 bytes, and the news' channel is the schema's with a prefix."""
-
 CONNECT_S_MAX = 5
 """How long one attempt to connect may take: an owner whose store is away stops after 8 s."""
 

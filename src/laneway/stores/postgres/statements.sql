@@ -12,6 +12,20 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY
 -- name: commit
 COMMIT
 
+-- name: enter_schema
+SELECT current_setting('search_path'), set_config('search_path', %(schema)b::text, true),
+       set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+           WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+
+-- name: leave_schema
+SELECT set_config('search_path', %(path)b::text, true)
+
+-- name: shape_is_there
+SELECT to_regclass(%(shape)b::text) IS NOT NULL
+
+-- name: shape
+SELECT version FROM shape
+
 -- name: lock_lanes
 SELECT lane, no, seq_next, accepted_count, accepted_bytes, fast_hits, slow_hits, owner, fence,
        version, digest, cursors, settled_count, settled_bytes, wake_ms, state
@@ -25,6 +39,14 @@ ORDER BY owner FOR UPDATE
 
 -- name: peers
 SELECT owner FROM owners WHERE NOT dead AND until_ms >= now_ms()
+
+-- name: standbys_behind
+SELECT count(*) FROM pg_stat_replication r
+WHERE coalesce(r.sync_state, CASE current_setting('synchronous_standby_names')
+                                 WHEN '' THEN 'async' ELSE 'sync' END) = 'async'
+  AND r.application_name IS DISTINCT FROM 'pg_basebackup'
+  AND NOT EXISTS (SELECT 1 FROM pg_replication_slots s
+                  WHERE s.active_pid = r.pid AND s.slot_type = 'logical')
 
 -- name: waiting_commands
 SELECT l.lane, m.id, m.body FROM mailbox m JOIN lanes l ON l.no = m.lane_no

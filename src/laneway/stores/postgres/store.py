@@ -67,6 +67,15 @@ class PostgresStore(Reader):
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
         return self.writer.ask("prune", before_ms, feed_before_ms, limit)
 
+    def cautions(self) -> list[str]:
+        behind = self.database.standbys_behind
+        if not behind:
+            return []
+        return [
+            f"{behind} standbys of {self.database.name} follow asynchronously; a promoted one may "
+            "lack what was accepted, and run it twice (synchronous_standby_names)"
+        ]
+
     # News.
 
     def _notices(self, draft: Draft) -> list[Question]:

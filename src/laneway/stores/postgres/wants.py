@@ -86,6 +86,7 @@ class Wants:
             asked.append(("lock_owners", bound))
         if self.peers:
             asked.append(("peers", {}))
+            asked.append(("standbys_behind", {}))
         if self.mail:
             asked.append(("waiting_commands", {"lanes": texts(self.mail)}))
         # Intents before what is left of pruned ones: a prune in between hides an id from neither.

@@ -174,7 +174,8 @@ class Writer:
         raise StoreBusy(f"{self._database.name}: other processes came first {RACES_MAX} times")
 
     async def _attempt(self, group: list[Request], *, doubt_fresh: bool) -> list[Any]:
-        draft = Draft(await self._learn(group, doubt_fresh=doubt_fresh))
+        facts = await self._learn(group, doubt_fresh=doubt_fresh)
+        draft = Draft(facts, timeline=self._database.timeline)
         answers = [getattr(draft, name)(*args) for name, args, _, _ in group]
         await self._make_lanes(draft)
         await self._commit(script(draft), self._notices(draft))
@@ -192,6 +193,8 @@ class Writer:
         facts = Facts()
         for (name, _), cursor in zip(questions, cursors, strict=True):
             facts.learn(name, await cursor.fetchall())
+        if facts.standbys_behind is not None:
+            self._database.standbys_behind = facts.standbys_behind
         return facts
 
     async def _make_lanes(self, draft: Draft) -> None:

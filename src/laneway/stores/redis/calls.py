@@ -22,6 +22,7 @@ Word: TypeAlias = str | bytes | int
 
 SCRIPTS = (
     *("commit", "accept", "reserve", "tell", "beat", "bury", "claim", "release", "prune", "trim"),
+    "meet",
     *("load", "backlog", "view", "ready"),
 )
 READS = ("load", "backlog", "view", "ready")
@@ -111,7 +112,7 @@ class Sender(Struct, frozen=True):
         return Call(shard, "tell", shared + own, args)
 
     def beat(self, shard: int, owner: Owner, ttl_ms: int) -> Call:
-        found = self.names.shareds(shard, keys.OWNERS, keys.DEAD)
+        found = self.names.shareds(shard, keys.OWNERS, keys.DEAD, keys.NUMBERS)
         return Call(shard, "beat", found, [owner, ttl_ms, self.now, OWNERS_KEPT_MS])
 
     def bury(self, shard: int, owner: Owner) -> Call:
@@ -120,8 +121,12 @@ class Sender(Struct, frozen=True):
 
     def claim(self, lane: LaneId, owner: Owner) -> Call:
         names, shard = self.names, self.names.shard_of(lane)
-        found = names.shareds(shard, keys.OWNERS, keys.DEAD, keys.LANES)
+        found = names.shareds(shard, keys.OWNERS, keys.DEAD, keys.LANES, keys.NUMBERS)
         return Call(shard, "claim", found + names.lane(lane, keys.LANE), [lane, owner, self.now])
+
+    def meet(self, shard: int, history: str, older: str, replicas: int) -> Call:
+        found = self.names.shareds(shard, keys.OWNERS, keys.NUMBERS, keys.META)
+        return Call(shard, "meet", found, [history, older, replicas, self.now])
 
     def release(self, lease: Lease) -> Call:
         names = self.names

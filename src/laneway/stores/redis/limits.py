@@ -23,9 +23,6 @@ RECONNECT_MS_MIN = 50
 RECONNECT_MS_MAX = 2_000
 """Between two tries to reach a server that is away, doubling: no spinning, and soon there again."""
 
-WAIT_MS_MAX = 1_000
-"""How long a write waits for its replicas before nobody knows whether it would survive."""
-
 MOVES_MAX = 5
 """How often one question follows a slot that moved to another server of the Cluster."""
 

@@ -5,6 +5,7 @@ moved follows it. Each server has two connections, so that a long page does not 
 """
 
 import asyncio
+import logging
 from functools import partial
 from typing import Any, Literal
 
@@ -15,11 +16,12 @@ from redis.crc import key_slot
 
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.stores.redis import checks, keys
-from laneway.stores.redis.calls import Call
-from laneway.stores.redis.keys import Names
+from laneway.stores.redis.calls import Call, Sender
 from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX, REWRITE_LOOK_MS, REWRITE_LOOKS
 from laneway.stores.redis.scripts import scripts
 from laneway.stores.redis.wire import Forgotten, Line, Moved, Reply, Wire
+
+log = logging.getLogger("laneway.stores")
 
 Durable = Literal["full", "relaxed"]
 Address = tuple[str, int] | str
@@ -31,29 +33,32 @@ class Servers:
     def __init__(
         self,
         url: str,
-        names: Names,
+        sender: Sender,
         *,
         durability: Durable,
         replicas_min: int | None,
-        token: str,
+        wait_ms: int,
     ) -> None:
         try:
             self._arguments: dict[str, Any] = dict(parse_url(url))
         except ValueError as error:
             raise StoreRefused(url, str(error)) from error
         self._class: type[Connection] = self._arguments.pop("connection_class", Connection)
-        self._names = names
+        self._names = sender.names
+        self._sender = sender
         self._relaxed = durability == "relaxed"
         self._replicas_min = replicas_min
-        self._token = token
+        self._wait_ms = wait_ms
         self._born = ""
         self._scripts = scripts()
         self._wires: dict[tuple[Address, bool], Wire] = {}
         self._slots: dict[int, Address] = {}
         """For each group of a Cluster its server; empty until someone asked."""
         self._seen: list[Address] = [self.home()]
-        self._replicas: dict[Address, int] = {}
-        """The most replicas that each server was seen with."""
+        self._attached: dict[Address, int] = {}
+        """How many replicas each server has."""
+        self._runs: dict[Address, str] = {}
+        """Who was behind each address when it was last reached."""
         self._looking = asyncio.Lock()
         self._looks = 0
         self.weak = False
@@ -73,9 +78,11 @@ class Servers:
     # Questions.
 
     def run(self, call: Call) -> "asyncio.Future[Reply]":
+        return self.ask(call.shard, self._line(call), write=call.is_write())
+
+    def _line(self, call: Call) -> Line:
         script = self._scripts[call.script]
-        line = ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.args)
-        return self.ask(call.shard, line, write=call.is_write())
+        return ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.args)
 
     def ask(self, shard: int, line: Line, *, write: bool = False) -> "asyncio.Future[Reply]":
         """The reply to one command; it is sent in the order in which it was asked."""
@@ -147,9 +154,9 @@ class Servers:
         wire = self._wires.get((address, write))
         if wire is None:
             spoken = address if isinstance(address, str) else f"{address[0]}:{address[1]}"
-            checked = partial(self._check_writer, address) if write else self._check_reader
+            checked = partial(self._check_writer if write else self._check_reader, address)
             connect = partial(self.connection, address)
-            wire = Wire(f"redis {spoken}", connect, checked)
+            wire = Wire(f"redis {spoken}", connect, checked, wait_ms=self._wait_ms)
             self._wires[(address, write)] = wire
         return wire
 
@@ -166,19 +173,28 @@ class Servers:
             client_name="laneway",
         )
 
-    async def _check_reader(self, wire: Wire) -> int:
+    async def _check_reader(self, address: Address, wire: Wire) -> int:
         loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
-        raise_any(await wire.check(*loads))
+        server, *loaded = await wire.check(("INFO", "server"), *loads)
+        raise_any([server, *loaded])
+        self._found(address, sections(server)["run_id"], write=False)
         return 0
+
+    def _found(self, address: Address, run: str, *, write: bool) -> None:
+        """Behind one address is one server: what is read must be what is written to."""
+        known, self._runs[address] = self._runs.get(address, run), run
+        other = self._wires.get((address, not write))
+        if known != run and other is not None:
+            other.doubt()
 
     async def _check_writer(self, address: Address, wire: Wire) -> int:
         """What the server must be like, asked anew whenever it was away."""
         loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
         settings: list[Line] = [("CONFIG", "GET", name) for name in checks.SETTINGS]
-        server, replication, *rest = await wire.check(
-            ("INFO", "server"), ("INFO", "replication"), *settings, *loads
+        server, replication, role, *rest = await wire.check(
+            ("INFO", "server"), ("INFO", "replication"), ("ROLE",), *settings, *loads
         )
-        raise_any([server, replication, *rest[len(settings) :]])
+        raise_any([server, replication, role, *rest[len(settings) :]])
         about = sections(server) | sections(replication)
         checks.check_version(wire.address, about["redis_version"])
         checks.check_role(wire.address, about["role"])
@@ -194,16 +210,52 @@ class Servers:
         own = [shard for shard in range(self._names.shards) if self._address(shard) == address]
         if own and found.get("appendonly") == "yes":
             await self._mend(wire, self._names.shared(own[0], keys.META), about["run_id"])
-        # A replica that is gone is missed for as long as this process lives.
-        attached = max(self._replicas.get(address, 0), int(about["connected_slaves"]))
-        self._replicas[address] = attached
-        return checks.replicas_wanted(self._replicas_min, attached)
+        self._attached[address] = online(role)
+        seen = await self._meet(wire, own, about, online(role))
+        self._found(address, about["run_id"], write=True)
+        return checks.replicas_wanted(self._replicas_min, seen)
+
+    async def _meet(self, wire: Wire, own: list[int], about: dict[str, str], count: int) -> int:
+        """Void the leases of before if the server was promoted; the most replicas it ever had."""
+        history, older = about["master_replid"], about["master_replid2"].strip("0")
+        calls = [self._sender.meet(shard, history, older, count) for shard in own]
+        replies = await wire.check(*(self._line(call) for call in calls))
+        raise_any(replies)
+        if any(promoted for promoted, _ in replies):
+            log.warning("%s was promoted: every lane is claimed and loaded again", wire.address)
+        return max([count, *(int(seen) for _, seen in replies)])
+
+    async def count_replicas(self) -> None:
+        """See those that were attached since, so that they are waited for too."""
+        found = map(self._address, range(self._names.shards))
+        used = dict.fromkeys(address for address in found if address is not None)
+        wires = [self._wire(address, True) for address in used]
+        asked = [wire.ask(("ROLE",), write=False) for wire in wires]
+        roles = await asyncio.gather(*asked, return_exceptions=True)
+        for address, wire, role in zip(used, wires, roles, strict=True):
+            if isinstance(role, BaseException):
+                continue  # Whoever writes there will hear why.
+            self._attached[address] = online(role)
+            if checks.replicas_wanted(self._replicas_min, online(role)) > wire.replicas:
+                wire.doubt()
+
+    def unsafe(self) -> list[str]:
+        """Which servers have replicas that may be promoted without what was answered."""
+        found = []
+        for address, attached in self._attached.items():
+            wire = self._wires.get((address, True))
+            if wire is not None and wire.replicas < attached:
+                found.append(
+                    f"a write to {wire.address} is answered when {wire.replicas} of its {attached} "
+                    "replicas have it; another, once promoted, may have lost it (replicas_min)"
+                )
+        return found
 
     async def _check_data(self, wire: Wire) -> None:
         meta, layout = self._names.shared(0, keys.META), self._names.layout()
         if not self._born:
             made = await wire.check(
-                ("HSETNX", meta, "layout", layout), ("HSETNX", meta, "born", self._token)
+                ("HSETNX", meta, "layout", layout), ("HSETNX", meta, "born", self._sender.token)
             )
             raise_any(made)
         (found,) = await wire.check(("HMGET", meta, "layout", "born"))
@@ -262,6 +314,11 @@ class Servers:
 def sections(info: bytes) -> dict[str, str]:
     pairs = (line.partition(":") for line in info.decode().splitlines() if ":" in line)
     return {name: value for name, _, value in pairs}
+
+
+def online(role: Reply) -> int:
+    """How many replicas follow a master; none if it is none."""
+    return len(role[2]) if role[0] == b"master" else 0
 
 
 def raise_any(replies: list[Reply]) -> None:

@@ -18,7 +18,7 @@ from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Repla
 from laneway.core.rows import Command, Index, Lease, Result
 from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
 from laneway.stores.book import check_class, leftovers
-from laneway.stores.limits import PRUNE_SCAN_MAX
+from laneway.stores.limits import PRUNE_SCAN_MAX, REPLICAS_WAIT_MS
 from laneway.stores.redis import keys
 from laneway.stores.redis.calls import Call, Sender, key_of
 from laneway.stores.redis.cells import (
@@ -57,19 +57,22 @@ class RedisStore(RedisReader):
         prefix: str = "laneway:",
         durability: Durable = "full",
         replicas_min: int | None = None,
+        wait_timeout_ms: int = REPLICAS_WAIT_MS,
         clock: Clock | None = None,
     ) -> None:
-        """`replicas_min` replicas must have a write before it is answered; None asks for all that
-        were attached when the server was reached. `clock` takes the place of the server's own, for
-        tests alone."""
+        """`replicas_min` replicas must have a write within `wait_timeout_ms` before it is
+        answered; None asks for as many as the server was ever seen with. `clock` takes the place of
+        the server's own, for tests alone."""
         names: Names = cluster(prefix) if cluster_form else plain(prefix)
-        token = token_hex(8)
-        servers = Servers(url, names, durability=durability, replicas_min=replicas_min, token=token)
-        super().__init__(servers, Sender(names, token))
+        sender = Sender(names, token_hex(8))
+        servers = Servers(
+            url, sender, durability=durability, replicas_min=replicas_min, wait_ms=wait_timeout_ms
+        )
+        super().__init__(servers, sender)
         self._clock = clock
         self._closing = asyncio.Event()
         self._closed = False
-        self.durability = Durability.FULL if durability == "full" else Durability.MEMORY
+        self.durability = Durability.FULL if durability == "full" else Durability.RELAXED
 
     async def open(self) -> "RedisStore":
         """Reach the servers and refuse those that could lose what they were told."""
@@ -189,7 +192,8 @@ class RedisStore(RedisReader):
         """Every group counts by the clock of its own server; one that buried it is enough."""
         sender = self._timed()
         calls = [sender.beat(shard, owner, ttl_ms) for shard in range(self._names.shards)]
-        replies = await self._written(calls)
+        replies, _ = await asyncio.gather(self._written(calls), self._servers.count_replicas())
+        self.durability = Durability.RELAXED if self._servers.weak else Durability.FULL
         if any(reply is None for reply in replies):
             return Lost()
         # The first group's word, so that every process counts the same peers.
@@ -315,6 +319,9 @@ class RedisStore(RedisReader):
 
     async def _written(self, calls: Sequence[Call]) -> list[Any]:
         return await together([self._servers.run(call) for call in calls])
+
+    def cautions(self) -> list[str]:
+        return self._servers.unsafe()
 
     async def news(self) -> AsyncIterator[News]:
         """What other processes did, as long as the store is open."""

@@ -27,7 +27,6 @@ from laneway.stores.redis.limits import (
     RECONNECT_MS_MAX,
     RECONNECT_MS_MIN,
     REPLY_MS_MAX,
-    WAIT_MS_MAX,
 )
 from laneway.stores.redis.words import translated
 
@@ -46,6 +45,10 @@ class Forgotten(StoreBusy):
     """The server does not know the script: whoever asked must send its text."""
 
 
+TURNED = ("READONLY", "MASTERDOWN", "UNBLOCKED")
+"""What a server says that is no longer the master: whoever is behind the address now is asked."""
+
+
 class Request:
     __slots__ = ("future", "packed", "write")
 
@@ -58,14 +61,19 @@ class Request:
 class Wire:
     """Asks one server, in order, one group at a time."""
 
-    def __init__(self, address: str, connect: Callable[[], Connection], checked: Checked) -> None:
+    def __init__(
+        self, address: str, connect: Callable[[], Connection], checked: Checked, *, wait_ms: int
+    ) -> None:
         self.address = address
+        self.replicas = 0
+        """How many must have a write before it is answered."""
         self._connect = connect
         self._checked = checked
+        self._wait_ms = wait_ms
+        self._doubted = False
         self._connection: Connection | None = None
         self._requests: deque[Request] = deque()
         self._pump: asyncio.Task[None] | None = None
-        self._replicas = 0
         self._away_until = 0.0
         self._pause_ms = RECONNECT_MS_MIN
         self._refused: StoreError | None = None
@@ -116,8 +124,8 @@ class Wire:
     async def _exchange(self, connection: Connection, group: list[Request]) -> None:
         writes = any(request.write for request in group)
         lines = [request.packed for request in group]
-        if writes and self._replicas:
-            lines.append(packed(("WAIT", self._replicas, WAIT_MS_MAX)))
+        if writes and self.replicas:
+            lines.append(packed(("WAIT", self.replicas, self._wait_ms)))
         try:
             replies = await self._round(connection, lines)
         except (RedisError, OSError, TimeoutError) as error:
@@ -131,11 +139,13 @@ class Wire:
         answers = [self._answer(reply) for reply in replies[: len(group)]]
         if len(replies) > len(group):
             answers = self._replicated(group, answers, replies[-1])
+        if self._doubted:
+            await self._drop()
         settle(group, answers)
 
     async def _round(self, connection: Connection, lines: list[bytes]) -> list[Reply]:
         replies: list[Reply] = []
-        async with asyncio.timeout(REPLY_MS_MAX / 1000):
+        async with asyncio.timeout((REPLY_MS_MAX + self._wait_ms) / 1000):
             await connection.send_packed_command(lines, check_health=False)
             for _ in lines:
                 try:
@@ -154,17 +164,20 @@ class Wire:
         if isinstance(reply, NoScriptError):
             return Forgotten(f"{self.address} does not know the script")
         told = full_text(reply)
+        if told.startswith(TURNED):
+            self.doubt()
         if told.startswith("MOVED"):
             return Moved(f"{self.address}: {told}")
         return translated(self.address, told)
 
     def _replicated(self, group: list[Request], answers: list[Reply], waited: Reply) -> list[Reply]:
         """Below its quorum a write counts as unknown: a failover might undo it."""
-        if isinstance(waited, int) and waited >= self._replicas:
+        if isinstance(waited, int) and waited >= self.replicas:
             return answers
-        problem = (
-            f"{waited} of {self._replicas} replicas of {self.address} had it after {WAIT_MS_MAX} ms"
-        )
+        # Another may have been promoted; who is behind the address is looked at again.
+        self.doubt()
+        wanted = f"{self.replicas} replicas of {self.address}"
+        problem = f"{waited} of {wanted} had it after {self._wait_ms} ms"
         return [
             StoreUnknown(problem) if request.write and not isinstance(a, Exception) else a
             for request, a in zip(group, answers, strict=True)
@@ -172,9 +185,15 @@ class Wire:
 
     # The connection.
 
+    def doubt(self) -> None:
+        """Reach the server anew before it is asked again: it may be another one by now."""
+        self._doubted = True
+
     async def _connected(self) -> Connection:
         if self._refused is not None:
             raise self._refused.with_traceback(None)
+        if self._doubted:
+            await self._drop()
         if self._connection is not None and self._connection.is_connected:
             return self._connection
         loop = asyncio.get_running_loop()
@@ -185,7 +204,7 @@ class Wire:
             async with asyncio.timeout(CONNECT_MS_MAX / 1000):
                 await connection.connect()  # type: ignore[no-untyped-call]
             self._connection = connection
-            self._replicas = await self._checked(self)
+            self.replicas = await self._checked(self)
         except StoreBusy as error:
             await self._back_off()
             raise error
@@ -217,6 +236,7 @@ class Wire:
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
+        self._doubted = False
         if connection is not None:
             await connection.disconnect(nowait=True)
 

@@ -1,9 +1,9 @@
--- Take a lane from oneself, nobody or the dead; the fence rises by one.
+-- Take a lane from oneself, nobody or the dead; the fence rises.
 --
--- KEYS  owners, dead, lanes, lane
+-- KEYS  owners, dead, lanes, numbers, lane
 -- ARGV  lane, owner, now or ''
 -- Answers {fence, who was buried or ''}, or nothing if a live owner holds the lane.
-local owners, dead, lanes, head = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owners, dead, lanes, numbers, head = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local lane, owner = ARGV[1], ARGV[2]
 local now, buried = now_ms(ARGV[3]), ''
 if call('ZSCORE', dead, owner) then return false end
@@ -16,5 +16,6 @@ if holder and holder ~= owner then
   buried = holder
 end
 call('ZADD', lanes, 0, lane)
-call('HSET', head, 'owner', owner)
-return {call('HINCRBY', head, 'fence', 1), buried}
+local fence = math.max(tonumber(call('HGET', head, 'fence') or '0'), fence_before(numbers)) + 1
+call('HSET', head, 'owner', owner, 'fence', whole(fence))
+return {fence, buried}

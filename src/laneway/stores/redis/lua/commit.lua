@@ -12,6 +12,8 @@
 local SHARED, OWN = 6, 4
 local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 
+local passed = fence_before(numbers)
+
 -- What all commits put into shared keys is written at the end, with one command for each key.
 local shared, pending = {}, {}
 
@@ -90,7 +92,7 @@ local function commit(base, at, changes)
   local first, last = at + 13, at + 13 + 4 * changes - 1
   local members, rows = rows_of(first, last)
   local held = call('HMGET', lane, 'fence', 'version', 'digest', 'count', 'wake', unpack(members))
-  if held[1] ~= ARGV[at + 1] then return 0 end
+  if held[1] ~= ARGV[at + 1] or tonumber(held[1]) <= passed then return 0 end
   local before = held[2] or '0'
   if before == version then
     if held[3] ~= ARGV[at + 3] then return -1 end

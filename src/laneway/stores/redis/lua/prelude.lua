@@ -24,6 +24,11 @@ local function touch(numbers)
   call('HSET', numbers, 'touched', 1)
 end
 
+-- The last fence that a server can have handed out before this one was promoted; see meet.lua.
+local function fence_before(numbers)
+  return tonumber(call('HGET', numbers, 'epoch') or '0') * 4294967296
+end
+
 -- Keep a lane where those who look for work find it: '' sleeps, '0' has work now.
 local function move_wake(awake, alarms, lane, old, new)
   if old == new then return end
