@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.feeds.ear import Ear
 
 from laneway.core.errors import StoreBusy
 from laneway.core.ids import LaneId
@@ -56,8 +57,8 @@ def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None
     async def main() -> None:
         feed = Feed(1_300)
         stream = streaming(feed)
-        live = await stream.follow(None, None, None)
-        late = await stream.follow("", None, None)
+        live = Ear(await stream.follow(None, None, None))
+        late = Ear(await stream.follow("", None, None))
         seen: list[int] = []
         while len(seen) < 1_300:
             seen += ids(await late.read(1))
@@ -73,16 +74,18 @@ def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None
     asyncio.run(main())
 
 
-def test_a_filter_passes_over_pages_that_it_may_not_see() -> None:
+def test_a_filter_passes_over_pages_that_it_may_not_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "POLL_S", 0.01)
+
     async def main() -> None:
         stream = streaming(Feed(1_300))
         for lane, may_see in (("contract:Q1", None), (None, lambda lane: lane == "contract:Q1")):
-            follower = await stream.follow("", lane, may_see)
+            follower = Ear(await stream.follow("", lane, may_see), 0.01)
             seen: list[int] = []
             while len(seen) < 650:
                 seen += ids(await follower.read(1))
             assert seen == list(range(1, 1_301, 2))
-            assert ids(await follower.read(0.01)) == [1_300]  # A heartbeat, with the cursor.
+            assert ids(await follower.read(5)) == [1_300]  # A heartbeat, with the cursor.
             follower.leave()
 
     asyncio.run(main())
@@ -93,7 +96,7 @@ def test_one_write_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def main() -> None:
         stream = streaming(Feed(50))
-        follower = await stream.follow("", None, None)
+        follower = Ear(await stream.follow("", None, None))
         seen: list[int] = []
         while len(seen) < 50:
             frames = await follower.read(1)
@@ -112,7 +115,7 @@ def test_what_others_committed_is_found_by_looking(monkeypatch: pytest.MonkeyPat
     async def main() -> None:
         feed = Feed(0)
         stream = streaming(feed)
-        follower = await stream.follow(None, None, None)
+        follower = Ear(await stream.follow(None, None, None))
         feed.count = 1
         assert ids(await follower.read(2)) == [1]
         follower.leave()
@@ -123,13 +126,37 @@ def test_what_others_committed_is_found_by_looking(monkeypatch: pytest.MonkeyPat
 def test_a_stream_that_ended_lets_everyone_go() -> None:
     async def main() -> None:
         stream = streaming(Feed(3))
-        follower = await stream.follow(None, None, None)
-        reading = asyncio.create_task(follower.read(60))
+        follower = Ear(await stream.follow(None, None, None))
         await asyncio.sleep(0)
         stream.close()
-        assert await reading is None
-        late = await stream.follow(None, None, None)
-        assert await late.read(60) is None
+        assert await follower.read(5) is None
+        late = Ear(await stream.follow(None, None, None))
+        assert await late.read(5) is None
+        assert stream._live == {}
+
+    asyncio.run(main())
+
+
+def test_a_slow_client_is_waited_for_and_then_hears_the_rest_in_order() -> None:
+    async def main() -> None:
+        feed = Feed(0)
+        stream = streaming(feed)
+        slow, quick = [Ear(await stream.follow(None, None, None)) for _ in range(2)]
+        await asyncio.sleep(0)
+        slow.slow = True
+        for count in (3, 5, 9):
+            feed.count = count
+            stream.told(LaneId("contract:Q"), (), ())
+            assert ids(await quick.read(2))[-1] == count
+        assert ids(await slow.read(2)) == [1, 2, 3]
+        assert len(stream._live[None]) == 1  # The slow one is not handed anything.
+        slow.quicken()
+        assert ids(await slow.read(2)) + ids(await slow.read(2)) == list(range(4, 10))
+        feed.count = 10
+        stream.told(LaneId("contract:Q"), (), ())
+        assert ids(await slow.read(2)) == [10]
+        for ear in (slow, quick):
+            ear.leave()
 
     asyncio.run(main())
 
@@ -159,7 +186,7 @@ def test_a_feed_that_cannot_be_read_for_a_while_loses_nothing(
     async def main() -> None:
         feed = Broken(0)
         stream = streaming(feed)
-        follower = await stream.follow(None, None, None)
+        follower = Ear(await stream.follow(None, None, None))
         feed.count = 3
         assert ids(await follower.read(5)) == [1, 2, 3]
         follower.leave()

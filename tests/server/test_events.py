@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from aiohttp import ClientResponse
+from tests.feeds.ear import Ear
 from tests.server.stage import Client, running, serving
 
 from laneway.feeds import ring as ring_module
+from laneway.feeds import stream as stream_module
 from laneway.server import events as events_module
 from laneway.wire import sse
 from laneway.wiring.server import allow_files
@@ -257,17 +259,21 @@ def test_a_reader_that_cannot_follow_is_closed_and_resumes_by_its_cursor(
     async def main() -> None:
         async with running() as (up, client):
             stream = up.stream
-            slow = await stream.follow(None, None, None)
-            quick = await stream.follow(None, None, None)
+            slow = Ear(await stream.follow(None, None, None))
+            quick = Ear(await stream.follow(None, None, None))
+            await asyncio.sleep(0)
+            slow.slow = True
             for number in range(12):
                 await client.finish((await client.send(str(number)))["id"])
-                while (await quick.read(0.05) or b"").find(b"confirmed") < 0:
+                while (await quick.read(5) or b"").find(b"confirmed") < 0:
                     pass
-            assert await slow.read(0) is None
-            again = await stream.follow("0", None, None)
+            slow.quicken()
+            assert b"submitted" in (await slow.read(5) or b"")  # What it was handed at first.
+            assert await slow.read(5) is None
+            again = Ear(await stream.follow("0", None, None))
             seen = b""
             while seen.count(b"transaction.confirmed") < 24:  # Its type stands twice in each.
-                seen += await again.read(1) or b""
+                seen += await again.read(5) or b""
             for follower in (slow, quick, again):
                 follower.leave()
 
@@ -277,6 +283,7 @@ def test_a_reader_that_cannot_follow_is_closed_and_resumes_by_its_cursor(
 def test_a_reader_that_takes_nothing_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events_module, "EVENT_WRITE_S", 0.2)
     monkeypatch.setattr(events_module, "HEARTBEAT_S", 0.001)
+    monkeypatch.setattr(stream_module, "POLL_S", 0.001)
 
     async def main() -> None:
         async with running() as (up, client):

@@ -199,7 +199,7 @@ class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return tuple([touch for touch in self.touched if type(touch) is Result])
 
 
-class FeedEntry(Struct, frozen=True):
+class FeedEntry(Struct, frozen=True, gc=False):
     """What one commit told: the records of one lane, in the order of its versions."""
 
     cursor: str

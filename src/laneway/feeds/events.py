@@ -1,11 +1,11 @@
 """Committed records → the events that people subscribe to. Nothing here reads or waits."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from laneway.core.ids import lane_kind
+from laneway.core.ids import LaneId, lane_kind
 from laneway.core.rows import FeedEntry
 from laneway.lanes.contract.values import (
     AttemptDoubted,
@@ -17,7 +17,7 @@ from laneway.lanes.contract.values import (
     SlotSettled,
 )
 from laneway.wire.times import to_time
-from laneway.wire.values import Event, EventBody
+from laneway.wire.values import Event, EventBody, StatusWord
 
 decode_contract = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
 
@@ -34,33 +34,68 @@ def events_of(entry: FeedEntry) -> list[Event]:
     return [Event(kind, at, body) for kind, body in tell(entry)]
 
 
-def contract_events(entry: FeedEntry) -> Sequence[tuple[str, EventBody]]:
-    told = (contract_event(record, entry) for record in decode_contract(entry.records))
-    return [event for event in told if event is not None]
+Told = tuple[str, EventBody]
 
 
-def contract_event(record: Any, entry: FeedEntry) -> tuple[str, EventBody] | None:
-    fields: dict[str, Any] = {"lane": entry.lane, "version": entry.version}
-    if isinstance(record, SlotClaimed):
-        return "transaction.submitted", EventBody(
-            tx=record.slot.intent, status="submitted", **fields
-        )
-    if isinstance(record, SlotSettled | IntentDropped):
-        fields |= {"tx": record.intent, "status": record.status, "reason": record.reason}
-        if isinstance(record, SlotSettled):
-            fields["block"] = record.block
-        return f"transaction.{record.status}", EventBody(**fields)
-    if isinstance(record, ModeChanged):
-        word = MODES.get(record.mode, record.mode)
-        return f"lane.{word}", EventBody(reason=record.reason, by=record.by, **fields)
-    if isinstance(record, AttemptDoubted):
-        return "lane.recovering", EventBody(reason=record.reason, **fields)
-    if isinstance(record, CommandRefused):
-        words = f"{record.verb}: {record.reason}"
-        return "lane.command_refused", EventBody(tx=record.intent, reason=words, **fields)
-    return None
+def contract_events(entry: FeedEntry) -> Sequence[Told]:
+    lane, version = entry.lane, entry.version
+    return [
+        tell(record, lane, version)
+        for record in decode_contract(entry.records)
+        if (tell := CONTRACT.get(type(record))) is not None
+    ]
 
 
-KINDS: dict[str, Callable[[FeedEntry], Sequence[tuple[str, EventBody]]]] = {
-    "contract": contract_events
+def claimed(record: SlotClaimed, lane: LaneId, version: int) -> Told:
+    body = EventBody(lane=lane, version=version, tx=record.slot.intent, status="submitted")
+    return "transaction.submitted", body
+
+
+def settled(record: SlotSettled, lane: LaneId, version: int) -> Told:
+    return f"transaction.{record.status}", EventBody(
+        lane=lane,
+        version=version,
+        tx=record.intent,
+        status=cast(StatusWord, record.status),
+        block=record.block,
+        reason=record.reason,
+    )
+
+
+def dropped(record: IntentDropped, lane: LaneId, version: int) -> Told:
+    return f"transaction.{record.status}", EventBody(
+        lane=lane,
+        version=version,
+        tx=record.intent,
+        status=cast(StatusWord, record.status),
+        reason=record.reason,
+    )
+
+
+def mode_changed(record: ModeChanged, lane: LaneId, version: int) -> Told:
+    word = MODES.get(record.mode, record.mode)
+    body = EventBody(lane=lane, version=version, reason=record.reason, by=record.by)
+    return f"lane.{word}", body
+
+
+def doubted(record: AttemptDoubted, lane: LaneId, version: int) -> Told:
+    return "lane.recovering", EventBody(lane=lane, version=version, reason=record.reason)
+
+
+def refused(record: CommandRefused, lane: LaneId, version: int) -> Told:
+    words = f"{record.verb}: {record.reason}"
+    body = EventBody(lane=lane, version=version, tx=record.intent, reason=words)
+    return "lane.command_refused", body
+
+
+CONTRACT: dict[type, Callable[[Any, LaneId, int], Told]] = {
+    SlotClaimed: claimed,
+    SlotSettled: settled,
+    IntentDropped: dropped,
+    ModeChanged: mode_changed,
+    AttemptDoubted: doubted,
+    CommandRefused: refused,
 }
+"""Which records people hear of, and how each is told."""
+
+KINDS: dict[str, Callable[[FeedEntry], Sequence[Told]]] = {"contract": contract_events}

@@ -22,7 +22,7 @@ class View(msgspec.Struct, frozen=True):
     may_see: LaneTest | None = None
 
 
-class Frames(msgspec.Struct, frozen=True):
+class Frames(msgspec.Struct, frozen=True, gc=False):
     """One entry of the feed as the wire has it; empty when it tells nobody anything."""
 
     cursor: str
@@ -94,7 +94,7 @@ def batches(entries: Sequence[FeedEntry]) -> Iterator[Batch]:
         yield Batch(held)
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place(msgspec.Struct, frozen=True, gc=False):
     """Where a reader goes on: a batch, and how many of its entries it has heard."""
 
     batch: int

@@ -8,7 +8,7 @@ with its cursor; who comes from further back reads pages from the store until it
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from laneway.core.errors import StoreError
@@ -18,12 +18,12 @@ from laneway.engine.listeners import Listener
 from laneway.feeds.limits import (
     CATCH_UPS_MAX,
     FEED_PAGE,
+    FRESH_MAX,
     POLL_S,
-    STEP_S,
     TICK_S_MIN,
     TICK_S_READER,
 )
-from laneway.feeds.ring import Batch, LaneTest, Place, Ring, View, batches
+from laneway.feeds.ring import Batch, Frames, LaneTest, Place, Ring, View, batches
 from laneway.ports import FeedEnd, Store
 from laneway.wire import sse
 
@@ -43,8 +43,11 @@ class Stream(Listener):
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._sleepers: dict[LaneId | None, set[asyncio.Future[bool]]] = {}
-        """Those who wait: for one lane, or for any (None)."""
+        self._live: dict[LaneId | None, dict[Follower, None]] = {}
+        """Those who stand at the end: of one lane, or of any (None)."""
+        self._beaten_s = 0.0
+        self._fresh: list[Frames] = []
+        """In the ring already, and not yet handed to those who stand at the end."""
 
     def told(self, _lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
         self._news.set()
@@ -76,6 +79,7 @@ class Stream(Listener):
             if self._task is None:
                 assert self.store is not None
                 self.ring.clear(await end_of(self.store))
+                self._fresh.clear()
                 self._task = asyncio.create_task(self._run(), name="laneway-events")
 
     def close(self) -> None:
@@ -83,7 +87,8 @@ class Stream(Listener):
         self.ended = True
         if self._task is not None:
             self._task.cancel()
-        self._wake(tuple(self._sleepers))
+        for follower in [one for lane in self._live.values() for one in lane]:
+            follower.wake()
 
     async def _run(self) -> None:
         while True:
@@ -93,65 +98,78 @@ class Stream(Listener):
             except TimeoutError:
                 pass
             self._news.clear()
+            self._beat()
             try:
-                woken = await self.pump()
+                reached = await self.pump()
             except StoreError as error:
                 # Whoever follows keeps its place; the next look goes on behind the last entry.
                 log.warning("the feed cannot be read, it is tried again: %s", error)
                 await asyncio.sleep(POLL_S)
                 continue
-            await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * woken))
+            await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * reached))
 
     async def pump(self) -> int:
-        """Read what was told since; how many followers that woke."""
-        woken = 0
+        """Read what was told since, and hand it to those who stand at the end; how many."""
         assert self.store is not None
+        reached = 0
         async with self._reading:
-            while True:
-                entries = await self.store.feed(self.ring.cursor, FEED_PAGE)
-                for batch in batches(entries):
-                    self.ring.add(batch)
-                    woken += self._wake((*batch.lanes(), None))
-                if len(entries) < FEED_PAGE:
-                    return woken
-                await asyncio.sleep(0)
+            try:
+                while True:
+                    entries = await self.store.feed(self.ring.cursor, FEED_PAGE)
+                    for batch in batches(entries):
+                        self.ring.add(batch)
+                        self._fresh += batch.entries
+                    if len(entries) < FEED_PAGE:
+                        break
+                    if len(self._fresh) >= FRESH_MAX:
+                        reached += self._hand()
+                    await asyncio.sleep(0)
+            finally:
+                reached += self._hand()
+        return reached
 
-    def _wake(self, lanes: Iterable[LaneId | None]) -> int:
-        count = 0
-        for lane in lanes:
-            for sleeper in self._sleepers.pop(lane, ()):
-                if not sleeper.done():
-                    sleeper.set_result(True)
-                    count += 1
-        return count
+    def _hand(self) -> int:
+        """All that is fresh, in one write for each."""
+        if not self._fresh:
+            return 0
+        batch, self._fresh = Batch(self._fresh), []
+        reached = 0
+        for lane in (*batch.lanes(), None):
+            for follower in tuple(self._live.get(lane, ())):
+                reached += follower.hear(batch)
+        return reached
 
-    async def moved(self, lane: LaneId | None, wait_s: float) -> bool:
-        """Wait for news of a lane (None: of any); False when the time is over."""
-        loop = asyncio.get_running_loop()
-        sleeper: asyncio.Future[bool] = loop.create_future()
-        self._sleepers.setdefault(lane, set()).add(sleeper)
-        timer = loop.call_later(wait_s, expire, sleeper)
-        try:
-            return await sleeper
-        finally:
-            timer.cancel()
-            self._forget(lane, sleeper)
+    def _beat(self) -> None:
+        """A word to those who heard nothing for long."""
+        now_s = asyncio.get_running_loop().time()
+        if now_s - self._beaten_s < POLL_S:
+            return
+        self._beaten_s = now_s
+        for live in tuple(self._live.values()):
+            for follower in tuple(live):
+                follower.beat(now_s)
 
-    def _forget(self, lane: LaneId | None, sleeper: "asyncio.Future[bool]") -> None:
-        sleepers = self._sleepers.get(lane)
-        if sleepers is not None:
-            sleepers.discard(sleeper)
-            if not sleepers:
-                del self._sleepers[lane]
+    def join(self, follower: "Follower", lane: LaneId | None) -> None:
+        self._hand()  # The newcomer has read what is fresh to the others.
+        self._live.setdefault(lane, {})[follower] = None
+
+    def part(self, follower: "Follower", lane: LaneId | None) -> None:
+        live = self._live.get(lane, {})
+        live.pop(follower, None)
+        if not live:
+            self._live.pop(lane, None)
 
 
-def expire(sleeper: "asyncio.Future[bool]") -> None:
-    if not sleeper.done():
-        sleeper.set_result(False)
+Write = Callable[[bytes], bool]
+"""Hands frames to the client; False when it is slow to take them."""
 
 
 class Follower:
-    """One client's place: in the ring, or in the store while it catches up."""
+    """One client's place: at the end of the feed, in the ring, or in the store.
+
+    At the end it is handed what comes, without a task that wakes up: a thousand of them cost
+    little more than a thousand writes. Further back, or when its client is slow, it reads.
+    """
 
     def __init__(self, stream: Stream, view: View) -> None:
         self._stream = stream
@@ -159,6 +177,11 @@ class Follower:
         self._place: Place | None = None
         self.cursor = ""
         self._page: deque[Batch] = deque()
+        self._write: Write = bool
+        self._beat_s = 0.0
+        self._beaten_s = 0.0
+        self._standing: asyncio.Future[None] | None = None
+        """While it stands at the end."""
 
     async def resume(self, cursor: str) -> None:
         """Go on behind a cursor. One that the store cannot read is refused here."""
@@ -170,12 +193,25 @@ class Follower:
     def leave(self) -> None:
         self._stream.left()
 
-    async def read(self, wait_s: float) -> bytes | None:
-        """Frames that this client may see; a heartbeat when none came."""
+    async def run(
+        self, write: Write, drained: Callable[[], Awaitable[None]], beat_s: float
+    ) -> None:
+        """Write frames as they come, and a heartbeat where none come for so long.
+
+        Ends when it cannot follow, or when there is nothing more to follow here.
+        """
+        self._write, self._beat_s = write, beat_s
+        while (frames := await self._read()) is not None:
+            # Between the end of a read and standing at the end nothing can come: no await.
+            if (write(frames) if frames else await self._stand()) is False:
+                await drained()
+
+    async def _read(self) -> bytes | None:
+        """What stands next at its place; nothing at the end, None where it cannot follow."""
         stream, ring = self._stream, self._stream.ring
         while not stream.ended:
             if self._page:
-                frames = self._hear(self._page.popleft())
+                frames = self._heard(self._page.popleft())
             elif self._place is None:
                 await self._catch_up()
                 continue
@@ -184,37 +220,56 @@ class Follower:
             else:
                 batch = ring.at(self._place)
                 if batch is None:
-                    if not await self._news(wait_s):
-                        return sse.heartbeat(self.cursor)
-                    continue
+                    return b""
                 rest = batch.rest(self._place.skip)
                 self._place = Place(self._place.batch + 1)
-                frames = b"" if rest is None else self._hear(rest)
+                frames = b"" if rest is None else self._heard(rest)
             if frames:
                 return frames
         return None
 
-    def _hear(self, batch: Batch) -> bytes:
+    def _heard(self, batch: Batch) -> bytes:
         self.cursor = batch.cursor
         return batch.seen(self._view)
 
-    async def _news(self, wait_s: float) -> bool:
-        """Wait for what it may see; False when the time is over."""
-        while wait_s > 0 and not self._stream.ended:
-            if await self._stream.moved(self._view.lane, min(wait_s, STEP_S)):
-                return True
-            self._pass_by()
-            wait_s -= STEP_S
+    async def _stand(self) -> bool:
+        """Stand at the end until the client is slow (False) or the stream ends."""
+        loop = asyncio.get_running_loop()
+        self._standing = loop.create_future()
+        self._beaten_s = loop.time()
+        self._stream.join(self, self._view.lane)
+        try:
+            await self._standing
+        finally:
+            self._stream.part(self, self._view.lane)
+            self._standing = None
         return self._stream.ended
 
-    def _pass_by(self) -> None:
-        """Step over what its filter leaves out: a reader of a silent lane moves on too."""
-        ring = self._stream.ring
-        assert self._place is not None
-        while ring.has(self._place) and (batch := ring.at(self._place)) is not None:
-            if batch.seen(self._view):
-                return  # It came just now; the next read has it.
-            self.cursor, self._place = batch.cursor, Place(self._place.batch + 1)
+    def hear(self, batch: Batch) -> bool:
+        """What was just added to the ring; whether that tells it anything."""
+        frames = self._heard(batch)
+        if frames:
+            self._beaten_s = asyncio.get_running_loop().time()
+            self._hand(frames)
+        return bool(frames)
+
+    def beat(self, now_s: float) -> None:
+        if now_s - self._beaten_s >= self._beat_s:
+            self._beaten_s = now_s
+            # It has heard all that it may see, also where others were told more.
+            self.cursor = self._stream.ring.cursor
+            self._hand(sse.heartbeat(self.cursor))
+
+    def _hand(self, frames: bytes) -> None:
+        if not self._write(frames):
+            self._place = self._stream.ring.end()
+            self.wake()
+
+    def wake(self) -> None:
+        """It no longer stands at the end."""
+        self._stream.part(self, self._view.lane)
+        if self._standing is not None and not self._standing.done():
+            self._standing.set_result(None)
 
     async def _catch_up(self) -> None:
         """Read one page from the store, or join the ring where it holds our cursor."""

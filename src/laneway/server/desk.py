@@ -1,6 +1,6 @@
 """What the server asks of the running engine. The wiring implements it; tests may too."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -59,9 +59,15 @@ class EventReader(Protocol):
     cursor: str
     """Behind what it has read so far."""
 
-    async def read(self, wait_s: float) -> bytes | None:
-        """Frames for the wire: a heartbeat when nothing came; None when it cannot follow, or when
-        there is nothing more to follow here."""
+    async def run(
+        self,
+        write: Callable[[bytes], bool],
+        drained: Callable[[], Awaitable[None]],
+        beat_s: float,
+    ) -> None:
+        """Write frames as they come, a heartbeat where none come for so long. A write says
+        whether the client keeps up; if not, it is waited for. Ends when the client cannot
+        follow, or when there is nothing more to follow here."""
 
     def leave(self) -> None: ...
 

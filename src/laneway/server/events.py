@@ -1,6 +1,7 @@
 """The event stream: server-sent events with a cursor to resume by, in order for each lane."""
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from aiohttp import web
@@ -81,11 +82,8 @@ async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamR
         response = web.StreamResponse(headers=HEADERS)
         await response.prepare(call.request)
         await response.write(sse.hello(EVENT_RETRY_MS, reader.cursor))
-        # None: it cannot follow, or the server is about to end. It resumes by its cursor.
-        while (frames := await reader.read(HEARTBEAT_S)) is not None:
-            if not connection.write_chunk(frames):
-                async with asyncio.timeout(EVENT_WRITE_S):
-                    await connection.drained()
+        # It ends where it cannot follow, or the server is about to: it resumes by its cursor.
+        await reader.run(connection.write_chunk, partial(drained, connection), HEARTBEAT_S)
     except (TimeoutError, ConnectionError):
         if call.request.transport is not None:
             call.request.transport.abort()
@@ -93,6 +91,11 @@ async def stream(call: Call, lane: str | None, after: str | None) -> web.StreamR
         connection.lost = None
         reader.leave()
     return response
+
+
+async def drained(connection: Connection) -> None:
+    async with asyncio.timeout(EVENT_WRITE_S):
+        await connection.drained()
 
 
 ROUTES = (
