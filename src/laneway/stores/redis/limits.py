@@ -55,3 +55,7 @@ REWRITE_LOOK_MS = 20
 REWRITE_LOOKS = 50
 """A server that was started again rewrites its log first. A small one is waited for; a large one is
 asked again by whoever needs it, with the pauses of a server that is away."""
+
+GROUPS_MAX = 2
+"""Groups of commands that are out at once: one that the server works on, and one whose answers are
+worked on here. A third would only wait behind them; with one alone each waits for the other."""

@@ -1,4 +1,7 @@
-"""One connection to one server: whatever is asked during a round trip shares the next one.
+"""One connection to one server: whatever is asked meanwhile shares the next round trip.
+
+Two groups are out at most: while the server works on one, its answers of the other are worked on
+here.
 
 Nothing that was sent is ever sent again: if the connection is lost meanwhile, nobody knows whether
 a write arrived, and that is the answer. What was not sent yet changed nothing.
@@ -24,6 +27,7 @@ from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX
 from laneway.stores.redis.calls import Word
 from laneway.stores.redis.limits import (
     CONNECT_MS_MAX,
+    GROUPS_MAX,
     RECONNECT_MS_MAX,
     RECONNECT_MS_MIN,
     REPLY_MS_MAX,
@@ -59,7 +63,7 @@ class Request:
 
 
 class Wire:
-    """Asks one server, in order, one group at a time."""
+    """Asks one server, in order, in groups."""
 
     def __init__(
         self, address: str, connect: Callable[[], Connection], checked: Checked, *, wait_ms: int
@@ -74,6 +78,9 @@ class Wire:
         self._connection: Connection | None = None
         self._requests: deque[Request] = deque()
         self._pump: asyncio.Task[None] | None = None
+        self._flying: set[asyncio.Task[None]] = set()
+        """Groups that were sent and not yet answered, in the order of `_hearing`."""
+        self._hearing = asyncio.Lock()
         self._away_until = 0.0
         self._pause_ms = RECONNECT_MS_MIN
         self._refused: StoreError | None = None
@@ -93,6 +100,13 @@ class Wire:
         while self._requests:
             # One turn of the loop later: what is asked now shares the round trip.
             await asyncio.sleep(0)
+            if len(self._flying) >= GROUPS_MAX:
+                await asyncio.wait(self._flying, return_when=asyncio.FIRST_COMPLETED)
+                continue
+            if self._doubted and self._flying:
+                # What is out is heard first: to hang up now would leave it unknown.
+                await asyncio.wait(self._flying)
+                continue
             group = self._gather()
             try:
                 await self._serve(group)
@@ -108,46 +122,67 @@ class Wire:
             connection = await self._connected()
         except StoreError as error:
             refuse(group, error)
-        else:
-            await self._exchange(connection, group)
+            return
+        lines = [request.packed for request in group]
+        if self.replicas and any(request.write for request in group):
+            lines.append(packed(("WAIT", self.replicas, self._wait_ms)))
+        try:
+            async with asyncio.timeout(REPLY_MS_MAX / 1000):
+                await connection.send_packed_command(lines, check_health=False)
+        except (RedisError, OSError, TimeoutError) as error:
+            await self._lost(connection, group, error)
+            return
+        hearing = asyncio.create_task(self._hear(connection, group, len(lines)))
+        self._flying.add(hearing)
+        hearing.add_done_callback(self._flying.discard)
 
     def _gather(self) -> list[Request]:
         group: list[Request] = []
         size = 0
-        while self._requests and len(group) < GROUP_REQUESTS_MAX:
+        limit = GROUP_REQUESTS_MAX
+        if not self._flying:
+            # Half of it now: the server works on one half while we work on the other.
+            limit = min(limit, (len(self._requests) + 1) // 2)
+        while self._requests and len(group) < limit:
             size += len(self._requests[0].packed)
             if group and size > GROUP_BYTES_MAX:
                 break
             group.append(self._requests.popleft())
         return group
 
-    async def _exchange(self, connection: Connection, group: list[Request]) -> None:
-        writes = any(request.write for request in group)
-        lines = [request.packed for request in group]
-        if writes and self.replicas:
-            lines.append(packed(("WAIT", self.replicas, self._wait_ms)))
+    async def _hear(self, connection: Connection, group: list[Request], count: int) -> None:
+        """The replies to one group, which come behind those of the group before it."""
         try:
-            replies = await self._round(connection, lines)
+            async with self._hearing:
+                replies = await self._replies(connection, count)
         except (RedisError, OSError, TimeoutError) as error:
-            await self._drop()
-            problem = f"{self.address} did not answer ({str(error) or type(error).__name__})"
-            lost = [unanswered(request, problem) for request in group]
-            settle(group, lost)
+            await self._lost(connection, group, error)
             return
+        except BaseException as error:
+            refuse(group, StoreUnknown(f"{self.address} is no longer heard ({error!r})"))
+            raise
         self.groups += 1
         self.grouped += len(group)
         answers = [self._answer(reply) for reply in replies[: len(group)]]
         if len(replies) > len(group):
             answers = self._replicated(group, answers, replies[-1])
-        if self._doubted:
-            await self._drop()
         settle(group, answers)
 
+    async def _lost(self, connection: Connection, group: list[Request], error: Exception) -> None:
+        if connection is self._connection:
+            await self._drop()
+        problem = f"{self.address} did not answer ({str(error) or type(error).__name__})"
+        settle(group, [unanswered(request, problem) for request in group])
+
     async def _round(self, connection: Connection, lines: list[bytes]) -> list[Reply]:
+        async with asyncio.timeout(REPLY_MS_MAX / 1000):
+            await connection.send_packed_command(lines, check_health=False)
+        return await self._replies(connection, len(lines))
+
+    async def _replies(self, connection: Connection, count: int) -> list[Reply]:
         replies: list[Reply] = []
         async with asyncio.timeout((REPLY_MS_MAX + self._wait_ms) / 1000):
-            await connection.send_packed_command(lines, check_health=False)
-            for _ in lines:
+            for _ in range(count):
                 try:
                     reply = await connection.read_response(
                         disable_decoding=True, disconnect_on_error=False
@@ -243,7 +278,7 @@ class Wire:
     async def close(self) -> None:
         """Finish what was asked, then hang up."""
         if self._pump is not None:
-            await asyncio.gather(self._pump, return_exceptions=True)
+            await asyncio.gather(self._pump, *self._flying, return_exceptions=True)
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.disconnect()
