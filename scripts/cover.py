@@ -22,6 +22,7 @@ def pure_modules() -> list[Path]:
     found = [
         *(HOME / "core").rglob("*.py"),
         *(HOME / "lanes").rglob("*.py"),
+        *(HOME / "evm").rglob("*.py"),
         *HOME.glob("devnets/*/model.py"),
     ]
     return sorted(p for p in found if p.name not in ("__init__.py", "limits.py"))

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PURE = ("core", "lanes")
+PURE = ("core", "lanes", "evm")
 PURE_FILES = [
     path
     for path in SOURCES

@@ -1,0 +1,1 @@
+"""Pure: transactions, RLP and the curve of EVM chains."""

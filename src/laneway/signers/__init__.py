@@ -1,0 +1,1 @@
+"""Who signs: keystore, environment, file, remote."""
