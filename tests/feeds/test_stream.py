@@ -12,6 +12,7 @@ from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
 from laneway.feeds import ring as ring_module
 from laneway.feeds import stream as stream_module
+from laneway.feeds.limits import FEED_PAGE
 from laneway.feeds.ring import framed
 from laneway.feeds.stream import Stream, end_of
 from laneway.lanes.contract.values import ModeChanged
@@ -156,6 +157,33 @@ def test_a_slow_client_is_waited_for_and_then_hears_the_rest_in_order() -> None:
         stream.told(LaneId("contract:Q"), (), ())
         assert ids(await slow.read(2)) == [10]
         for ear in (slow, quick):
+            ear.leave()
+
+    asyncio.run(main())
+
+
+def test_who_joins_between_two_pages_hears_nothing_twice() -> None:
+    class Slow(Feed):
+        async def feed(self, after: str, limit: int) -> list[FeedEntry]:
+            if after == str(FEED_PAGE):
+                await asyncio.sleep(0.05)
+            return await super().feed(after, limit)
+
+    async def main() -> None:
+        feed = Slow(0)
+        stream = streaming(feed)
+        early = Ear(await stream.follow(None, None, None))
+        await asyncio.sleep(0)
+        feed.count = FEED_PAGE + 9
+        stream.told(LaneId("contract:Q"), (), ())
+        while stream.ring.cursor != str(FEED_PAGE):
+            await asyncio.sleep(0.001)
+        late = Ear(await stream.follow("100", None, None))
+        for ear, first in ((early, 1), (late, 101)):
+            heard: list[int] = []
+            while len(heard) < feed.count - first + 1:
+                heard += ids(await ear.read(5))
+            assert heard == list(range(first, feed.count + 1))
             ear.leave()
 
     asyncio.run(main())

@@ -203,6 +203,36 @@ def test_a_write_whose_answer_is_lost_is_unknown_and_one_that_was_not_sent_is_no
 
 
 @pytest.mark.slow
+def test_two_groups_that_are_out_at_once_each_hear_their_own() -> None:
+    async def story(redis: Server) -> None:
+        async with opened(redis) as store:
+            ask = store._servers.ask
+            assert await ask(0, ("ECHO", "0"), write=True) == b"0"
+            redis.signal(signal.SIGSTOP)
+            out = []
+            for number in range(1, 7):
+                out.append(ask(0, ("ECHO", str(number)), write=True))
+                await asyncio.sleep(0.01)
+            redis.signal(signal.SIGCONT)
+            assert await asyncio.gather(*out) == [b"1", b"2", b"3", b"4", b"5", b"6"]
+            redis.signal(signal.SIGSTOP)
+            lost = [ask(0, ("SET", "a", str(number)), write=True) for number in range(2)]
+            await asyncio.sleep(0.05)
+            late = ask(0, ("SET", "a", "2"), write=True)
+            redis.kill()
+            # Both groups were sent, so nobody knows; what was not sent changed nothing.
+            assert {type(one) for one in await asyncio.gather(*lost, return_exceptions=True)} == {
+                StoreUnknown
+            }
+            with pytest.raises((StoreUnknown, StoreBusy)):
+                await late
+            redis.start()
+
+    with server() as redis:
+        asyncio.run(story(redis))
+
+
+@pytest.mark.slow
 def test_a_server_that_came_back_without_its_data_is_refused() -> None:
     async def story(redis: Server) -> None:
         async with opened(redis) as store:
