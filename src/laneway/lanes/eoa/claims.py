@@ -1,0 +1,156 @@
+"""Numbers for intents: free ones first, then new ones; no-ops for those nobody may take."""
+
+from laneway.core.intent import IntentRow
+from laneway.core.outcome import Status
+from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
+from laneway.lanes.eoa.tries import NOTHING, Decision, make, said
+from laneway.lanes.eoa.values import (
+    Effect,
+    IntentDropped,
+    LookEnded,
+    Purpose,
+    Record,
+    Slot,
+    SlotClaimed,
+)
+
+
+def budget(lane: EoaLane) -> int:
+    """Numbers that may still be in flight (seed 002: window − (optimistic − cached))."""
+    head = lane.head
+    if head.nonce_next is None:
+        return 0
+    inflight = head.nonce_next - head.latest
+    return max(0, min(lane.settings.inflight_max() - inflight, SLOTS_OPEN_MAX - len(lane.slots)))
+
+
+def is_running(lane: EoaLane) -> bool:
+    return lane.head.mode in ("running", "draining") and not lane.head.broke
+
+
+def wants(lane: EoaLane) -> int:
+    """How many intents of the backlog may be given numbers now.
+
+    None while an older one waits to be given one again, or a number below those in flight is
+    free: what is behind must not overtake.
+    """
+    if not is_running(lane) or lane.returned:
+        return 0
+    if lane.free.count and lane.settings.recycled == "returned":
+        return 0
+    if lane.free.count > lane.settings.recycled_max:
+        return 0
+    return min(CLAIMS_MAX, budget(lane))
+
+
+class Numbers:
+    """The numbers that are given out next, in their order."""
+
+    def __init__(self, lane: EoaLane) -> None:
+        assert lane.head.nonce_next is not None
+        self._free = lane.free.first(lane.free.count)
+        self._next = lane.head.nonce_next
+        self._slot = lane.head.slot_next
+
+    def has_free(self) -> bool:
+        return bool(self._free)
+
+    def slot(self) -> int:
+        self._slot += 1
+        return self._slot - 1
+
+    def take(self) -> int:
+        if self._free:
+            return self._free.pop(0)
+        self._next += 1
+        return self._next - 1
+
+
+def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) -> Decision:
+    """Intents from the backlog, in their order."""
+    left = wants(lane)
+    if left == 0:
+        return NOTHING
+    numbers = Numbers(lane)
+    records: list[Record] = []
+    effects: list[Effect] = []
+    for intent in intents:
+        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
+            records.append(expired(intent, now_ms, returned=False))
+            continue
+        if left == 0:
+            break
+        left -= 1
+        slot = slot_for(intent, numbers, now_ms)
+        records.append(SlotClaimed(slot, returned=False))
+        effects.append(make(lane, slot, intent.payload))
+    return said((*records, *poll_soon(lane, now_ms)), effects)
+
+
+def poll_soon(lane: EoaLane, now_ms: int) -> tuple[Record, ...]:
+    """While something is out the chain is looked at."""
+    if lane.head.looking or lane.head.poll_ms is not None:
+        return ()
+    return (LookEnded(now_ms + lane.settings.poll_ms),)
+
+
+def retake(lane: EoaLane, now_ms: int) -> Decision:
+    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest."""
+    if not is_running(lane):
+        return NOTHING
+    numbers = Numbers(lane)
+    records: list[Record] = []
+    effects: list[Effect] = []
+    back = sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq))
+    for row in back:
+        intent = lane.intents[row.intent]
+        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
+            records.append(expired(intent, now_ms, returned=True))
+            continue
+        slot = slot_for(intent, numbers, now_ms)
+        records.append(SlotClaimed(slot, returned=True))
+        effects.append(make(lane, slot, intent.payload))
+    while numbers.has_free():
+        slot = no_op(numbers, now_ms)
+        records.append(SlotClaimed(slot, returned=False))
+        effects.append(make(lane, slot))
+    return said((*records, *poll_soon(lane, now_ms)), effects)
+
+
+def slot_for(intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
+    return Slot(
+        id=numbers.slot(),
+        intent=intent.id,
+        seq=intent.seq,
+        priority=intent.priority,
+        size=intent.size(),
+        nonce=numbers.take(),
+        claimed_ms=now_ms,
+    )
+
+
+def no_op(numbers: Numbers, now_ms: int) -> Slot:
+    return Slot(
+        id=numbers.slot(),
+        intent=None,
+        seq=0,
+        priority=0,
+        size=0,
+        nonce=numbers.take(),
+        claimed_ms=now_ms,
+        purpose=Purpose.NOOP,
+    )
+
+
+def expired(intent: IntentRow, now_ms: int, *, returned: bool) -> IntentDropped:
+    return IntentDropped(
+        intent=intent.id,
+        seq=intent.seq,
+        priority=intent.priority,
+        size=intent.size(),
+        status=Status.EXPIRED.value,
+        reason="it was valid no longer when its turn came",
+        at_ms=now_ms,
+        returned=returned,
+    )

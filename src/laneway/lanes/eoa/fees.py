@@ -1,0 +1,46 @@
+"""Fee arithmetic: what a first attempt offers, what replaces one, and what is too dear.
+
+geth asks +10 % on both fields to replace an attempt (blobs +100 %); 1.125 of the last one, rounded
+up, satisfies every client. A bump also never offers less than 1.2 of what the market asks now
+(seed 002), so that it does not lag behind a rising fee.
+"""
+
+from msgspec import Struct
+
+
+class Fee(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """Both fields in wei for each unit of gas; a legacy price stands in both."""
+
+    cap: int
+    tip: int
+
+
+NO_FEE = Fee(0, 0)
+
+
+def fresh(base_fee: int, tip: int) -> Fee:
+    """A first offer: room for six full blocks of rising base fee (1.125^6 ≈ 2)."""
+    return Fee(2 * base_fee + tip, tip)
+
+
+def replacing(last: Fee) -> Fee:
+    """The least that any node takes in its place."""
+    return Fee(rising(last.cap), rising(last.tip))
+
+
+def rising(wei: int) -> int:
+    """1.125-fold, rounded up, and at least 1 wei more."""
+    return max(wei + 1, -(-wei * 9 // 8))
+
+
+def bumped(last: Fee, market: Fee) -> Fee:
+    """max(market × 1.2, last × 1.125) on both fields; the tip never above the cap."""
+    least = replacing(last)
+    cap = max(least.cap, -(-market.cap * 6 // 5))
+    tip = max(least.tip, -(-market.tip * 6 // 5))
+    return Fee(max(cap, tip), tip)
+
+
+def is_replaced_by(last: Fee, other: Fee) -> bool:
+    least = replacing(last)
+    return other.cap >= least.cap and other.tip >= least.tip

@@ -1,0 +1,372 @@
+"""The only code that changes an account's lane: one record at a time."""
+
+from typing import assert_never
+
+from laneway.core.outcome import Status
+from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
+from laneway.core.units import amount, value
+from laneway.lanes.eoa.lane import (
+    EoaLane,
+    drop_attempts,
+    drop_slot,
+    encode,
+    free_number,
+    passed,
+    put_attempt,
+    put_raw,
+    put_slot,
+    replace,
+    take_number,
+)
+from laneway.lanes.eoa.limits import RESETS_KEPT
+from laneway.lanes.eoa.values import (
+    AccountSeen,
+    AttemptAnswered,
+    AttemptReoffered,
+    AttemptSigned,
+    BumpOrdered,
+    CommandRefused,
+    FundsJudged,
+    HeadMoved,
+    IntentDropped,
+    LookBegun,
+    LookEnded,
+    MakingDelayed,
+    MakingResumed,
+    ModeChanged,
+    NoncesReset,
+    Offered,
+    ProofOrdered,
+    Record,
+    ResendPlanned,
+    Slot,
+    SlotClaimed,
+    SlotDropped,
+    SlotFellOut,
+    SlotFreed,
+    SlotIncluded,
+    SlotSettled,
+)
+
+
+def evolve(lane: EoaLane, record: Record) -> Touched:
+    """Fold one record into the lane; the rows it touched."""
+    match record:
+        case SlotClaimed():
+            return claim(lane, record)
+        case SlotFellOut():
+            return fall_out(lane, record)
+        case AttemptSigned():
+            return sign(lane, record)
+        case AttemptAnswered():
+            return answer(lane, record)
+        case AttemptReoffered(slot=place, number=number):
+            attempt = lane.attempts[place][number]
+            nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+            again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
+            return (put_attempt(lane, again),)
+        case ResendPlanned(at_ms=resend_ms):
+            lane.head.resend_ms = resend_ms
+            return () if resend_ms is not None else doubt(lane)
+        case MakingDelayed():
+            return delay(lane, record)
+        case MakingResumed():
+            lane.head.make_ms = None
+            made_again = [replace(lane.slots[one], delayed=False) for one in lane.delayed]
+            return tuple([put_slot(lane, one) for one in made_again])
+        case SlotFreed():
+            return free(lane, record)
+        case SlotDropped():
+            return drop(lane, record)
+        case BumpOrdered():
+            return bump(lane, record)
+        case HeadMoved():
+            return move_head(lane, record)
+        case SlotIncluded(slot=place, inclusion=inclusion):
+            seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
+            return (put_slot(lane, seen),)
+        case ProofOrdered(slot=place, proving=proving):
+            return (put_slot(lane, replace(lane.slots[place], proving=proving)),)
+        case SlotSettled():
+            return settle(lane, record)
+        case IntentDropped():
+            return drop_intent(lane, record)
+        case _:
+            return evolve_head(lane, record)
+
+
+def evolve_head(
+    lane: EoaLane,
+    record: AccountSeen
+    | Offered
+    | LookBegun
+    | LookEnded
+    | FundsJudged
+    | NoncesReset
+    | ModeChanged
+    | CommandRefused,
+) -> Touched:
+    """Those that change the head alone."""
+    head = lane.head
+    match record:
+        case AccountSeen():
+            see_account(lane, record)
+        case Offered(next=number):
+            head.offered_next = number
+        case LookBegun():
+            head.looking, head.poll_ms = True, None
+        case LookEnded(poll_ms=poll_ms):
+            head.looking, head.poll_ms = False, poll_ms
+        case FundsJudged(broke=broke, threshold=threshold):
+            head.broke = broke
+            head.health = replace(head.health, threshold=threshold)
+        case NoncesReset(nonce_next=nonce_next, at_ms=at_ms):
+            return reset(lane, nonce_next, at_ms)
+        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms, drain_seq=drain_seq):
+            head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
+            head.drain_seq = drain_seq
+        case CommandRefused():
+            pass
+        case _:
+            assert_never(record)
+    return ()
+
+
+def see_account(lane: EoaLane, record: AccountSeen) -> None:
+    head = lane.head
+    if head.nonce_next is None:
+        head.nonce_next = head.offered_next = record.latest
+    if not lane.slots:
+        # Nothing is out, so the chain's word is all there is: others may have used the account
+        # meanwhile, or a reorg may have taken back what they did.
+        head.low = head.nonce_next = head.offered_next = record.latest
+    health = replace(head.health, balance=record.balance, balance_ms=record.at_ms)
+    if record.latest > head.latest or health.moved_ms == 0:
+        health = replace(health, moved_ms=record.at_ms)
+    head.health = health
+    head.latest, head.preconfirmed = record.latest, record.preconfirmed
+    head.base_fee, head.tip, head.read_ms = record.base_fee, record.tip, record.at_ms
+
+
+def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
+    head, slot = lane.head, record.slot
+    assert head.nonce_next is not None
+    touched: list[Touch] = []
+    head.slot_next = slot.id + 1
+    if record.returned:
+        assert slot.intent is not None
+        del lane.returned[slot.intent]
+        touched.append(RowKey(Table.RETURNED, slot.intent))
+    elif slot.intent is not None:
+        head.cursors = passed(head.cursors, slot.priority, slot.seq)
+    if slot.nonce in lane.free:
+        touched += take_number(lane, slot.nonce)
+    elif slot.nonce == head.nonce_next:
+        head.nonce_next = slot.nonce + 1
+    else:
+        assert slot.intent is None  # A hole that someone else's transaction left.
+        assert slot.nonce < head.nonce_next
+    if not lane.returned:
+        head.retake_ms = None
+    touched.append(put_slot(lane, slot))
+    return tuple(touched)
+
+
+def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
+    head, slot = lane.head, lane.slots[record.slot]
+    assert head.nonce_next is not None
+    assert slot.nonce >= head.offered_next
+    touched = drop_slot(lane, slot)
+    spent(lane, -value(slot.cost))
+    for nonce in range(slot.nonce + 1, head.nonce_next):
+        above = lane.slots[lane.nonces.pop(nonce)]
+        touched += drop_attempts(lane, above.id)
+        spent(lane, -value(above.cost))
+        moved = replace(
+            above,
+            nonce=nonce - 1,
+            making=True,
+            delayed=False,
+            # Bytes for its old number may still be made; they must not be taken for the new ones.
+            attempt_next=above.attempt_next + 1,
+            cost=b"",
+        )
+        touched.append(put_slot(lane, moved))
+    head.nonce_next -= 1
+    if slot.intent is None:
+        return tuple(touched)
+    return (final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
+
+
+def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
+    attempt = record.attempt
+    slot = lane.slots[attempt.slot]
+    cost = max(slot.cost, record.cost, key=value)
+    spent(lane, value(cost) - value(slot.cost))
+    slot = replace(
+        slot,
+        attempt_next=attempt.number + 1,
+        making=False,
+        delayed=False,
+        make_tries=0,
+        cost=cost,
+        tried_ms=attempt.made_ms,
+        wait_reason="",
+    )
+    touched: list[Touch] = [
+        put_slot(lane, slot),
+        put_attempt(lane, attempt),
+        put_raw(lane, attempt, record.raw),
+    ]
+    if slot.intent is not None:
+        # Now, for a chain may be quicker than our own record of a node's answer.
+        touched.append(Index("hash", attempt.hash.hex(), slot.intent, lane.id))
+    return tuple(touched)
+
+
+def doubt(lane: EoaLane) -> Touched:
+    """Bytes that are offered a second time: no refusal of theirs proves anything any more."""
+    certain = [
+        attempt
+        for slot, number in lane.unsure
+        if not (attempt := lane.attempts[slot][number]).doubted
+        and lane.slots[slot].nonce < lane.head.offered_next
+    ]
+    return tuple([put_attempt(lane, replace(attempt, doubted=True)) for attempt in certain])
+
+
+def spent(lane: EoaLane, more: int) -> None:
+    lane.head.spend = amount(value(lane.head.spend) + more)
+
+
+def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
+    attempt = lane.attempts[record.slot][record.number]
+    node = record.node
+    silent = tuple(one for one in attempt.silent if one != node)
+    if record.word == "taken":
+        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node))
+    elif record.word == "refused":
+        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node))
+    return (put_attempt(lane, replace(attempt, reason=record.reason)),)
+
+
+def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
+    head, slot = lane.head, lane.slots[record.slot]
+    tries = slot.make_tries + 1
+    head.make_ms = record.make_ms if head.make_ms is None else min(head.make_ms, record.make_ms)
+    waiting = replace(slot, delayed=True, make_tries=tries, wait_reason=record.reason)
+    return (put_slot(lane, waiting),)
+
+
+def free(lane: EoaLane, record: SlotFreed) -> Touched:
+    head, slot = lane.head, lane.slots[record.slot]
+    assert slot.intent is not None
+    back = Returned(slot.intent, slot.seq, slot.priority)
+    lane.returned[slot.intent] = back
+    head.retake_ms = record.retake_ms
+    spent(lane, -value(slot.cost))
+    return (
+        *drop_slot(lane, slot),
+        *(free_number(lane, slot.nonce) if record.recycle else ()),
+        RowPut(Table.RETURNED, slot.intent, slot.intent, encode(back)),
+    )
+
+
+def drop(lane: EoaLane, record: SlotDropped) -> Touched:
+    slot = lane.slots[record.slot]
+    spent(lane, -value(slot.cost))
+    touched = drop_slot(lane, slot)
+    if record.recycle:
+        touched += free_number(lane, slot.nonce)
+    if record.retake_ms is not None:
+        lane.head.retake_ms = record.retake_ms
+    if slot.intent is None:
+        return tuple(touched)
+    return (final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
+
+
+def bump(lane: EoaLane, record: BumpOrdered) -> Touched:
+    slot = replace(
+        lane.slots[record.slot],
+        purpose=record.purpose,
+        floor=record.floor,
+        making=True,
+        delayed=False,
+        wait_reason=record.reason,
+    )
+    return (put_slot(lane, slot),)
+
+
+def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
+    lane.head.block, lane.head.block_hash = record.block, record.block_hash
+    if record.fork is None:
+        return ()
+    undone = [
+        slot
+        for slot in lane.slots.values()
+        if slot.seen is not None and slot.seen.block > record.fork
+    ]
+    return tuple(put_slot(lane, replace(slot, seen=None)) for slot in undone)
+
+
+def settle(lane: EoaLane, record: SlotSettled) -> Touched:
+    head, slot = lane.head, lane.slots[record.slot]
+    spent(lane, -value(slot.cost))
+    head.health = replace(head.health, confirmed_ms=record.at_ms)
+    hash_ = None
+    if slot.seen is not None:
+        hash_ = lane.attempts[slot.id][slot.seen.attempt].hash
+    gone = drop_slot(lane, slot)
+    head.low = max(head.low, slot.nonce + 1)
+    if slot.intent is None:
+        return tuple(gone)
+    return (
+        final(lane, slot, record.status, record.at_ms, hash_=hash_, reason=record.reason),
+        *gone,
+    )
+
+
+def final(
+    lane: EoaLane,
+    slot: Slot,
+    status: str,
+    at_ms: int,
+    *,
+    hash_: bytes | None = None,
+    reason: str = "",
+) -> Result:
+    assert slot.intent is not None
+    lane.head.settled_count += 1
+    lane.head.settled_bytes += slot.size
+    lane.intents.pop(slot.intent, None)
+    mined = status in (Status.CONFIRMED.value, Status.REVERTED.value)
+    number = slot.nonce if mined else None
+    return Result(slot.intent, status, at_ms, number, hash_, reason)
+
+
+def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:
+    head = lane.head
+    touched: list[Touch] = []
+    if record.returned:
+        del lane.returned[record.intent]
+        touched.append(RowKey(Table.RETURNED, record.intent))
+    elif record.passes:
+        head.cursors = passed(head.cursors, record.priority, record.seq)
+    head.settled_count += 1
+    head.settled_bytes += record.size
+    lane.intents.pop(record.intent, None)
+    result = Result(record.intent, record.status, record.at_ms, reason=record.reason)
+    return (result, *touched)
+
+
+def reset(lane: EoaLane, nonce_next: int, at_ms: int) -> Touched:
+    """Free numbers from the new beginning on are no longer anybody's, nor are those used up."""
+    head = lane.head
+    head.nonce_next = nonce_next
+    head.offered_next = min(head.offered_next, nonce_next)
+    head.health = replace(head.health, resets_ms=(*head.health.resets_ms, at_ms)[-RESETS_KEPT:])
+    touched: list[Touch] = []
+    for number in lane.free.first(lane.free.count):
+        if number >= nonce_next or number < head.latest:
+            touched += take_number(lane, number)
+    return tuple(touched)

@@ -1,0 +1,190 @@
+"""An account's lane in memory, and its rows."""
+
+import msgspec
+
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.intent import IntentRow
+from laneway.core.rows import (
+    START,
+    Cursors,
+    HeadWrite,
+    Returned,
+    RowKey,
+    RowPut,
+    Rows,
+    Table,
+    Touch,
+    taken,
+)
+from laneway.lanes.eoa.ranges import Ranges
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.values import Attempt, EoaHead, Slot
+
+replace = msgspec.structs.replace
+encode = msgspec.msgpack.Encoder().encode
+decode_head = msgspec.msgpack.Decoder(EoaHead).decode
+decode_slot = msgspec.msgpack.Decoder(Slot).decode
+decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
+decode_returned = msgspec.msgpack.Decoder(Returned).decode
+
+RAW, FREE = "raw/", "free/"
+"""Rows of bytes that were signed, and of free numbers: what changes stays small."""
+
+
+class EoaLane:
+    """An owned index over frozen rows."""
+
+    def __init__(self, lane: LaneId, settings: EoaSettings) -> None:
+        self.id = lane
+        self.settings = settings
+        self.head = EoaHead()
+        self.slots: dict[int, Slot] = {}
+        self.nonces: dict[int, int] = {}
+        """The slot of each bound number."""
+        self.attempts: dict[int, dict[int, Attempt]] = {}
+        """By slot and number; a slot without bytes has none."""
+        self.raws: dict[str, bytes] = {}
+        self.hashes: dict[bytes, tuple[int, int]] = {}
+        """Whose bytes a hash is: slot and attempt."""
+        self.unsure: dict[tuple[int, int], None] = {}
+        """Attempts that some node has not answered."""
+        self.delayed: dict[int, None] = {}
+        """Slots whose bytes are to be made again."""
+        self.returned: dict[IntentId, Returned] = {}
+        self.free = Ranges()
+        self.intents: dict[str, IntentRow] = {}
+
+    def slot_at(self, nonce: int) -> Slot | None:
+        found = self.nonces.get(nonce)
+        return None if found is None else self.slots[found]
+
+    def tries(self, slot: int) -> dict[int, Attempt]:
+        return self.attempts.get(slot, {})
+
+    def last(self, slot: int) -> Attempt | None:
+        tries = self.attempts.get(slot)
+        return None if not tries else next(reversed(tries.values()))
+
+
+def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
+    """Stand a lane up from its rows, as they were committed."""
+    lane = EoaLane(rows.head.lane, settings)
+    if rows.head.state:
+        lane.head = decode_head(rows.head.state)
+        lane.head.cursors += START[len(lane.head.cursors) :]
+    found: list[Attempt] = []
+    for row in rows.open:
+        match row.table:
+            case Table.SLOT:
+                index_slot(lane, decode_slot(row.body))
+            case Table.ATTEMPT:
+                found.append(decode_attempt(row.body))
+            case Table.RETURNED:
+                back = decode_returned(row.body)
+                lane.returned[back.intent] = back
+            case _:
+                assert row.table == Table.AUX
+                if row.key.startswith(RAW):
+                    lane.raws[row.key.removeprefix(RAW)] = row.body
+                else:
+                    start = int(row.key.removeprefix(FREE))
+                    lane.free.load(start, msgspec.msgpack.decode(row.body, type=int))
+    for attempt in sorted(found, key=lambda one: one.number):
+        index_attempt(lane, attempt)
+    lane.intents = {intent.id: intent for intent in rows.intents}
+    return lane
+
+
+def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
+    head = lane.head
+    return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
+
+
+def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
+    assert seq > taken(cursors, priority)
+    return (*cursors[:priority], seq, *cursors[priority + 1 :])
+
+
+# Rows, each put in one place alone.
+
+
+def index_slot(lane: EoaLane, slot: Slot) -> None:
+    lane.slots[slot.id] = slot
+    lane.nonces[slot.nonce] = slot.id
+    if slot.delayed:
+        lane.delayed[slot.id] = None
+    else:
+        lane.delayed.pop(slot.id, None)
+
+
+def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
+    lane.attempts.setdefault(attempt.slot, {})[attempt.number] = attempt
+    place = (attempt.slot, attempt.number)
+    lane.hashes[attempt.hash] = place
+    if attempt.silent:
+        lane.unsure[place] = None
+    else:
+        lane.unsure.pop(place, None)
+
+
+def put_slot(lane: EoaLane, slot: Slot) -> RowPut:
+    index_slot(lane, slot)
+    return RowPut(Table.SLOT, str(slot.id), slot.intent, encode(slot))
+
+
+def put_attempt(lane: EoaLane, attempt: Attempt) -> RowPut:
+    index_attempt(lane, attempt)
+    return RowPut(Table.ATTEMPT, attempt.key(), None, encode(attempt))
+
+
+def put_raw(lane: EoaLane, attempt: Attempt, raw: bytes) -> RowPut:
+    lane.raws[attempt.key()] = raw
+    return RowPut(Table.AUX, RAW + attempt.key(), None, raw)
+
+
+def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
+    gone: list[Touch] = []
+    for attempt in lane.attempts.pop(slot, {}).values():
+        del lane.raws[attempt.key()], lane.hashes[attempt.hash]
+        lane.unsure.pop((slot, attempt.number), None)
+        gone += [RowKey(Table.ATTEMPT, attempt.key()), RowKey(Table.AUX, RAW + attempt.key())]
+    return gone
+
+
+def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
+    del lane.slots[slot.id]
+    if lane.nonces.get(slot.nonce) == slot.id:
+        del lane.nonces[slot.nonce]
+    lane.delayed.pop(slot.id, None)
+    return [RowKey(Table.SLOT, str(slot.id)), *drop_attempts(lane, slot.id)]
+
+
+def free_number(lane: EoaLane, number: int) -> list[Touch]:
+    """Nobody has it; those at the top are simply given out anew (seed 002's cleaning)."""
+    head = lane.head
+    assert head.nonce_next is not None
+    if number + 1 < head.nonce_next:
+        return range_rows(lane, lane.free.add(number))
+    head.nonce_next = number
+    starts: set[int] = set()
+    while head.nonce_next - 1 in lane.free:
+        head.nonce_next -= 1
+        starts |= lane.free.take(head.nonce_next)
+    head.offered_next = min(head.offered_next, head.nonce_next)
+    return range_rows(lane, starts)
+
+
+def take_number(lane: EoaLane, number: int) -> list[Touch]:
+    return range_rows(lane, lane.free.take(number))
+
+
+def range_rows(lane: EoaLane, starts: set[int]) -> list[Touch]:
+    rows = lane.free.rows()
+    touched: list[Touch] = []
+    for start in sorted(starts):
+        key = f"{FREE}{start}"
+        if start in rows:
+            touched.append(RowPut(Table.AUX, key, None, encode(rows[start])))
+        else:
+            touched.append(RowKey(Table.AUX, key))
+    return touched

@@ -1,0 +1,13 @@
+"""Bounds of an account's lane, each with its reason."""
+
+RESETS_KEPT = 5
+"""Manual resets that the health remembers, as seed 002 has it."""
+
+SLOTS_OPEN_MAX = 8_192
+"""Numbers with rows: twice the largest window, for those that are mined and not yet final."""
+
+PROOFS_MAX = 16
+"""Numbers whose user is asked for at once."""
+
+CLAIMS_MAX = 256
+"""Numbers given out in one decision: as many signatures take about 10 ms."""

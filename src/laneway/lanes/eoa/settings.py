@@ -1,0 +1,47 @@
+"""How an account's lane behaves. Seed 002's own numbers are the defaults where they are safe."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+INFLIGHT_MIN = 16
+INFLIGHT_MAX = 4_096
+"""Nonces in flight: below 16 a slow chain starves, above 4,096 a node's pool drops the rest."""
+
+
+class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    nodes: tuple[str, ...] = ("node",)
+    """Whom every attempt is offered to; committed with it."""
+    target_tps: int = 50
+    block_ms: int = 12_000
+    confirm_delay_ms: int = 2_000
+    finality_depth_blocks: int = 12
+    """A block with so many above it counts as final."""
+    bump_after_ms: int = 60_000
+    """The lowest nonce stands still for so long, and its last attempt is as old (seed 002)."""
+    recycled_max: int = 50
+    """With more free nonces than this no new ones are given out, and someone is told."""
+    recycled: Literal["returned", "any"] = "returned"
+    """Who may take a free nonce below others that were offered. `returned`: only an intent that
+    had one before, for any other would overtake; a no-op fills what is left. `any`: the seed's."""
+    fee_wei_max: int | None = None
+    """Of one unit of gas. Above it an attempt is parked, not sent."""
+    cost_wei_max: int | None = None
+    """Of one attempt's gas in all."""
+    spend_wei_max: int | None = None
+    """Of the gas of all attempts in flight together."""
+    poll_ms: int = 1_000
+    """Between looks at the chain while something is out."""
+    resend_ms: int = 10_000
+    """The same bytes again, to a node that did not say or was busy."""
+    make_retry_ms: int = 1_000
+    make_tries_max: int = 3
+    """Of making an attempt; the seed's preparation retries."""
+    funds_check_ms: int = 300_000
+    """How old a balance may be before it is read again while it is too low."""
+    funds_retry_ms: int = 60_000
+    """Between looks while the account is out of funds."""
+
+    def inflight_max(self) -> int:
+        wanted = self.target_tps * (self.block_ms + self.confirm_delay_ms) // 1_000
+        return max(INFLIGHT_MIN, min(INFLIGHT_MAX, wanted))

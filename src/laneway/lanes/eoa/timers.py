@@ -1,0 +1,130 @@
+"""What is due: another look, bytes made or offered again, numbers given anew, a higher fee."""
+
+from laneway.lanes.eoa.claims import is_running, retake
+from laneway.lanes.eoa.fees import bumped
+from laneway.lanes.eoa.lane import EoaLane, replace
+from laneway.lanes.eoa.tries import Decision, look, make, market, said, send_again
+from laneway.lanes.eoa.values import (
+    BumpOrdered,
+    Effect,
+    LookBegun,
+    MakingResumed,
+    Purpose,
+    Record,
+    ResendPlanned,
+    Slot,
+    SlotClaimed,
+)
+
+
+def retake_ms(lane: EoaLane) -> int | None:
+    has_work = bool(lane.returned) or lane.free.count > 0
+    return lane.head.retake_ms if has_work and is_running(lane) else None
+
+
+def make_ms(lane: EoaLane) -> int | None:
+    return lane.head.make_ms if lane.delayed and lane.head.mode != "paused" else None
+
+
+def resend_ms(lane: EoaLane) -> int | None:
+    return lane.head.resend_ms if lane.unsure else None
+
+
+def stalled(lane: EoaLane) -> Slot | None:
+    """The lowest number that is not mined, if its bytes are out: only it is worth a higher fee."""
+    slot = lane.slot_at(lane.head.latest)
+    if slot is None or slot.making or slot.seen is not None or not lane.tries(slot.id):
+        return None
+    return None if lane.head.broke or lane.head.mode == "paused" else slot
+
+
+def bump_ms(lane: EoaLane) -> int | None:
+    slot = stalled(lane)
+    if slot is None:
+        return None
+    return max(slot.tried_ms, lane.head.health.moved_ms) + lane.settings.bump_after_ms
+
+
+def gap_ms(lane: EoaLane) -> int | None:
+    """The chain waits for a number that nobody has: someone else's transaction was there, and a
+    reorg took it back. Those above it wait for ever unless it is filled."""
+    head = lane.head
+    if head.nonce_next is None or head.latest >= head.nonce_next or not lane.slots:
+        return None
+    if head.latest in lane.nonces or head.latest in lane.free or not is_running(lane):
+        return None
+    return head.health.moved_ms + lane.settings.bump_after_ms
+
+
+def deadline(lane: EoaLane) -> int | None:
+    times = (
+        lane.head.poll_ms,
+        retake_ms(lane),
+        make_ms(lane),
+        resend_ms(lane),
+        bump_ms(lane),
+        gap_ms(lane),
+    )
+    return min((at_ms for at_ms in times if at_ms is not None), default=None)
+
+
+def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
+    records: list[Record] = []
+    effects: list[Effect] = []
+    if is_due(lane.head.poll_ms, now_ms):
+        records.append(LookBegun())
+        effects.append(look(lane))
+    if is_due(resend_ms(lane), now_ms):
+        records.append(ResendPlanned(None))
+        effects += [send_again(lane, lane.attempts[slot][one]) for slot, one in offered(lane)]
+    if is_due(make_ms(lane), now_ms):
+        records.append(MakingResumed())
+        effects += [make(lane, lane.slots[one]) for one in lane.delayed]
+    if is_due(bump_ms(lane), now_ms):
+        order = bump(lane, stalled(lane), "its number stood still for too long")
+        records += order.records
+        effects += order.effects
+    if is_due(gap_ms(lane), now_ms):
+        filled = fill(lane, now_ms)
+        records += filled.records
+        effects += filled.effects
+    elif is_due(retake_ms(lane), now_ms):
+        again = retake(lane, now_ms)
+        records += again.records
+        effects += again.effects
+    return said(records, effects)
+
+
+def fill(lane: EoaLane, now_ms: int) -> Decision:
+    slot = Slot(
+        id=lane.head.slot_next,
+        intent=None,
+        seq=0,
+        priority=0,
+        size=0,
+        nonce=lane.head.latest,
+        claimed_ms=now_ms,
+        purpose=Purpose.NOOP,
+    )
+    return said([SlotClaimed(slot, returned=False)], [make(lane, slot)])
+
+
+def is_due(at_ms: int | None, now_ms: int) -> bool:
+    return at_ms is not None and at_ms <= now_ms
+
+
+def offered(lane: EoaLane) -> list[tuple[int, int]]:
+    """Attempts that were sent and that some node has not answered, in the order of numbers."""
+    below = lane.head.offered_next
+    found = [place for place in lane.unsure if lane.slots[place[0]].nonce < below]
+    return sorted(found, key=lambda place: (lane.slots[place[0]].nonce, place[1]))
+
+
+def bump(lane: EoaLane, slot: Slot | None, reason: str, purpose: str | None = None) -> Decision:
+    """A further attempt at the same number, dear enough to take the place of the last."""
+    assert slot is not None
+    last = lane.last(slot.id)
+    assert last is not None
+    order = BumpOrdered(slot.id, purpose or slot.purpose, bumped(last.fee, market(lane)), reason)
+    made = replace(slot, purpose=order.purpose, floor=order.floor, making=True)
+    return said([order], [make(lane, made)])

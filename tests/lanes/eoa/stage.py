@@ -1,0 +1,386 @@
+"""An account's lane on a stage: a chain of a few lines, nodes that lie by silence, crashes.
+
+Every decision is committed as rows, and the lane that stands up from them must equal the one in
+memory; every effect that was ordered must be in `resume` until a record answers it.
+"""
+
+from collections import deque
+from random import Random
+from typing import Any
+
+import msgspec
+
+from laneway.core.ids import IntentId, LaneId, intent_id
+from laneway.core.intent import IntentRow
+from laneway.core.outcome import Outcome
+from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
+from laneway.lanes.eoa.fees import Fee, is_replaced_by
+from laneway.lanes.eoa.lane import EoaLane, restore
+from laneway.lanes.eoa.machine import decide, eoa_kind, resume
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.values import (
+    AttemptsMade,
+    BroadcastReturned,
+    ChainRead,
+    CommandTold,
+    IntentsOffered,
+    LookAtChain,
+    Made,
+    MakeAttempt,
+    NonceProven,
+    NotMade,
+    ProveNonce,
+    ReadFailed,
+    Receipt,
+    SendAttempt,
+    SendResult,
+    TimerFired,
+)
+
+replace = msgspec.structs.replace
+
+LANE = LaneId("evm:1:0xab")
+NODES = ("a", "b")
+SETTINGS = EoaSettings(nodes=NODES, target_tps=1, finality_depth_blocks=3, recycled_max=5)
+
+
+class Tx(msgspec.Struct, frozen=True):
+    """Bytes as the stage's signer makes them."""
+
+    nonce: int
+    intent: str
+    """Empty for a no-op."""
+    cap: int
+    tip: int
+    number: int
+
+    def raw(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+
+def tx_of(raw: bytes) -> Tx:
+    return msgspec.msgpack.decode(raw, type=Tx)
+
+
+class Block(msgspec.Struct):
+    number: int
+    hash: bytes
+    txs: list[bytes]
+
+
+class World:
+    """A chain, two nodes' pools, and all that can go wrong between them and the lane."""
+
+    def __init__(self, seed: int, settings: EoaSettings = SETTINGS) -> None:
+        self.random = Random(seed)
+        self.settings = settings
+        self.kind = eoa_kind(settings)
+        self.now_ms = 1_000_000
+        self.blocks = [Block(0, b"genesis", [])]
+        self.pools: dict[str, dict[int, bytes]] = {node: {} for node in NODES}
+        self.faults = True
+        self.base_fee = 100
+        self.lane: EoaLane = EoaLane(LANE, settings)
+        self.rows: dict[tuple[str, str], RowPut] = {}
+        self.head = b""
+        self.cursors = self.lane.head.cursors
+        self.results: dict[IntentId, Result] = {}
+        self.indexes: dict[str, IntentId] = {}
+        self.backlog: list[IntentRow] = []
+        self.accepted: dict[IntentId, IntentRow] = {}
+        self.out: list[Any] = list(resume(self.lane))
+        self.refuses: set[str] = set()
+        """Intents that the signer cannot make, for good."""
+        self.crashes = 0
+        self.reorgs = 0
+        self.others = 0
+
+    # The caller.
+
+    def accept(self, count: int) -> None:
+        for _ in range(count):
+            seq = len(self.accepted) + 1
+            name = intent_id(seq, seq.to_bytes(10, "big"))
+            row = IntentRow(name, LANE, seq, 0, self.now_ms, None, None, "", b"", name.encode())
+            self.accepted[name] = row
+            self.backlog.append(row)
+            if self.random.random() < 0.05:
+                self.refuses.add(name)
+
+    # The engine.
+
+    def post(self, event: Any) -> None:
+        """One turn: decide, evolve, commit; then the effects may be performed."""
+        before = self.lane_digest(self.lane)
+        decision = decide(self.lane, event)
+        assert self.lane_digest(self.lane) == before, "decide only reads"
+        if isinstance(event, IntentsOffered):
+            for intent in event.intents:
+                self.lane.intents[intent.id] = intent
+        for record in decision.records:
+            for touch in self.kind.evolve(self.lane, record):
+                match touch:
+                    case RowPut():
+                        self.rows[touch.table, touch.key] = touch
+                    case RowKey():
+                        del self.rows[touch.table, touch.key]
+                    case Result():
+                        assert touch.intent not in self.results, "a final answer is written once"
+                        self.results[touch.intent] = touch
+                    case Index():
+                        self.indexes[touch.value] = touch.intent
+        named = {row.intent for row in self.rows.values() if row.intent is not None}
+        self.lane.intents = {one: row for one, row in self.lane.intents.items() if one in named}
+        write = self.kind.head(self.lane, self.kind.deadline(self.lane))
+        self.head = write.state
+        self.cursors = write.cursors
+        assert len(self.head) < 1_024
+        assert self.lane_digest(self.restored()) == self.lane_digest(self.lane)
+        self.out += decision.effects
+        # Every effect is in resume until the record that answers it.
+        kept = resume(self.lane)
+        for effect in decision.effects:
+            if isinstance(effect, SendAttempt):
+                effect = replace(effect, again=True)
+            assert effect in kept, f"{effect} is not in resume"
+
+    def restored(self) -> EoaLane:
+        head = Head(LANE, state=self.head, cursors=self.cursors)
+        rows = tuple(self.rows.values())
+        named = {row.intent for row in rows if row.intent is not None}
+        intents = tuple(row for one, row in self.accepted.items() if one in named)
+        return restore(Rows(head, rows, intents, ()), self.settings)
+
+    def lane_digest(self, lane: EoaLane) -> object:
+        return (
+            msgspec.msgpack.encode(lane.head),
+            dict(lane.slots), dict(lane.nonces), lane.attempts, lane.raws, lane.hashes,
+            set(lane.unsure), set(lane.delayed), lane.returned, lane.free.rows(),
+            set(lane.intents),
+        )  # fmt: skip
+
+    def pull(self) -> None:
+        wanted = self.kind.wants(self.lane)
+        waiting = [
+            row
+            for row in self.backlog
+            if row.seq > self.lane.head.cursors[0] and row.id not in self.results
+        ]
+        if wanted and waiting:
+            self.post(IntentsOffered(self.now_ms, tuple(waiting[: wanted + 1])))
+
+    def crash(self) -> None:
+        self.crashes += 1
+        self.lane = self.restored()
+        self.out = list(resume(self.lane))
+
+    def tick(self) -> None:
+        """The lane's next deadline, if it is near; else some time."""
+        at_ms = self.kind.deadline(self.lane)
+        self.now_ms += self.random.randrange(1, 3_000)
+        if at_ms is not None:
+            if self.random.random() < 0.5:
+                self.now_ms = max(self.now_ms, at_ms)
+            if at_ms <= self.now_ms:
+                self.post(TimerFired(self.now_ms))
+
+    def perform(self) -> None:
+        if not self.out:
+            return
+        effect = self.out.pop(self.random.randrange(len(self.out)))
+        lost = self.faults and self.random.random() < 0.1
+        match effect:
+            case MakeAttempt():
+                made = self.make(effect)
+                if not lost:
+                    self.post(AttemptsMade(self.now_ms, (made,)))
+                else:
+                    self.out.append(effect)
+            case SendAttempt():
+                self.send(effect)
+            case LookAtChain():
+                self.post(ReadFailed(self.now_ms) if lost else self.look(effect))
+            case ProveNonce():
+                self.post(NonceProven(self.now_ms, effect.nonce, self.prove(effect.nonce, lost)))
+            case _:
+                raise AssertionError(effect)
+
+    def make(self, effect: MakeAttempt) -> Made | NotMade:
+        intent = effect.payload.decode()
+        if intent in self.refuses:
+            return NotMade(effect.slot, effect.number, final=True, reason="it reverts")
+        if self.faults and self.random.random() < 0.1:
+            return NotMade(effect.slot, effect.number, final=False, reason="signer is away")
+        cap = max(effect.floor.cap, effect.market.cap)
+        tip = max(effect.floor.tip, effect.market.tip)
+        tx = Tx(effect.nonce, intent, cap, tip, effect.number)
+        raw = tx.raw()
+        return Made(effect.slot, effect.number, raw, digest(raw), Fee(cap, tip), 21_000, cap)
+
+    def send(self, effect: SendAttempt) -> None:
+        results = []
+        for node in effect.nodes:
+            outcome, final, reason = self.offer(node, effect.raw)
+            if self.faults and self.random.random() < 0.2:
+                outcome, final, reason = Outcome.UNKNOWN, False, "no answer"
+            results.append(
+                SendResult(
+                    effect.slot,
+                    effect.number,
+                    node,
+                    outcome,
+                    first=not effect.again,
+                    final=final,
+                    reason=reason,
+                )
+            )
+        self.post(BroadcastReturned(self.now_ms, tuple(results)))
+
+    # The chain.
+
+    def count(self) -> int:
+        return sum(len(block.txs) for block in self.blocks)
+
+    def offer(self, node: str, raw: bytes) -> tuple[Outcome, bool, str]:
+        tx = tx_of(raw)
+        if tx.nonce < self.count():
+            return Outcome.UNKNOWN, False, "nonce too low"
+        if self.faults and self.random.random() < 0.1:
+            return Outcome.REFUSED, True, "underpriced"
+        held = self.pools[node].get(tx.nonce)
+        if held is not None and held != raw:
+            other = tx_of(held)
+            if not is_replaced_by(Fee(other.cap, other.tip), Fee(tx.cap, tx.tip)):
+                return Outcome.UNKNOWN, False, "replacement transaction underpriced"
+        self.pools[node][tx.nonce] = raw
+        return Outcome.ACCEPTED, False, ""
+
+    def mine(self) -> None:
+        pool = self.pools[self.random.choice(NODES)]
+        txs: list[bytes] = []
+        count = self.count()
+        if self.faults and self.random.random() < 0.02:
+            self.others += 1
+            txs.append(Tx(count, f"other{self.others}", 1, 1, 0).raw())
+        while count + len(txs) in pool and self.random.random() < 0.8:
+            txs.append(pool[count + len(txs)])
+        number = len(self.blocks)
+        salt = self.random.getrandbits(64).to_bytes(8, "big")
+        self.blocks.append(Block(number, salt, txs))
+        for one in self.pools.values():
+            for nonce in [nonce for nonce in one if nonce < self.count()]:
+                del one[nonce]
+
+    def reorg(self) -> None:
+        depth = self.random.randrange(1, self.settings.finality_depth_blocks)
+        if len(self.blocks) <= depth + 1:
+            return
+        self.reorgs += 1
+        length = len(self.blocks)
+        del self.blocks[-depth:]
+        while len(self.blocks) < length:
+            self.mine()
+
+    def drop(self) -> None:
+        pool = self.pools[self.random.choice(NODES)]
+        if pool:
+            del pool[self.random.choice(sorted(pool))]
+
+    def look(self, effect: LookAtChain) -> ChainRead:
+        tip = self.blocks[-1]
+        fork: int | None = None
+        known = effect.block
+        if effect.block_hash and (
+            known >= len(self.blocks) or self.blocks[known].hash != effect.block_hash
+        ):
+            # A node tells where the branches part; the stage knows that no deeper one happens.
+            fork = known = max(
+                0, min(known, len(self.blocks)) - self.settings.finality_depth_blocks
+            )
+        new = self.blocks[known + 1 :] if effect.block_hash else []
+        receipts = [
+            Receipt(digest(raw), block.number, block.hash, ok=True)
+            for block in new
+            for raw in block.txs
+            if digest(raw) in effect.hashes
+        ]
+        return ChainRead(
+            self.now_ms, self.count(), self.count(), 10**20, self.base_fee, 1, tip.number,
+            tip.hash, tuple(receipts), fork,
+        )  # fmt: skip
+
+    def prove(self, nonce: int, lost: bool) -> Receipt | None:
+        if lost:
+            return None
+        place = 0
+        for block in self.blocks:
+            for raw in block.txs:
+                if place == nonce:
+                    return Receipt(digest(raw), block.number, block.hash, ok=True)
+                place += 1
+        return None
+
+    # All of it.
+
+    def step(self) -> None:
+        chosen = self.random.random()
+        if chosen < 0.35 or not self.faults:
+            self.perform()
+            for _ in range(0 if self.faults else len(self.out)):
+                self.perform()
+        if chosen < 0.35:
+            pass
+        elif chosen < 0.55:
+            self.pull()
+        elif chosen < 0.75:
+            self.tick()
+        elif chosen < 0.9:
+            self.mine()
+        elif not self.faults:
+            self.perform()
+        elif chosen < 0.93:
+            self.crash()
+        elif chosen < 0.95:
+            self.reorg()
+        elif chosen < 0.97:
+            self.drop()
+        elif chosen < 0.98:
+            self.cancel()
+        else:
+            self.accept(1)
+
+    def cancel(self) -> None:
+        open_ = [row for row in self.accepted.values() if row.id not in self.results]
+        if open_:
+            row = self.random.choice(open_)
+            command = Command(
+                1, LANE, "cancel", self.now_ms, intent=row.id, seq=row.seq, size=row.size()
+            )
+            self.post(CommandTold(self.now_ms, command))
+
+    def mined(self) -> list[str]:
+        """The intents on chain, in its order; no-ops and others left out."""
+        txs = [tx_of(raw) for block in self.blocks for raw in block.txs]
+        return [tx.intent for tx in txs if tx.intent and not tx.intent.startswith("other")]
+
+    def is_over(self) -> bool:
+        return len(self.results) == len(self.accepted)
+
+
+def digest(raw: bytes) -> bytes:
+    from hashlib import blake2b
+
+    return blake2b(raw, digest_size=32).digest()
+
+
+def run(seed: int, *, intents: int = 12, steps: int = 400, settle: int = 4_000) -> World:
+    world = World(seed)
+    world.accept(intents)
+    for _ in range(steps):
+        world.step()
+    world.faults = False
+    todo = deque(range(settle))
+    while todo and not world.is_over():
+        todo.popleft()
+        world.step()
+    return world
