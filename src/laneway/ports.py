@@ -3,7 +3,7 @@
 from asyncio import Future
 from collections.abc import AsyncIterator, Sequence
 from enum import Enum
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -22,6 +22,10 @@ from laneway.core.rows import (
     Rows,
     Write,
 )
+
+if TYPE_CHECKING:
+    # The curve is an extra (`evm`); contracts need none of it.
+    from laneway.evm.secp256k1 import Signature
 
 
 class Alive(Struct, frozen=True):
@@ -220,3 +224,31 @@ class ContractHost(Protocol):
         """Height and block from one view of the chain, no older than the host's own answers."""
 
     async def close(self) -> None: ...
+
+
+class Signer(Protocol):
+    """Signs for one EVM account, whose key the engine never sees.
+
+    It is given the payload, not its hash: some remote signers hash what they are sent, and only
+    sign what they have hashed themselves. It may be called hundreds of times at once, and bounds
+    by itself what it asks of the world.
+    """
+
+    address: bytes
+    """The account, 20 bytes. Every signature is checked to be its own."""
+
+    async def sign(self, payload: bytes) -> "Signature":
+        """Sign keccak(payload); for a transaction, payload is the encoding that is hashed.
+
+        The signature has the lower s, and recovers to `address`. SignerRefused is final for this
+        payload, SignerUnreachable is not; neither leaves anything behind.
+        """
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class PromptSigner(Protocol):
+    """A Signer that holds its key itself and answers at once: there is nothing to wait for."""
+
+    def sign_now(self, payload: bytes) -> "Signature": ...

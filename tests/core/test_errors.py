@@ -20,6 +20,9 @@ from laneway.core.errors import (
     LanewayError,
     LeaseLost,
     RetryUnfit,
+    SignerError,
+    SignerRefused,
+    SignerUnreachable,
     StoreBusy,
     StoreClosed,
     StoreCorrupt,
@@ -46,6 +49,8 @@ ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
     (Draining(), CallerError, "later", False),
     (ChainUnreachable("http://node", "no route"), ChainError, "later", False),
     (ChainUnreadable("http://node", "<html>"), ChainError, "after_check", None),
+    (SignerRefused("kms:1", "not allowed"), SignerError, "never", False),
+    (SignerUnreachable("kms:1", "HTTP 500"), SignerError, "later", False),
     (StoreBusy("locked"), StoreError, "later", False),
     (StoreFull("a.db"), StoreError, "later", False),
     (StoreRefused("a.db", "read-only"), StoreError, "never", False),
@@ -102,6 +107,10 @@ def test_the_message_is_built_from_the_operands() -> None:
     assert (second.intent, second.reason) == ("tx_1", "it is confirmed")
     gone = ChainUnreachable("http://node", "no route")
     assert (gone.endpoint, gone.problem) == ("http://node", "no route")
+    refused = SignerRefused("kms:1", "not allowed")
+    assert (refused.signer, refused.problem) == ("kms:1", "not allowed")
+    away = SignerUnreachable("kms:1", "HTTP 500")
+    assert (away.signer, away.problem) == ("kms:1", "HTTP 500")
     assert StoreRefused("a.db", "read-only").path == "a.db"
     assert StoreCorrupt("a.db", "page 3").problem == "page 3"
     assert StoreClosed("a.db", "EIO").path == "a.db"

@@ -1,9 +1,12 @@
 """The curve: what one signs the other recovers, and the published example."""
 
+import copy
+import pickle
+
 import pytest
 
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HALF_N, N, Signature, address, recover, sign
+from laneway.evm.secp256k1 import HALF_N, HeldKey, N, Signature, address, recover, sign
 
 SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
 DIGEST = bytes.fromhex("daf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53")
@@ -37,3 +40,24 @@ def test_a_signature_has_the_lower_s() -> None:
 )
 def test_what_nobody_can_have_signed_has_no_address(signature: Signature) -> None:
     assert recover(DIGEST, signature) is None
+
+
+def test_a_held_key_signs_as_its_secret_does() -> None:
+    held = HeldKey(SECRET)
+    assert held.address == address(SECRET)
+    assert held.sign(DIGEST) == sign(DIGEST, SECRET)
+
+
+def test_a_held_key_shows_its_account_alone_and_is_not_copied() -> None:
+    held = HeldKey(SECRET)
+    assert repr(held) == str(held) == f"HeldKey(address={address(SECRET)!r})"
+    with pytest.raises(TypeError):
+        pickle.dumps(held)
+    with pytest.raises(TypeError):
+        copy.deepcopy(held)
+
+
+@pytest.mark.parametrize("secret", [b"", b"\1" * 31, b"\1" * 33, bytes(32), N.to_bytes(32, "big")])
+def test_what_is_no_secret_of_the_curve_is_refused(secret: bytes) -> None:
+    with pytest.raises(ValueError):
+        HeldKey(secret)

@@ -37,9 +37,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
     "apikey": ("laneway.cli.apikey:apikey", "Make an API key; only its hash is kept."),
+    "key": ("laneway.cli.key:key", "Make, import and list keystores; check a signer."),
     "doctor": ("laneway.cli.doctor:doctor", "Check this machine, its SQLite and the database."),
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }
+
+EVM_PACKAGES = ("coincurve", "cryptography", "sha3")
+"""Those of the extra `evm`, without which there are no accounts and no keys."""
 
 
 class LateGroup(click.Group):
@@ -84,7 +88,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain(str(error))
         return EXIT_TEMPORARY
     except ModuleNotFoundError as error:
-        complain(f"the package {error.name} is not installed here; run: pip install laneway")
+        wanted = "'laneway[evm]'" if error.name in EVM_PACKAGES else "laneway"
+        complain(f"the package {error.name} is not installed here; run: pip install {wanted}")
         return EXIT_FAILED
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED

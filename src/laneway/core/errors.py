@@ -6,6 +6,8 @@ LanewayError
 │   ├── CommandUnfit · RetryUnfit · LaneFull · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
+├── SignerError   who holds the key; nothing was signed
+│   ├── SignerRefused · SignerUnreachable
 ├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
 │   │             unknown: StoreUnknown, StoreCorrupt, StoreClosed
 └── Bug           an invariant is broken; the lane stops
@@ -154,6 +156,35 @@ class ChainUnreadable(ChainError):
         self.endpoint = endpoint
         self.answer = answer
         super().__init__(f"{endpoint} answered with something unreadable: {answer[:200]}")
+
+
+class SignerError(LanewayError):
+    """No signature came back. One that was made and lost is no harm: nobody else can send it."""
+
+    code = "signer_error"
+
+
+class SignerRefused(SignerError):
+    """This request gets no signature, now or later; another request may."""
+
+    code = "signer_refused"
+
+    def __init__(self, signer: str, problem: str) -> None:
+        self.signer = signer
+        self.problem = problem
+        super().__init__(f"{signer} refused to sign: {problem}")
+
+
+class SignerUnreachable(SignerError):
+    """The same request may get its signature later, once the signer or a person is back."""
+
+    code = "signer_unreachable"
+    retry = "later"
+
+    def __init__(self, signer: str, problem: str) -> None:
+        self.signer = signer
+        self.problem = problem
+        super().__init__(f"{signer} gave no signature: {problem}; ask again later")
 
 
 class StoreError(LanewayError):

@@ -1,7 +1,9 @@
 """The curve of EVM accounts: sign, recover, address. libsecp256k1 does the work, in constant time.
 
-Secrets pass through and are never kept, shown or put into an error.
+Secrets are never shown or put into an error, and only a HeldKey keeps one.
 """
+
+from typing import NoReturn
 
 from coincurve import PrivateKey, PublicKey
 from msgspec import Struct
@@ -21,7 +23,11 @@ class Signature(Struct, frozen=True, gc=False):
 
 def sign(digest: bytes, secret: bytes) -> Signature:
     """Deterministic (RFC 6979), with the lower s."""
-    raw = PrivateKey(secret).sign_recoverable(digest, hasher=None)
+    return sign_by(PrivateKey(secret), digest)
+
+
+def sign_by(key: PrivateKey, digest: bytes) -> Signature:
+    raw = key.sign_recoverable(digest, hasher=None)
     r, s = int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:64], "big")
     return Signature(raw[64], r, s)
 
@@ -48,3 +54,25 @@ def address(secret: bytes) -> bytes:
 def address_of(public: bytes) -> bytes:
     """The account of an uncompressed public key."""
     return keccak(public[1:])[12:]
+
+
+class HeldKey:
+    """A secret made ready once, which costs as much as a signature. It shows its account alone."""
+
+    __slots__ = ("_key", "address")
+
+    def __init__(self, secret: bytes) -> None:
+        """ValueError where this is no secret of the curve; the error does not show it."""
+        if len(secret) != 32:
+            raise ValueError("a secret has 32 bytes")
+        self._key = PrivateKey(secret)
+        self.address = address_of(self._key.public_key.format(compressed=False))
+
+    def sign(self, digest: bytes) -> Signature:
+        return sign_by(self._key, digest)
+
+    def __repr__(self) -> str:
+        return f"HeldKey(address={self.address!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a key is not copied or written anywhere")

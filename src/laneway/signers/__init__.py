@@ -1,1 +1,1 @@
-"""Who signs: keystore, environment, file, remote."""
+"""Who holds the keys: keystores, the environment, files, remote signers. No secret leaves here."""

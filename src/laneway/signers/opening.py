@@ -1,0 +1,113 @@
+"""From a signer's address in a configuration to the signer: SCHEME:PLACE.
+
+| scheme | place |
+|---|---|
+| keystore | a file of Web3 secret storage 3; its password comes from a file or the environment |
+| file | a file with 64 hex digits that only its owner may read |
+| env | a variable with 64 hex digits |
+| web3signer | http://HOST:PORT#ADDRESS |
+| aws-kms | the id, alias or ARN of a key |
+
+A key itself is never part of it.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from laneway.ports import Signer
+from laneway.signers.errors import SignerUnusable
+from laneway.signers.keystore import decrypt
+from laneway.signers.kms import Kms, open_kms
+from laneway.signers.limits import KEYSTORE_BYTES_MAX
+from laneway.signers.local import LocalSigner
+from laneway.signers.secrets import (
+    PASSWORD_FILE_VARIABLE,
+    PASSWORD_VARIABLE,
+    find_password,
+    parse_secret,
+    read_limited,
+    read_secret,
+)
+from laneway.signers.shown import is_like_a_key
+from laneway.signers.web3signer import Web3Signer
+
+SCHEMES = ("keystore", "file", "env", "web3signer", "aws-kms")
+NOT_BUILT = ("gcp-kms", "azure-kv", "vault-kv")
+
+
+async def open_signer(
+    uri: str,
+    *,
+    password_file: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    kms: Kms | None = None,
+) -> Signer:
+    """Open the signer that `uri` names. SignerUnusable says what a person must mend;
+    SignerUnreachable, from a key store alone, may be tried again.
+
+    A keystore takes about a second, on a thread of its own.
+    """
+    environ = os.environ if environ is None else environ
+    scheme, place = split(uri)
+    if scheme == "env":
+        return from_environment(place, environ)
+    if scheme == "file":
+        return await asyncio.to_thread(from_file, place)
+    if scheme == "keystore":
+        return await asyncio.to_thread(from_keystore, place, password_file, environ)
+    if scheme == "web3signer":
+        url, _, holder = place.partition("#")
+        return Web3Signer(url, holder)
+    if kms is None:
+        problem = "the program must bring the calls to AWS: open_signer(…, kms=…)"
+        raise SignerUnusable(uri, problem)
+    return await open_kms(place, kms)
+
+
+def split(uri: str) -> tuple[str, str]:
+    scheme, _, place = uri.partition(":")
+    if is_like_a_key(uri) or is_like_a_key(place):
+        # Not shown, and not "unknown scheme": it is a secret in the wrong place.
+        raise SignerUnusable(
+            "signer",
+            "this looks like a key itself, which has no place here; "
+            "put it into a file that only you may read and say file:PATH",
+        )
+    if scheme in NOT_BUILT:
+        raise SignerUnusable(scheme, f"not built yet; there is {', '.join(SCHEMES)}")
+    if scheme not in SCHEMES:
+        known = ", ".join(f"{name}:" for name in SCHEMES)
+        raise SignerUnusable("signer", f"its address begins with one of {known}")
+    if not place:
+        raise SignerUnusable(scheme, "something belongs behind the colon")
+    return scheme, place
+
+
+def from_environment(name: str, environ: Mapping[str, str]) -> LocalSigner:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise SignerUnusable("env", "behind the colon belongs the name of a variable")
+    given = environ.get(name)
+    if given is None:
+        raise SignerUnusable(f"env:{name}", "there is no such variable")
+    return LocalSigner(f"env:{name}", parse_secret(f"env:{name}", os.fsencode(given)))
+
+
+def from_file(place: str) -> LocalSigner:
+    content = read_secret(str(Path(place).expanduser()))
+    return LocalSigner(f"file:{place}", parse_secret(f"file:{place}", content))
+
+
+def from_keystore(place: str, password_file: str | None, environ: Mapping[str, str]) -> LocalSigner:
+    name = f"keystore:{place}"
+    content = read_limited(str(Path(place).expanduser()), KEYSTORE_BYTES_MAX, private=False)
+    password = find_password(password_file, environ)
+    if password is None:
+        problem = (
+            f"no password; name a file that holds it in {PASSWORD_FILE_VARIABLE}, "
+            f"or set {PASSWORD_VARIABLE}"
+        )
+        raise SignerUnusable(name, problem)
+    return LocalSigner(name, decrypt(name, content, password))
