@@ -5,6 +5,7 @@ memory; every effect that was ordered must be in `resume` until a record answers
 """
 
 from collections import deque
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -101,7 +102,8 @@ class World:
         for _ in range(count):
             seq = len(self.accepted) + 1
             name = intent_id(seq, seq.to_bytes(10, "big"))
-            row = IntentRow(name, LANE, seq, 0, self.now_ms, None, None, "", b"", name.encode())
+            until_ms = self.now_ms + 5_000 if self.random.random() < 0.05 else None
+            row = IntentRow(name, LANE, seq, 0, self.now_ms, until_ms, None, "", b"", name.encode())
             self.accepted[name] = row
             self.backlog.append(row)
             if self.random.random() < 0.05:
@@ -117,7 +119,18 @@ class World:
         if isinstance(event, IntentsOffered):
             for intent in event.intents:
                 self.lane.intents[intent.id] = intent
-        for record in decision.records:
+        self.apply(decision.records)
+        self.out += decision.effects
+        # Every effect is in resume until the record that answers it.
+        kept = resume(self.lane)
+        for effect in decision.effects:
+            if isinstance(effect, SendAttempt):
+                effect = replace(effect, again=True)
+            assert effect in kept, f"{effect} is not in resume"
+
+    def apply(self, records: Sequence[Any]) -> None:
+        """Fold records into the lane and commit its rows; the lane equals what they restore."""
+        for record in records:
             for touch in self.kind.evolve(self.lane, record):
                 match touch:
                     case RowPut():
@@ -136,13 +149,6 @@ class World:
         self.cursors = write.cursors
         assert len(self.head) < 1_024
         assert self.lane_digest(self.restored()) == self.lane_digest(self.lane)
-        self.out += decision.effects
-        # Every effect is in resume until the record that answers it.
-        kept = resume(self.lane)
-        for effect in decision.effects:
-            if isinstance(effect, SendAttempt):
-                effect = replace(effect, again=True)
-            assert effect in kept, f"{effect} is not in resume"
 
     def restored(self) -> EoaLane:
         head = Head(LANE, state=self.head, cursors=self.cursors)
@@ -210,7 +216,10 @@ class World:
         if intent in self.refuses:
             return NotMade(effect.slot, effect.number, final=True, reason="it reverts")
         if self.faults and self.random.random() < 0.1:
-            return NotMade(effect.slot, effect.number, final=False, reason="signer is away")
+            poor = self.random.random() < 0.1
+            return NotMade(
+                effect.slot, effect.number, final=False, reason="signer is away", broke=poor
+            )
         cap = max(effect.floor.cap, effect.market.cap)
         tip = max(effect.floor.tip, effect.market.tip)
         tx = Tx(effect.nonce, intent, cap, tip, effect.number)
@@ -231,12 +240,18 @@ class World:
                     outcome,
                     first=not effect.again,
                     final=final,
+                    hopeless=reason == "oversized",
+                    broke=reason == "insufficient funds",
                     reason=reason,
                 )
             )
         self.post(BroadcastReturned(self.now_ms, tuple(results)))
 
     # The chain.
+
+    def balance(self) -> int:
+        """More than msgpack's integers can say; someone tops it up in the end."""
+        return 10**20 if self.faults else 2 * 10**20
 
     def count(self) -> int:
         return sum(len(block.txs) for block in self.blocks)
@@ -245,8 +260,9 @@ class World:
         tx = tx_of(raw)
         if tx.nonce < self.count():
             return Outcome.UNKNOWN, False, "nonce too low"
-        if self.faults and self.random.random() < 0.1:
-            return Outcome.REFUSED, True, "underpriced"
+        if self.faults and self.random.random() < 0.15:
+            words = ("underpriced", "underpriced", "oversized", "insufficient funds")
+            return Outcome.REFUSED, True, self.random.choice(words)
         held = self.pools[node].get(tx.nonce)
         if held is not None and held != raw:
             other = tx_of(held)
@@ -305,7 +321,7 @@ class World:
             if digest(raw) in effect.hashes
         ]
         return ChainRead(
-            self.now_ms, self.count(), self.count(), 10**20, self.base_fee, 1, tip.number,
+            self.now_ms, self.count(), self.count(), self.balance(), self.base_fee, 1, tip.number,
             tip.hash, tuple(receipts), fork,
         )  # fmt: skip
 
@@ -344,19 +360,24 @@ class World:
             self.reorg()
         elif chosen < 0.97:
             self.drop()
-        elif chosen < 0.98:
-            self.cancel()
+        elif chosen < 0.985:
+            self.command()
         else:
             self.accept(1)
 
-    def cancel(self) -> None:
+    def command(self) -> None:
+        verb = self.random.choice(("cancel", "cancel", "bump", "pause", "reset-nonce", "dance"))
         open_ = [row for row in self.accepted.values() if row.id not in self.results]
-        if open_:
-            row = self.random.choice(open_)
-            command = Command(
-                1, LANE, "cancel", self.now_ms, intent=row.id, seq=row.seq, size=row.size()
-            )
-            self.post(CommandTold(self.now_ms, command))
+        row = self.random.choice(open_) if open_ and verb in ("cancel", "bump") else None
+        if row is None and verb in ("cancel", "bump"):
+            return
+        self.tell(verb, row)
+
+    def tell(self, verb: str, row: IntentRow | None = None) -> None:
+        command = Command(1, LANE, verb, self.now_ms, "why", "ann")
+        if row is not None:
+            command = replace(command, intent=row.id, seq=row.seq, size=row.size())
+        self.post(CommandTold(self.now_ms, command))
 
     def mined(self) -> list[str]:
         """The intents on chain, in its order; no-ops and others left out."""
@@ -373,14 +394,97 @@ def digest(raw: bytes) -> bytes:
     return blake2b(raw, digest_size=32).digest()
 
 
-def run(seed: int, *, intents: int = 12, steps: int = 400, settle: int = 4_000) -> World:
-    world = World(seed)
+def various(seed: int) -> EoaSettings:
+    """Every third world gives free numbers to anyone, every fourth has a cap on fees."""
+    return replace(
+        SETTINGS,
+        recycled="any" if seed % 3 == 1 else "returned",
+        fee_wei_max=1_000 if seed % 4 == 1 else None,
+        cost_wei_max=5_000 if seed % 4 == 2 else None,
+        recycled_max=1 if seed % 5 == 1 else 5,
+    )
+
+
+def run(
+    seed: int,
+    *,
+    intents: int = 12,
+    steps: int = 400,
+    settle: int = 4_000,
+    settings: EoaSettings | None = None,
+) -> World:
+    """A world with faults, and then one without, until all is final."""
+    world = World(seed, settings or various(seed))
     world.accept(intents)
     for _ in range(steps):
         world.step()
     world.faults = False
+    world.tell("resume")
     todo = deque(range(settle))
     while todo and not world.is_over():
         todo.popleft()
         world.step()
     return world
+
+
+# Stories: the same world without chance, driven by hand.
+
+
+def begun(count: int, **settings: Any) -> World:
+    """An account at number 0 with so many intents that were given numbers."""
+    world = World(1, replace(SETTINGS, **settings))
+    world.faults = False
+    world.post(world.look(world.out.pop()))
+    for _ in range(count):
+        seq = len(world.accepted) + 1
+        name = intent_id(seq, seq.to_bytes(10, "big"))
+        row = IntentRow(name, LANE, seq, 0, world.now_ms, None, None, "", b"", name.encode())
+        world.accepted[name] = row
+        world.backlog.append(row)
+    world.pull()
+    return world
+
+
+def make_all(world: World) -> None:
+    """Every attempt that is to be made is made."""
+    todo = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    world.out = [effect for effect in world.out if not isinstance(effect, MakeAttempt)]
+    for effect in todo:
+        world.post(AttemptsMade(world.now_ms, (world.make(effect),)))
+
+
+def refuse(world: World, slot: int, number: int, **words: Any) -> None:
+    """Every node refuses it for good."""
+    results = tuple(
+        SendResult(slot, number, node, Outcome.REFUSED, final=True, reason="no", **words)
+        for node in NODES
+    )
+    world.post(BroadcastReturned(world.now_ms, results))
+
+
+def take(world: World, slot: int, number: int = 1) -> None:
+    results = tuple(SendResult(slot, number, node, Outcome.ACCEPTED) for node in NODES)
+    world.post(BroadcastReturned(world.now_ms, results))
+
+
+def later(world: World, ms: int) -> None:
+    world.now_ms += ms
+    world.post(TimerFired(world.now_ms))
+
+
+def other(world: World, nonce: int, block: int) -> None:
+    """Someone else's transaction stands at this number."""
+    receipt = Receipt(b"other" * 6, block, b"b", ok=True)
+    world.post(NonceProven(world.now_ms, nonce, receipt))
+
+
+def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: Any) -> None:
+    world.post(
+        ChainRead(
+            world.now_ms, latest, latest, 10**19, 100, 1, block, bytes([block]), receipts, **words
+        )
+    )
+
+
+def receipt(world: World, slot: int, number: int, block: int, *, ok: bool = True) -> Receipt:
+    return Receipt(world.lane.attempts[slot][number].hash, block, bytes([block]), ok=ok)

@@ -1,0 +1,140 @@
+"""What answers prove."""
+
+import pytest
+from tests.lanes.eoa.stage import NODES, begun, later, make_all, refuse, run, take
+from tests.lanes.eoa.test_laws import check
+
+from laneway.core.outcome import Outcome
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.values import (
+    AttemptsMade,
+    BroadcastReturned,
+    Made,
+    NotMade,
+    SendAttempt,
+    SendResult,
+)
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept_whatever_is_answered() -> None:
+    for seed in range(40):
+        check(run(seed, steps=300))
+
+
+def test_numbers_are_offered_without_a_gap() -> None:
+    world = begun(3)
+    first, second, third = world.out
+    world.out = []
+    world.post(AttemptsMade(world.now_ms, (world.make(third), world.make(second))))
+    assert world.out == []
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    sent = [effect.slot for effect in world.out if isinstance(effect, SendAttempt)]
+    assert sent == [1, 2, 3]
+    assert world.lane.head.offered_next == 3
+
+
+def test_one_that_can_never_be_made_falls_out_and_those_above_move_down() -> None:
+    world = begun(3)
+    first, second, third = world.out
+    world.out = []
+    made = (world.make(first), NotMade(second.slot, 1, final=True, reason="it reverts"))
+    world.post(AttemptsMade(world.now_ms, (*made, world.make(third))))
+    assert [result.status for result in world.results.values()] == ["refused"]
+    intents = list(world.accepted)
+    assert {slot.nonce: slot.intent for slot in world.lane.slots.values()} == {
+        0: intents[0],
+        1: intents[2],
+    }
+    make_all(world)
+    assert world.lane.head.offered_next == 2
+    # The bytes that were made for its old number are never sent.
+    assert all(attempt.number > 1 for attempt in world.lane.attempts[3].values())
+
+
+def test_an_attempt_above_its_cap_is_parked_until_it_is_cheaper() -> None:
+    world = begun(1, fee_wei_max=50)
+    make_all(world)
+    (slot,) = world.lane.slots.values()
+    assert slot.delayed
+    assert slot.wait_reason == "parked_by_cap"
+    world = begun(1, spend_wei_max=10)
+    (effect,) = world.out
+    world.post(AttemptsMade(world.now_ms, (Made(1, 1, b"r", b"h", Fee(1, 1), 1, 11),)))
+    assert world.lane.slots[1].wait_reason == "parked_by_cap"
+    assert effect.slot == 1
+
+
+def test_who_cannot_pay_waits_and_nothing_new_is_given_out() -> None:
+    world = begun(1)
+    poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
+    world.post(AttemptsMade(world.now_ms, (poor,)))
+    assert world.lane.head.broke
+    assert world.kind.wants(world.lane) == 0
+    assert world.lane.slots[1].wait_reason == "out_of_funds"
+
+
+def test_a_number_below_others_that_can_never_be_made_is_free_for_a_no_op() -> None:
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1)
+    assert world.lane.free.rows() == {0: 1}
+    world.tick()
+    world.now_ms += 2_000
+    later(world, 0)
+    (again,) = [effect for effect in world.out if getattr(effect, "nonce", None) == 0]
+    world.post(AttemptsMade(world.now_ms, (NotMade(again.slot, 1, final=True, reason="x"),)))
+    assert [result.status for result in world.results.values()] == ["refused"]
+    assert world.lane.free.rows() == {0: 1}
+    later(world, 2_000)
+    assert [slot.purpose for slot in world.lane.slots.values() if slot.nonce == 0] == ["noop"]
+
+
+def test_a_late_answer_changes_nothing() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    before = world.lane.attempts[1][1]
+    refuse(world, 1, 1)
+    world.post(BroadcastReturned(world.now_ms, ()))
+    assert world.lane.attempts[1][1] == before
+    world.post(AttemptsMade(world.now_ms, (NotMade(9, 1, final=True, reason="x"),)))
+    refuse(world, 9, 1)
+
+
+def test_a_refusal_frees_the_number_and_an_unknown_answer_keeps_it() -> None:
+    world = begun(1)
+    make_all(world)
+    unsure = SendResult(1, 1, NODES[0], Outcome.UNKNOWN, reason="no answer")
+    sure = SendResult(1, 1, NODES[1], Outcome.REFUSED, final=True, reason="no")
+    world.post(BroadcastReturned(world.now_ms, (unsure, sure)))
+    assert world.lane.slots[1].nonce == 0
+    again = SendResult(1, 1, NODES[0], Outcome.REFUSED, first=False, final=True, reason="no")
+    world.post(BroadcastReturned(world.now_ms, (again,)))
+    assert 1 in world.lane.slots, "what may have been taken before is not freed by a refusal"
+
+
+def test_what_no_bytes_can_mend_is_refused_for_good() -> None:
+    world = begun(1)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    assert [result.status for result in world.results.values()] == ["refused"]
+    assert world.lane.head.nonce_next == 0
+
+
+def test_a_refusal_for_lack_of_funds_waits_longer() -> None:
+    world = begun(1)
+    make_all(world)
+    refuse(world, 1, 1, broke=True)
+    assert world.lane.head.broke
+    assert world.lane.head.retake_ms == world.now_ms + world.settings.funds_retry_ms
+
+
+def test_a_cancelled_number_that_every_node_refuses_is_cancelled() -> None:
+    world = begun(1)
+    make_all(world)
+    world.tell("cancel", next(iter(world.accepted.values())))
+    make_all(world)
+    for number in (1, 2):
+        refuse(world, 1, number)
+    assert [result.status for result in world.results.values()] == ["cancelled"]

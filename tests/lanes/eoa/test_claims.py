@@ -1,0 +1,84 @@
+"""Who is given which number."""
+
+import pytest
+from tests.lanes.eoa.stage import begun, later, make_all, refuse, replace, run
+from tests.lanes.eoa.test_laws import check
+
+from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
+from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.tries import NOTHING
+from laneway.lanes.eoa.values import ModeChanged
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept_whoever_takes_which_number() -> None:
+    for seed in range(40):
+        check(run(seed, steps=300))
+
+
+def test_before_the_account_was_read_nobody_gets_a_number() -> None:
+    lane = EoaLane(begun(0).lane.id, EoaSettings())
+    assert (budget(lane), wants(lane)) == (0, 0)
+    assert claim_offered(lane, (), 1) is NOTHING
+
+
+def test_the_window_bounds_what_is_in_flight() -> None:
+    world = begun(30)
+    assert len(world.lane.slots) == 16
+    assert wants(world.lane) == 0
+
+
+def test_what_came_too_late_is_expired_in_its_turn() -> None:
+    world = begun(0)
+    world.accept(1)
+    row = replace(next(iter(world.accepted.values())), valid_until_ms=world.now_ms - 1)
+    world.accepted[row.id] = row
+    world.backlog[:] = [row]
+    world.pull()
+    assert world.results[row.id].status == "expired"
+
+
+def test_a_returned_intent_that_came_too_late_is_expired_and_its_number_filled() -> None:
+    world = begun(2)
+    make_all(world)
+    first = next(iter(world.accepted.values()))
+    refuse(world, 1, 1)
+    assert wants(world.lane) == 0
+    late = replace(first, valid_until_ms=world.now_ms)
+    world.accepted[first.id] = world.lane.intents[first.id] = late
+    later(world, 5_000)
+    assert world.results[first.id].status == "expired"
+    assert [slot.purpose for slot in world.lane.slots.values() if slot.nonce == 0] == ["noop"]
+
+
+def test_with_free_numbers_for_anyone_too_many_of_them_stop_new_ones() -> None:
+    world = begun(8, recycled="any", recycled_max=1)
+    make_all(world)
+    for slot in (1, 2, 3):
+        refuse(world, slot, 1, hopeless=True)
+    assert world.lane.free.count == 3
+    assert wants(world.lane) == 0
+    world = begun(8, recycled="any")
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    world.accept(1)
+    world.pull()
+    assert 0 in world.lane.nonces, "the seed's rule: the next one takes it"
+
+
+def test_with_free_numbers_for_returned_alone_nobody_overtakes() -> None:
+    world = begun(3)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    assert world.lane.free.count == 1
+    assert wants(world.lane) == 0
+
+
+def test_a_paused_lane_gives_out_nothing() -> None:
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1)
+    world.apply([ModeChanged("paused", "", "", 1)])
+    assert retake(world.lane, world.now_ms) is NOTHING
+    assert wants(world.lane) == 0

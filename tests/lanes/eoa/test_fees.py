@@ -1,0 +1,42 @@
+"""Fee arithmetic, by tables."""
+
+import pytest
+
+from laneway.lanes.eoa.fees import Fee, bumped, fresh, is_replaced_by, replacing, rising
+
+
+def test_a_first_offer_leaves_room_for_a_rising_base_fee() -> None:
+    assert fresh(100, 3) == Fee(203, 3)
+
+
+@pytest.mark.parametrize(
+    ("wei", "least"), [(0, 1), (1, 2), (7, 8), (8, 9), (100, 113), (1000, 1125)]
+)
+def test_a_replacement_rises_by_an_eighth_and_at_least_by_one_wei(wei: int, least: int) -> None:
+    assert rising(wei) == least
+
+
+@pytest.mark.parametrize(
+    ("last", "market", "expected"),
+    [
+        (Fee(100, 10), Fee(50, 5), Fee(113, 12)),
+        (Fee(100, 10), Fee(200, 20), Fee(240, 24)),
+        (Fee(10, 10), Fee(1, 1), Fee(12, 12)),
+        (Fee(1, 0), Fee(1, 90), Fee(108, 108)),
+    ],
+)
+def test_a_bump_beats_the_last_attempt_and_the_market(
+    last: Fee, market: Fee, expected: Fee
+) -> None:
+    fee = bumped(last, market)
+    assert fee == expected
+    assert is_replaced_by(last, fee)
+    assert fee.tip <= fee.cap
+
+
+def test_both_fields_must_rise() -> None:
+    last = Fee(100, 10)
+    least = replacing(last)
+    assert is_replaced_by(last, least)
+    assert not is_replaced_by(last, Fee(least.cap - 1, least.tip))
+    assert not is_replaced_by(last, Fee(least.cap, least.tip - 1))

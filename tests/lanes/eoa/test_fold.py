@@ -1,0 +1,134 @@
+"""Records are folded into rows; what stands up from the rows is the same lane."""
+
+import pytest
+from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run, take
+from tests.lanes.eoa.test_laws import check
+
+from laneway.lanes.eoa.limits import RESETS_KEPT
+from laneway.lanes.eoa.values import (
+    CommandRefused,
+    FundsJudged,
+    IntentDropped,
+    ModeChanged,
+    NoncesReset,
+    SlotDropped,
+    SlotFellOut,
+    SlotFreed,
+    SlotSettled,
+)
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept_by_every_fold() -> None:
+    for seed in range(60):
+        check(run(seed, steps=300))
+
+
+def with_no_op() -> World:
+    """Number 0 is filled by a no-op, number 1 is out."""
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    later(world, 5_000)
+    return world
+
+
+def no_op(world: World) -> int:
+    (found,) = [slot.id for slot in world.lane.slots.values() if slot.intent is None]
+    return found
+
+
+def test_a_no_op_that_is_final_or_gone_answers_nobody() -> None:
+    world = with_no_op()
+    make_all(world)
+    answered = len(world.results)
+    chain(world, 1, 1, receipt(world, no_op(world), 1, 1))
+    chain(world, 1, 9)
+    assert len(world.results) == answered
+    world = with_no_op()
+    world.apply([SlotDropped(no_op(world), "refused", "", 1)])
+    assert world.lane.free.rows() == {0: 1}
+    assert len(world.results) == 1
+    world = with_no_op()
+    world.apply([SlotDropped(no_op(world), "refused", "", 1, 5, recycle=False)])
+    assert world.lane.free.count == 0
+
+
+def test_a_no_op_may_fall_out_too() -> None:
+    world = begun(1)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    assert world.lane.head.nonce_next == 0
+    world = with_no_op()
+    slot = no_op(world)
+    world.lane.head.offered_next = 0
+    for other in [one.id for one in world.lane.slots.values() if one.intent is not None]:
+        assert other != slot
+    world.apply([SlotFellOut(slot, "refused", "", 1)])
+    assert list(world.lane.nonces) == [0]
+
+
+def test_what_was_settled_without_being_seen_has_no_hash() -> None:
+    world = begun(1)
+    make_all(world)
+    world.apply([SlotSettled(1, "indeterminate", 5, "given up")])
+    (result,) = world.results.values()
+    assert (result.hash, result.number) == (None, None)
+
+
+def test_a_reset_forgets_free_numbers_that_are_nobodys() -> None:
+    world = begun(4)
+    make_all(world)
+    for slot in (1, 2):
+        refuse(world, slot, 1, hopeless=True)
+    take(world, 3)
+    assert world.lane.free.rows() == {0: 2}
+    world.lane.head.latest = 1
+    world.apply([NoncesReset(4, 9)])
+    assert world.lane.free.rows() == {1: 2}
+    for at_ms in range(7):
+        world.apply([NoncesReset(4, at_ms)])
+    assert len(world.lane.head.health.resets_ms) == RESETS_KEPT
+
+
+def test_modes_funds_and_refusals_change_the_head_alone() -> None:
+    world = begun(0)
+    rows = dict(world.rows)
+    world.apply(
+        [
+            ModeChanged("paused", "r", "ann", 3, 7),
+            FundsJudged(True, b"\x05"),
+            CommandRefused("bump", "no"),
+        ]
+    )
+    head = world.lane.head
+    assert (head.mode, head.drain_seq, head.broke, head.health.threshold) == (
+        "paused", 7, True, b"\x05",
+    )  # fmt: skip
+    assert world.rows == rows
+
+
+def test_an_intent_that_never_had_a_number_passes_or_stays_behind_the_cursor() -> None:
+    world = begun(17)
+    last = list(world.accepted.values())[-1]
+    dropped = IntentDropped(last.id, last.seq, 0, last.size(), "expired", "late", 5)
+    world.apply([dropped])
+    assert world.lane.head.cursors[0] == last.seq
+
+
+def test_returned_intents_are_given_numbers_one_by_one() -> None:
+    world = begun(3)
+    make_all(world)
+    refuse(world, 1, 1)
+    refuse(world, 2, 1)
+    assert len(world.lane.returned) == 2
+    later(world, 5_000)
+    assert world.lane.returned == {}
+    assert world.lane.head.retake_ms is None
+
+
+def test_a_freed_number_that_someone_used_is_not_recycled() -> None:
+    world = begun(2)
+    make_all(world)
+    world.apply([SlotFreed(1, 5, "replaced", recycle=False)])
+    assert world.lane.free.count == 0

@@ -1,0 +1,44 @@
+"""The five functions together."""
+
+import pytest
+from tests.lanes.eoa.stage import begun, chain, make_all, run
+from tests.lanes.eoa.test_laws import check
+
+from laneway.lanes.eoa.machine import resume
+from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, ProveNonce, ReadFailed, SendAttempt
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept() -> None:
+    for seed in range(40):
+        check(run(seed, steps=300))
+
+
+def test_a_crash_loses_no_effect() -> None:
+    world = begun(2)
+    assert [type(effect) for effect in resume(world.lane)] == [MakeAttempt, MakeAttempt]
+    make_all(world)
+    assert [type(effect) for effect in resume(world.lane)] == [SendAttempt, SendAttempt]
+    chain(world, 1, 3)
+    assert ProveNonce(0, 3) in resume(world.lane)
+
+
+def test_an_account_that_rested_is_read_first() -> None:
+    assert [type(effect) for effect in resume(begun(0).lane)] == [LookAtChain]
+
+
+def test_a_look_that_failed_is_tried_again() -> None:
+    world = begun(1)
+    world.post(ReadFailed(world.now_ms))
+    assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
+
+
+def test_records_come_back_from_the_feed_as_they_were_told() -> None:
+    world = begun(1)
+    (effect,) = world.out
+    from laneway.lanes.eoa.machine import decide
+    from laneway.lanes.eoa.values import AttemptsMade
+
+    records = decide(world.lane, AttemptsMade(1, (world.make(effect),))).records
+    assert world.kind.decode(world.kind.encode(records)) == records
+    assert world.kind.cursors(world.lane) == (1, 0, 0, 0)

@@ -1,0 +1,170 @@
+"""What a look at the chain proves."""
+
+import pytest
+from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt, refuse, run, take
+from tests.lanes.eoa.test_laws import check
+
+from laneway.core.outcome import Status
+from laneway.lanes.eoa.show import status
+from laneway.lanes.eoa.values import (
+    AttemptsMade,
+    BumpOrdered,
+    FundsJudged,
+    Inclusion,
+    NonceProven,
+    ProveNonce,
+    Purpose,
+    SendAttempt,
+    SlotIncluded,
+)
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept_whatever_the_chain_shows() -> None:
+    for seed in range(60):
+        check(run(seed, steps=300))
+
+
+def test_what_is_mined_is_included_and_final_only_at_depth() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    assert status(world.lane.slots[1], world.lane) is Status.INCLUDED
+    chain(world, 1, 3)
+    assert world.results == {}
+    chain(world, 1, 4)
+    assert [result.status for result in world.results.values()] == ["confirmed"]
+    assert world.lane.head.poll_ms is None
+
+
+def test_a_failed_execution_is_reverted() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1, ok=False))
+    chain(world, 1, 9)
+    assert [result.status for result in world.results.values()] == ["reverted"]
+
+
+def test_a_reorg_takes_it_back_and_its_bytes_are_sent_again() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    world.out = []
+    chain(world, 1, 5, receipt(world, 1, 1, 5))
+    chain(world, 0, 6, fork=4)
+    assert status(world.lane.slots[1], world.lane) is Status.SIGNED
+    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert sent.again
+    chain(world, 1, 7, receipt(world, 1, 1, 7), fork=5)
+    assert world.lane.slots[1].seen is not None
+    chain(world, 1, 8, receipt(world, 1, 1, 7))
+    assert world.lane.slots[1].seen.block == 7
+
+
+def test_what_a_reorg_moved_to_another_block_is_not_sent_again() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 5, receipt(world, 1, 1, 5))
+    world.out = []
+    chain(world, 1, 6, receipt(world, 1, 1, 6), fork=4)
+    assert world.out == []
+    assert world.lane.slots[1].seen.block == 6  # type: ignore[union-attr]
+
+
+def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
+    world = begun(2)
+    make_all(world)
+    world.out = []
+    chain(world, 1, 3)
+    assert world.out == [ProveNonce(0, 3)]
+    chain(world, 1, 3)
+    world.post(NonceProven(world.now_ms, 0, None))
+    assert not world.lane.slots[1].proving, "nothing proves nothing"
+    chain(world, 1, 4)
+    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
+    assert world.lane.slots[1].seen is not None
+    other(world, 7, 1)
+
+
+def test_someone_elses_transaction_frees_the_intent_only_when_it_is_final() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 1, 3)
+    other(world, 0, 3)
+    assert 1 in world.lane.slots
+    chain(world, 1, 8)
+    other(world, 0, 3)
+    assert 1 not in world.lane.slots
+    assert list(world.lane.returned) == [next(iter(world.accepted))]
+    assert world.lane.free.count == 0
+    later(world, 5_000)
+    assert 2 in world.lane.nonces
+
+
+def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
+    world = begun(2)
+    make_all(world)
+    world.tell("cancel", next(iter(world.accepted.values())))
+    make_all(world)
+    chain(world, 1, 8)
+    other(world, 0, 3)
+    assert [result.status for result in world.results.values()] == ["cancelled"]
+    world = begun(2)
+    make_all(world)
+    world.post(NonceProven(world.now_ms, 0, None))
+    refuse(world, 1, 1, hopeless=True)
+    later(world, 5_000)
+    make_all(world)
+    (no_op,) = [slot for slot in world.lane.slots.values() if slot.intent is None]
+    chain(world, 1, 8)
+    other(world, 0, 3)
+    assert no_op.id not in world.lane.slots
+
+
+def test_an_intent_whose_place_our_own_no_op_took_is_given_another() -> None:
+    world = begun(1)
+    make_all(world)
+    slot = world.lane.slots[1]
+    order = BumpOrdered(slot.id, Purpose.NOOP, world.lane.attempts[1][1].fee, "stuck")
+    world.apply([order])
+    world.out = list(world.kind.resume(world.lane))
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    chain(world, 1, 9)
+    assert list(world.lane.returned) == list(world.accepted)
+
+
+def test_the_number_of_questions_is_bounded() -> None:
+    world = begun(16)
+    make_all(world)
+    world.out = []
+    chain(world, 16, 3)
+    assert len(world.out) == 16
+
+
+def test_funds_that_came_end_the_wait() -> None:
+    world = begun(0)
+    world.post(AttemptsMade(world.now_ms, ()))
+    world.apply([FundsJudged(True, b"\x01")])
+    chain(world, 0, 1)
+    assert not world.lane.head.broke
+
+
+def test_numbers_that_others_used_hold_nobody_back() -> None:
+    world = begun(2)
+    world.out = [world.out[1]]
+    make_all(world)
+    assert world.lane.head.offered_next == 0
+    world.out = []
+    chain(world, 1, 1)
+    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [2]
+
+
+def test_a_second_receipt_of_the_same_changes_nothing() -> None:
+    world = begun(1)
+    make_all(world)
+    fact = Inclusion(1, 1, b"b", True)
+    world.apply([SlotIncluded(1, fact)])
+    chain(world, 1, 1, receipt(world, 1, 1, 1), receipt(world, 1, 1, 1))
+    assert world.lane.slots[1].seen == fact

@@ -1,0 +1,98 @@
+"""What is due, and when."""
+
+import pytest
+from tests.lanes.eoa.stage import begun, chain, later, make_all, run, take
+from tests.lanes.eoa.test_laws import check
+
+from laneway.core.outcome import Outcome
+from laneway.lanes.eoa.timers import bump_ms, deadline, gap_ms
+from laneway.lanes.eoa.values import (
+    AttemptsMade,
+    BroadcastReturned,
+    LookAtChain,
+    MakeAttempt,
+    ModeChanged,
+    NotMade,
+    SendAttempt,
+    SendResult,
+    SlotFreed,
+)
+
+
+@pytest.mark.slow
+def test_the_promises_are_kept_whenever_time_passes() -> None:
+    for seed in range(40):
+        check(run(seed, steps=300))
+
+
+def test_a_lane_without_work_sleeps() -> None:
+    assert deadline(begun(0).lane) is None
+
+
+def test_the_chain_is_looked_at_while_something_is_out() -> None:
+    world = begun(1)
+    make_all(world)
+    world.out = []
+    assert deadline(world.lane) == world.now_ms + world.settings.poll_ms
+    later(world, world.settings.poll_ms)
+    assert isinstance(world.out[0], LookAtChain)
+
+
+def test_silent_nodes_are_offered_the_same_bytes_again() -> None:
+    world = begun(2)
+    make_all(world)
+    world.out = []
+    unsure = tuple(SendResult(slot, 1, "a", Outcome.UNKNOWN) for slot in (2, 1))
+    world.post(BroadcastReturned(world.now_ms, unsure))
+    later(world, world.settings.resend_ms)
+    sent = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert [(effect.slot, effect.again) for effect in sent] == [(1, True), (2, True)]
+    assert all(one.doubted for tries in world.lane.attempts.values() for one in tries.values())
+
+
+def test_the_lowest_number_alone_is_made_dearer_when_it_stands_still() -> None:
+    world = begun(2)
+    make_all(world)
+    for slot in (1, 2):
+        take(world, slot)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    (made,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert (made.slot, made.number) == (1, 2)
+    assert made.floor.cap >= 241
+    make_all(world)
+    assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
+
+
+def test_nothing_is_made_dearer_while_it_is_made_mined_or_paused() -> None:
+    world = begun(1)
+    assert bump_ms(world.lane) is None
+    make_all(world)
+    assert bump_ms(world.lane) is not None
+    world.apply([ModeChanged("paused", "", "", 1)])
+    assert bump_ms(world.lane) is None
+
+
+def test_what_could_not_be_made_is_made_again() -> None:
+    world = begun(1)
+    world.post(AttemptsMade(world.now_ms, (NotMade(1, 1, final=False, reason="away"),)))
+    world.out = []
+    later(world, 60_000)
+    assert [type(effect) for effect in world.out if isinstance(effect, MakeAttempt)]
+
+
+def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
+    world = begun(2)
+    make_all(world)
+    for slot in (1, 2):
+        take(world, slot)
+    assert gap_ms(world.lane) is None
+    # Someone else's transaction took number 0, and then a reorg took that back.
+    world.apply([SlotFreed(1, world.now_ms, "replaced", recycle=False)])
+    world.apply([ModeChanged("paused", "", "", 1)])
+    assert gap_ms(world.lane) is None
+    world.apply([ModeChanged("running", "", "", 1)])
+    assert gap_ms(world.lane) is not None
+    later(world, world.settings.bump_after_ms)
+    assert [slot.purpose for slot in world.lane.slots.values() if slot.nonce == 0] == ["noop"]
+    chain(world, 0, 1)

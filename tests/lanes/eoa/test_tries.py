@@ -1,0 +1,42 @@
+"""What is made, what is too dear."""
+
+import pytest
+from tests.lanes.eoa.stage import begun, make_all
+
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.tries import look, make, over_cap, send_again
+from laneway.lanes.eoa.values import Made
+
+
+def test_the_payload_comes_from_the_lane_or_from_the_offer() -> None:
+    world = begun(1)
+    slot = world.lane.slots[1]
+    assert make(world.lane, slot).payload == next(iter(world.accepted)).encode()
+    assert make(world.lane, slot, b"given").payload == b"given"
+    from tests.lanes.eoa.stage import replace
+
+    assert make(world.lane, replace(slot, purpose="noop"), b"given").payload == b""
+
+
+@pytest.mark.parametrize(
+    ("settings", "over"),
+    [
+        ({}, False),
+        ({"fee_wei_max": 9}, True),
+        ({"fee_wei_max": 10}, False),
+        ({"cost_wei_max": 99}, True),
+        ({"spend_wei_max": 99}, True),
+        ({"spend_wei_max": 100}, False),
+    ],
+)
+def test_each_cap_holds_for_itself(settings: dict[str, int], over: bool) -> None:
+    world = begun(1, **settings)
+    made = Made(1, 1, b"r", b"h", Fee(10, 1), 21_000, 100)
+    assert over_cap(world.lane, world.lane.slots[1], made) is over
+
+
+def test_what_goes_out_again_says_so() -> None:
+    world = begun(1)
+    make_all(world)
+    assert send_again(world.lane, world.lane.attempts[1][1]).again
+    assert look(world.lane).hashes == tuple(world.lane.hashes)
