@@ -336,7 +336,8 @@ def test_scripts_that_the_server_forgot_are_sent_again(redis: Server) -> None:
 @pytest.mark.slow
 def test_below_its_quorum_of_replicas_nothing_is_answered() -> None:
     async def story(master: Server, replica: Server) -> None:
-        async with opened(master) as store:
+        # Long enough for a machine that is busy with other things.
+        async with opened(master, wait_timeout_ms=3_000) as store:
             await store.beat(ME, 60_000)
             lease = await store.claim(A, ME)
             assert lease is not None

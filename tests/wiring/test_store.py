@@ -12,12 +12,13 @@ from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import StoreRefused, StoreUnknown
 from laneway.core.ids import Owner
 from laneway.ports import ContractCall, Durability
+from laneway.wiring.address import StoreOptions
 from laneway.wiring.config import load
 from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.server import greeting
-from laneway.wiring.store import StoreOptions, open_store
+from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
 
 

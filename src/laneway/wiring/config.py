@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct, ValidationError, convert
 
 from laneway.core.errors import CallerError
+from laneway.wiring.address import REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
-from laneway.wiring.store import REDIS, is_shared
 
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"

@@ -9,11 +9,12 @@ from typing import Any, assert_never
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import Listener
 from laneway.ports import ContractHost
+from laneway.wiring.address import POSTGRES, REDIS
 from laneway.wiring.config import ConfigError, Configuration
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import RETENTION_DAYS_MAX
 from laneway.wiring.schema import HostSection, RetentionSection
-from laneway.wiring.store import POSTGRES, REDIS, open_store
+from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
 
 DAY_MS = 86_400_000

@@ -12,8 +12,8 @@ from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.server.limits import BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_S
 from laneway.stores.limits import REPLICAS_WAIT_MS, SCHEMA_CHARS_MAX
+from laneway.wiring.address import StoreOptions
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
-from laneway.wiring.store import StoreOptions
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]

@@ -1,28 +1,10 @@
 """A path or an address → a store. A driver is imported only when its store is asked for."""
 
-from msgspec import Struct
-
 from laneway.core.errors import StoreRefused
 from laneway.ports import Clock, Store
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
-from laneway.stores.limits import REPLICAS_WAIT_MS
-
-POSTGRES = ("postgresql://", "postgres://")
-REDIS = ("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")
-
-
-class StoreOptions(Struct, frozen=True, kw_only=True):
-    """What a shared store is asked for beyond its address; others need nothing of it."""
-
-    relaxed: bool = False
-    schema: str = "laneway"
-    replicas_min: int | None = None
-    wait_timeout_ms: int = REPLICAS_WAIT_MS
-
-
-def is_shared(path: str) -> bool:
-    return path.startswith((*POSTGRES, *REDIS))
+from laneway.wiring.address import POSTGRES, REDIS, StoreOptions
 
 
 def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> Store:
