@@ -3,7 +3,7 @@
 import pytest
 
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HALF_N, N, Signature, address, recover, sign
+from laneway.evm.secp256k1 import HALF_N, Key, N, Signature, address, recover, sign
 
 SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
 DIGEST = bytes.fromhex("daf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53")
@@ -37,3 +37,11 @@ def test_a_signature_has_the_lower_s() -> None:
 )
 def test_what_nobody_can_have_signed_has_no_address(signature: Signature) -> None:
     assert recover(DIGEST, signature) is None
+
+
+def test_a_key_signs_as_its_secret_does_and_does_not_show_it() -> None:
+    key = Key(SECRET)
+    assert key.sign(DIGEST) == sign(DIGEST, SECRET)
+    assert key.address == address(SECRET)
+    assert repr(key) == "Key(0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f)"
+    assert SECRET.hex() not in repr(key)

@@ -1,6 +1,6 @@
 """The curve of EVM accounts: sign, recover, address. libsecp256k1 does the work, in constant time.
 
-Secrets pass through and are never kept, shown or put into an error.
+Secrets are kept by a Key alone, and never shown or put into an error.
 """
 
 from coincurve import PrivateKey, PublicKey
@@ -19,11 +19,28 @@ class Signature(Struct, frozen=True, gc=False):
     s: int
 
 
+class Key:
+    """A secret that signs often: reading one costs as much as a signature. It shows no secret."""
+
+    __slots__ = ("_key", "address")
+
+    def __init__(self, secret: bytes) -> None:
+        self._key = PrivateKey(secret)
+        self.address = address_of(self._key.public_key.format(compressed=False))
+
+    def __repr__(self) -> str:
+        return f"Key(0x{self.address.hex()})"
+
+    def sign(self, digest: bytes) -> Signature:
+        """Deterministic (RFC 6979), with the lower s."""
+        raw = self._key.sign_recoverable(digest, hasher=None)
+        return Signature(
+            raw[64], int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:64], "big")
+        )
+
+
 def sign(digest: bytes, secret: bytes) -> Signature:
-    """Deterministic (RFC 6979), with the lower s."""
-    raw = PrivateKey(secret).sign_recoverable(digest, hasher=None)
-    r, s = int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:64], "big")
-    return Signature(raw[64], r, s)
+    return Key(secret).sign(digest)
 
 
 def recover(digest: bytes, signature: Signature) -> bytes | None:
