@@ -1,0 +1,1 @@
+"""The EVM devnet: accounts, blocks and what nodes say of them."""

@@ -1,0 +1,444 @@
+"""An EVM chain and the nodes that show it, stepped by whoever holds them.
+
+There is one chain and any number of nodes, each with a pool and a view of its own: a node may trail
+behind, stand still on a dead fork, lose its pool. Transactions move value, and addresses in
+`reverts` revert; nothing else is executed.
+Pure: time is an argument, faults are calls. Every block that ever was stays known, so that laws
+can be checked on the chain's own history.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heappop
+from typing import Literal
+
+from msgspec import Struct
+
+from laneway.devnets.evm.block import (
+    NOBODY,
+    Account,
+    Block,
+    Work,
+    base_fee_after,
+    genesis,
+    price_wei,
+)
+from laneway.devnets.evm.limits import BLOCK_GAS_MAX, TIP_WEI_SUGGESTED
+from laneway.devnets.evm.pool import Pool, Sent
+from laneway.devnets.evm.rules import ANVIL, Rules
+from laneway.devnets.evm.words import Reason
+from laneway.evm import rlp
+from laneway.evm.envelope import decode
+from laneway.evm.errors import InvalidTransaction, TypeUnsupported
+from laneway.evm.fork import Fork
+from laneway.evm.keccak import keccak
+from laneway.evm.transaction import fee_wei_max
+from laneway.evm.validity import validate
+
+Tag = Literal["latest", "pending", "preconfirmed"]
+
+REASONS = {
+    "chain_wrong": Reason.WRONG_CHAIN,
+    "type_unsupported": Reason.TYPE,
+    "tip_above_fee": Reason.TIP_ABOVE_FEE,
+    "intrinsic_gas_too_low": Reason.INTRINSIC_GAS,
+    "gas_below_floor": Reason.INTRINSIC_GAS,
+    "gas_above_cap": Reason.GAS_ABOVE_BLOCK,
+}
+"""What a node says to a transaction that no chain can take; the rest is malformed to it."""
+
+PLAIN_TYPES = (0, 1, 2)
+"""Blobs and delegations change more than balances."""
+
+
+class Receipt(Struct, frozen=True):
+    hash: bytes
+    block: bytes
+    number: int
+    index: int
+    succeeded: bool
+    gas_used: int
+    price_wei: int
+
+
+class Found(Struct, frozen=True):
+    """A transaction as a node shows it; without a block it is in the pool."""
+
+    sent: Sent
+    block: Block | None
+
+
+class Fees(Struct, frozen=True):
+    base_fee_wei: int
+    base_fee_next_wei: int
+    tip_wei: int
+
+
+class Accepted(Struct, frozen=True):
+    hash: bytes
+
+
+class Refused(Struct, frozen=True):
+    code: int
+    message: str
+
+
+class EvmChain:
+    """The chain, and its nodes by their numbers. Block 0 holds the first balances."""
+
+    def __init__(
+        self,
+        balances: Mapping[bytes, int],
+        *,
+        chain_id: int = 31_337,
+        nodes: int = 1,
+        rules: Rules = ANVIL,
+        fork: Fork = Fork.PRAGUE,
+        block_gas_max: int = BLOCK_GAS_MAX,
+    ) -> None:
+        self.chain_id = chain_id
+        self.rules = rules
+        self.fork = fork
+        self.block_gas_max = block_gas_max
+        self.gossips = True
+        """Whether an accepted transaction reaches all other nodes at once; else see `spread`."""
+        self.reverts: dict[bytes, None] = {}
+        """Addresses that take no value: whoever sends to them pays gas alone."""
+        self.beneficiary = bytes(20)
+        self.base_fee_next_wei: int | None = None
+        """The next block's base fee, once, in place of the computed one."""
+        self._sent: dict[bytes, Sent] = {}
+        self._blocks: dict[bytes, Block] = {}
+        self._states: dict[bytes, dict[bytes, Account]] = {}
+        self._receipts: dict[bytes, list[Receipt]] = {}
+        self._spent: dict[tuple[bytes, int], dict[bytes, None]] = {}
+        self._block_count = 0
+        self._preconfirmed: tuple[bytes, ...] = ()
+        first = genesis(balances, block_gas_max)
+        self._blocks[first.hash] = first
+        self._states[first.hash] = {who: Account(wei) for who, wei in balances.items()}
+        self._chain = [first]
+        self._nodes = [_Node(first) for _ in range(nodes)]
+
+    def send(self, node: int, raw: bytes) -> Accepted | Refused:
+        """Offer raw bytes to a node, as eth_sendRawTransaction does."""
+        answer = self._offer(self._nodes[node], raw)
+        if isinstance(answer, Accepted) and self.gossips:
+            for other in self._nodes:
+                self._offer(other, raw)
+        return answer
+
+    def spread(self, node: int, digest: bytes | None = None) -> None:
+        """Gossip what a node's pool holds, all or one, to the other nodes."""
+        for sent in self._nodes[node].pool:
+            if digest in (None, sent.hash):
+                for other in self._nodes:
+                    self._offer(other, sent.raw)
+
+    def mine(
+        self, now_ms: int, *, node: int = 0, skips: Callable[[Sent], bool] | None = None
+    ) -> Block:
+        """Make the next block from a node's pool, the best tips first, and show it to all."""
+        work = self._fill(self._nodes[node].pool, skips)
+        self.base_fee_next_wei = None
+        block = self._write(work, now_ms)
+        self._show()
+        return block
+
+    def preconfirm(self, count: int, *, node: int = 0) -> tuple[bytes, ...]:
+        """Promise the first so many of the next block, as flashblocks do; nothing binds them."""
+        work = self._fill(self._nodes[node].pool, None)
+        self._preconfirmed = tuple(sent.hash for sent, _, _ in work.done[:count])
+        return self._preconfirmed
+
+    def reorg(
+        self,
+        depth: int,
+        now_ms: int,
+        *,
+        blocks: Sequence[Sequence[bytes]] | None = None,
+        returns: bool | None = None,
+    ) -> tuple[Block, ...]:
+        """Take the last blocks away and put others there, which hold these transactions.
+
+        Without `blocks` as many empty ones are made, so that the height stays. `returns` says
+        whether what was taken away goes back into the pools, else the rules do.
+        """
+        assert 0 < depth < len(self._chain)
+        gone = tuple(self._chain[-depth:])
+        del self._chain[-depth:]
+        for raws in [()] * depth if blocks is None else blocks:
+            work = self._work()
+            for raw in raws:
+                ran = work.run(self._known(raw))
+                assert ran, "a block holds only what can be executed on its parent"
+            self._write(work, now_ms)
+        self._show()
+        if self.rules.returns_reorged if returns is None else returns:
+            for digest in (digest for block in gone for digest in block.transactions):
+                for node in self._nodes:
+                    self._offer(node, self._sent[digest].raw)
+        return gone
+
+    def drop(self, digest: bytes, node: int | None = None) -> bool:
+        """Forget a transaction in one pool or in all; False where none knew it."""
+        nodes = self._nodes if node is None else [self._nodes[node]]
+        # All of them, before it is asked whether any knew it.
+        forgotten = [each.pool.remove(digest) for each in nodes]
+        return any(forgotten)
+
+    def strand(self, digest: bytes, node: int = 0) -> bool:
+        """Let a node's pool never promote it, though it is known there."""
+        return self._nodes[node].pool.strand(digest)
+
+    def restart(self, node: int, *, keeps_pool: bool = False) -> None:
+        """The node dies and comes back: its chain is there, its pool usually not."""
+        if not keeps_pool:
+            self._nodes[node].pool.clear()
+
+    def lag(self, node: int, blocks: int) -> None:
+        """Keep a node so many blocks behind from now on; it never goes back."""
+        self._nodes[node].lag_blocks = blocks
+        self._follow(self._nodes[node])
+
+    def freeze(self, node: int, frozen: bool = True) -> None:
+        """Keep a node where it stands, on a fork that dies if need be, and let it go again."""
+        self._nodes[node].frozen = frozen
+        self._follow(self._nodes[node])
+
+    def set_account(
+        self, address: bytes, *, balance_wei: int | None = None, nonce: int | None = None
+    ) -> None:
+        """Overwrite an account in the newest state, as if somebody else had used its key."""
+        accounts = self._states[self._chain[-1].hash]
+        old = accounts.get(address, NOBODY)
+        accounts[address] = Account(
+            old.balance_wei if balance_wei is None else balance_wei,
+            old.nonce if nonce is None else nonce,
+        )
+
+    def count(self, node: int, address: bytes, tag: Tag) -> int:
+        """How many transactions of an account a node has seen."""
+        seen = self._nodes[node]
+        nonce = self._account(seen, address).nonce
+        if tag == "latest":
+            return nonce
+        if tag == "pending":
+            return nonce + len(seen.pool.ready(address, nonce))
+        ahead = [self._sent[digest] for digest in self._preconfirmed]
+        fresh = [s for s in ahead if s.sender == address and s.transaction.nonce >= nonce]
+        return nonce + len(fresh)
+
+    def balance(self, node: int, address: bytes) -> int:
+        return self._account(self._nodes[node], address).balance_wei
+
+    def head(self, node: int) -> Block:
+        return self._nodes[node].head
+
+    def block(self, node: int, number: int) -> Block | None:
+        """The block of this number as a node sees it."""
+        return self._ancestor(self._nodes[node].head, number)
+
+    def receipt(self, node: int, digest: bytes) -> Receipt | None:
+        """Where a transaction was mined, if the node's own chain holds it."""
+        for receipt in self._receipts.get(digest, ()):
+            block = self.block(node, receipt.number)
+            if block is not None and block.hash == receipt.block:
+                return receipt
+        return None
+
+    def transaction(self, node: int, digest: bytes) -> Found | None:
+        receipt = self.receipt(node, digest)
+        if receipt is not None:
+            return Found(self._sent[digest], self._blocks[receipt.block])
+        pooled = self._nodes[node].pool.get(digest)
+        return None if pooled is None else Found(pooled, None)
+
+    def transaction_at(self, node: int, sender: bytes, nonce: int) -> Found | None:
+        """The one that has this nonce, on the node's chain or else in its pool."""
+        for digest in self._spent.get((sender, nonce), ()):
+            if self.receipt(node, digest) is not None:
+                return self.transaction(node, digest)
+        pooled = self._nodes[node].pool.at(sender, nonce)
+        return None if pooled is None else Found(pooled, None)
+
+    def fees(self, node: int) -> Fees:
+        head = self._nodes[node].head
+        return Fees(head.base_fee_wei, base_fee_after(head), TIP_WEI_SUGGESTED)
+
+    def pool(self, node: int) -> tuple[tuple[Sent, ...], tuple[Sent, ...]]:
+        """What may be mined, and what waits: txpool_content."""
+        seen = self._nodes[node]
+        pending: dict[bytes, None] = {}
+        for sender in seen.pool.senders():
+            nonce = self._account(seen, sender).nonce
+            pending.update((sent.hash, None) for sent in seen.pool.ready(sender, nonce))
+        held = tuple(seen.pool)
+        return (
+            tuple(sent for sent in held if sent.hash in pending),
+            tuple(sent for sent in held if sent.hash not in pending),
+        )
+
+    def history(self) -> tuple[Block, ...]:
+        """The chain as it is now, from block 0."""
+        return tuple(self._chain)
+
+    def sent(self, digest: bytes) -> Sent:
+        """A valid transaction that was ever offered to a node."""
+        return self._sent[digest]
+
+    def _offer(self, node: "_Node", raw: bytes) -> Accepted | Refused:
+        try:
+            sent = self._known(raw)
+        except InvalidTransaction as error:
+            return self._refuse(REASONS.get(error.code, Reason.MALFORMED), **error.operands)
+        refused = self._judge(node, sent)
+        if refused is not None:
+            return refused
+        reason = node.pool.add(sent, self.rules.bump_percent)
+        return Accepted(sent.hash) if reason is None else self._refuse(reason)
+
+    def _judge(self, node: "_Node", sent: Sent) -> Refused | None:
+        """What speaks against it where the node stands, its place in the pool aside."""
+        rules, made, account = self.rules, sent.transaction, self._account(node, sent.sender)
+        if rules.size_bytes_max is not None and len(sent.raw) > rules.size_bytes_max:
+            size, limit = len(sent.raw), rules.size_bytes_max
+            return self._refuse(Reason.OVERSIZED, size=size, limit=limit)
+        if made.gas_limit > self.block_gas_max:
+            return self._refuse(Reason.GAS_ABOVE_BLOCK)
+        if made.nonce < account.nonce:
+            return self._refuse(Reason.NONCE_TOO_LOW, next=account.nonce, nonce=made.nonce)
+        if rules.refuses_below_base and fee_wei_max(made) < self._base_fee(node.head):
+            return self._refuse(Reason.FEE_BELOW_BASE)
+        cost = sent.cost_wei()
+        if rules.sums_costs:
+            cost += node.pool.cost_wei(sent.sender, without=made.nonce)
+        if cost > account.balance_wei:
+            operands = {"cost": cost, "overshot": cost - account.balance_wei}
+            return self._refuse(Reason.NO_FUNDS, balance=account.balance_wei, **operands)
+        full = rules.pool_count_max is not None and len(node.pool) >= rules.pool_count_max
+        if full and node.pool.at(sent.sender, made.nonce) is None:
+            return self._refuse(Reason.POOL_FULL)
+        return None
+
+    def _refuse(self, reason: Reason, **operands: int | str) -> Refused:
+        code, message = self.rules.words[reason]
+        return Refused(code, message.format(**operands))
+
+    def _known(self, raw: bytes) -> Sent:
+        """The transaction of these bytes, judged once; InvalidTransaction if no chain takes it."""
+        digest = keccak(raw)
+        sent = self._sent.get(digest)
+        if sent is None:
+            made = decode(raw)
+            if made.type not in PLAIN_TYPES:
+                raise TypeUnsupported(type=made.type, fork="this devnet")
+            sender = validate(made, self.fork, self.chain_id)
+            sent = self._sent[digest] = Sent(digest, raw, made, sender, len(self._sent))
+        return sent
+
+    def _fill(self, pool: Pool, skips: Callable[[Sent], bool] | None) -> Work:
+        """Run what a pool holds on the newest state: by tip, and each sender's in its order."""
+        work = self._work()
+        best: list[tuple[int, int, list[Sent]]] = []
+        for sender in pool.senders():
+            # Reversed, so that the next one is at the end.
+            line = pool.ready(sender, work.account(sender).nonce)[::-1]
+            work.queue(best, line)
+        while best:
+            _, _, line = heappop(best)
+            sent = line.pop()
+            # A sender's later ones cannot pass an earlier one that is skipped or cannot run.
+            if (skips is None or not skips(sent)) and work.run(sent):
+                work.queue(best, line)
+        return work
+
+    def _work(self) -> Work:
+        tip = self._chain[-1]
+        return Work(
+            self._states[tip.hash],
+            base_fee_wei=self._base_fee(tip),
+            gas_limit=self.block_gas_max,
+            fork=self.fork,
+            reverts=self.reverts,
+            beneficiary=self.beneficiary,
+        )
+
+    def _write(self, work: Work, now_ms: int) -> Block:
+        """Put what was run into the next block of the chain."""
+        parent = self._chain[-1]
+        hashes = tuple(sent.hash for sent, _, _ in work.done)
+        block = self._block(parent, work, hashes, now_ms)
+        self._states[block.hash] = work.accounts
+        self._chain.append(block)
+        for index, (sent, gas_used, succeeded) in enumerate(work.done):
+            receipt = Receipt(
+                hash=sent.hash,
+                block=block.hash,
+                number=block.number,
+                index=index,
+                succeeded=succeeded,
+                gas_used=gas_used,
+                price_wei=price_wei(sent.transaction, block.base_fee_wei),
+            )
+            self._receipts.setdefault(sent.hash, []).append(receipt)
+            self._spent.setdefault((sent.sender, sent.transaction.nonce), {})[sent.hash] = None
+        return block
+
+    def _block(self, parent: Block, work: Work, hashes: tuple[bytes, ...], now_ms: int) -> Block:
+        self._block_count += 1
+        numbers = (work.base_fee_wei, work.gas_used, work.gas_limit, now_ms)
+        # The count makes two blocks of one content differ, as their builders' words would.
+        digest = keccak(rlp.encode((parent.hash, *numbers, hashes, self._block_count)))
+        block = Block(parent.number + 1, digest, parent.hash, *numbers, hashes)
+        self._blocks[digest] = block
+        return block
+
+    def _base_fee(self, parent: Block) -> int:
+        given = self.base_fee_next_wei
+        return base_fee_after(parent) if given is None else given
+
+    def _show(self) -> None:
+        """The chain has changed: every node sees as much of it as it may."""
+        self._preconfirmed = ()
+        for node in self._nodes:
+            self._follow(node)
+
+    def _follow(self, node: "_Node") -> None:
+        if node.frozen:
+            return
+        target = self._chain[max(len(self._chain) - 1 - node.lag_blocks, 0)]
+        if node.head.number > target.number and self._is_canonical(node.head):
+            return
+        node.head = target
+        accounts = self._states[target.hash]
+        for sent in node.pool:
+            account = accounts.get(sent.sender, NOBODY)
+            spent = sent.transaction.nonce < account.nonce
+            poor = sent.cost_wei() > account.balance_wei
+            below = fee_wei_max(sent.transaction) < target.base_fee_wei
+            if spent or poor or (below and self.rules.evicts_below_base):
+                node.pool.remove(sent.hash)
+
+    def _account(self, node: "_Node", address: bytes) -> Account:
+        return self._states[node.head.hash].get(address, NOBODY)
+
+    def _ancestor(self, block: Block, number: int) -> Block | None:
+        """The block of this number below another, which may be on a dead fork."""
+        if not 0 <= number <= block.number:
+            return None
+        while block.number > number and not self._is_canonical(block):
+            block = self._blocks[block.parent]
+        return block if block.number == number else self._chain[number]
+
+    def _is_canonical(self, block: Block) -> bool:
+        return block.number < len(self._chain) and self._chain[block.number] is block
+
+
+class _Node:
+    __slots__ = ("frozen", "head", "lag_blocks", "pool")
+
+    def __init__(self, head: Block) -> None:
+        self.head = head
+        self.pool = Pool()
+        self.lag_blocks = 0
+        self.frozen = False

@@ -1,0 +1,30 @@
+"""Bounds of EVM transactions, each with its reason."""
+
+RLP_BYTES_MAX = 1 << 24
+"""A devp2p message holds no more, so no honest node sends more."""
+
+RLP_DEPTH_MAX = 64
+"""A transaction nests five deep; beyond this only an attack on the stack is left."""
+
+TRANSACTION_BYTES_MAX = 1 << 21
+"""Nine blobs with their cell proofs take 1.24 MB, and no fork has a larger form."""
+
+INITCODE_BYTES_MAX = 2 * 24_576
+"""EIP-3860: twice the largest code that may be deployed."""
+
+TRANSACTION_GAS_MAX = 1 << 24
+"""EIP-7825, since Osaka."""
+
+BLOB_BYTES = 131_072
+"""EIP-4844: 4,096 field elements of 32 bytes."""
+
+COMMITMENT_BYTES = 48
+"""EIP-4844: a compressed point of BLS12-381; a proof has the same size."""
+
+CELL_PROOFS_PER_BLOB = 128
+"""EIP-7594: one for each cell of the extended blob."""
+
+BLOBS_CANCUN_MAX = 6
+BLOBS_PRAGUE_MAX = 9
+BLOBS_OSAKA_MAX = 6
+"""A block's bound in EIP-4844 and EIP-7691, and since EIP-7594 a bound on each transaction."""

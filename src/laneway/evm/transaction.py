@@ -1,0 +1,185 @@
+"""Transactions of all five types as plain values, and who signed them.
+
+They say nothing of bytes (envelope.py) or of what a fork allows (validity.py).
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeAlias, TypeVar
+
+from msgspec import Struct, structs
+
+from laneway.evm import rlp
+from laneway.evm.errors import InvalidSignature
+from laneway.evm.keccak import keccak
+from laneway.evm.secp256k1 import Signature, recover
+
+
+class Access(Struct, frozen=True):
+    """EIP-2930: an account that will be touched, and its storage keys."""
+
+    address: bytes
+    keys: tuple[bytes, ...] = ()
+
+
+class Authorization(Struct, frozen=True):
+    """EIP-7702: an account lets this address's code run as its own. Chain 0 is every chain.
+
+    It may be signed by nobody: a chain skips such an entry and still takes the transaction.
+    """
+
+    chain_id: int
+    address: bytes
+    nonce: int
+    y_parity: int = 0
+    r: int = 0
+    s: int = 0
+
+
+class Sidecar(Struct, frozen=True):
+    """EIP-4844: what travels beside a blob transaction between nodes and is in no block.
+
+    Version 0 has one proof a blob, version 1 (EIP-7594) one a cell.
+    """
+
+    version: int
+    blobs: tuple[bytes, ...]
+    commitments: tuple[bytes, ...]
+    proofs: tuple[bytes, ...]
+
+
+class LegacyTransaction(Struct, frozen=True):
+    """Without a chain id the signature holds on every chain (before EIP-155)."""
+
+    type: ClassVar[int] = 0
+
+    nonce: int
+    gas_price_wei: int
+    gas_limit: int
+    to: bytes | None
+    """None creates a contract."""
+    value_wei: int = 0
+    data: bytes = b""
+    chain_id: int | None = None
+    signature: Signature | None = None
+
+
+class AccessListTransaction(Struct, frozen=True):
+    type: ClassVar[int] = 1
+
+    chain_id: int
+    nonce: int
+    gas_price_wei: int
+    gas_limit: int
+    to: bytes | None
+    value_wei: int = 0
+    data: bytes = b""
+    access_list: tuple[Access, ...] = ()
+    signature: Signature | None = None
+
+
+class DynamicFeeTransaction(Struct, frozen=True):
+    type: ClassVar[int] = 2
+
+    chain_id: int
+    nonce: int
+    tip_wei_max: int
+    fee_wei_max: int
+    gas_limit: int
+    to: bytes | None
+    value_wei: int = 0
+    data: bytes = b""
+    access_list: tuple[Access, ...] = ()
+    signature: Signature | None = None
+
+
+class BlobTransaction(Struct, frozen=True):
+    type: ClassVar[int] = 3
+
+    chain_id: int
+    nonce: int
+    tip_wei_max: int
+    fee_wei_max: int
+    gas_limit: int
+    to: bytes | None
+    """None is written by nobody and refused by `validate`."""
+    value_wei: int = 0
+    data: bytes = b""
+    access_list: tuple[Access, ...] = ()
+    blob_fee_wei_max: int = 0
+    blob_hashes: tuple[bytes, ...] = ()
+    sidecar: Sidecar | None = None
+    signature: Signature | None = None
+
+
+class SetCodeTransaction(Struct, frozen=True):
+    type: ClassVar[int] = 4
+
+    chain_id: int
+    nonce: int
+    tip_wei_max: int
+    fee_wei_max: int
+    gas_limit: int
+    to: bytes | None
+    """None is written by nobody and refused by `validate`."""
+    value_wei: int = 0
+    data: bytes = b""
+    access_list: tuple[Access, ...] = ()
+    authorizations: tuple[Authorization, ...] = ()
+    signature: Signature | None = None
+
+
+Transaction: TypeAlias = (
+    LegacyTransaction
+    | AccessListTransaction
+    | DynamicFeeTransaction
+    | BlobTransaction
+    | SetCodeTransaction
+)
+
+Some = TypeVar("Some", bound=Transaction)
+
+
+def signed(transaction: Some, signature: Signature) -> Some:
+    return structs.replace(transaction, signature=signature)
+
+
+def fee_wei_max(transaction: Transaction) -> int:
+    """The most it pays for a unit of gas."""
+    if isinstance(transaction, LegacyTransaction | AccessListTransaction):
+        return transaction.gas_price_wei
+    return transaction.fee_wei_max
+
+
+def tip_wei_max(transaction: Transaction) -> int:
+    """The most of it that goes to the block's builder; before EIP-1559 all that is above base."""
+    if isinstance(transaction, LegacyTransaction | AccessListTransaction):
+        return transaction.gas_price_wei
+    return transaction.tip_wei_max
+
+
+def access_list(transaction: Transaction) -> Sequence[Access]:
+    if isinstance(transaction, LegacyTransaction):
+        return ()
+    return transaction.access_list
+
+
+def authorization_digest(authorization: Authorization) -> bytes:
+    """What the account that authorizes signs."""
+    fields = (authorization.chain_id, authorization.address, authorization.nonce)
+    return keccak(b"\x05" + rlp.encode(fields))
+
+
+def authority(authorization: Authorization) -> bytes | None:
+    """The account that authorized; None where no key could have."""
+    signature = Signature(authorization.y_parity, authorization.r, authorization.s)
+    return recover(authorization_digest(authorization), signature)
+
+
+def recovered(digest: bytes, signature: Signature | None) -> bytes:
+    """The account that signed a digest; InvalidSignature where there is none."""
+    if signature is None:
+        raise InvalidSignature(problem="there is none")
+    account = recover(digest, signature)
+    if account is None:
+        raise InvalidSignature(problem="no key can have made it")
+    return account
