@@ -77,9 +77,10 @@ def test_a_node_that_cannot_be_reached_was_not_told() -> None:
     run(story)
 
 
-def test_a_greeting_that_is_lost_sends_nothing() -> None:
+@pytest.mark.parametrize("trouble", [Drop(), Whole(429), Whole(200, b"<html>"), No(1, "no")])
+def test_a_greeting_that_is_lost_sends_nothing(trouble: Exception) -> None:
     async def story() -> None:
-        async with served([Node(eth_chainId=Drop())]) as (chain, stubs):
+        async with served([Node(eth_chainId=trouble)]) as (chain, stubs):
             ((answer,),) = await chain.send([b"\x01"])
             assert answer.kind is K.UNREACHABLE
             assert SEND not in [method for method, _ in stubs[0].heard]

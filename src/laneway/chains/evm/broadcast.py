@@ -76,7 +76,9 @@ class Broadcast:
             except ChainUnreachable as error:
                 kind, reason = SendKind.UNREACHABLE, error.problem
             except NodeBusy as error:
-                kind, reason = SendKind.RATE_LIMITED, str(error)
+                # Of a greeting that was refused nothing followed.
+                kind = SendKind.RATE_LIMITED if kind is SendKind.SILENT else kind
+                reason = str(error)
             except ChainError as error:
                 reason = str(error)
             self._give_up(node, raws, answered, len(batch), kind, reason)

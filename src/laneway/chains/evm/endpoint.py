@@ -141,6 +141,7 @@ class Endpoint:
         except (DecodeError, ValueError) as error:
             raise ChainUnreadable(self.name, f"its chain id: {error}") from error
         if served != self._chain_id:
+            self._rest_failed()
             raise ChainUnreachable(
                 self.name, f"it serves chain {served}, and this is chain {self._chain_id}"
             )

@@ -3,7 +3,14 @@
 from laneway.chains.evm.blocks import BY_NUMBER
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import NONCE_SCAN_BLOCKS_MAX
-from laneway.chains.evm.shapes import FULL_BLOCK, MINED, read, read_number, translated
+from laneway.chains.evm.shapes import (
+    FULL_BLOCK,
+    MINED,
+    FullBlockShape,
+    read,
+    read_number,
+    translated,
+)
 from laneway.core.facts import NonceOwner
 from laneway.wire.hex import octets, quantity, read_octets, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
@@ -43,10 +50,18 @@ async def scan(node: Endpoint, address: bytes, nonce: int, head: int) -> NonceOw
             not_passed = middle
     (answer,) = await node.ask([RpcCall(BY_NUMBER, (quantity(passed), True))])
     block = read(node, answer, FULL_BLOCK)
-    for mined in [] if block is None else block.transactions:
-        if mined.sender.lower() == octets(address) and read_quantity(mined.nonce) == nonce:
-            assert block is not None
-            return NonceOwner(read_octets(mined.hash), translated(node, block.ref), node.name)
+    if block is None:
+        return None
+    return translated(node, lambda: find_owner(node, block, address, nonce))
+
+
+def find_owner(
+    node: Endpoint, block: FullBlockShape, address: bytes, nonce: int
+) -> NonceOwner | None:
+    sender = octets(address)
+    for mined in block.transactions:
+        if mined.sender.lower() == sender and read_quantity(mined.nonce) == nonce:
+            return NonceOwner(read_octets(mined.hash), block.ref(), node.name)
     return None
 
 
