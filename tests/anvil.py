@@ -97,9 +97,19 @@ class Anvil:
     def height(self) -> int:
         return int(self.say("eth_blockNumber"), 16)
 
-    def signal(self, number: signal.Signals) -> None:
+    def freeze(self) -> None:
+        """Stop it as a debugger would; every thread has stopped when this returns."""
         assert self._child is not None
-        self._child.send_signal(number)
+        self._child.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + START_S_MAX
+        threads = Path(f"/proc/{self._child.pid}/task")
+        while any(state(said) != "T" for said in stats(threads)):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+    def thaw(self) -> None:
+        assert self._child is not None
+        self._child.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """As an operator would: what it keeps on disk is written."""
@@ -111,6 +121,15 @@ class Anvil:
         assert self._child is not None
         self._child.kill()
         self._child.wait()
+
+
+def stats(threads: Path) -> list[str]:
+    return [(thread / "stat").read_text() for thread in threads.iterdir()]
+
+
+def state(stat: str) -> str:
+    """R, S, D, T …: the word behind the program's name, which stands in brackets."""
+    return stat.rpartition(")")[2].split()[0]
 
 
 @contextmanager

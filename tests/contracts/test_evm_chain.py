@@ -6,7 +6,6 @@ proxy before one, at the end.
 """
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol
@@ -491,9 +490,9 @@ def test_a_node_that_hangs_is_unknown_and_may_have_heard() -> None:
     async def story(node: Anvil) -> None:
         chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID, send_ms=500)
         await chain.account(SENDER)
-        node.signal(signal.SIGSTOP)
+        node.freeze()
         (answer,) = await send(chain, signed(0)[0])
-        node.signal(signal.SIGCONT)
+        node.thaw()
         assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
         patient = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
         assert (await send(patient, signed(0)[0]))[0].outcome is Outcome.ACCEPTED
