@@ -47,6 +47,17 @@ need_redis() {
     command -v redis-server >/dev/null 2>&1 || install_debian redis-server
 }
 
+# A real node for the tests of EVM lanes. Its binary lies in the package of this platform, so the
+# scripts of the packages need not run.
+need_anvil() {
+    ls .tools/node_modules/@foundry-rs/anvil-*/bin/anvil >/dev/null 2>&1 && return
+    command -v npm >/dev/null 2>&1 || install_debian npm
+    echo "installing anvil"
+    mkdir -p .tools
+    npm install --prefix .tools --ignore-scripts --no-audit --no-fund --loglevel=error \
+        @foundry-rs/anvil@1.7.1 >/dev/null
+}
+
 pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
 
 case $what in
@@ -58,6 +69,7 @@ case $what in
     dev)
         need_postgres
         need_redis
+        need_anvil
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"

@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 
 from laneway.core.errors import LeaseLost
+from laneway.core.facts import (
+    AccountSeen,
+    BlockRef,
+    BlocksSeen,
+    Estimated,
+    FeesSeen,
+    NonceOwner,
+    NotEstimated,
+    ReceiptSeen,
+    Reverted,
+    Sent,
+)
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
 from laneway.core.outcome import Outcome
@@ -252,3 +264,62 @@ class PromptSigner(Protocol):
     """A Signer that holds its key itself and answers at once: there is nothing to wait for."""
 
     def sign_now(self, payload: bytes) -> "Signature": ...
+
+
+class Delegation(Struct, frozen=True, array_like=True):
+    """A signed EIP-7702 authorization."""
+
+    chain_id: int
+    address: bytes
+    nonce: int
+    y_parity: int
+    r: int
+    s: int
+
+
+class EvmCall(Struct, frozen=True):
+    """What a transaction would do, before it has a nonce or a fee."""
+
+    sender: bytes
+    to: bytes | None
+    """None creates a contract."""
+    value_wei: int = 0
+    input: bytes = b""
+    access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
+    delegations: tuple[Delegation, ...] = ()
+    blob_hashes: tuple[bytes, ...] = ()
+
+
+class EvmChain(Protocol):
+    """One EVM chain, behind one node or several.
+
+    Reads raise `ChainUnreachable` when no node could be asked and `ChainUnreadable` when none gave
+    an answer of use; they come from a node that is not behind the others. A `None` among answers
+    says that this node does not know, and proves nothing.
+    """
+
+    nodes: tuple[str, ...]
+    """Whom every transaction is offered to; committed with every attempt."""
+
+    async def account(self, address: bytes) -> AccountSeen: ...
+    async def fees(self) -> FeesSeen: ...
+    async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated: ...
+
+    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
+        """Offer signed bytes to every node, in this order: for each, each node's answer.
+
+        A node's trouble is an answer too, so this raises nothing on its account.
+        """
+
+    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
+        """What is behind the newest of the known blocks, which are given oldest first."""
+
+    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]: ...
+
+    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
+        """Who was mined at this nonce, asked of a node that has reached the block's number."""
+
+    def heads(self) -> AsyncIterator[BlockRef]:
+        """The newest block whenever it changes; some may be passed over."""
+
+    async def close(self) -> None: ...

@@ -30,6 +30,7 @@ LIGHT_COMMANDS = [
     ["bench", "contract", "--help"],
     ["doctor", "--help"],
     ["up", "--help"],
+    ["chaos", "proxy", "--help"],
     ["apikey", "--help"],
     ["init"],
     ["top", "--help"],

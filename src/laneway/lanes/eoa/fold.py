@@ -91,8 +91,12 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             return settle(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
-        case _:
+        case AccountSeen() | Offered() | LookBegun() | LookEnded() | FundsJudged():
             return evolve_head(lane, record)
+        case NoncesReset() | ModeChanged() | CommandRefused():
+            return evolve_head(lane, record)
+        case _:
+            assert_never(record)
 
 
 def evolve_head(

@@ -1,0 +1,1 @@
+"""Speaks to EVM nodes over JSON-RPC."""

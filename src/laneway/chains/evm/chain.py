@@ -1,0 +1,164 @@
+"""An EVM chain behind one JSON-RPC node or several: the port `EvmChain`.
+
+It keeps nothing that matters: what it knows of its nodes is asked again after a restart.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+from laneway.chains.evm.blocks import LATEST, read_blocks
+from laneway.chains.evm.broadcast import Broadcast
+from laneway.chains.evm.endpoint import Endpoint, Place
+from laneway.chains.evm.estimate import read_estimate
+from laneway.chains.evm.heads import Heads
+from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
+from laneway.chains.evm.nodes import Behind, Nodes
+from laneway.chains.evm.nonce import BLOCK_NUMBER, read_owner
+from laneway.chains.evm.shapes import (
+    read_header,
+    read_number,
+    read_receipts,
+    read_whole_header,
+    translated,
+)
+from laneway.chains.evm.words import Row
+from laneway.core.facts import (
+    AccountSeen,
+    BlockRef,
+    BlocksSeen,
+    Estimated,
+    FeesSeen,
+    NonceOwner,
+    NotEstimated,
+    ReceiptSeen,
+    Reverted,
+    Sent,
+)
+from laneway.ports import EvmCall
+from laneway.wire.hex import octets, quantity, read_quantity
+from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.limits import RPC_BATCH_COUNT_MAX
+
+INVALID_PARAMS = -32602
+
+
+class RpcChain:
+    """The adapter. `preconfirmed` is for chains whose "pending" state is a flashblock's promise;
+    elsewhere "pending" counts what the pool may drop, and is never read."""
+
+    def __init__(
+        self,
+        places: Sequence[Place],
+        *,
+        chain_id: int,
+        preconfirmed: bool = False,
+        words: Sequence[Row] = (),
+        poll_ms: int = POLL_MS,
+        send_ms: int = SEND_MS,
+        grace_ms: int = SEND_GRACE_MS,
+    ) -> None:
+        self.chain_id = chain_id
+        self._nodes = Nodes([Endpoint(place, chain_id, words) for place in places])
+        self.nodes = tuple(node.name for node in self._nodes.all)
+        self._preconfirmed = preconfirmed
+        self._poll_ms = poll_ms
+        self._broadcast = Broadcast(send_ms=send_ms, grace_ms=grace_ms)
+        self.unknown_words = self._broadcast.unknown_words
+        """What nodes said that no table knows, and how often."""
+
+    async def account(self, address: bytes) -> AccountSeen:
+        return await self._nodes.read(lambda node: self._account(node, address))
+
+    async def fees(self) -> FeesSeen:
+        return await self._nodes.read(read_fees)
+
+    async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated:
+        return await self._nodes.read(lambda node: read_estimate(node, call))
+
+    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
+        return await self._broadcast.send(self._nodes.all, raws)
+
+    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
+        return await self._nodes.read(lambda node: read_blocks(node, known, limit))
+
+    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]:
+        seen: list[ReceiptSeen | None] = []
+        size = RPC_BATCH_COUNT_MAX - 1
+        for begin in range(0, len(hashes), size):
+            part = hashes[begin : begin + size]
+            seen += await self._nodes.read(partial(ask_receipts, part))
+        return seen
+
+    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
+        try:
+            return await self._nodes.read(
+                lambda node: read_owner(node, address, nonce), at_least=block.number
+            )
+        except Behind:
+            return None
+
+    def heads(self) -> AsyncIterator[BlockRef]:
+        return Heads(self._nodes.all, poll_ms=self._poll_ms).follow()
+
+    async def close(self) -> None:
+        await self._nodes.close()
+
+    async def _account(self, node: Endpoint, address: bytes) -> AccountSeen:
+        asked = [LATEST]
+        if self._preconfirmed:
+            asked.append(RpcCall("eth_getTransactionCount", (octets(address), "pending")))
+        head_said, *pending_said = await node.ask(asked)
+        head = read_header(node, head_said)
+        count, balance = await read_state(node, address, head)
+        promised = [read_number(node, answer) for answer in pending_said]
+        return AccountSeen(count, max([count, *promised]), balance, head, node.name)
+
+
+async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
+    wanted = [RpcCall("eth_getTransactionReceipt", (octets(mined),)) for mined in hashes]
+    head, *answers = await node.ask([BLOCK_NUMBER, *wanted])
+    node.saw_head(read_number(node, head))
+    return read_receipts(node, answers)
+
+
+async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[int, int]:
+    """Count and balance at one block, named by its hash where the node takes that."""
+    where: object = {"blockHash": octets(block.hash)}
+    if not node.takes_block_hash:
+        where = quantity(block.number)
+    given = (octets(address), where)
+    count, balance = await node.ask(
+        [RpcCall("eth_getTransactionCount", given), RpcCall("eth_getBalance", given)]
+    )
+    refused = isinstance(count, RpcError) and count.code == INVALID_PARAMS
+    if refused and node.takes_block_hash:
+        node.takes_block_hash = False
+        return await read_state(node, address, block)
+    return read_number(node, count), read_number(node, balance)
+
+
+FEES = (
+    LATEST,
+    RpcCall("eth_gasPrice"),
+    RpcCall("eth_maxPriorityFeePerGas"),
+    RpcCall("eth_blobBaseFee"),
+)
+
+
+async def read_fees(node: Endpoint) -> FeesSeen:
+    head_said, price_said, tip_said, blob_said = await node.ask(FEES)
+    header = read_whole_header(node, head_said)
+    price = read_number(node, price_said)
+    written = header.base_fee_per_gas
+    base = 0 if written is None else translated(node, lambda: read_quantity(written))
+    # Older nodes know the price alone, in which the tip stands on the base fee.
+    tip = max(price - base, 0) if isinstance(tip_said, RpcError) else read_number(node, tip_said)
+    return FeesSeen(
+        base_fee_wei=base,
+        priority_fee_wei=tip,
+        gas_price_wei=price,
+        blob_base_fee_wei=None if isinstance(blob_said, RpcError) else read_number(node, blob_said),
+        supports_1559=written is not None,
+        block=header.ref(),
+        node=node.name,
+    )

@@ -1,0 +1,84 @@
+"""How much gas a call needs, or why it fails."""
+
+import re
+
+from msgspec import DecodeError, json
+
+from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.limits import ESTIMATE_MS
+from laneway.chains.evm.nonce import BLOCK_NUMBER
+from laneway.chains.evm.shapes import read_number
+from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
+from laneway.core.limits import REASON_CHARS_MAX
+from laneway.ports import EvmCall
+from laneway.wire.hex import octets, quantity, read_octets
+from laneway.wire.jsonrpc import NodeBusy, RpcCall, RpcError
+from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
+
+REVERTED_CODE = 3
+REVERTED_WORDS = re.compile(r"\brevert|vm execution error", re.I)
+ERROR_STRING = bytes.fromhex("08c379a0")
+"""The selector of Solidity's Error(string)."""
+
+Answer = Estimated | Reverted | NotEstimated
+
+
+async def read_estimate(node: Endpoint, call: EvmCall) -> Answer:
+    asked = [BLOCK_NUMBER, RpcCall("eth_estimateGas", (shape_of(call),))]
+    head, answer = await node.ask(asked, ESTIMATE_MS)
+    node.saw_head(read_number(node, head))
+    if not isinstance(answer, RpcError):
+        return Estimated(read_number(node, answer))
+    if answer.code == REVERTED_CODE or REVERTED_WORDS.search(answer.message):
+        output = output_of(answer)
+        return Reverted(reason_of(output) or answer.message[:REASON_CHARS_MAX], output)
+    kind = node.kind(answer)
+    if kind is SendKind.RATE_LIMITED:
+        raise NodeBusy(node.name, 200, RETRY_AFTER_S_DEFAULT)
+    return NotEstimated(kind, f"{answer.code} {answer.message}"[:REASON_CHARS_MAX])
+
+
+def shape_of(call: EvmCall) -> dict[str, object]:
+    shape: dict[str, object] = {"from": octets(call.sender), "value": quantity(call.value_wei)}
+    if call.to is not None:
+        shape["to"] = octets(call.to)
+    if call.input:
+        shape["input"] = octets(call.input)
+    if call.access_list:
+        shape["accessList"] = [
+            {"address": octets(address), "storageKeys": [octets(key) for key in keys]}
+            for address, keys in call.access_list
+        ]
+    if call.blob_hashes:
+        shape["blobVersionedHashes"] = [octets(blob) for blob in call.blob_hashes]
+    if call.delegations:
+        shape["authorizationList"] = [
+            {
+                "chainId": quantity(signed.chain_id),
+                "address": octets(signed.address),
+                "nonce": quantity(signed.nonce),
+                "yParity": quantity(signed.y_parity),
+                "r": quantity(signed.r),
+                "s": quantity(signed.s),
+            }
+            for signed in call.delegations
+        ]
+    return shape
+
+
+def output_of(error: RpcError) -> bytes:
+    """What the call returned; nodes put it into `data`, some with words before it."""
+    try:
+        said = json.decode(error.data)
+        text = said if isinstance(said, str) else ""
+        return read_octets(text.removeprefix("Reverted "))
+    except (DecodeError, ValueError):
+        return b""
+
+
+def reason_of(output: bytes) -> str:
+    """The text of Error(string), when it is one."""
+    if output[:4] != ERROR_STRING or len(output) < 68:
+        return ""
+    length = int.from_bytes(output[36:68])
+    return output[68 : 68 + min(length, REASON_CHARS_MAX)].decode(errors="replace")

@@ -1,0 +1,93 @@
+"""The newest block, whenever it changes: told by the nodes that can, asked of the others.
+
+A subscription that ends, or is silent for too long, is followed by polling until the next try.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+
+from laneway.chains.evm.blocks import LATEST
+from laneway.chains.evm.endpoint import Endpoint, loop_s
+from laneway.chains.evm.limits import POLL_MS, RESUBSCRIBE_MS, SILENCE_MS
+from laneway.chains.evm.shapes import HEADER, read_header, read_raw, translated
+from laneway.core.errors import ChainError
+from laneway.core.facts import BlockRef
+from laneway.wire.subscription import subscribe
+
+
+class Heads:
+    """Follows all nodes; what it passes on comes from the one that is ahead."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Endpoint],
+        *,
+        poll_ms: int = POLL_MS,
+        silence_ms: int = SILENCE_MS,
+        resubscribe_ms: int = RESUBSCRIBE_MS,
+    ) -> None:
+        self._nodes = nodes
+        self._poll_s = poll_ms / 1000
+        self._silence_ms = silence_ms
+        self._resubscribe_s = resubscribe_ms / 1000
+        self._newest: BlockRef | None = None
+        self._leader: Endpoint | None = None
+        self._changed = asyncio.Event()
+
+    async def follow(self) -> AsyncIterator[BlockRef]:
+        tasks = [asyncio.create_task(self._watch(node)) for node in self._nodes]
+        try:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                assert self._newest is not None
+                yield self._newest
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def saw(self, node: Endpoint, head: BlockRef) -> None:
+        """Take a node's word when it is ahead, or when it is the one we follow (a reorganisation,
+        or a chain that was set back)."""
+        node.saw_head(head.number)
+        leads = self._leader is None or self._leader is node or self._leader.binding_head() < 0
+        if self._newest is None or head.number > self._newest.number or leads:
+            self._leader = node
+            if head != self._newest:
+                self._newest = head
+                self._changed.set()
+
+    async def _watch(self, node: Endpoint) -> None:
+        while True:
+            if node.place.ws_url:
+                with suppress(ChainError):
+                    await self._listen(node)
+            until_s = loop_s() + self._resubscribe_s
+            while not node.place.ws_url or loop_s() < until_s:
+                await self._poll(node)
+                await asyncio.sleep(self._poll_s)
+
+    async def _poll(self, node: Endpoint) -> None:
+        with suppress(ChainError):
+            (answer,) = await node.ask([LATEST])
+            self.saw(node, read_header(node, answer))
+
+    async def _listen(self, node: Endpoint) -> None:
+        told = subscribe(
+            node.client.session(),
+            node.place.ws_url,
+            ("newHeads",),
+            name=node.name,
+            silence_ms=self._silence_ms,
+            headers=node.place.headers,
+        )
+        async for raw in told:
+            if raw is None:
+                # A block may have come between the last question and this subscription.
+                await self._poll(node)
+                continue
+            header = read_raw(node, raw, HEADER)
+            if header is not None:
+                self.saw(node, translated(node, header.ref))

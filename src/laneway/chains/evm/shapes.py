@@ -1,0 +1,131 @@
+"""What nodes answer, as they write it, and how it is read."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from msgspec import DecodeError, Raw, Struct, field, json
+
+from laneway.chains.evm.endpoint import Endpoint, result_of
+from laneway.core.errors import ChainUnreadable
+from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
+from laneway.wire.hex import read_octets, read_quantity
+from laneway.wire.jsonrpc import RpcAnswer
+
+T = TypeVar("T")
+
+
+class HeaderShape(Struct, rename="camel"):
+    number: str
+    hash: str
+    parent_hash: str = "0x"
+    base_fee_per_gas: str | None = None
+
+    def ref(self) -> BlockRef:
+        return BlockRef(read_quantity(self.number), read_octets(self.hash))
+
+
+class BlockShape(HeaderShape, rename="camel"):
+    transactions: list[str] = []
+
+    def seen(self) -> BlockSeen:
+        hashes = tuple(map(read_octets, self.transactions))
+        return BlockSeen(self.ref(), read_octets(self.parent_hash), hashes)
+
+
+class MinedShape(Struct, rename="camel"):
+    """A transaction; one that waits has no block."""
+
+    hash: str
+    sender: str = field(name="from", default="")
+    nonce: str = "0x0"
+    block_number: str | None = None
+    block_hash: str | None = None
+
+    def block(self) -> BlockRef | None:
+        if self.block_number is None or self.block_hash is None:
+            return None
+        return BlockRef(read_quantity(self.block_number), read_octets(self.block_hash))
+
+
+class FullBlockShape(HeaderShape, rename="camel"):
+    transactions: list[MinedShape] = []
+
+
+class ReceiptShape(Struct, rename="camel"):
+    transaction_hash: str
+    block_number: str | None
+    block_hash: str | None
+    gas_used: str
+    status: str | None = None
+    effective_gas_price: str = "0x0"
+
+    def seen(self, node: str) -> ReceiptSeen | None:
+        if self.block_number is None or self.block_hash is None:
+            # A preconfirmed receipt: it is in no block yet.
+            return None
+        block = BlockRef(read_quantity(self.block_number), read_octets(self.block_hash))
+        if self.status is None:
+            # Only receipts older than 2017 have none, and no lane of ours sent those.
+            raise ValueError("a receipt without a status")
+        return ReceiptSeen(
+            hash=read_octets(self.transaction_hash),
+            succeeded=read_quantity(self.status) == 1,
+            block=block,
+            gas_used=read_quantity(self.gas_used),
+            effective_gas_price_wei=read_quantity(self.effective_gas_price),
+            node=node,
+        )
+
+
+HEADER: json.Decoder[HeaderShape | None] = json.Decoder(HeaderShape | None)
+BLOCK: json.Decoder[BlockShape | None] = json.Decoder(BlockShape | None)
+FULL_BLOCK: json.Decoder[FullBlockShape | None] = json.Decoder(FullBlockShape | None)
+MINED: json.Decoder[MinedShape | None] = json.Decoder(MinedShape | None)
+RECEIPT: json.Decoder[ReceiptShape | None] = json.Decoder(ReceiptShape | None)
+TEXT = json.Decoder(str)
+
+
+def read(node: Endpoint, answer: RpcAnswer, decoder: json.Decoder[T]) -> T:
+    """A result in its shape; ChainUnreadable for anything else."""
+    return read_raw(node, result_of(node.name, answer), decoder)
+
+
+def read_raw(node: Endpoint, raw: Raw, decoder: json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(raw)
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ChainUnreadable(node.name, f"{bytes(raw)[:100]!r} ({error})") from error
+
+
+def read_number(node: Endpoint, answer: RpcAnswer) -> int:
+    return translated(node, partial(read_quantity, read(node, answer, TEXT)))
+
+
+def read_header(node: Endpoint, answer: RpcAnswer) -> BlockRef:
+    """The newest block, which every node has; the node is known by it from now on."""
+    return read_whole_header(node, answer).ref()
+
+
+def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
+    header = read(node, answer, HEADER)
+    if header is None:
+        raise ChainUnreadable(node.name, "it has no block at all")
+    node.saw_head(translated(node, header.ref).number)
+    return header
+
+
+def read_receipts(node: Endpoint, answers: Sequence[RpcAnswer]) -> list[ReceiptSeen | None]:
+    receipts = [read(node, answer, RECEIPT) for answer in answers]
+    return [
+        None if receipt is None else translated(node, partial(receipt.seen, node.name))
+        for receipt in receipts
+    ]
+
+
+def translated(node: Endpoint, reading: Callable[[], T]) -> T:
+    """Hexadecimal that is none is the node's fault."""
+    try:
+        return reading()
+    except ValueError as error:
+        raise ChainUnreadable(node.name, str(error)) from error

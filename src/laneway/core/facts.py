@@ -1,0 +1,188 @@
+"""What was seen of an EVM chain, each thing with the block or the node it was seen at.
+
+A fact claims no more than it shows: a count is true of its block, a refusal of its node, and what
+was not seen is not said to be absent.
+"""
+
+from enum import Enum
+
+from msgspec import Struct
+
+from laneway.core.outcome import Outcome
+
+
+class BlockRef(Struct, frozen=True, array_like=True):
+    """One block of one branch: a number alone names nothing on a chain that can reorganise."""
+
+    number: int
+    hash: bytes
+
+
+class AccountSeen(Struct, frozen=True):
+    """An account as one node had it at one block."""
+
+    count: int
+    """Nonces used up to and with `block`: the first one that is not mined there."""
+    preconfirmed_count: int
+    """The same with what a flashblock promises; equal to `count` on chains without them."""
+    balance_wei: int
+    block: BlockRef
+    node: str
+
+
+class FeesSeen(Struct, frozen=True):
+    """What a place in the next block costs, as one node says."""
+
+    base_fee_wei: int
+    """Of the newest block; 0 where there is none."""
+    priority_fee_wei: int
+    gas_price_wei: int
+    blob_base_fee_wei: int | None
+    """None where blobs do not exist."""
+    supports_1559: bool
+    block: BlockRef
+    node: str
+
+
+class SendKind(Enum):
+    """Why a node took a transaction or did not, whatever words it has for it."""
+
+    TAKEN = "taken"
+    ALREADY_KNOWN = "already_known"
+    NONCE_TOO_LOW = "nonce_too_low"
+    NONCE_TOO_HIGH = "nonce_too_high"
+    REPLACEMENT_UNDERPRICED = "replacement_underpriced"
+    UNDERPRICED = "underpriced"
+    """Below what the pool takes, whoever else waits there."""
+    FEE_CAP_TOO_LOW = "fee_cap_too_low"
+    """Below the base fee of the next block."""
+    INSUFFICIENT_FUNDS = "insufficient_funds"
+    POOL_FULL = "pool_full"
+    ACCOUNT_LIMIT = "account_limit"
+    """Too many of this sender wait already; a delegated account (EIP-7702) may have one."""
+    RATE_LIMITED = "rate_limited"
+    UNREACHABLE = "unreachable"
+    """The node was never asked."""
+    UNSUPPORTED = "unsupported"
+    """The node does not take transactions, or not of this type."""
+    NODE_FEE_CAP = "node_fee_cap"
+    """The node's own ceiling for a fee, against typing errors."""
+    INTRINSIC_GAS = "intrinsic_gas"
+    GAS_LIMIT = "gas_limit"
+    """More gas than a block, or one transaction, may use."""
+    TIP_ABOVE_CAP = "tip_above_cap"
+    WRONG_CHAIN = "wrong_chain"
+    MALFORMED = "malformed"
+    OVERSIZED = "oversized"
+    BAD_SIGNATURE = "bad_signature"
+    REVERTED = "reverted"
+    """The node runs a transaction before it takes it, and this one fails."""
+    SILENT = "silent"
+    """It was handed to the network, and no answer came back."""
+    UNKNOWN = "unknown"
+    """The node answered in words that no table knows."""
+
+    def outcome(self) -> Outcome:
+        if self in TAKEN_KINDS:
+            return Outcome.ACCEPTED
+        return Outcome.UNKNOWN if self in DOUBTFUL_KINDS else Outcome.REFUSED
+
+    def is_final(self) -> bool:
+        """Whether these bytes are wrong by themselves, at any time and on any node."""
+        return self in FINAL_KINDS
+
+
+TAKEN_KINDS = (SendKind.TAKEN, SendKind.ALREADY_KNOWN)
+
+DOUBTFUL_KINDS = (
+    # The nonce is used, perhaps by these very bytes: they may have arrived twice.
+    SendKind.NONCE_TOO_LOW,
+    # A gateway may say so after it passed the request on.
+    SendKind.RATE_LIMITED,
+    SendKind.SILENT,
+    SendKind.UNKNOWN,
+)
+
+FINAL_KINDS = (
+    SendKind.INTRINSIC_GAS,
+    SendKind.GAS_LIMIT,
+    SendKind.TIP_ABOVE_CAP,
+    SendKind.WRONG_CHAIN,
+    SendKind.MALFORMED,
+    SendKind.OVERSIZED,
+    SendKind.BAD_SIGNATURE,
+)
+"""Everything else that is refused may be taken later: funds come, fees fall, pools empty."""
+
+
+class Sent(Struct, frozen=True):
+    """What one node's answer proves about one transaction offered to it."""
+
+    node: str
+    outcome: Outcome
+    final: bool
+    """A refusal that no later try of the same bytes can change."""
+    kind: SendKind
+    reason: str = ""
+
+
+def sent(node: str, kind: SendKind, reason: str = "") -> Sent:
+    return Sent(node, kind.outcome(), kind.is_final(), kind, reason)
+
+
+class BlockSeen(Struct, frozen=True):
+    """A block with the hashes of what is in it."""
+
+    block: BlockRef
+    parent: bytes
+    hashes: tuple[bytes, ...]
+
+
+class BlocksSeen(Struct, frozen=True):
+    """The chain behind the newest known block that still belongs to it."""
+
+    after: BlockRef | None
+    """The newest of the known blocks that nothing contradicts. Known blocks above it are gone: the
+    node has others in their place. None when all are gone, or none was known."""
+    blocks: tuple[BlockSeen, ...]
+    """Consecutive, the first one a child of `after`; the newest block alone when that is None."""
+    head: BlockRef
+    """The node's newest block; it may be below `after` on a node that lags."""
+    node: str
+
+
+class ReceiptSeen(Struct, frozen=True):
+    """One transaction as it was mined, in this branch of the chain."""
+
+    hash: bytes
+    succeeded: bool
+    block: BlockRef
+    gas_used: int
+    effective_gas_price_wei: int
+    node: str
+
+
+class NonceOwner(Struct, frozen=True):
+    """The transaction that was mined at a nonce: proof that no other one will be."""
+
+    hash: bytes
+    block: BlockRef
+    node: str
+
+
+class Estimated(Struct, frozen=True):
+    gas: int
+
+
+class Reverted(Struct, frozen=True):
+    """The call fails as the chain stands now."""
+
+    reason: str
+    output: bytes = b""
+
+
+class NotEstimated(Struct, frozen=True):
+    """The node could not run the call, for a reason that is not the call's own code."""
+
+    kind: SendKind
+    reason: str

@@ -1,0 +1,1 @@
+"""A proxy before a JSON-RPC node that misbehaves as rules say."""

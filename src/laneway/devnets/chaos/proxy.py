@@ -1,0 +1,216 @@
+"""The fault proxy: JSON-RPC over HTTP and WebSocket, passed on to a node, misbehaving by rule.
+
+What a rule does not strike passes through unchanged. `GET /_chaos/rules` shows the rules and how
+often each struck, `PUT` replaces them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any
+
+from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, web
+from msgspec import DecodeError, json, to_builtins
+
+from laneway.core.errors import BadRequest
+from laneway.devnets.chaos.lag import older_answer, older_call
+from laneway.devnets.chaos.limits import BODY_BYTES_MAX, HANG_MS_MAX, UPSTREAM_MS
+from laneway.devnets.chaos.rules import WHOLE_FAULTS, Dice, Fault, Rule, read_rules
+from laneway.devnets.chaos.sockets import Sockets
+
+RULES = "/_chaos/rules"
+LOOPBACK = "127.0.0.1"
+
+Call = dict[str, Any]
+
+
+class Cut(Exception):
+    """The connection ends here, without an answer."""
+
+
+class ChaosProxy:
+    """One proxy before one node."""
+
+    def __init__(
+        self,
+        upstream: str,
+        rules: Sequence[Rule] = (),
+        *,
+        seed: int = 0,
+        host: str = LOOPBACK,
+        port: int = 0,
+    ) -> None:
+        self.url = ""
+        """Where it listens, once entered."""
+        self.ws_url = ""
+        self.dice = Dice(rules, seed)
+        self.heard: list[str] = []
+        """The methods that were passed on, in order; for tests."""
+        self._upstream = upstream
+        self._seed = seed
+        self._host = host
+        self._port = port
+        self._closing = asyncio.Event()
+        self._runner: web.AppRunner | None = None
+        self._session: ClientSession | None = None
+
+    def rule(self, *rules: Rule) -> None:
+        """Misbehave by these rules from now on."""
+        self.dice = Dice(rules, self._seed)
+
+    def shown(self) -> list[dict[str, Any]]:
+        """The rules, and how often each struck."""
+        return [
+            {**to_builtins(rule), "struck": count}
+            for rule, count in zip(self.dice.rules, self.dice.struck, strict=True)
+        ]
+
+    async def __aenter__(self) -> "ChaosProxy":
+        self._session = ClientSession(
+            cookie_jar=DummyCookieJar(), timeout=ClientTimeout(total=UPSTREAM_MS / 1000)
+        )
+        app = web.Application(client_max_size=BODY_BYTES_MAX)
+        app.router.add_get(RULES, self._show)
+        app.router.add_put(RULES, self._replace)
+        app.router.add_get("/{path:.*}", Sockets(self, self._session, self._upstream).serve)
+        app.router.add_post("/{path:.*}", self._serve)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self._host, self._port).start()
+        host, port = self._runner.addresses[0][:2]
+        self.url, self.ws_url = f"http://{host}:{port}", f"ws://{host}:{port}"
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # What hangs is let go first, or the server would wait for it.
+        self._closing.set()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._session is not None:
+            await self._session.close()
+
+    async def hang(self) -> None:
+        """Wait for nothing, until the proxy ends or everybody has gone."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), HANG_MS_MAX / 1000)
+
+    async def ask(self, calls: list[Call]) -> list[Call]:
+        """Pass calls on as one request; answers in the order of the calls."""
+        if not calls:
+            return []
+        assert self._session is not None
+        self.heard += [str(call.get("method")) for call in calls]
+        body = json.encode(calls if len(calls) > 1 else calls[0])
+        headers = {"Content-Type": "application/json"}
+        async with self._session.post(self._upstream, data=body, headers=headers) as response:
+            said = json.decode(await response.read())
+        listed: list[Call] = said if isinstance(said, list) else [said]
+        by_id = {answer.get("id"): answer for answer in listed}
+        return [by_id.get(call.get("id"), listed[0]) for call in calls]
+
+    async def answer(self, calls: list[tuple[Call, Rule | None]]) -> list[Call]:
+        """Answers of calls that no fault of the whole request strikes."""
+        behind = await self._newest([rule for _, rule in calls])
+        passed: list[Call] = []
+        for call, rule in calls:
+            newest = behind.get(id(rule))
+            if rule is None or rule.fault is not Fault.ERROR or rule.forward:
+                passed.append(call if newest is None else older_call(call, newest))
+        answers = iter(await self.ask(passed))
+        said: list[Call] = []
+        for call, rule in calls:
+            newest = behind.get(id(rule))
+            invented = rule is not None and rule.fault is Fault.ERROR
+            answer = next(answers) if not invented or (rule and rule.forward) else {}
+            if rule is not None and invented:
+                answer = error_of(call, rule)
+            elif newest is not None:
+                answer = older_answer(str(call.get("method")), answer, newest)
+            said.append(answer)
+        return said
+
+    async def _newest(self, rules: list[Rule | None]) -> dict[int, int]:
+        """For each rule that lags, what it takes for the newest block."""
+        lags = [rule for rule in rules if rule is not None and rule.fault is Fault.LAG]
+        if not lags:
+            return {}
+        asked = {"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}
+        (said,) = await self.ask([asked])
+        head = int(said["result"], 16)
+        return {
+            id(rule): max(0, head - rule.blocks) if rule.at is None else min(head, rule.at)
+            for rule in lags
+        }
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        body = await request.read()
+        try:
+            said = json.decode(body)
+        except DecodeError:
+            said = {}
+        calls: list[Call] = said if isinstance(said, list) else [said]
+        struck = [(call, self.dice.strike(str(call.get("method")))) for call in calls]
+        whole = next((r for _, r in struck if r is not None and r.fault in WHOLE_FAULTS), None)
+        try:
+            answers = await self._misbehave(struck, whole)
+        except Cut:
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response()
+        except (ClientError, OSError, DecodeError, TimeoutError):
+            return web.Response(status=502, text="the node behind this proxy did not answer")
+        if isinstance(answers, web.Response):
+            return answers
+        content = json.encode(answers if isinstance(said, list) else answers[0])
+        return web.Response(body=content, content_type="application/json")
+
+    async def _misbehave(
+        self, struck: list[tuple[Call, Rule | None]], whole: Rule | None
+    ) -> list[Call] | web.Response:
+        if whole is None:
+            return await self.answer(struck)
+        if whole.fault is Fault.STATUS:
+            return status_of(whole)
+        if whole.fault is Fault.HANG:
+            await self.hang()
+        if whole.fault in (Fault.HANG, Fault.LOSE_REQUEST):
+            raise Cut
+        if whole.fault is Fault.DELAY:
+            # It goes on also when the caller has left: late requests arrive.
+            await asyncio.sleep(whole.ms / 1000)
+        if whole.fault is Fault.DUPLICATE:
+            await self.answer(struck)
+        answers = await self.answer(struck)
+        if whole.fault is Fault.HANG_ANSWER:
+            await self.hang()
+        if whole.fault in (Fault.LOSE_ANSWER, Fault.HANG_ANSWER):
+            raise Cut
+        return answers
+
+    async def _show(self, _: web.Request) -> web.Response:
+        return web.Response(body=json.encode(self.shown()), content_type="application/json")
+
+    async def _replace(self, request: web.Request) -> web.Response:
+        try:
+            self.rule(*read_rules(await request.read()))
+        except BadRequest as error:
+            return web.Response(status=400, text=str(error))
+        return web.Response(status=204)
+
+
+def status_of(rule: Rule) -> web.Response:
+    headers = {}
+    if rule.retry_after_s is not None:
+        headers["Retry-After"] = str(rule.retry_after_s)
+    return web.Response(status=rule.status, headers=headers, text=rule.message)
+
+
+def error_of(call: Call, rule: Rule) -> Call:
+    error = {"code": rule.code, "message": rule.message}
+    return {"jsonrpc": "2.0", "id": call.get("id"), "error": error}

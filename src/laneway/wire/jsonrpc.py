@@ -1,0 +1,243 @@
+"""A JSON-RPC 2.0 client over kept-alive HTTP connections: one request, or one bounded batch.
+
+It says what is known of a request that failed, and nothing more: `ChainUnreachable`, nothing
+left; `AnswerLost`, it may have arrived; `NodeBusy`, the node asks for patience;
+`ChainUnreadable`, an answer came that says nothing. It retries nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import TypeAlias, TypeVar
+
+from aiohttp import (
+    ClientConnectorError,
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    ConnectionTimeoutError,
+    DummyCookieJar,
+    TCPConnector,
+)
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, json
+
+from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
+from laneway.wire.limits import (
+    REASON_CHARS_MAX,
+    RETRY_AFTER_S_DEFAULT,
+    RETRY_AFTER_S_MAX,
+    RPC_ANSWER_BYTES_MAX,
+    RPC_BATCH_BYTES_MAX,
+    RPC_BATCH_COUNT_MAX,
+    RPC_CONNECT_MS,
+    RPC_CONNECTIONS_MAX,
+    RPC_KEEPALIVE_S,
+)
+
+METHOD_NOT_FOUND = -32601
+
+Item = TypeVar("Item")
+
+
+class AnswerLost(ChainError):
+    """The request was handed to the network, and no answer came back."""
+
+    code = "answer_lost"
+
+    def __init__(self, node: str, problem: str) -> None:
+        self.node = node
+        self.problem = problem
+        super().__init__(f"{node} did not answer: {problem}")
+
+
+class NodeBusy(ChainError):
+    """The node, or a gateway before it, asks for fewer requests."""
+
+    code = "node_busy"
+    retry = "later"
+
+    def __init__(self, node: str, status: int, retry_after_s: float) -> None:
+        self.node = node
+        self.status = status
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{node} is busy (HTTP {status}); again in {retry_after_s:g} s")
+
+
+class RpcCall(Struct, frozen=True):
+    method: str
+    params: Sequence[object] = ()
+
+
+class RpcError(Struct, frozen=True):
+    """A node's no, in its own words."""
+
+    code: int = 0
+    message: str = ""
+    data: Raw = Raw(b"null")
+
+
+RpcAnswer: TypeAlias = Raw | RpcError
+"""A result as it came, to be read by whoever knows its shape; or the node's no."""
+
+
+class Reply(Struct):
+    id: int | str | None = None
+    result: Raw | UnsetType = UNSET
+    error: RpcError | None = None
+
+    def answer(self) -> RpcAnswer | None:
+        if self.error is not None:
+            return self.error
+        return None if self.result is UNSET else self.result
+
+
+ONE_OR_MANY: json.Decoder[list[Reply] | Reply] = json.Decoder(list[Reply] | Reply)
+
+
+class RpcClient:
+    """One node's address. Its session is opened by the first call, inside the running loop.
+
+    Errors name the node, never its address: addresses of hosted nodes hold their keys.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        headers: Mapping[str, str] | None = None,
+        connect_ms: int = RPC_CONNECT_MS,
+    ) -> None:
+        self.name = name
+        self._url = url
+        self._headers = {"Content-Type": "application/json", **(headers or {})}
+        self._connect_s = connect_ms / 1000
+        self._session: ClientSession | None = None
+        self._closed = False
+        self._id_next = 1
+
+    async def ask(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
+        """One request; the answers in the order of the calls, whatever order they came in."""
+        assert 0 < len(calls) <= RPC_BATCH_COUNT_MAX
+        first = self._id_next
+        self._id_next += len(calls)
+        asked = [
+            {"jsonrpc": "2.0", "id": first + place, "method": call.method, "params": call.params}
+            for place, call in enumerate(calls)
+        ]
+        # A single call is no batch: some gateways take none.
+        replies = await self._post(json.encode(asked if len(asked) > 1 else asked[0]), timeout_ms)
+        return self._match(first, len(calls), replies)
+
+    def session(self) -> ClientSession:
+        """The connections to this node, for a subscription beside the calls."""
+        if self._closed:
+            raise ChainUnreachable(self.name, "this client was closed")
+        if self._session is None:
+            self._session = ClientSession(
+                connector=TCPConnector(
+                    limit=RPC_CONNECTIONS_MAX, keepalive_timeout=RPC_KEEPALIVE_S
+                ),
+                cookie_jar=DummyCookieJar(),
+            )
+        return self._session
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _match(self, first: int, count: int, replies: list[Reply] | Reply) -> list[RpcAnswer]:
+        if isinstance(replies, Reply):
+            if replies.error is not None and (count > 1 or replies.id in (None, first)):
+                # One error for the whole request.
+                return [replies.error] * count
+            replies = [replies]
+        by_id: dict[int | str | None, RpcAnswer] = {}
+        for reply in replies:
+            answer = reply.answer()
+            if answer is not None:
+                by_id.setdefault(reply.id, answer)
+        found = [by_id.get(number) for number in range(first, first + count)]
+        complete = [answer for answer in found if answer is not None]
+        if len(complete) < count:
+            raise ChainUnreadable(self.name, f"it answered {len(complete)} of {count} calls")
+        return complete
+
+    async def _post(self, content: bytes, timeout_ms: int) -> list[Reply] | Reply:
+        timeout = ClientTimeout(total=timeout_ms / 1000, connect=self._connect_s)
+        try:
+            # A redirect would send the body again, so none is followed.
+            async with self.session().post(
+                self._url,
+                data=content,
+                timeout=timeout,
+                headers=self._headers,
+                allow_redirects=False,
+            ) as response:
+                raw = await self._read(response)
+                status, retry_after = response.status, response.headers.get("Retry-After")
+        except (ClientConnectorError, ConnectionTimeoutError) as error:
+            raise ChainUnreachable(self.name, type(error).__name__) from error
+        except TimeoutError as error:
+            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from error
+        except (ClientError, OSError) as error:
+            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
+        if status == 429 or (status == 503 and retry_after is not None):
+            raise NodeBusy(self.name, status, read_retry_after(retry_after))
+        return self._decode(status, raw)
+
+    async def _read(self, response: ClientResponse) -> bytes:
+        raw = bytearray()
+        async for chunk in response.content.iter_any():
+            raw += chunk
+            if len(raw) > RPC_ANSWER_BYTES_MAX:
+                raise ChainUnreadable(self.name, f"more than {RPC_ANSWER_BYTES_MAX} bytes")
+        return bytes(raw)
+
+    def _decode(self, status: int, raw: bytes) -> list[Reply] | Reply:
+        """Besu and many gateways give a JSON-RPC error with a status of its own: the body decides,
+        where it is one."""
+        try:
+            replies = ONE_OR_MANY.decode(raw)
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            text = raw[:REASON_CHARS_MAX].decode(errors="replace")
+            if status >= 500:
+                raise AnswerLost(self.name, f"HTTP {status}") from error
+            raise ChainUnreadable(self.name, f"HTTP {status} {text}") from error
+        is_said = isinstance(replies, list) or replies.answer() is not None
+        if status != 200 and not is_said:
+            raise ChainUnreadable(self.name, f"HTTP {status}")
+        return replies
+
+
+def cut(items: Sequence[Item], size_of: Callable[[Item], int]) -> Iterator[Sequence[Item]]:
+    """Batches within both bounds, in order; an item that is too large goes alone."""
+    begin, size = 0, 0
+    for place, item in enumerate(items):
+        more = size_of(item)
+        if place > begin and (
+            place - begin == RPC_BATCH_COUNT_MAX or size + more > RPC_BATCH_BYTES_MAX
+        ):
+            yield items[begin:place]
+            begin, size = place, 0
+        size += more
+    if begin < len(items):
+        yield items[begin:]
+
+
+def read_retry_after(text: str | None) -> float:
+    """Seconds from now; the header holds seconds or a date (RFC 9110 §10.2.3)."""
+    if not text:
+        return RETRY_AFTER_S_DEFAULT
+    try:
+        wait_s = float(text) if text.strip().isdigit() else until_s(text)
+    except ValueError:
+        return RETRY_AFTER_S_DEFAULT
+    return min(max(wait_s, 0.0), RETRY_AFTER_S_MAX)
+
+
+def until_s(date: str) -> float:
+    return parsedate_to_datetime(date).timestamp() - time()

@@ -1,0 +1,297 @@
+"""Laws of reading from several nodes: never back in time, and past a node only for its trouble."""
+
+import asyncio
+
+import pytest
+from tests.chains.evm.stage import ADDRESS, Node, run, served
+from tests.rpc_stub import Drop, No, Whole
+
+from laneway.chains.evm import endpoint
+from laneway.chains.evm.endpoint import Place, name_of
+from laneway.chains.evm.nodes import Behind, Nodes
+from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
+from laneway.core.facts import BlockRef, NotEstimated, SendKind
+from laneway.ports import EvmCall
+from laneway.wire.hex import read_octets
+
+
+def test_a_node_that_lags_is_not_believed() -> None:
+    async def story() -> None:
+        ahead, behind = Node(12), Node(10)
+        async with served([behind, ahead]) as (chain, _):
+            assert (await chain.account(ADDRESS)).node == "a"
+            ahead_seen = await chain.blocks([], 1)
+            assert ahead_seen.node == "a", "nobody has spoken of block 12 yet"
+            chain._nodes.all[1].saw_head(12)
+            assert (await chain.account(ADDRESS)).node == "b"
+            behind.head = 12
+            chain._nodes.all[0].saw_head(12)
+            assert (await chain.account(ADDRESS)).node == "a"
+
+    run(story)
+
+
+def test_nobody_answers_when_all_that_can_be_asked_are_behind() -> None:
+    async def story() -> None:
+        ahead, behind = Node(12), Node(10)
+        async with served([ahead, behind]) as (chain, _):
+            await chain.account(ADDRESS)
+            ahead.said["eth_getBlockByNumber"] = Drop()
+            with pytest.raises(ChainError):
+                await chain.account(ADDRESS)
+            behind.head = 12
+            assert (await chain.account(ADDRESS)).node == "b"
+
+    run(story)
+
+
+def test_a_dead_nodes_word_does_not_bind_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        ahead, behind = Node(1_000_000), Node(10)
+        async with served([ahead, behind]) as (chain, _):
+            await chain.account(ADDRESS)
+            ahead.said["eth_getBlockByNumber"] = Drop()
+            monkeypatch.setattr(endpoint, "HEAD_KEPT_MS", -1)
+            assert (await chain.account(ADDRESS)).block.number == 10
+
+    run(story)
+
+
+def test_the_only_node_is_believed_when_the_chain_is_set_back() -> None:
+    async def story() -> None:
+        node = Node(12)
+        async with served([node]) as (chain, _):
+            assert (await chain.account(ADDRESS)).block.number == 12
+            node.head = 8
+            assert (await chain.account(ADDRESS)).block.number == 8
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "trouble", [Drop(), Whole(502), Whole(429, Retry_After="9"), Whole(200, b"<html>")]
+)
+def test_a_read_goes_past_a_node_in_trouble(trouble: Exception) -> None:
+    async def story() -> None:
+        async with served([Node(eth_getBlockByNumber=trouble), Node()]) as (chain, stubs):
+            assert (await chain.account(ADDRESS)).node == "b"
+            asked = len(stubs[0].heard)
+            assert (await chain.account(ADDRESS)).node == "b"
+            assert len(stubs[0].heard) == asked, "it is left alone for a while"
+
+    run(story)
+
+
+def test_a_nodes_word_on_a_nonce_is_not_its_trouble() -> None:
+    """OpenZeppelin's relayer paused every provider over one nonce error (its issue 681)."""
+
+    async def story() -> None:
+        first = Node(eth_estimateGas=No(-32603, "nonce too low"))
+        async with served([first, Node(eth_estimateGas="0x1")]) as (chain, stubs):
+            answer = await chain.estimate(EvmCall(ADDRESS, ADDRESS))
+            assert isinstance(answer, NotEstimated)
+            assert answer.kind is SendKind.NONCE_TOO_LOW
+            assert stubs[1].heard == []
+            await chain.send([b"\x01"])
+            assert not chain._nodes.all[0].is_resting()
+
+    run(story)
+
+
+def test_the_only_node_is_asked_again_although_it_failed() -> None:
+    async def story() -> None:
+        node = Node(eth_getBlockByNumber=Drop())
+        async with served([node]) as (chain, _):
+            with pytest.raises(ChainError):
+                await chain.account(ADDRESS)
+            del node.said["eth_getBlockByNumber"]
+            assert (await chain.account(ADDRESS)).count == 5
+
+    run(story)
+
+
+def test_a_busy_node_is_left_alone_until_the_time_it_named() -> None:
+    async def story() -> None:
+        node = Node(eth_getBlockByNumber=Whole(429, Retry_After="60"))
+        async with served([node]) as (chain, stubs):
+            with pytest.raises(ChainError):
+                await chain.account(ADDRESS)
+            asked = len(stubs[0].heard)
+            with pytest.raises(ChainUnreachable, match="busy"):
+                await chain.account(ADDRESS)
+            assert len(stubs[0].heard) == asked
+
+    run(story)
+
+
+def test_a_node_of_another_chain_is_never_used() -> None:
+    async def story() -> None:
+        async with served([Node(eth_chainId="0x1"), Node()]) as (chain, stubs):
+            assert (await chain.account(ADDRESS)).node == "b"
+            ((elsewhere, here),) = await chain.send([b"\x01"])
+            assert (elsewhere.kind, elsewhere.final) == (SendKind.UNREACHABLE, False)
+            assert here.kind is SendKind.TAKEN
+            assert [method for method, _ in stubs[0].heard if "send" in method] == []
+
+    run(story)
+
+
+def test_a_bound_on_calls_is_kept() -> None:
+    async def story() -> None:
+        async with served([Node()], a={"calls_per_s": 1}) as (chain, stubs):
+            node = chain._nodes.all[0]
+            node._greeted = True
+            await node.prepare(2)
+            waiting = asyncio.create_task(node.prepare(50))
+            await asyncio.sleep(0)
+            with pytest.raises(ChainUnreachable, match="allowance"):
+                await node.prepare(1)
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            await node.prepare(0)
+            assert stubs[0].heard == []
+
+    run(story)
+
+
+def test_a_block_without_that_hash_is_named_by_its_number() -> None:
+    async def story() -> None:
+        node = Node()
+
+        def count(params: list[object]) -> str:
+            if isinstance(params[1], dict):
+                raise No(-32602, "invalid argument 1")
+            return "0x6"
+
+        node.said["eth_getTransactionCount"] = count
+        async with served([node]) as (chain, _):
+            assert (await chain.account(ADDRESS)).count == 6
+            assert (await chain.account(ADDRESS)).count == 6
+
+    run(story)
+
+
+def test_a_flashblocks_promise_is_read_where_there_is_one() -> None:
+    async def story() -> None:
+        node = Node()
+        node.said["eth_getTransactionCount"] = lambda params: (
+            "0x9" if params[1] == "pending" else "0x5"
+        )
+        async with served([node], preconfirmed=True) as (chain, _):
+            seen = await chain.account(ADDRESS)
+            assert (seen.count, seen.preconfirmed_count) == (5, 9)
+        async with served([node]) as (chain, stubs):
+            seen = await chain.account(ADDRESS)
+            assert (seen.count, seen.preconfirmed_count) == (5, 5)
+            assert all("pending" not in params for _, params in stubs[0].heard)
+
+    run(story)
+
+
+def test_fees_of_old_chains_are_read() -> None:
+    async def story() -> None:
+        node = Node(eth_gasPrice="0xa")
+        async with served([node]) as (chain, _):
+            fees = await chain.fees()
+            assert (fees.base_fee_wei, fees.priority_fee_wei) == (7, 3)
+            assert fees.blob_base_fee_wei is None
+            assert fees.supports_1559
+            node.said["eth_getBlockByNumber"] = {"number": "0xb", "hash": "0x01"}
+            fees = await chain.fees()
+            assert (fees.base_fee_wei, fees.gas_price_wei, fees.supports_1559) == (0, 10, False)
+
+    run(story)
+
+
+def test_a_nonce_is_asked_of_a_node_that_has_come_far_enough() -> None:
+    async def story() -> None:
+        mined = {"hash": "0x" + "22" * 32, "blockNumber": "0xb", "blockHash": "0x" + "33" * 32}
+        owner = {"eth_getTransactionBySenderAndNonce": mined}
+        async with served([Node(10, **owner), Node(11, **owner)]) as (chain, _):
+            found = await chain.at_nonce(ADDRESS, 4, BlockRef(11, b""))
+            assert found is not None
+            assert (found.node, found.block.number) == ("b", 11)
+            assert await chain.at_nonce(ADDRESS, 4, BlockRef(12, b"")) is None
+
+    run(story)
+
+
+def test_one_that_waits_is_no_owner_of_its_nonce() -> None:
+    async def story() -> None:
+        waits = {"hash": "0x" + "22" * 32, "blockNumber": None, "blockHash": None}
+        node = Node(eth_getTransactionBySenderAndNonce=waits)
+        async with served([node]) as (chain, _):
+            assert await chain.at_nonce(ADDRESS, 4, BlockRef(10, b"")) is None
+
+    run(story)
+
+
+def test_a_known_block_is_gone_only_when_another_is_in_its_place() -> None:
+    async def story() -> None:
+        node = Node(10)
+
+        def ref(number: int) -> BlockRef:
+            return BlockRef(number, read_octets(node.hash(number)))
+
+        async with served([node]) as (chain, _):
+            known = [ref(number) for number in range(5, 11)]
+            node.head = 8
+            lagging = await chain.blocks(known, 10)
+            assert (lagging.after, lagging.blocks, lagging.head) == (known[-1], (), ref(8))
+            node.head, node.branches = 12, {9: 1}
+            forked = await chain.blocks(known, 10)
+            assert forked.after == known[3]
+            assert [seen.block for seen in forked.blocks] == [ref(n) for n in (9, 10, 11, 12)]
+            node.branches = {0: 2}
+            gone = await chain.blocks(known, 10)
+            assert gone.after is None
+            assert [seen.block for seen in gone.blocks] == [ref(12)]
+
+    run(story)
+
+
+def test_blocks_that_do_not_stand_on_each_other_are_left_out() -> None:
+    async def story() -> None:
+        node = Node(12)
+
+        def torn(params: list[str]) -> object:
+            number = node.head if params[0] == "latest" else int(params[0], 16)
+            block = node.block(number)
+            if block is not None and number == 12:
+                block["parentHash"] = "0x" + "99" * 32
+            return block
+
+        node.said["eth_getBlockByNumber"] = torn
+        async with served([node]) as (chain, _):
+            seen = await chain.blocks([BlockRef(10, read_octets(node.hash(10)))], 5)
+            assert [block.block.number for block in seen.blocks] == [11]
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "said", ["latest", {"number": "ten", "hash": "0x00"}, {"number": "0xa"}, None, 7]
+)
+def test_a_block_that_is_none_is_unreadable(said: object) -> None:
+    async def story() -> None:
+        async with served([Node(eth_getBlockByNumber=lambda _: said)]) as (chain, _):
+            with pytest.raises(ChainUnreadable):
+                await chain.account(ADDRESS)
+
+    run(story)
+
+
+def test_nodes_are_named_apart() -> None:
+    with pytest.raises(BadRequest):
+        Nodes([])
+    place = Place("http://127.0.0.1:1/v3/secret")
+    with pytest.raises(BadRequest, match="one name"):
+        Nodes([endpoint.Endpoint(place, 1), endpoint.Endpoint(place, 1)])
+    assert endpoint.Endpoint(place, 1).name == "127.0.0.1:1"
+    for url in ("", "ftp://a", "http://"):
+        with pytest.raises(BadRequest):
+            name_of(url)
+
+
+def test_a_node_that_is_behind_says_so() -> None:
+    assert "10" in str(Behind("a", 10, 12))

@@ -1,0 +1,187 @@
+"""Laws of the words: every client's are read, and those nobody knows prove nothing."""
+
+import pytest
+
+from laneway.chains.evm.words import ANY, Words, client_of, read_rows, shipped
+from laneway.core.errors import BadRequest
+from laneway.core.facts import SendKind
+from laneway.core.outcome import Outcome
+
+K = SendKind
+
+SAID = {
+    "geth": {
+        "already known": K.ALREADY_KNOWN,
+        "nonce too low: next nonce 5, tx nonce 3": K.NONCE_TOO_LOW,
+        "nonce too high": K.NONCE_TOO_HIGH,
+        "replacement transaction underpriced: new tx gas fee cap 1 <= 2 queued": (
+            K.REPLACEMENT_UNDERPRICED
+        ),
+        "transaction underpriced: gas tip cap 0, minimum needed 1": K.UNDERPRICED,
+        "insufficient funds for gas * price + value: balance 0, tx cost 1, overshot 1": (
+            K.INSUFFICIENT_FUNDS
+        ),
+        "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)": K.NODE_FEE_CAP,
+        "intrinsic gas too low: gas 20000, minimum needed 21000": K.INTRINSIC_GAS,
+        "exceeds block gas limit": K.GAS_LIMIT,
+        "oversized data: transaction size 140000, limit 131072": K.OVERSIZED,
+        "txpool is full": K.POOL_FULL,
+        "in-flight transaction limit reached for delegated accounts": K.ACCOUNT_LIMIT,
+        "gapped-nonce tx from delegated accounts": K.ACCOUNT_LIMIT,
+        "invalid chain id for signer: have 1 want 2": K.WRONG_CHAIN,
+        "invalid sender": K.BAD_SIGNATURE,
+        "rlp: expected input list for types.LegacyTx": K.MALFORMED,
+        "typed transaction too short": K.MALFORMED,
+        "transaction type not supported: type 3 rejected": K.UNSUPPORTED,
+        "max fee per gas less than block base fee: address 0x1": K.FEE_CAP_TOO_LOW,
+        "max priority fee per gas higher than max fee per gas: tip 2, cap 1": K.TIP_ABOVE_CAP,
+    },
+    "nethermind": {
+        "AlreadyKnown": K.ALREADY_KNOWN,
+        "OldNonce, Current nonce: 5, nonce of rejected tx: 3": K.NONCE_TOO_LOW,
+        "NonceGap, Future nonce. Expected nonce: 5": K.NONCE_TOO_HIGH,
+        "OwnNonceAlreadyUsed": K.REPLACEMENT_UNDERPRICED,
+        "FeeTooLowToCompete": K.UNDERPRICED,
+        "FeeTooLow, EffectivePriorityFeePerGas too low 1 < 2, BaseFee: 3": K.UNDERPRICED,
+        "InsufficientFunds, Account balance: 0, cumulative cost: 1": K.INSUFFICIENT_FUNDS,
+        "GasLimitExceeded, Gas limit: 1, gas limit of rejected tx: 2": K.GAS_LIMIT,
+        "FailedToResolveSender": K.BAD_SIGNATURE,
+        "Invalid": K.MALFORMED,
+    },
+    "besu": {
+        "Known transaction": K.ALREADY_KNOWN,
+        "Nonce too low": K.NONCE_TOO_LOW,
+        "Replacement transaction underpriced": K.REPLACEMENT_UNDERPRICED,
+        "Gas price below configured minimum gas price": K.UNDERPRICED,
+        "Upfront cost exceeds account balance": K.INSUFFICIENT_FUNDS,
+        "Transaction fee cap exceeded": K.NODE_FEE_CAP,
+        "Intrinsic gas exceeds gas limit": K.INTRINSIC_GAS,
+        "Transaction gas limit exceeds block gas limit": K.GAS_LIMIT,
+        "Invalid signature": K.BAD_SIGNATURE,
+        "Wrong chainId": K.WRONG_CHAIN,
+    },
+    "erigon": {
+        "already known": K.ALREADY_KNOWN,
+        "nonce too low": K.NONCE_TOO_LOW,
+        "could not replace existing tx": K.REPLACEMENT_UNDERPRICED,
+        "underpriced": K.UNDERPRICED,
+        "insufficient funds for gas * price + value": K.INSUFFICIENT_FUNDS,
+        "intrinsic gas too low": K.INTRINSIC_GAS,
+    },
+    "reth": {
+        "already known": K.ALREADY_KNOWN,
+        "nonce too low: next nonce 5, tx nonce 3": K.NONCE_TOO_LOW,
+        "replacement transaction underpriced": K.REPLACEMENT_UNDERPRICED,
+        "txpool is full": K.POOL_FULL,
+        "failed to decode signed transaction": K.MALFORMED,
+        "transaction underpriced": K.UNDERPRICED,
+    },
+    "arbitrum": {
+        "invalid transaction nonce": K.NONCE_TOO_LOW,
+        "nonce too high: address 0x1, tx: 9 state: 5": K.NONCE_TOO_HIGH,
+        "max fee per gas less than block base fee: address 0x1": K.FEE_CAP_TOO_LOW,
+        "sequencer pending tx pool full, please try again": K.POOL_FULL,
+        "not enough funds for gas": K.INSUFFICIENT_FUNDS,
+        "execution reverted: no": K.REVERTED,
+    },
+    "op": {
+        "nonce too low: next nonce 5, tx nonce 3": K.NONCE_TOO_LOW,
+        "already known": K.ALREADY_KNOWN,
+        "gas price too low: 1 wei, use at least tx.gasPrice = 2 wei": K.UNDERPRICED,
+        "sender is over rate limit": K.RATE_LIMITED,
+    },
+    "zksync": {
+        "nonce too low. allowed nonce range: 5 - 25, actual: 3": K.NONCE_TOO_LOW,
+        "nonce too high. allowed nonce range: 5 - 25, actual: 99": K.NONCE_TOO_HIGH,
+        "known transaction. transaction with hash 0x1 is already in the system": K.ALREADY_KNOWN,
+        "max fee per gas less than block base fee": K.FEE_CAP_TOO_LOW,
+        "oversized data. max: 1; actual: 2": K.OVERSIZED,
+        "Not enough gas for transaction validation": K.UNDERPRICED,
+    },
+    "anvil": {
+        "transaction already imported": K.ALREADY_KNOWN,
+        "nonce too low": K.NONCE_TOO_LOW,
+        "replacement transaction underpriced": K.REPLACEMENT_UNDERPRICED,
+        "Insufficient funds for gas * price + value": K.INSUFFICIENT_FUNDS,
+        "intrinsic gas too low": K.INTRINSIC_GAS,
+        "intrinsic gas too high -- tx.gas_limit > env.block.gas_limit": K.GAS_LIMIT,
+        "max fee per gas less than block base fee": K.FEE_CAP_TOO_LOW,
+        "max priority fee per gas higher than max fee per gas": K.TIP_ABOVE_CAP,
+        "invalid chain id for signer": K.WRONG_CHAIN,
+        "Failed to decode transaction": K.MALFORMED,
+    },
+}
+
+
+ROWS = [(client, words, kind) for client, table in SAID.items() for words, kind in table.items()]
+
+
+@pytest.mark.parametrize(("client", "words", "kind"), ROWS)
+def test_a_clients_words_are_read(client: str, words: str, kind: SendKind) -> None:
+    assert Words(client).kind(-32000, words) is kind
+
+
+@pytest.mark.parametrize(("client", "words", "kind"), ROWS)
+def test_behind_a_gateway_they_mean_nothing_harder(client: str, words: str, kind: SendKind) -> None:
+    guessed = Words().kind(-32000, words)
+    assert guessed.is_final() <= kind.is_final()
+    assert guessed is not K.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", "internal error", "something went wrong", "header not found", "the nonce is invalid"],
+)
+def test_words_that_nobody_listed_prove_nothing(words: str) -> None:
+    for client in ("", *SAID):
+        kind = Words(client).kind(-32000, words)
+        assert kind is K.UNKNOWN
+        assert kind.outcome() is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("client", ["", *SAID])
+def test_two_words_at_once_mean_the_softer_one(client: str) -> None:
+    both = "intrinsic gas too low; nonce too low."
+    assert Words(client).kind(-32000, both) is K.NONCE_TOO_LOW
+
+
+def test_a_code_tells_words_apart() -> None:
+    assert Words().kind(-32005, "limit exceeded") is K.RATE_LIMITED
+    assert Words().kind(-32000, "limit exceeded") is K.UNKNOWN
+    assert Words().kind(-32601, "method not found") is K.UNSUPPORTED
+
+
+def test_an_operators_rows_come_first() -> None:
+    rows = read_rows([["pool_full", "nonce too low"], ["oversized", "queer", -7]])
+    assert Words("geth", rows).kind(-32000, "nonce too low") is K.POOL_FULL
+    assert Words("geth", rows).kind(-7, "QUEER words") is K.OVERSIZED
+    assert Words("geth", rows).kind(-8, "queer words") is K.UNKNOWN
+
+
+@pytest.mark.parametrize("row", [["nothing", "x"], ["malformed", "("], ["malformed"], ["a", 1]])
+def test_a_row_that_is_none_is_refused(row: list[object]) -> None:
+    with pytest.raises(BadRequest):
+        read_rows([row])
+
+
+def test_every_client_of_the_tables_is_tried_here() -> None:
+    assert {*SAID, ANY} == set(shipped())
+
+
+@pytest.mark.parametrize(
+    ("version", "client"),
+    [
+        ("Geth/v1.16.0-stable/linux-amd64/go1.24", "geth"),
+        ("anvil/v1.7.1", "anvil"),
+        ("reth/v1.8.0/x86_64", "reth"),
+        ("Nethermind/v1.34.0", "nethermind"),
+        ("besu/v25.9.0", "besu"),
+        ("erigon/3.1.0", "erigon"),
+        ("nitro/v3.7.0", "arbitrum"),
+        ("op-geth/v1.101", "op"),
+        ("zkSync/v2.0", "zksync"),
+        ("somebody/v1", ""),
+    ],
+)
+def test_a_client_is_known_by_its_version(version: str, client: str) -> None:
+    assert client_of(version) == client

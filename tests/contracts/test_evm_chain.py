@@ -1,0 +1,742 @@
+"""One suite for every EvmChain: what a nonce machine may rely on, whoever keeps the chain.
+
+A world is a chain with the hands that move it. Each story names a law of sending, mining, losing
+and reorganising as a real anvil has it; what no anvil can be made to say comes from the fault
+proxy before one, at the end.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any, Protocol
+
+import pytest
+from eth_account import Account
+from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
+
+from laneway.chains.evm.chain import RpcChain
+from laneway.chains.evm.endpoint import Place
+from laneway.core.errors import ChainError
+from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind, Sent
+from laneway.core.outcome import Outcome
+from laneway.devnets.chaos.proxy import ChaosProxy
+from laneway.devnets.chaos.rules import Fault, Rule, read_rule
+from laneway.ports import EvmCall, EvmChain
+
+pytestmark = pytest.mark.slow
+
+K = SendKind
+SEND = "eth_sendRawTransaction"
+SENDER = address()
+OTHER = address(KEYS[1])
+WAIT_S = 20.0
+
+
+class World(Protocol):
+    """A chain that mines when it is told to, and the hands that move it."""
+
+    chain: EvmChain
+
+    def mine(self, count: int = 1) -> None: ...
+    def drop(self, digest: bytes) -> None: ...
+    def reorg(self, depth: int, raws: Sequence[bytes] = ()) -> None:
+        """Replace the newest blocks by as many, empty but for `raws` in the first."""
+
+    def set_back(self, depth: int) -> None: ...
+    def set_balance(self, owner: bytes, wei: int) -> None: ...
+    def set_base_fee(self, wei: int) -> None: ...
+    def set_code(self, owner: bytes, code: bytes) -> None: ...
+
+
+class AnvilWorld:
+    def __init__(self, node: Anvil, chain: EvmChain) -> None:
+        self.node = node
+        self.chain = chain
+
+    def mine(self, count: int = 1) -> None:
+        self.node.mine(count)
+
+    def drop(self, digest: bytes) -> None:
+        self.node.say("anvil_dropTransaction", "0x" + digest.hex())
+
+    def reorg(self, depth: int, raws: Sequence[bytes] = ()) -> None:
+        self.node.say("anvil_reorg", depth, [["0x" + raw.hex(), 0] for raw in raws])
+
+    def set_back(self, depth: int) -> None:
+        self.node.say("anvil_rollback", depth)
+
+    def set_balance(self, owner: bytes, wei: int) -> None:
+        self.node.say("anvil_setBalance", "0x" + owner.hex(), hex(wei))
+
+    def set_base_fee(self, wei: int) -> None:
+        self.node.say("anvil_setNextBlockBaseFeePerGas", hex(wei))
+
+    def set_code(self, owner: bytes, code: bytes) -> None:
+        self.node.say("anvil_setCode", "0x" + owner.hex(), "0x" + code.hex())
+
+
+@asynccontextmanager
+async def anvil_world() -> AsyncIterator[World]:
+    with anvil() as node:
+        chain = RpcChain([Place(node.url, ws_url=node.ws_url)], chain_id=CHAIN_ID, poll_ms=50)
+        try:
+            yield AnvilWorld(node, chain)
+        finally:
+            await chain.close()
+
+
+WORLDS: dict[str, Callable[[], AbstractAsyncContextManager[World]]] = {"anvil": anvil_world}
+
+Told = Callable[[Callable[[World], Coroutine[Any, Any, None]]], None]
+
+
+@pytest.fixture(params=list(WORLDS))
+def tell(request: pytest.FixtureRequest) -> Told:
+    def told(story: Callable[[World], Coroutine[Any, Any, None]]) -> None:
+        async def run() -> None:
+            async with WORLDS[request.param]() as world:
+                await story(world)
+
+        asyncio.run(run())
+
+    return told
+
+
+async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:
+    """The first node's answers."""
+    return [answers[0] for answers in await chain.send(raws)]
+
+
+async def kinds(chain: EvmChain, *raws: bytes) -> list[SendKind]:
+    return [answer.kind for answer in await send(chain, *raws)]
+
+
+async def mined(chain: EvmChain, *hashes: bytes) -> list[bool]:
+    return [receipt is not None for receipt in await chain.receipts(hashes)]
+
+
+# Sending.
+
+
+def test_bytes_are_taken_mined_and_counted(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        assert await kinds(world.chain, raw) == [K.TAKEN]
+        assert (await world.chain.account(SENDER)).count == 0, "what waits is not counted"
+        world.mine()
+        seen = await world.chain.account(SENDER)
+        assert (seen.count, seen.preconfirmed_count, seen.block.number) == (1, 1, 1)
+        (receipt,) = await world.chain.receipts([digest])
+        assert receipt is not None
+        assert (receipt.hash, receipt.succeeded, receipt.block) == (digest, True, seen.block)
+        assert receipt.gas_used == 21_000
+        spent = receipt.gas_used * receipt.effective_gas_price_wei + 1
+        assert seen.balance_wei == 10_000 * 10**18 - spent
+
+    tell(story)
+
+
+def test_the_same_bytes_again_are_known(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, _ = signed(0)
+        first, again = await send(world.chain, raw, raw)
+        assert (first.kind, again.kind) == (K.TAKEN, K.ALREADY_KNOWN)
+        assert again.outcome is Outcome.ACCEPTED
+
+    tell(story)
+
+
+def test_a_used_nonce_proves_nothing_about_the_bytes(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, _ = signed(0)
+        other, _ = signed(0, value=2)
+        await send(world.chain, raw)
+        world.mine()
+        for late in await send(world.chain, raw, other):
+            assert (late.kind, late.outcome, late.final) == (
+                K.NONCE_TOO_LOW,
+                Outcome.UNKNOWN,
+                False,
+            )
+
+    tell(story)
+
+
+def test_a_replacement_must_pay_more(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        cheap, _ = signed(0, value=2)
+        dear, dear_hash = signed(0, value=2, maxFeePerGas=120 * GWEI, maxPriorityFeePerGas=2 * GWEI)
+        taken, refused, replaced = await send(world.chain, raw, cheap, dear)
+        assert taken.kind is K.TAKEN
+        assert (refused.kind, refused.outcome, refused.final) == (
+            K.REPLACEMENT_UNDERPRICED,
+            Outcome.REFUSED,
+            False,
+        )
+        assert replaced.kind is K.TAKEN
+        world.mine()
+        assert await mined(world.chain, digest, dear_hash) == [False, True]
+
+    tell(story)
+
+
+def test_a_gap_waits_until_it_is_filled(tell: Told) -> None:
+    async def story(world: World) -> None:
+        late, late_hash = signed(1)
+        first, first_hash = signed(0)
+        assert await kinds(world.chain, late) == [K.TAKEN]
+        world.mine()
+        assert await mined(world.chain, late_hash) == [False]
+        assert await kinds(world.chain, first) == [K.TAKEN]
+        world.mine()
+        assert await mined(world.chain, first_hash, late_hash) == [True, True]
+
+    tell(story)
+
+
+@pytest.mark.parametrize(
+    ("kind", "final", "fields"),
+    [
+        (K.INSUFFICIENT_FUNDS, False, {"value": 10**30}),
+        (K.INTRINSIC_GAS, True, {"gas": 20_000}),
+        (K.GAS_LIMIT, True, {"gas": 10**9}),
+        (K.FEE_CAP_TOO_LOW, False, {"maxFeePerGas": 10, "maxPriorityFeePerGas": 1}),
+        (K.TIP_ABOVE_CAP, True, {"maxPriorityFeePerGas": 200 * GWEI}),
+        (K.WRONG_CHAIN, True, {"chainId": 1}),
+    ],
+)
+def test_a_refusal_is_final_only_when_the_bytes_are_wrong(
+    tell: Told, kind: SendKind, final: bool, fields: dict[str, Any]
+) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0, **fields)
+        (answer,) = await send(world.chain, raw)
+        assert (answer.kind, answer.outcome, answer.final) == (kind, Outcome.REFUSED, final)
+        world.mine()
+        assert await mined(world.chain, digest) == [False]
+
+    tell(story)
+
+
+def test_what_cannot_be_decoded_is_refused_for_good(tell: Told) -> None:
+    async def story(world: World) -> None:
+        (answer,) = await send(world.chain, bytes.fromhex("02deadbeef"))
+        assert (answer.kind, answer.final) == (K.MALFORMED, True)
+
+    tell(story)
+
+
+def test_funds_that_come_later_let_the_same_bytes_pass(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, _ = signed(0)
+        world.set_balance(SENDER, 0)
+        assert await kinds(world.chain, raw) == [K.INSUFFICIENT_FUNDS]
+        world.set_balance(SENDER, 10**18)
+        assert await kinds(world.chain, raw) == [K.TAKEN]
+
+    tell(story)
+
+
+def test_one_answer_for_each_of_many_in_order(tell: Told) -> None:
+    async def story(world: World) -> None:
+        made = [signed(nonce) for nonce in range(150)]
+        wrong = signed(150, chainId=1)[0]
+        answers = await kinds(world.chain, *(raw for raw, _ in made), wrong)
+        assert answers == [K.TAKEN] * 150 + [K.WRONG_CHAIN]
+        world.mine()
+        assert all(await mined(world.chain, *(digest for _, digest in made)))
+        assert (await world.chain.account(SENDER)).count == 150
+
+    tell(story)
+
+
+# Losing.
+
+
+def test_a_dropped_one_leaves_its_nonce_and_may_be_sent_again(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        await send(world.chain, raw)
+        world.drop(digest)
+        world.mine()
+        assert await mined(world.chain, digest) == [False]
+        assert (await world.chain.account(SENDER)).count == 0
+        assert await kinds(world.chain, raw) == [K.TAKEN]
+        world.mine()
+        assert await mined(world.chain, digest) == [True]
+
+    tell(story)
+
+
+def test_one_below_the_base_fee_stays_out_and_its_nonce_is_unused(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0, maxFeePerGas=2 * GWEI)
+        assert await kinds(world.chain, raw) == [K.TAKEN]
+        world.set_base_fee(100 * GWEI)
+        world.mine()
+        assert await mined(world.chain, digest) == [False]
+        assert (await world.chain.account(SENDER)).count == 0
+
+    tell(story)
+
+
+def test_one_whose_funds_went_stays_out(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        await send(world.chain, raw)
+        world.set_balance(SENDER, 0)
+        world.mine()
+        assert await mined(world.chain, digest) == [False]
+        assert (await world.chain.account(SENDER)).count == 0
+
+    tell(story)
+
+
+# Blocks and reorganisations.
+
+
+def test_blocks_come_in_a_row_with_the_hashes_in_them(tell: Told) -> None:
+    async def story(world: World) -> None:
+        begun = await world.chain.blocks([], 10)
+        assert begun.after is None
+        assert [seen.block for seen in begun.blocks] == [begun.head]
+        raw, digest = signed(0)
+        await send(world.chain, raw)
+        world.mine(3)
+        seen = await world.chain.blocks([begun.head], 10)
+        assert seen.after == begun.head
+        assert [block.hashes for block in seen.blocks] == [(digest,), (), ()]
+        assert seen.blocks[-1].block == seen.head
+        assert [block.parent for block in seen.blocks[1:]] == [
+            block.block.hash for block in seen.blocks[:-1]
+        ]
+        part = await world.chain.blocks([begun.head], 2)
+        assert part.blocks == seen.blocks[:2]
+        assert part.head == seen.head
+        nothing = await world.chain.blocks([seen.head], 10)
+        assert (nothing.after, nothing.blocks) == (seen.head, ())
+
+    tell(story)
+
+
+async def known_blocks(chain: EvmChain) -> list[BlockRef]:
+    """Everything from the first block on."""
+    first = (await chain.blocks([], 1)).head
+    assert first.number == 0
+    return [first]
+
+
+def test_a_reorganisation_takes_back_what_was_mined(tell: Told) -> None:
+    async def story(world: World) -> None:
+        known = await known_blocks(world.chain)
+        made = [signed(nonce) for nonce in range(4)]
+        for raw, _ in made:
+            await send(world.chain, raw)
+            world.mine()
+        seen = await world.chain.blocks(known, 10)
+        known += [block.block for block in seen.blocks]
+        world.reorg(2)
+        after = await world.chain.blocks(known, 10)
+        assert after.after == known[2]
+        assert [block.block.number for block in after.blocks] == [3, 4]
+        assert after.blocks[0].block != known[3]
+        hashes = [digest for _, digest in made]
+        assert await mined(world.chain, *hashes) == [True, True, False, False]
+        assert (await world.chain.account(SENDER)).count == 2
+        assert await kinds(world.chain, *(raw for raw, _ in made[2:])) == [K.TAKEN, K.TAKEN]
+        world.mine()
+        assert all(await mined(world.chain, *hashes))
+
+    tell(story)
+
+
+def test_another_may_be_mined_at_a_nonce_in_a_reorganisation(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        other, other_hash = signed(0, value=2)
+        await send(world.chain, raw)
+        world.mine()
+        seen = await world.chain.account(SENDER)
+        owner = await world.chain.at_nonce(SENDER, 0, seen.block)
+        assert owner is not None
+        assert owner.hash == digest
+        world.reorg(1, [other])
+        assert await mined(world.chain, digest, other_hash) == [False, True]
+        seen = await world.chain.account(SENDER)
+        owner = await world.chain.at_nonce(SENDER, 0, seen.block)
+        assert owner is not None
+        assert (owner.hash, owner.block) == (other_hash, seen.block)
+        assert await kinds(world.chain, raw) == [K.NONCE_TOO_LOW]
+
+    tell(story)
+
+
+def test_a_chain_that_is_set_back_is_told_as_it_is(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, digest = signed(0)
+        await send(world.chain, raw)
+        world.mine()
+        assert (await world.chain.account(SENDER)).count == 1
+        world.set_back(1)
+        seen = await world.chain.account(SENDER)
+        assert (seen.count, seen.block.number) == (0, 0)
+        assert await mined(world.chain, digest) == [False]
+
+    tell(story)
+
+
+def test_nobody_owns_a_nonce_that_is_not_mined(tell: Told) -> None:
+    async def story(world: World) -> None:
+        raw, _ = signed(0)
+        await send(world.chain, raw)
+        seen = await world.chain.account(SENDER)
+        assert await world.chain.at_nonce(SENDER, 0, seen.block) is None
+        world.mine()
+        assert await world.chain.at_nonce(SENDER, 1, seen.block) is None
+        ahead = BlockRef(99, bytes(32))
+        assert await world.chain.at_nonce(SENDER, 0, ahead) is None, "no node has come so far"
+
+    tell(story)
+
+
+def test_heads_are_told(tell: Told) -> None:
+    async def story(world: World) -> None:
+        heads = world.chain.heads()
+        begun = await asyncio.wait_for(anext(heads), WAIT_S)
+        assert begun.number == 0
+        world.mine()
+        assert (await asyncio.wait_for(anext(heads), WAIT_S)).number == 1
+        world.reorg(1)
+        world.mine()
+        while (head := await asyncio.wait_for(anext(heads), WAIT_S)).number < 2:
+            pass
+        assert (await world.chain.account(SENDER)).block == head
+        await heads.aclose()  # type: ignore[attr-defined]
+
+    tell(story)
+
+
+# Fees and estimates.
+
+
+def test_fees_follow_the_chain(tell: Told) -> None:
+    async def story(world: World) -> None:
+        world.set_base_fee(7 * GWEI)
+        world.mine()
+        fees = await world.chain.fees()
+        assert (fees.base_fee_wei, fees.supports_1559) == (7 * GWEI, True)
+        assert fees.gas_price_wei >= fees.priority_fee_wei
+        assert fees.block.number == 1
+
+    tell(story)
+
+
+def test_a_transfer_is_estimated_and_a_revert_is_told(tell: Told) -> None:
+    async def story(world: World) -> None:
+        transfer = EvmCall(SENDER, OTHER, value_wei=1)
+        assert await world.chain.estimate(transfer) == Estimated(21_000)
+        # PUSH1 0, PUSH1 0, REVERT.
+        world.set_code(b"\x22" * 20, bytes.fromhex("60006000fd"))
+        failing = await world.chain.estimate(EvmCall(SENDER, b"\x22" * 20))
+        assert isinstance(failing, Reverted)
+
+    tell(story)
+
+
+def test_a_reverted_one_is_mined_and_failed(tell: Told) -> None:
+    async def story(world: World) -> None:
+        world.set_code(b"\x22" * 20, bytes.fromhex("60006000fd"))
+        raw, digest = signed(0, to="0x" + "22" * 20, gas=100_000)
+        await send(world.chain, raw)
+        world.mine()
+        (receipt,) = await world.chain.receipts([digest])
+        assert receipt is not None
+        assert not receipt.succeeded
+        assert (await world.chain.account(SENDER)).count == 1
+
+    tell(story)
+
+
+# What only the adapter on a real node can show.
+
+
+def test_a_restart_loses_what_waited_and_keeps_what_was_mined(tmp_path: Any) -> None:
+    async def story(node: Anvil) -> None:
+        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        mined_raw, mined_hash = signed(0)
+        waiting_raw, waiting_hash = signed(1)
+        await send(chain, mined_raw)
+        node.mine()
+        await send(chain, waiting_raw)
+        node.end()
+        # The first finds a connection that looks open, and cannot know.
+        assert (await send(chain, waiting_raw))[0].outcome is Outcome.UNKNOWN
+        (away,) = await send(chain, waiting_raw)
+        assert (away.kind, away.outcome) == (K.UNREACHABLE, Outcome.REFUSED)
+        with pytest.raises(ChainError):
+            await chain.account(SENDER)
+        node.start()
+        assert (await chain.account(SENDER)).count == 1
+        assert await mined(chain, mined_hash, waiting_hash) == [True, False]
+        assert await kinds(chain, waiting_raw) == [K.TAKEN]
+        await chain.close()
+
+    with anvil("--no-mining", "--state", str(tmp_path / "state")) as node:
+        asyncio.run(story(node))
+
+
+def test_a_node_that_hangs_is_unknown_and_may_have_heard() -> None:
+    async def story(node: Anvil) -> None:
+        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID, send_ms=500)
+        await chain.account(SENDER)
+        node.freeze()
+        (answer,) = await send(chain, signed(0)[0])
+        node.thaw()
+        assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
+        patient = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        assert (await send(patient, signed(0)[0]))[0].outcome is Outcome.ACCEPTED
+        await patient.close()
+        await chain.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_key_used_elsewhere_moves_the_count() -> None:
+    async def story(node: Anvil) -> None:
+        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        node.say("anvil_setNonce", "0x" + SENDER.hex(), hex(7))
+        node.mine()
+        assert (await chain.account(SENDER)).count == 7
+        await chain.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_delegation_uses_two_nonces() -> None:
+    async def story(node: Anvil) -> None:
+        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        delegation = {"chainId": CHAIN_ID, "address": "0x" + "33" * 20, "nonce": 1}
+        authorization = Account.sign_authorization(delegation, KEYS[0])
+        raw, digest = signed(
+            0, gas=100_000, authorizationList=[authorization], to=Account.from_key(KEYS[0]).address
+        )
+        assert await kinds(chain, raw) == [K.TAKEN]
+        node.mine()
+        seen = await chain.account(SENDER)
+        assert seen.count == 2
+        assert await mined(chain, digest) == [True]
+        owner = await chain.at_nonce(SENDER, 0, seen.block)
+        assert owner is not None
+        assert owner.hash == digest
+        assert await chain.at_nonce(SENDER, 1, seen.block) is None, "no transaction has it"
+        await chain.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+@pytest.mark.parametrize("more", [{"gasPrice": 10 * GWEI}, {"accessList": []}])
+def test_other_types_are_taken(more: dict[str, Any]) -> None:
+    async def story(node: Anvil) -> None:
+        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        if "gasPrice" in more:
+            more.update(maxFeePerGas=None, maxPriorityFeePerGas=None)
+        raw, digest = signed(0, **more)
+        assert await kinds(chain, raw) == [K.TAKEN]
+        node.mine()
+        assert await mined(chain, digest) == [True]
+        await chain.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_node_without_the_look_up_by_nonce_is_searched() -> None:
+    async def story(node: Anvil) -> None:
+        rule = read_rule("error method=eth_getTransactionBySenderAndNonce code=-32601 message=no")
+        async with proxied(node, rule) as (chain, _):
+            hashes = []
+            for nonce in range(6):
+                raw, digest = signed(nonce)
+                hashes.append(digest)
+                await send(chain, raw)
+                node.mine(3)
+            head = (await chain.account(SENDER)).block
+            for nonce, digest in enumerate(hashes):
+                owner = await chain.at_nonce(SENDER, nonce, head)
+                assert owner is not None
+                assert (owner.hash, owner.block.number) == (digest, 3 * nonce + 1)
+            assert await chain.at_nonce(SENDER, 6, head) is None
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+# What no anvil says, through the proxy.
+
+
+@asynccontextmanager
+async def proxied(
+    node: Anvil, *rules: Rule, **settings: Any
+) -> AsyncIterator[tuple[RpcChain, ChaosProxy]]:
+    async with AsyncExitStack() as stack:
+        proxy = await stack.enter_async_context(ChaosProxy(node.url, rules))
+        chain = RpcChain([Place(proxy.url, ws_url=proxy.ws_url)], chain_id=CHAIN_ID, **settings)
+        stack.push_async_callback(chain.close)
+        yield chain, proxy
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "final"),
+    [
+        ("nonce too high", K.NONCE_TOO_HIGH, False),
+        ("oversized data: transaction size 143360, limit 131072", K.OVERSIZED, True),
+        ("txpool is full", K.POOL_FULL, False),
+        ("in-flight transaction limit reached for delegated accounts", K.ACCOUNT_LIMIT, False),
+        (
+            "insufficient funds for gas * price + value: balance 1, queued cost 2, tx cost 3",
+            K.INSUFFICIENT_FUNDS,
+            False,
+        ),
+        ("replacement transaction underpriced", K.REPLACEMENT_UNDERPRICED, False),
+        ("tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", K.NODE_FEE_CAP, False),
+    ],
+)
+def test_what_anvil_never_refuses_is_read(words: str, kind: SendKind, final: bool) -> None:
+    async def story(node: Anvil) -> None:
+        rule = Rule(Fault.ERROR, method=SEND, message=words, count=1)
+        async with proxied(node, rule) as (chain, _):
+            raw, _hash = signed(0)
+            (answer,) = await send(chain, raw)
+            assert (answer.kind, answer.outcome, answer.final) == (kind, Outcome.REFUSED, final)
+            assert await kinds(chain, raw) == [K.TAKEN]
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_lost_answer_is_unknown_and_the_bytes_are_there() -> None:
+    """Hazard H1: whoever takes this for a refusal pays twice."""
+
+    async def story(node: Anvil) -> None:
+        async with proxied(node, Rule(Fault.LOSE_ANSWER, method=SEND, count=1)) as (chain, _):
+            raw, digest = signed(0)
+            (answer,) = await send(chain, raw)
+            assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
+            assert await kinds(chain, raw) == [K.ALREADY_KNOWN]
+            node.mine()
+            assert await mined(chain, digest) == [True]
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_lost_request_is_unknown_too() -> None:
+    async def story(node: Anvil) -> None:
+        async with proxied(node, Rule(Fault.LOSE_REQUEST, method=SEND, count=1)) as (chain, _):
+            raw, _hash = signed(0)
+            assert (await send(chain, raw))[0].outcome is Outcome.UNKNOWN
+            assert await kinds(chain, raw) == [K.TAKEN]
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_bytes_that_arrive_twice_are_accepted() -> None:
+    async def story(node: Anvil) -> None:
+        async with proxied(node, Rule(Fault.DUPLICATE, method=SEND)) as (chain, _):
+            (answer,) = await send(chain, signed(0)[0])
+            assert (answer.kind, answer.outcome) == (K.ALREADY_KNOWN, Outcome.ACCEPTED)
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (Rule(Fault.STATUS, method=SEND, status=429, retry_after_s=0, count=1), K.RATE_LIMITED),
+        (Rule(Fault.STATUS, method=SEND, status=503, retry_after_s=0, count=1), K.RATE_LIMITED),
+        (Rule(Fault.STATUS, method=SEND, status=502, count=1), K.SILENT),
+        (Rule(Fault.HANG, method=SEND, count=1), K.SILENT),
+        (Rule(Fault.HANG_ANSWER, method=SEND, count=1), K.SILENT),
+        (Rule(Fault.ERROR, method=SEND, message="queer words", count=1), K.UNKNOWN),
+    ],
+)
+def test_a_gateways_trouble_is_unknown(rule: Rule, kind: SendKind) -> None:
+    async def story(node: Anvil) -> None:
+        async with proxied(node, rule, send_ms=1_000) as (chain, _):
+            raw, _hash = signed(0)
+            (answer,) = await send(chain, raw)
+            assert (answer.kind, answer.outcome) == (kind, Outcome.UNKNOWN)
+            patient = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+            assert (await send(patient, raw))[0].outcome is Outcome.ACCEPTED
+            await patient.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_lagging_node_gives_no_count_while_another_is_ahead() -> None:
+    """Hazard H2: a count and the receipts that belong to it must not come from two times."""
+
+    async def story(node: Anvil) -> None:
+        raw, digest = signed(0)
+        async with ChaosProxy(node.url, [Rule(Fault.LAG, at=0)]) as behind:
+            places = [Place(behind.url, name="behind"), Place(node.url, name="ahead")]
+            chain = RpcChain(places, chain_id=CHAIN_ID, poll_ms=20)
+            await send(chain, raw)
+            node.mine()
+            heads = chain.heads()
+            while (await asyncio.wait_for(anext(heads), WAIT_S)).number < 1:
+                pass
+            seen = await chain.account(SENDER)
+            assert (seen.node, seen.count) == ("ahead", 1)
+            (receipt,) = await chain.receipts([digest])
+            assert receipt is not None
+            assert receipt.node == "ahead"
+            owner = await chain.at_nonce(SENDER, 0, seen.block)
+            assert owner is not None
+            assert owner.node == "ahead"
+            await heads.aclose()  # type: ignore[attr-defined]
+            await chain.close()
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_a_lagging_node_alone_is_told_by_its_block() -> None:
+    async def story(node: Anvil) -> None:
+        async with proxied(node) as (chain, proxy):
+            raw, digest = signed(0)
+            await send(chain, raw)
+            node.mine(3)
+            ahead = await chain.account(SENDER)
+            proxy.rule(Rule(Fault.LAG, blocks=3))
+            behind = await chain.account(SENDER)
+            assert (behind.count, behind.block.number) == (0, 0)
+            assert await chain.receipts([digest]) == [None]
+            assert await chain.at_nonce(SENDER, 0, ahead.block) is None
+            known = [ahead.block]
+            assert (await chain.blocks(known, 10)).after == ahead.block, "lag is no reorganisation"
+
+    with anvil() as node:
+        asyncio.run(story(node))
+
+
+def test_heads_go_on_when_the_subscription_is_cut() -> None:
+    async def story(node: Anvil) -> None:
+        rule = Rule(Fault.LOSE_ANSWER, method="eth_subscription")
+        async with proxied(node, rule, poll_ms=20) as (chain, _):
+            heads = chain.heads()
+            for number in range(4):
+                while (await asyncio.wait_for(anext(heads), WAIT_S)).number < number:
+                    pass
+                node.mine()
+            await heads.aclose()  # type: ignore[attr-defined]
+
+    with anvil() as node:
+        asyncio.run(story(node))
