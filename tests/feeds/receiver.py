@@ -42,9 +42,10 @@ class Receiver:
     def types(self) -> list[str]:
         return [body["type"] for body in self.bodies()]
 
-    async def until(self, count: int, timeout_s: float = 20.0) -> None:
+    async def until(self, count: int, *, distinct: bool = False, timeout_s: float = 20.0) -> None:
+        """So many came, or so many different ones: after a crash some come twice."""
         async with asyncio.timeout(timeout_s):
-            while len(self.heard) < count:
+            while len(set(self.ids()) if distinct else self.heard) < count:
                 self.came.clear()
                 await self.came.wait()
 

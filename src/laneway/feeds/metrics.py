@@ -63,6 +63,11 @@ class ContractMetrics(Listener):
         self.connections = Gauge(
             "laneway_http_connections", "Connections that are open here.", registry=self.registry
         )
+        self.dead = Gauge(
+            "laneway_dead_letters",
+            "What was given up, of all lanes; counted up to a thousand.",
+            registry=self.registry,
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:
@@ -89,6 +94,8 @@ class ContractMetrics(Listener):
         self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_contract(lane):
+            return
         for record in records:
             if isinstance(record, SlotClaimed):
                 slot = record.slot
@@ -110,8 +117,9 @@ class ContractMetrics(Listener):
         if is_contract(lane):
             self._of(self.workers, lane).dec()
 
-    def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes:
+    def scrape(self, queues: Sequence[QueueMetrics], tasks: int, dead: int = 0) -> bytes:
         """All series in the text form, with depths and tasks as they are now."""
+        self.dead.set(dead)
         self.tasks.set(tasks)
         if self._per_lane:
             for queue in queues:

@@ -150,6 +150,14 @@ def test_a_message_can_be_taken_back_unless_it_is_being_sent() -> None:
     assert isinstance(stage.tell("drain").records[0], CommandRefused)
 
 
+def test_the_place_in_the_feed_is_kept_whatever_the_lane_does() -> None:
+    stage = Stage()
+    stage.tell("pause")
+    stage.tell("fed", word="1.2.3")
+    stage.restart()
+    assert stage.lane.head.feed == "1.2.3"
+
+
 def test_a_crash_sends_again_what_was_out_and_nothing_else() -> None:
     stage = Stage()
     stage.offer(1, 2, 3)
