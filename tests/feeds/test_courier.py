@@ -1,12 +1,14 @@
 """Every event that an endpoint wants becomes one message, however often the feed is read."""
 
+import asyncio
+
 import msgspec
 import pytest
 
 from laneway.core.ids import IntentId, LaneId, lane_id
 from laneway.core.rows import FeedEntry
 from laneway.engine.delivery import decode_message
-from laneway.feeds.courier import Route, Subscription, arrivals_of
+from laneway.feeds.courier import Route, Subscription, arrivals_of, ended
 from laneway.feeds.limits import MARK_ENTRIES
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import ModeChanged, SlotSettled
@@ -103,3 +105,18 @@ def test_a_place_is_written_down_now_and_then_while_it_moves() -> None:
     assert route.is_due(110.0)
     route.unmarked = MARK_ENTRIES
     assert route.is_due(100.0)
+
+
+def test_a_bug_does_not_end_it_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken() -> None:
+        raise KeyError("odd")
+
+    async def main() -> None:
+        for work, words in ((asyncio.sleep(0), ""), (broken(), "stopped by a bug")):
+            task = asyncio.create_task(work)
+            await asyncio.wait([task])
+            ended(task)
+            assert words in caplog.text
+            assert bool(words) == bool(caplog.text)
+
+    asyncio.run(main())

@@ -104,6 +104,7 @@ class Courier(Listener):
             if engine.is_home(subscription.lane()):
                 await self._route(subscription)
         self._task = asyncio.create_task(self._run(), name="laneway-courier")
+        self._task.add_done_callback(ended)
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -192,6 +193,13 @@ class Courier(Listener):
 
     def _now_s(self) -> float:
         return self._clock.monotonic_ms() / 1000
+
+
+def ended(task: "asyncio.Task[None]") -> None:
+    """A bug must not end it without a word; the feed keeps what it did not carry."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        log.critical("webhooks are stopped by a bug until the next start", exc_info=error)
 
 
 def arrivals_of(entry: FeedEntry, subscription: Subscription) -> Iterator[Arrival]:
