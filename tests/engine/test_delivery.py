@@ -3,7 +3,7 @@
 import asyncio
 
 from laneway.core.ids import lane_id
-from laneway.engine.delivery import DeliveryPerformer, encode_message
+from laneway.engine.delivery import DeliveryPerformer, NoSender, encode_message
 from laneway.lanes.delivery.values import Post, PostDeclined, PostReturned
 from laneway.ports import Message, Posted
 
@@ -40,6 +40,11 @@ def test_what_the_endpoint_answered_is_told_to_the_lane() -> None:
     event = asyncio.run(performer.perform(LANE, effect))
     assert event == PostReturned(50, 3, 2, 12, 429, "HTTP 429", b"slow down", 9_000)
     assert sender.sent == [("hook", MESSAGE)]
+
+
+def test_without_webhooks_nothing_is_sent_and_that_is_the_answer() -> None:
+    answer = asyncio.run(NoSender().post("hook", MESSAGE))
+    assert (answer.code, "configured" in answer.reason) == (None, True)
 
 
 def test_what_was_not_sent_is_said_so() -> None:

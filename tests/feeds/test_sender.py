@@ -11,8 +11,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from tests.feeds.receiver import SECRET, Receiver, receiving, verified
 
 from laneway.feeds import sender as module
+from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.guard import guarded_socket
-from laneway.feeds.sender import Endpoint, HttpSender, retry_after_ms
+from laneway.feeds.sender import HttpSender, retry_after_ms
 from laneway.feeds.signature import read_secret
 from laneway.ports import Message, Posted
 from laneway.wiring.system import SystemClock

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -227,3 +229,11 @@ def test_a_fleet_delivers_every_event_from_wherever_it_happened(store: str, tmp_
 
     with started(store) as server:
         asyncio.run(main(server.url))
+
+
+def test_a_library_without_webhooks_loads_no_http_for_them() -> None:
+    words = "import sys, laneway.wiring.embedded; print('aiohttp' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ran.stdout == "False\n"

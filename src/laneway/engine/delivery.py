@@ -6,10 +6,23 @@ import msgspec
 
 from laneway.core.ids import LaneId, lane_key
 from laneway.lanes.delivery.values import Effect, Event, PostDeclined, PostReturned
-from laneway.ports import Clock, Message, Sender
+from laneway.ports import Clock, Message, Posted, Sender
 
 decode_message = msgspec.msgpack.Decoder(Message).decode
 encode_message = msgspec.msgpack.Encoder().encode
+
+
+NOT_CONFIGURED = "no endpoint of this name is configured"
+
+
+class NoSender:
+    """For a process without webhooks. Deliveries of an endpoint that was taken out of the
+    configuration climb their ladder, and are sent if it comes back in time."""
+
+    async def post(self, _endpoint: str, _message: Message) -> Posted:
+        return Posted(None, 0, NOT_CONFIGURED)
+
+    async def close(self) -> None: ...
 
 
 class DeliveryPerformer:

@@ -1,10 +1,8 @@
-"""What becomes of webhooks, for those who watch: log lines and counters."""
+"""What went wrong with webhooks, as log lines."""
 
 import logging
 from collections.abc import Sequence
 from typing import Any
-
-from prometheus_client import CollectorRegistry, Counter
 
 from laneway.core.ids import LaneId, lane_key
 from laneway.core.rows import Result
@@ -12,9 +10,6 @@ from laneway.engine.listeners import Listener
 from laneway.lanes.delivery.values import AttemptFailed, ModeChanged, SlotSettled
 
 log = logging.getLogger("laneway.webhooks")
-
-RESULTS = {"confirmed": "delivered"}
-"""An intent's final word, as the thing that happened to a delivery."""
 
 
 class DeliveryLog(Listener):
@@ -36,24 +31,3 @@ class DeliveryLog(Listener):
         said = {"webhook": lane_key(lane), **fields}
         text = " ".join(f"{name}={value!r}" for name, value in said.items())
         log.warning("webhook %s %s", word, text, extra={"fields": said})
-
-
-class DeliveryMetrics(Listener):
-    """How many ended how, in this process."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self.deliveries = Counter(
-            "laneway_webhook_deliveries",
-            "Attempts that failed, and deliveries by how they ended.",
-            ("result",),
-            registry=registry,
-        )
-
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        if not lane.startswith("delivery:"):
-            return
-        for record in records:
-            if isinstance(record, AttemptFailed):
-                self.deliveries.labels("failed").inc()
-        for result in results:
-            self.deliveries.labels(RESULTS.get(result.status, result.status)).inc()

@@ -23,6 +23,7 @@ from laneway.engine.listeners import Listener
 from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.contract.values import SlotClaimed
+from laneway.lanes.delivery.values import AttemptFailed
 from laneway.version import __version__
 
 WAIT_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 1_800, 3_600, 14_400, 86_400)
@@ -32,6 +33,9 @@ EXECUTION_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 900, 1_800, 3_600)
 """A round takes about ten minutes; a devnet's a second."""
 
 PREFIX = "laneway_contract_"
+
+RESULTS = {"confirmed": "delivered"}
+"""An intent's final word, as the thing that happened to a delivery."""
 
 # They would be a second series for each one, which only says when we started.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -129,3 +133,24 @@ class ContractMetrics(Listener):
             self.fast_depth.set(sum(queue.fast_queue_len for queue in queues))
             self.slow_depth.set(sum(queue.slow_queue_len for queue in queues))
         return generate_latest(self.registry)
+
+
+class DeliveryMetrics(Listener):
+    """How many ended how, in this process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.deliveries = Counter(
+            "laneway_webhook_deliveries",
+            "Attempts that failed, and deliveries by how they ended.",
+            ("result",),
+            registry=registry,
+        )
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not lane.startswith("delivery:"):
+            return
+        for record in records:
+            if isinstance(record, AttemptFailed):
+                self.deliveries.labels("failed").inc()
+        for result in results:
+            self.deliveries.labels(RESULTS.get(result.status, result.status)).inc()

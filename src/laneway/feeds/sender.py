@@ -15,8 +15,9 @@ from aiohttp import (
     TCPConnector,
 )
 from aiohttp.abc import AbstractResolver
-from msgspec import Struct
 
+from laneway.engine.delivery import NOT_CONFIGURED
+from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.guard import Forbidden, guarded_socket
 from laneway.feeds.limits import (
     POST_ANSWER_BYTES_MAX,
@@ -27,18 +28,6 @@ from laneway.feeds.limits import (
 from laneway.feeds.signature import signed
 from laneway.ports import Clock, Message, Posted
 from laneway.version import __version__
-
-
-class Endpoint(Struct, frozen=True, kw_only=True):
-    """Where messages go, and what they are signed with. It is never shown or logged."""
-
-    id: str
-    url: str
-    secrets: tuple[bytes, ...]
-    allow_private: bool = False
-
-    def __repr__(self) -> str:
-        return f"Endpoint({self.id!r})"
 
 
 class HttpSender:
@@ -59,7 +48,7 @@ class HttpSender:
         begun_ms = self._clock.monotonic_ms()
         known = self._endpoints.get(endpoint)
         if known is None:
-            return Posted(None, 0, "no endpoint of this name is configured")
+            return Posted(None, 0, NOT_CONFIGURED)
         try:
             async with asyncio.timeout(POST_S):
                 return await self._post(known, message, begun_ms)

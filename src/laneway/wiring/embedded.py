@@ -25,7 +25,6 @@ from laneway.engine.waiters import PRUNED_INDEX
 from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
 from laneway.feeds.log import ContractLog
-from laneway.feeds.sender import HttpSender
 from laneway.lanes.audit import audit_kind
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
@@ -38,7 +37,7 @@ from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
-from laneway.wiring.webhooks import Webhook
+from laneway.wiring.webhooks import Webhook, open_sender
 
 __all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
 
@@ -71,7 +70,7 @@ class Laneway(Commands):
         self._handles = Handles()
         self._arrival = Arrivals(settings, clock, SystemEntropy()).make
         self.webhooks = tuple(webhooks)
-        self._sender = HttpSender([webhook.endpoint() for webhook in webhooks], clock)
+        self._sender = open_sender(webhooks, clock)
         self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
         heard = (self._courier, DeliveryLog()) if webhooks else ()
         kinds = (contract_kind(settings), audit_kind(), delivery_kind())

@@ -12,8 +12,7 @@ from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
 from laneway.engine.listeners import Listener
-from laneway.feeds.deliveries import DeliveryMetrics
-from laneway.feeds.metrics import ContractMetrics
+from laneway.feeds.metrics import ContractMetrics, DeliveryMetrics
 from laneway.feeds.stream import Stream
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server

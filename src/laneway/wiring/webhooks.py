@@ -5,9 +5,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from laneway.engine.delivery import NoSender
 from laneway.feeds.courier import Subscription
-from laneway.feeds.sender import Endpoint
+from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.signature import read_secret
+from laneway.ports import Clock, Sender
 from laneway.wiring.config import ConfigError
 from laneway.wiring.limits import SECRETS_MAX
 from laneway.wiring.schema import WebhookSection
@@ -32,6 +34,15 @@ class Webhook(Struct, frozen=True):
 
     def subscription(self) -> Subscription:
         return Subscription(self.section.id, self.section.events, self.section.lanes)
+
+
+def open_sender(webhooks: Sequence[Webhook], clock: Clock) -> Sender:
+    """Imported late: who has no webhooks needs no HTTP for them."""
+    if not webhooks:
+        return NoSender()
+    from laneway.feeds.sender import HttpSender
+
+    return HttpSender([webhook.endpoint() for webhook in webhooks], clock)
 
 
 def read_webhooks(sections: Sequence[WebhookSection]) -> tuple[Webhook, ...]:
