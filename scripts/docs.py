@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -127,24 +127,27 @@ def first_line(name: str) -> str:
 
 def configuration() -> str:
     from laneway.lanes.contract import ContractSettings
-    from laneway.wiring.schema import Config
+    from laneway.wiring.schema import TABLES, Config
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
     lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
     for section in msgspec.structs.fields(Config):
-        if not (isinstance(section.type, type) and issubclass(section.type, msgspec.Struct)):
+        kind, name = section.type, f"[{section.encode_name}]"
+        if section.encode_name in TABLES:
+            kind, name = get_args(kind)[0], f"[{name}]"
+        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
             continue
         lines += [
-            f"## `[{section.encode_name}]`",
+            f"## `{name}`",
             "",
             "| key | default | meaning |",
             "|---|---|---|",
         ]
-        meanings = field_docs(section.type)
+        meanings = field_docs(kind)
         if section.encode_name == "contract":
             meanings = field_docs(ContractSettings)
-        for field in msgspec.structs.fields(section.type):
+        for field in msgspec.structs.fields(kind):
             default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
             meaning = meanings.get(field.name, "").replace("\n", " ")
             lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")

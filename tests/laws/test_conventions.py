@@ -36,6 +36,7 @@ import pytest
 from tests.cli.stage import Terminal, beside
 from tests.fleet.stores import started
 from tests.server.stage import CALL, Client, running, serving
+from tests.wiring.hooked import configured, hooked
 
 from laneway.cli.app import COMMANDS, app
 from laneway.client.asynchronous import AsyncClient
@@ -182,24 +183,29 @@ def test_what_waits_is_taken_back_by_api_command_and_client(
 # Who, why, when, and what comes next.
 
 
-def test_every_action_is_audited() -> None:
+def test_every_action_is_audited(tmp_path: Path) -> None:
     """Temporal: "to use tctl we'd share certs, and there are no audit logs"."""
     from laneway.server.app import ROUTES
 
     async def main() -> None:
-        async with serving(**SLOW) as client:
+        slow = {name.replace("__", "."): value for name, value in SLOW.items()}
+        hook = configured(tmp_path, "http://127.0.0.1:1/", flags=slow)
+        async with hooked(hook) as (_, client):
             await client.send("runs")
             waits = (await client.send("waits"))["id"]
+            told = (await client.post("/v1/webhooks/hook/test", WHY)).body["delivery"]["id"]
             acts = [r for r in ROUTES if r.method != "GET" and r.body in (Order, DrainOrder)]
             # The rest of what is not a GET is a transaction, whose row says who sent it.
             assert len(acts) == len([r for r in ROUTES if r.method != "GET"]) - 2
             for route in sorted(acts, key=lambda r: ("retry" in r.path, r.path)):
                 path = route.path.replace("{lane}", "contract:Qm1").replace("{id}", waits)
+                path = path.replace("{webhook}", "hook").replace("{delivery}", told)
                 assert (await client.post(path, WHY)).status == 200, path
             entries = (await client.get("/v1/audit")).body["items"]
             done = [entry for entry in entries if entry["outcome"] == "done"]
             assert {entry["action"] for entry in done} == {
-                route.path.rpartition("/")[2] for route in acts
+                ("webhook." if "{webhook}" in route.path else "") + route.path.rpartition("/")[2]
+                for route in acts
             }
             assert {(entry["actor"], entry["reason"]) for entry in entries} == {
                 ("loopback", "node upgrade")

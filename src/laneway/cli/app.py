@@ -32,6 +32,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
     "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
+    "webhook": (
+        "laneway.cli.webhook:webhook",
+        "List webhooks, read their delivery log, resend, test, pause or resume.",
+    ),
+    "dead": ("laneway.cli.webhook:dead", "List what was given up, or try one of it again."),
     "top": ("laneway.cli.top:top", "Watch lanes live: depth, running, rate."),
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),

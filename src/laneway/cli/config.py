@@ -27,6 +27,7 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
         body = {
             "file": configuration.file,
             "settings": {setting.path: asdict(setting) for setting in settings},
+            "webhooks": configuration.webhooks(),
         }
         click.echo(json.format(json.encode(body), indent=2))
         return
@@ -37,6 +38,10 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             section = head
             click.echo(f"\n[{section}]")
         click.echo(line_of(setting, origin=origin))
+    for webhook in configuration.webhooks():
+        click.echo("\n[[webhooks]]")
+        for name, value in webhook.items():
+            click.echo(f"{name} = {toml_any(value)}")
 
 
 @config.command()
@@ -48,6 +53,13 @@ def check(configuration: Configuration, as_json: bool) -> None:
         click.echo(json.encode({"ok": True, "file": configuration.file}))
         return
     click.echo(f"{configuration.file or 'no laneway.toml, defaults'}: ok")
+
+
+def toml_any(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(toml_value(one) for one in value)}]"
+    assert isinstance(value, str | bool)
+    return toml_value(value)
 
 
 def line_of(setting: Setting, *, origin: bool) -> str:

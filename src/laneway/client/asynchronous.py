@@ -33,7 +33,16 @@ from laneway.client.following import Following, StreamedEvent
 from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.values import Action, AuditEntry, Lane, Tx
+from laneway.wire.values import (
+    Action,
+    AuditEntry,
+    DeadLetter,
+    Delivery,
+    Lane,
+    Tx,
+    Webhook,
+    WebhookAction,
+)
 
 Opening = AbstractAsyncContextManager[ClientResponse]
 
@@ -203,6 +212,49 @@ class AsyncClient:
             found = await self._run(self._calls.audit_page(lane, cursor))
             for entry in found.items:
                 yield entry
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    # Webhooks.
+
+    async def webhooks(self) -> list[Webhook]:
+        """The endpoints that are told what happens."""
+        return (await self._run(self._calls.webhooks())).items
+
+    async def deliveries(self, webhook: str) -> AsyncIterator[Delivery]:
+        """An endpoint's messages, oldest first; read a page at a time."""
+        cursor = None
+        while True:
+            found = await self._run(self._calls.delivery_page(webhook, cursor))
+            for item in found.items:
+                yield item
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    async def resend(
+        self, webhook: str, delivery: str, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> WebhookAction:
+        """The same message once more, as a new delivery."""
+        words = Words(reason=reason, dry_run=dry_run)
+        verb = f"deliveries/{delivery}/resend"
+        return await self._run(self._calls.webhook_act(webhook, verb, words))
+
+    async def operate_webhook(
+        self, webhook: str, verb: str, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> WebhookAction:
+        """pause, resume, or test: a message of no meaning, to see that it arrives."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return await self._run(self._calls.webhook_act(webhook, verb, words))
+
+    async def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        """What was given up; read a page at a time."""
+        cursor = None
+        while True:
+            found = await self._run(self._calls.dead_page(cursor))
+            for item in found.items:
+                yield item
             cursor = found.next_cursor
             if cursor is None:
                 return

@@ -21,7 +21,16 @@ from laneway.client.http import Connections
 from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.values import Action, AuditEntry, Lane, Tx
+from laneway.wire.values import (
+    Action,
+    AuditEntry,
+    DeadLetter,
+    Delivery,
+    Lane,
+    Tx,
+    Webhook,
+    WebhookAction,
+)
 
 
 class SentTx:
@@ -186,6 +195,47 @@ class Client:
         cursor = None
         while True:
             found = self._run(self._calls.audit_page(lane, cursor))
+            yield from found.items
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    # Webhooks.
+
+    def webhooks(self) -> list[Webhook]:
+        """The endpoints that are told what happens."""
+        return (self._run(self._calls.webhooks())).items
+
+    def deliveries(self, webhook: str) -> Iterator[Delivery]:
+        """An endpoint's messages, oldest first; read a page at a time."""
+        cursor = None
+        while True:
+            found = self._run(self._calls.delivery_page(webhook, cursor))
+            yield from found.items
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    def resend(
+        self, webhook: str, delivery: str, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> WebhookAction:
+        """The same message once more, as a new delivery."""
+        words = Words(reason=reason, dry_run=dry_run)
+        verb = f"deliveries/{delivery}/resend"
+        return self._run(self._calls.webhook_act(webhook, verb, words))
+
+    def operate_webhook(
+        self, webhook: str, verb: str, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> WebhookAction:
+        """pause, resume, or test: a message of no meaning, to see that it arrives."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return self._run(self._calls.webhook_act(webhook, verb, words))
+
+    def dead_letters(self) -> Iterator[DeadLetter]:
+        """What was given up; read a page at a time."""
+        cursor = None
+        while True:
+            found = self._run(self._calls.dead_page(cursor))
             yield from found.items
             cursor = found.next_cursor
             if cursor is None:

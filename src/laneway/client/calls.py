@@ -17,6 +17,8 @@ from laneway.wire.values import (
     Action,
     AuditPage,
     ContractPayload,
+    DeadLetterPage,
+    DeliveryPage,
     DrainOrder,
     Lane,
     LanePage,
@@ -24,6 +26,8 @@ from laneway.wire.values import (
     Order,
     Tx,
     TxPage,
+    WebhookAction,
+    WebhookList,
 )
 
 encode = msgspec.json.Encoder().encode
@@ -131,6 +135,25 @@ class Calls:
         query = {"lane": lane, "limit": str(PAGE), "cursor": cursor}
         return (yield from self._get("/v1/audit", AuditPage, query))
 
+    # Webhooks.
+
+    def webhooks(self) -> Steps[WebhookList]:
+        return (yield from self._get("/v1/webhooks", WebhookList))
+
+    def delivery_page(self, webhook: str, cursor: str | None = None) -> Steps[DeliveryPage]:
+        query = {"limit": str(PAGE), "cursor": cursor}
+        return (yield from self._get(hook_path(webhook, "deliveries"), DeliveryPage, query))
+
+    def webhook_act(self, webhook: str, verb: str, words: Words) -> Steps[WebhookAction]:
+        """pause, resume, test, or `deliveries/ID/resend`."""
+        body = Order(words.reason, words.dry_run)
+        answer = yield from persist(self.rules, self._post(hook_path(webhook, verb), body))
+        return read(self.rules, answer, WebhookAction)
+
+    def dead_page(self, cursor: str | None = None) -> Steps[DeadLetterPage]:
+        query = {"limit": str(PAGE), "cursor": cursor}
+        return (yield from self._get("/v1/dead-letters", DeadLetterPage, query))
+
     # All of them.
 
     def _get(
@@ -192,6 +215,10 @@ def tx_path(intent: str) -> str:
 
 def lane_path(lane: str) -> str:
     return "/v1/lanes/" + segment(lane)
+
+
+def hook_path(webhook: str, rest: str) -> str:
+    return f"/v1/webhooks/{segment(webhook)}/{rest}"
 
 
 def segment(text: str) -> str:

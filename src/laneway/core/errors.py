@@ -93,6 +93,14 @@ class LaneNotFound(CallerError):
         super().__init__(f"nothing was ever queued for {lane}")
 
 
+class WebhookNotFound(CallerError):
+    code = "webhook_not_found"
+
+    def __init__(self, webhook: str) -> None:
+        self.webhook = webhook
+        super().__init__(f"no webhook {webhook} is configured")
+
+
 class CommandUnfit(CallerError):
     """An operator's word that the lane, as it stands, cannot follow."""
 

@@ -51,7 +51,7 @@ class Reactor:
         self._alarms = Alarms(self._runs)
         self._orders: list[Order] = []
         self._stopped: set[LaneId] = set()
-        self._fleet = Fleet(owner)
+        self.fleet = Fleet(owner)
         self._now_ms = 0
         """The latest time this was told."""
         self._holding = False
@@ -111,10 +111,10 @@ class Reactor:
 
     def joined(self, peers: tuple[Owner, ...]) -> bool:
         """These live; True if that is new. A lane of others goes when nothing of it is out."""
-        changed = self._fleet.joined(peers)
+        changed = self.fleet.joined(peers)
         if changed:
             for run in list(self._runs.values()):
-                run.leaving = not self._fleet.is_ours(run.id)
+                run.leaving = not self.fleet.is_ours(run.id)
                 if run.lease is not None:
                     self._enqueue(run)
         return changed
@@ -185,7 +185,7 @@ class Reactor:
     def release_failed(self, lease: Lease, now_ms: int) -> None:
         """The store may still hold a lane of others as ours: claim it, to let it go once more."""
         lane = lease.lane
-        if lane not in self._runs and not self._closing and not self._fleet.is_ours(lane):
+        if lane not in self._runs and not self._closing and not self.fleet.is_ours(lane):
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
             run.leaving = True
             self._pause(run, now_ms)
@@ -438,7 +438,7 @@ class Reactor:
     def _run(self, lane: LaneId) -> Run | None:
         """The lane as it is held, opened if need be; None if it is not for this process."""
         run = self._runs.get(lane)
-        if run is None and self.serves(lane) and not self._closing and self._fleet.is_ours(lane):
+        if run is None and self.serves(lane) and not self._closing and self.fleet.is_ours(lane):
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
             self._orders.append(Open(lane))
         return run

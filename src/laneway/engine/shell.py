@@ -107,6 +107,10 @@ class Engine:
         """Whether the last heartbeat was written in time: the store can be written, and is ours."""
         return self.failure is None and self._heart.may_act()
 
+    def is_home(self, lane: LaneId) -> bool:
+        """Whether this process is the one, of those that live, that the lane belongs to."""
+        return self.reactor.fleet.is_ours(lane)
+
     async def result(self, intent: IntentId, lane: LaneId | None = None) -> Result:
         """Wait for the final answer, wherever it comes from; `lane` where the caller knows it."""
         return await self._waiters.result(intent, lane)

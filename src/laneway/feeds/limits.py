@@ -24,3 +24,31 @@ TICK_S_MIN = 0.02
 TICK_S_READER = 0.002
 """The pause behind a batch of events: two seconds if it reached a thousand readers. A write takes
 about 60 µs, nearly all of it the kernel's, so that they take a thirtieth of the loop at most."""
+
+POST_CONNECT_S = 5.0
+POST_S = 10.0
+"""A receiver answers first and works afterwards; one that takes longer is tried again."""
+
+POST_ANSWER_BYTES_MAX = 512
+"""Read of a receiver's answer: what the delivery log shows of it."""
+
+RETRY_AFTER_S_MAX = 86_400
+"""What a receiver may ask for; its lane's machine takes less."""
+
+COURIER_PAGE = 256
+"""Feed entries turned into messages at once: their acceptance is one write."""
+
+MARK_ENTRIES = 1_000
+MARK_S = 10.0
+"""How often an endpoint's place in the feed is written down, while it moves. What lies behind the
+last mark is read twice after a crash, and accepted once."""
+
+BEGIN_LOOKS_MAX = 200
+"""How often a start looks whether a new endpoint's first place is durable: ten seconds."""
+
+COURIER_TICK_S = 0.05
+"""The pause behind each look at the feed: a busy engine's events are passed on in batches."""
+
+EVENTS_A_COMMIT_MAX = 4_096
+"""Events of one commit, so that a version and a place make one number: a turn folds 256 events of
+a lane, and each makes a handful of records."""

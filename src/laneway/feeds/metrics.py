@@ -23,6 +23,7 @@ from laneway.engine.listeners import Listener
 from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.contract.values import SlotClaimed
+from laneway.lanes.delivery.values import AttemptFailed
 from laneway.version import __version__
 
 WAIT_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 1_800, 3_600, 14_400, 86_400)
@@ -32,6 +33,9 @@ EXECUTION_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 900, 1_800, 3_600)
 """A round takes about ten minutes; a devnet's a second."""
 
 PREFIX = "laneway_contract_"
+
+RESULTS = {"confirmed": "delivered"}
+"""An intent's final word, as the thing that happened to a delivery."""
 
 # They would be a second series for each one, which only says when we started.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -63,6 +67,11 @@ class ContractMetrics(Listener):
         self.connections = Gauge(
             "laneway_http_connections", "Connections that are open here.", registry=self.registry
         )
+        self.dead = Gauge(
+            "laneway_dead_letters",
+            "What was given up, of all lanes; counted up to a thousand.",
+            registry=self.registry,
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:
@@ -89,6 +98,8 @@ class ContractMetrics(Listener):
         self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_contract(lane):
+            return
         for record in records:
             if isinstance(record, SlotClaimed):
                 slot = record.slot
@@ -110,8 +121,9 @@ class ContractMetrics(Listener):
         if is_contract(lane):
             self._of(self.workers, lane).dec()
 
-    def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes:
+    def scrape(self, queues: Sequence[QueueMetrics], tasks: int, dead: int = 0) -> bytes:
         """All series in the text form, with depths and tasks as they are now."""
+        self.dead.set(dead)
         self.tasks.set(tasks)
         if self._per_lane:
             for queue in queues:
@@ -121,3 +133,24 @@ class ContractMetrics(Listener):
             self.fast_depth.set(sum(queue.fast_queue_len for queue in queues))
             self.slow_depth.set(sum(queue.slow_queue_len for queue in queues))
         return generate_latest(self.registry)
+
+
+class DeliveryMetrics(Listener):
+    """How many ended how, in this process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.deliveries = Counter(
+            "laneway_webhook_deliveries",
+            "Attempts that failed, and deliveries by how they ended.",
+            ("result",),
+            registry=registry,
+        )
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not lane.startswith("delivery:"):
+            return
+        for record in records:
+            if isinstance(record, AttemptFailed):
+                self.deliveries.labels("failed").inc()
+        for result in results:
+            self.deliveries.labels(RESULTS.get(result.status, result.status)).inc()

@@ -20,6 +20,7 @@ from laneway.core.errors import (
     LanewayError,
     RetryUnfit,
     StoreError,
+    WebhookNotFound,
 )
 from laneway.server.limits import RETRY_AFTER_S
 from laneway.wire import problem as problems
@@ -36,6 +37,7 @@ STATUS: Mapping[type[LanewayError], int] = {
     IntentConflict: 422,
     IntentNotFound: 404,
     LaneNotFound: 404,
+    WebhookNotFound: 404,
     IntentFinal: 409,
     CommandUnfit: 409,
     RetryUnfit: 409,

@@ -9,7 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import Draining, LanewayError
-from laneway.server import audit, docs, events, health, lanes, seed, transactions
+from laneway.server import audit, docs, events, health, lanes, seed, transactions, webhooks
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
 from laneway.server.call import Call, Counts
@@ -51,6 +51,7 @@ ROUTES: tuple[Route, ...] = (
     *transactions.ROUTES,
     *lanes.ROUTES,
     *audit.ROUTES,
+    *webhooks.ROUTES,
     *events.ROUTES,
     *health.ROUTES,
     *seed.ROUTES,

@@ -7,12 +7,24 @@ from msgspec import Struct
 
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.wire.cursor import TxPlace
-from laneway.wire.values import Action, AuditEntry, Check, Lane, NewTx, Tx
+from laneway.wire.values import (
+    Action,
+    AuditEntry,
+    Check,
+    DeadLetter,
+    Delivery,
+    Lane,
+    NewTx,
+    Tx,
+    Webhook,
+    WebhookAction,
+)
 
 LaneTest = Callable[[str], bool]
 """Whether a lane is one that the caller may see."""
 
 LaneVerb = Literal["pause", "resume", "drain"]
+WebhookVerb = Literal["pause", "resume", "test"]
 
 
 class Taken(Struct, frozen=True):
@@ -72,11 +84,27 @@ class EventReader(Protocol):
     def leave(self) -> None: ...
 
 
+class WebhookDesk(Protocol):
+    """What the server asks about webhooks."""
+
+    async def listed(self) -> Sequence[Webhook]: ...
+    async def deliveries(
+        self, webhook: str, after: TxPlace | None, limit: int
+    ) -> tuple[Sequence[Delivery], TxPlace | None]:
+        """An endpoint's messages, in the order in which they were accepted."""
+
+    async def operate(self, webhook: str, verb: WebhookVerb, word: Word) -> WebhookAction: ...
+    async def resend(self, webhook: str, delivery: str, word: Word) -> WebhookAction:
+        """The same message once more, as a new delivery."""
+
+
 class Desk(Protocol):
     """Every answer is durable or read from what is. Errors are LanewayErrors."""
 
     draining: bool
     """The process is about to end: nothing more is accepted."""
+
+    webhooks: WebhookDesk
 
     async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
         """Durable when it answers. `trace` is a W3C traceparent, kept with it."""
@@ -95,6 +123,9 @@ class Desk(Protocol):
     async def lane(self, lane: str) -> Lane: ...
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action: ...
     async def audit(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]: ...
+    async def dead_letters(
+        self, after: TxPlace | None, limit: int, may_see: LaneTest
+    ) -> tuple[Sequence[DeadLetter], TxPlace | None]: ...
     async def queues(self) -> Sequence[QueueMetrics]: ...
     async def checks(self) -> Sequence[Check]: ...
     async def measure(self) -> bytes:

@@ -26,6 +26,8 @@ HEADERS: dict[str, str] = {
 
 PATHS: dict[str, tuple[str, dict[str, Any]]] = {
     "id": ("The transaction's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
+    "webhook": ("The webhook's id.", {"type": "string", "minLength": 1}),
+    "delivery": ("The delivery's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
     "lane": ("The lane's id, for example `contract:QmToken`.", {"type": "string", "minLength": 1}),
 }
 

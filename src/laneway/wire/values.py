@@ -5,7 +5,7 @@ client sends is read strictly.
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -180,7 +180,8 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     actor: str
     """The id of an API key, `loopback` where there are none, or `keys_file`."""
     action: str
-    """pause, resume, drain, cancel, retry, or `apikey.` and in_force, changed, removed."""
+    """pause, resume, drain, cancel, retry, `webhook.` and pause, resume, resend, test, or `apikey.`
+    and in_force, changed, removed."""
     outcome: Literal["asked", "done", "told", "refused"]
     """asked: written before anything was done; the entry that answers it says what came of it."""
     reason: str
@@ -195,6 +196,101 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
 
 class AuditPage(Struct, frozen=True):
     items: list[AuditEntry]
+    next_cursor: str | None
+
+
+class Webhook(Struct, frozen=True, kw_only=True):
+    """One endpoint that is told what happens. Its secrets are never shown."""
+
+    id: str
+    url: str
+    """Without the password and the query, which may be secret too."""
+    events: list[str]
+    lanes: list[str]
+    allow_private: bool
+    state: str
+    """idle, ready, running, backing off, paused, or halted: it answered 410 Gone."""
+    reason: str
+    by: str
+    """Who paused it."""
+    waiting: int
+    """Messages that wait for their first attempt."""
+    open: int
+    """Messages under way, or waiting for their next attempt."""
+    delivered: int
+    dead: int
+    failures: int
+    """Attempts that failed in a row."""
+
+
+class WebhookList(Struct, frozen=True):
+    items: list[Webhook]
+
+
+class DeliveryAttempt(Struct, frozen=True, kw_only=True):
+    """One POST, and what came of it."""
+
+    number: int
+    ended_at: Moment
+    duration_ms: int
+    code: int | None
+    """The HTTP status; null when there was no answer."""
+    reason: str
+    preview: str
+    """How the answer's body began."""
+
+
+class Delivery(Struct, frozen=True, kw_only=True):
+    """One message to one endpoint: where it is, and why."""
+
+    id: str
+    webhook: str
+    message: str
+    """Its `webhook-id`: the same however often it is sent."""
+    type: str
+    status: StatusWord
+    """queued, submitted (under way, or waiting for a retry), confirmed (a 2xx answer), refused
+    (410 Gone), cancelled or dead."""
+    final: bool
+    reason: str
+    seq: int
+    accepted_at: Moment
+    settled_at: Moment | None = None
+    next_attempt_at: Moment | None = None
+    resends: str | None = None
+    """The delivery that this one repeats."""
+    attempts: list[DeliveryAttempt]
+    """While it is open they are known to the process that holds its lane."""
+    body: dict[str, Any]
+
+
+class DeliveryPage(Struct, frozen=True):
+    items: list[Delivery]
+    next_cursor: str | None
+
+
+class WebhookAction(Struct, frozen=True, kw_only=True):
+    """What came of an operator's word about an endpoint."""
+
+    action: str
+    outcome: Literal["done", "told", "would"]
+    effect: str
+    webhook: Webhook
+    delivery: Delivery | None = None
+
+
+class DeadLetter(Struct, frozen=True, kw_only=True):
+    """What ended without success and was given up: a transaction or a delivery."""
+
+    id: str
+    lane: str
+    reason: str
+    accepted_at: Moment
+    settled_at: Moment
+
+
+class DeadLetterPage(Struct, frozen=True):
+    items: list[DeadLetter]
     next_cursor: str | None
 
 

@@ -7,6 +7,7 @@ events tell the rest. Acts that are refused for their form, and dry runs, leave 
 
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -21,7 +22,7 @@ from laneway.server.access import Key
 from laneway.server.desk import AuditListing
 from laneway.wire.cursor import TxPlace
 from laneway.wire.times import to_time
-from laneway.wire.values import Action, AuditEntry
+from laneway.wire.values import Action, AuditEntry, WebhookAction
 from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
 
 LANE: LaneId = lane_id(KIND, "log")
@@ -47,6 +48,8 @@ class Entry(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     mark: str = ""
     """Of an API key: a digest of all that may change of it."""
 
+
+A = TypeVar("A", Action, WebhookAction)
 
 encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
@@ -79,7 +82,7 @@ class Audit:
         assert key is not None or isinstance(answer, Accepted)
         return arrival.id
 
-    async def acted(self, asked: Entry, act: Callable[[], Awaitable[Action]]) -> Action:
+    async def acted(self, asked: Entry, act: Callable[[], Awaitable[A]]) -> A:
         """Do it, between an entry before and an entry after."""
         first = await self.note(asked)
         try:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.structs import asdict
 
 from laneway.core.errors import CallerError
 from laneway.wiring.address import REDIS, is_shared
@@ -69,6 +70,11 @@ class Configuration(Struct, frozen=True):
                 value = without_password(value)
             origin, source = self.origins.get(path, ("default", ""))
             yield Setting(path, value, origin, source)
+
+    def webhooks(self) -> list[dict[str, object]]:
+        """The tables of the endpoints, fit to be shown."""
+        found = [asdict(webhook) for webhook in self.config.webhooks]
+        return [{**table, "url": without_query(table["url"])} for table in found]
 
 
 def load(
@@ -227,6 +233,12 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
     if store.path.startswith(REDIS) and store.wait_timeout_ms > engine.lease_ms:
         problem = f"a lease of {engine.lease_ms} ms ends while a heartbeat waits for its replicas"
         yield "store.wait_timeout_ms", "engine.lease_ms", problem
+    for place, webhook in enumerate(config.webhooks):
+        if not is_node_url(webhook.url):
+            problem = f"{webhook.id}: a webhook needs an address like https://example.org/hook"
+            yield "webhooks", "webhooks", f"{problem}, as `url` of table {place + 1}"
+        if webhook.id in [other.id for other in config.webhooks[:place]]:
+            yield "webhooks", "webhooks", f"two webhooks have the id {webhook.id}"
 
 
 def is_loopback(listen: str) -> bool:
@@ -271,6 +283,12 @@ def without_password(url: str) -> str:
         host = parts.netloc.rpartition("@")[2]
         shown = url.replace(parts.netloc, f"{parts.username}:{REDACTED}@{host}", 1)
     return re.sub(r"(?i)([?&]password=)[^&#]*", rf"\1{REDACTED}", shown)
+
+
+def without_query(url: str) -> str:
+    """An address without its password and query: either may be a secret of its receiver."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def toml_value(value: str | int | bool) -> str:

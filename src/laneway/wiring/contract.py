@@ -16,6 +16,7 @@ from laneway.wiring.limits import RETENTION_DAYS_MAX
 from laneway.wiring.schema import HostSection, RetentionSection
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
+from laneway.wiring.webhooks import read_webhooks
 
 DAY_MS = 86_400_000
 
@@ -23,6 +24,8 @@ DAY_MS = 86_400_000
 def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = ()) -> Laneway:
     """The engine that a configuration describes. Enter it to start it."""
     config = configuration.config
+    # Read first: a mistake here must not leave a store open.
+    webhooks = read_webhooks(config.webhooks)
     host = open_host(configuration)
     clock = SystemClock()
     return Laneway(
@@ -33,6 +36,7 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         listeners,
         retention=retention_of(config.retention),
         pace=Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
+        webhooks=webhooks,
     )
 
 

@@ -20,22 +20,42 @@ from laneway.core.errors import (
 )
 from laneway.core.ids import IntentId, LaneId, is_contract, lane_id, lane_key
 from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed
+from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
 from laneway.lanes.contract.show import QueueMetrics, is_proven_dead
 from laneway.ports import ContractCall, IntentView, TracedCall
-from laneway.server.desk import AuditListing, EventReader, LaneTest, LaneVerb, Listing, Taken, Word
+from laneway.server.desk import (
+    AuditListing,
+    EventReader,
+    LaneTest,
+    LaneVerb,
+    Listing,
+    Taken,
+    WebhookDesk,
+    Word,
+)
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
-from laneway.wire.times import to_ms
-from laneway.wire.values import Action, AuditEntry, Check, ContractPayload, Lane, NewTx, Tx
+from laneway.wire.times import to_ms, to_time
+from laneway.wire.values import (
+    Action,
+    AuditEntry,
+    Check,
+    ContractPayload,
+    DeadLetter,
+    Lane,
+    NewTx,
+    Tx,
+)
 from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
 from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
+from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
-from laneway.wiring.limits import FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
+from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.shown import Shower, contract_lanes
@@ -54,7 +74,7 @@ class Events(Protocol):
 
 
 class Meter(Protocol):
-    def scrape(self, queues: Sequence[QueueMetrics], tasks: int) -> bytes: ...
+    def scrape(self, queues: Sequence[QueueMetrics], tasks: int, dead: int) -> bytes: ...
 
 
 class EngineDesk:
@@ -75,6 +95,7 @@ class EngineDesk:
         self._shower = Shower(laneway.settings, laneway.engine.faults)
         self._readiness = Readiness(laneway)
         self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
+        self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
 
     def _teller(self) -> Teller:
         return Teller(self._store, self._shower, self._clock)
@@ -264,6 +285,16 @@ class EngineDesk:
             raise BadRequest("cursor", "not a cursor of this list")
         return await self.trail.page(listing)
 
+    async def dead_letters(
+        self, after: TxPlace | None, limit: int, may_see: LaneTest
+    ) -> tuple[Sequence[DeadLetter], TxPlace | None]:
+        if after is not None and not is_intent_id(after.intent):
+            raise BadRequest("cursor", "not a cursor of this list")
+        behind = None if after is None else IntentId(after.intent)
+        views = await self._store.page(Status.DEAD.value, behind, limit)
+        letters = [dead_letter(view) for view in views if may_see(view.intent.lane)]
+        return letters, TxPlace("", views[-1].intent.id) if len(views) == limit else None
+
     async def queues(self) -> Sequence[QueueMetrics]:
         """Page by page: there may be very many, and others want their turn too."""
         queues: list[QueueMetrics] = []
@@ -280,12 +311,25 @@ class EngineDesk:
         return await self._readiness.checks()
 
     async def measure(self) -> bytes:
-        return self._meter.scrape(await self.queues(), len(asyncio.all_tasks()))
+        dead = await self._store.page(Status.DEAD.value, None, DEAD_COUNTED_MAX)
+        return self._meter.scrape(await self.queues(), len(asyncio.all_tasks()), len(dead))
 
     async def follow(
         self, after: str | None, lane: str | None, may_see: LaneTest | None
     ) -> EventReader:
         return await self._events.follow(after, lane, may_see)
+
+
+def dead_letter(view: IntentView) -> DeadLetter:
+    row, result = view.intent, view.result
+    assert result is not None
+    return DeadLetter(
+        id=row.id,
+        lane=row.lane,
+        reason=result.reason,
+        accepted_at=to_time(row.accepted_ms),
+        settled_at=to_time(result.settled_ms),
+    )
 
 
 def check_retry(view: IntentView) -> None:

@@ -17,14 +17,18 @@ from laneway.core.ids import IntentId, is_contract
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
+from laneway.engine.delivery import DeliveryPerformer
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener
 from laneway.engine.waiters import PRUNED_INDEX
+from laneway.feeds.courier import Courier
+from laneway.feeds.deliveries import DeliveryLog
 from laneway.feeds.log import ContractLog
 from laneway.lanes.audit import audit_kind
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
+from laneway.lanes.delivery import delivery_kind
 from laneway.ports import Clock, ContractCall, ContractHost, Store
 from laneway.wiring.arrivals import Arrivals, contract_lane
 from laneway.wiring.commands import Commands
@@ -33,6 +37,7 @@ from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
+from laneway.wiring.webhooks import Webhook, open_sender
 
 __all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
 
@@ -50,6 +55,7 @@ class Laneway(Commands):
         *,
         retention: Retention | None = None,
         pace: Pace | None = None,
+        webhooks: Sequence[Webhook] = (),
     ) -> None:
         settings = msgspec.structs.replace(
             settings,
@@ -63,12 +69,20 @@ class Laneway(Commands):
         self._closed = False
         self._handles = Handles()
         self._arrival = Arrivals(settings, clock, SystemEntropy()).make
+        self.webhooks = tuple(webhooks)
+        self._sender = open_sender(webhooks, clock)
+        self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
+        heard = (self._courier, DeliveryLog()) if webhooks else ()
+        kinds = (contract_kind(settings), audit_kind(), delivery_kind())
         engine = Engine(
             store,
-            Reactor({"contract": contract_kind(settings), "audit": audit_kind()}, fresh_owner()),
-            {"contract": ContractPerformer(host, clock)},
+            Reactor({kind.name: kind for kind in kinds}, fresh_owner()),
+            {
+                "contract": ContractPerformer(host, clock),
+                "delivery": DeliveryPerformer(self._sender, clock),
+            },
             clock,
-            (self._handles, ContractLog(clock, settings), *listeners),
+            (self._handles, ContractLog(clock, settings), *heard, *listeners),
             retention=retention,
             pace=pace,
         )
@@ -102,6 +116,7 @@ class Laneway(Commands):
     async def __aenter__(self) -> Self:
         try:
             await self.engine.start()
+            await self._courier.start(self.engine)
         except BaseException:
             await self.close()  # Nobody else would, and the file would stay locked.
             raise
@@ -128,9 +143,11 @@ class Laneway(Commands):
             try:
                 return await self.engine.drain(drain, timeout_s)
             finally:
+                await self._courier.stop()
                 await self.engine.stop()
                 self._closed = True
                 self._handles.failed(EngineStopped())
+                await self._sender.close()
                 await self.host.close()
                 await self.store.close()
 

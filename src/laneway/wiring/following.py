@@ -11,6 +11,7 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
 from laneway.lanes.contract.values import CommandRefused, ModeChanged
+from laneway.lanes.delivery import values as delivery
 
 
 class Watch(Struct, frozen=True):
@@ -48,12 +49,19 @@ class Following(Listener):
 
 def hear(watch: Watch, records: Sequence[Any], results: Sequence[Result]) -> None:
     for record in records:
-        if isinstance(record, CommandRefused):
+        if isinstance(record, CommandRefused | delivery.CommandRefused):
             if record.verb == watch.verb and record.intent == watch.intent:
                 watch.heard.set_result(record.reason)
                 return
-        elif isinstance(record, ModeChanged) and watch.intent is None and not record.halt:
+        elif watch.intent is None and is_word_followed(record):
             watch.heard.set_result(None)
             return
     if watch.intent is not None and any(result.intent == watch.intent for result in results):
         watch.heard.set_result(None)
+
+
+def is_word_followed(record: object) -> bool:
+    """Whether the mode changed by a person's word, and not by the machine's own."""
+    if isinstance(record, ModeChanged):
+        return not record.halt
+    return isinstance(record, delivery.ModeChanged) and record.mode != "disabled"

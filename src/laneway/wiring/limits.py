@@ -65,3 +65,9 @@ PROBE_S_MAX = 3.0
 
 FILES_SPARE = 256
 """File descriptors beside the connections: the database, the chain, the log."""
+
+SECRETS_MAX = 4
+"""Secrets of one webhook in force at once: the old one and the new one, and room for a mistake."""
+
+DEAD_COUNTED_MAX = 1_000
+"""Dead letters that a scrape counts: the question is whether there are any, and do they grow."""

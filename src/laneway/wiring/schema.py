@@ -124,6 +124,24 @@ class ServerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Label every series with its contract: for a few hundred contracts at most."""
 
 
+class WebhookSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One endpoint that is told what happens."""
+
+    id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+    """Its name; the deliveries are in the lane `delivery:ID`."""
+    url: Text
+    """Where its messages are posted: http or https."""
+    secret_file: Text
+    """A file that only its owner may read: `whsec_` and base64, one a line. While secrets rotate
+    every one of them signs."""
+    events: tuple[Text, ...] = ("*",)
+    """Globs of event types: `transaction.*`, `lane.halted`."""
+    lanes: tuple[Text, ...] = ("*",)
+    """Globs of lanes: `contract:Qm*`."""
+    allow_private: bool = False
+    """Whether it may be at a private, local or reserved address."""
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     preset: Literal["seed-004"] | None = None
     store: StoreSection = field(default_factory=StoreSection)
@@ -133,7 +151,11 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     retention: RetentionSection = field(default_factory=RetentionSection)
     server: ServerSection = field(default_factory=ServerSection)
     log: LogSection = field(default_factory=LogSection)
+    webhooks: tuple[WebhookSection, ...] = ()
 
+
+TABLES = frozenset({"webhooks"})
+"""Keys with tables of their own, which no variable and no flag can spell."""
 
 PRESETS: dict[str, dict[str, dict[str, object]]] = {
     # The seed's own numbers (004 §§1, 5, 9), also where laneway is stricter: a conflict ends an
@@ -167,7 +189,7 @@ def kinds() -> dict[str, Any]:
         if isinstance(section.type, type) and issubclass(section.type, Struct):
             for key in fields(section.type):
                 found[f"{section.name}.{key.name}"] = key.type
-        else:
+        elif section.name not in TABLES:
             found[section.name] = section.type
     return found
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 PLAIN = frozenset((int, bool, str, bytes, NoneType))
 """Classes whose values neither change nor need another form."""
 
-CONSTANT = frozenset(("_fleet", "kind", "settings", "_kinds", "_windows", "refuses"))
+CONSTANT = frozenset(("fleet", "kind", "settings", "_kinds", "_windows", "refuses"))
 """Fields that are the same in a whole scope."""
 
 Memo = dict[int, Any]
