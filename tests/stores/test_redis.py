@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 from tests.contracts.test_store import arrival, settles
 from tests.redis_servers import DURABLE, Server, empty, server, shared, three_servers
@@ -441,6 +442,25 @@ def test_a_door_that_died_between_its_two_steps_lost_and_doubled_nothing() -> No
             assert view.depth() == 1
             assert await store.intent(again.id) is None
             assert await store.lane(LaneId("contract:elsewhere")) is None
+
+    run(story)
+
+
+def test_a_door_that_is_overtaken_between_its_two_steps_answers_as_the_other_did() -> None:
+    async def story() -> None:
+        async with clustered() as store:
+            first = msgspec.structs.replace(arrival(1, key="k", digest=b"body"), fresh=True)
+            wanted = await store._reserved([first], {})
+            # Another process finds the reservation and takes the intent up before we do.
+            assert await store.accept([arrival(2, key="k", digest=b"body")]) == [Replayed(first.id)]
+            store._reserved = answering(wanted)  # type: ignore[method-assign]
+            assert await store.accept([first]) == [Replayed(first.id)]
+
+    def answering(wanted: Any) -> Any:
+        async def reserved(*_: object) -> Any:
+            return wanted
+
+        return reserved
 
     run(story)
 

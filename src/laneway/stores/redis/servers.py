@@ -14,7 +14,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
-from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.core.errors import StoreBusy, StoreError, StoreRefused
 from laneway.stores.redis import checks, keys
 from laneway.stores.redis.calls import Call, Sender
 from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX, REWRITE_LOOK_MS, REWRITE_LOOKS
@@ -286,7 +286,10 @@ class Servers:
             if told["aof_rewrite_in_progress"] == told["aof_rewrite_scheduled"] == "0":
                 if told["aof_rewrites"] != "0" and told["aof_last_bgrewrite_status"] == "ok":
                     break
-                raise_any(await wire.check(("BGREWRITEAOF",)))
+                (begun,) = await wire.check(("BGREWRITEAOF",))
+                # Another process may have asked for it since we looked.
+                if not (isinstance(begun, StoreError) and "already in progress" in str(begun)):
+                    raise_any([begun])
             if look == looks - 1:
                 raise StoreBusy(f"{wire.address} was started again and still rewrites its log")
             await asyncio.sleep(REWRITE_LOOK_MS / 1000)

@@ -150,7 +150,9 @@ class RedisStore(RedisReader):
             if digest != wanted[number].digest:
                 answers[number] = Conflict(intent)
                 del wanted[number]
-            elif intent != wanted[number].id:
+            else:
+                # From here on another process may find the reservation and take the intent up
+                # before we do: even our own id may be known to its lane already.
                 wanted[number] = msgspec.structs.replace(
                     wanted[number], id=intent, lane=lane, fresh=False
                 )
