@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 from tests.engine.virtual import VirtualTime
 
-from laneway.core.errors import Draining, IntentNotFound, StoreClosed
+from laneway.core.errors import Draining, IntentNotFound, StoreBusy, StoreClosed
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import Arrival, placed
 from laneway.core.rows import Index, Result
-from laneway.engine.limits import WAITERS_ASKED_MAX
+from laneway.engine.limits import WAITERS_ASKED_MAX, WAITERS_CHECK_S
 from laneway.engine.waiters import EngineStopped, Waiters
 from laneway.ports import IntentView, Store
 
@@ -133,6 +133,42 @@ def test_of_what_was_pruned_meanwhile_the_final_word_is_found() -> None:
     left = Index("id", INTENT, INTENT, HOME, status="confirmed", hash=b"h")
     result = VirtualTime().run(made(Shelf(left=left)).result(INTENT, HOME))
     assert (result.status, result.hash) == ("confirmed", b"h")
+
+
+def test_a_wait_outlives_a_store_that_is_away() -> None:
+    class Away(Shelf):
+        away = False
+
+        async def intent(self, intent: IntentId) -> IntentView | None:
+            if self.away:
+                raise StoreBusy("away")
+            return await super().intent(intent)
+
+        async def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+            if self.away:
+                raise StoreBusy("away")
+            return await super().answers(lane, intents)
+
+    async def main() -> None:
+        shelf = Away(waiting())
+        waiters = made(shelf)
+        asking = asyncio.ensure_future(waiters.result(INTENT, HOME))
+        await asyncio.sleep(0)
+        shelf.away = True
+        with pytest.raises(StoreBusy):
+            await waiters.ask()
+        await asyncio.sleep(3 * WAITERS_CHECK_S)
+        assert not asking.done(), "it is durable, and goes on whether the store is here or not"
+        shelf.away, shelf.view = False, waiting(RESULT)
+        # Also of a lane that is held here: the answer may have been told before it was waited for.
+        wanted: list[bool] = []
+        waiters.wanted = lambda: wanted.append(True)
+        waiters.doubt(lambda _: True)
+        assert wanted
+        await waiters.ask()
+        assert await asking == RESULT
+
+    VirtualTime().run(main())
 
 
 def test_an_intent_that_nobody_knows_is_said_so() -> None:

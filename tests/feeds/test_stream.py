@@ -189,6 +189,39 @@ def test_who_joins_between_two_pages_hears_nothing_twice() -> None:
     asyncio.run(main())
 
 
+def test_a_heartbeat_between_two_pages_steps_over_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_module, "POLL_S", 0.001)
+
+    class Slow(Feed):
+        async def feed(self, after: str, limit: int) -> list[FeedEntry]:
+            if after == str(FEED_PAGE):
+                await asyncio.sleep(0.05)
+            return await super().feed(after, limit)
+
+    async def main() -> None:
+        feed = Slow(0)
+        stream = streaming(feed)
+        quick = Ear(await stream.follow(None, None, None), 0.001)
+        await asyncio.sleep(0)
+        feed.count = FEED_PAGE + 9
+        # Somebody who comes from far back reads the first page for all; the heart beats meanwhile.
+        reading = asyncio.create_task(stream.pump())
+        while stream.ring.cursor != str(FEED_PAGE):
+            await asyncio.sleep(0.001)
+        stream._beat()
+        heard: list[int] = []
+        while not heard or heard[-1] < feed.count:
+            heard += ids(await quick.read(5))
+        cursors = list(dict.fromkeys(heard))
+        assert cursors == list(range(1, feed.count + 1)), "a cursor stands behind what was told"
+        await reading
+        quick.leave()
+
+    asyncio.run(main())
+
+
 def test_only_the_last_event_of_a_commit_carries_its_cursor() -> None:
     two = (ModeChanged("paused", "r", "ann", 5), ModeChanged("running", "r", "ann", 5))
     frames = framed(FeedEntry("7", LaneId("contract:Q"), 1, 0, msgspec.msgpack.encode(two)))

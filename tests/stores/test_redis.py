@@ -366,6 +366,31 @@ def test_below_its_quorum_of_replicas_nothing_is_answered() -> None:
         asyncio.run(story(master, replica))
 
 
+@pytest.mark.slow
+def test_a_write_is_judged_by_the_quorum_it_was_sent_with() -> None:
+    async def story(master: Server, replica: Server) -> None:
+        async with opened(master, wait_timeout_ms=3_000) as store:
+            wire = store._servers._wire(store._servers.home(), True)
+            await store._servers.ask(0, ("PING",), write=True)
+            assert wire.replicas == 1
+            replica.signal(signal.SIGSTOP)
+            asked = store._servers.ask(0, ("SET", "a", "1"), write=True)
+            await asyncio.sleep(0.1)
+            # Another connection may meanwhile find a server that has no replica at all.
+            wire.replicas = 0
+            with pytest.raises(StoreUnknown):
+                await asked
+            replica.signal(signal.SIGCONT)
+
+    with server() as master, server() as replica:
+        replica.say("REPLICAOF", "127.0.0.1", master.port)
+        while b"master_link_status:up" not in replica.say("INFO", "replication"):
+            pass
+        while b"state=online" not in master.say("INFO", "replication"):
+            pass
+        asyncio.run(story(master, replica))
+
+
 def test_a_replica_takes_no_writes() -> None:
     from laneway.stores.redis.checks import check_role, replicas_wanted
 

@@ -8,6 +8,7 @@ from laneway.core.errors import Draining, IntentNotFound, LanewayError
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.limits import WAITERS_ASKED_MAX, WAITERS_CHECK_S
+from laneway.engine.passing import is_passing
 from laneway.ports import Store
 
 PRUNED_INDEX = "id"
@@ -59,10 +60,12 @@ class Waiters:
                 self._homed(intent, lane)
                 self.ended(lane)
                 await asyncio.wait((future,), timeout=WAITERS_CHECK_S)
+            is_first = lane is None
             while not future.done():
-                known = await self._known(intent)
+                known = await self._known(intent) if is_first else await self._checked(intent)
                 if known is not None:
                     return known
+                is_first = False
                 # Every word of it may be lost, and retention may remove it meanwhile.
                 await asyncio.wait((future,), timeout=WAITERS_CHECK_S)
             return future.result()
@@ -79,6 +82,15 @@ class Waiters:
         if left is None:
             raise IntentNotFound(intent)
         return Result(intent, left.status, settled_ms=0, hash=left.hash, reason="pruned")
+
+    async def _checked(self, intent: IntentId) -> Result | None:
+        """The same in the middle of a wait, which a store that is away does not end."""
+        try:
+            return await self._known(intent)
+        except LanewayError as error:
+            if is_passing(error):
+                return None
+            raise
 
     def _homed(self, intent: IntentId, lane: LaneId) -> None:
         if self._homes.setdefault(intent, lane) == lane:
@@ -113,12 +125,18 @@ class Waiters:
         for lane in list(self._lanes):
             if not skips(lane):
                 self.ended(lane)
+        if self._unasked:
+            self.wanted()  # A question that failed is asked again, whosever the lane is.
 
     async def ask(self) -> None:
         """Ask the store until nothing is left to ask."""
         while self._unasked:
             lanes, self._unasked = self._unasked, {}
-            await asyncio.gather(*(self._ask(lane) for lane in lanes))
+            try:
+                await asyncio.gather(*(self._ask(lane) for lane in lanes))
+            except LanewayError:
+                self._unasked.update(lanes)
+                raise
 
     async def _ask(self, lane: LaneId) -> None:
         waiting = self._lanes.get(lane)

@@ -145,6 +145,7 @@ class Stream(Listener):
         if now_s - self._beaten_s < POLL_S:
             return
         self._beaten_s = now_s
+        self._hand()  # A heartbeat bears the ring's cursor, so all before it must be told.
         for live in tuple(self._live.values()):
             for follower in tuple(live):
                 follower.beat(now_s)

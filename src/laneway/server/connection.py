@@ -98,7 +98,7 @@ class Connection(web.RequestHandler):
 
         By the response's own way each part costs twice as much: a wait, and three writes.
         """
-        if self.transport is None:
+        if self.transport is None or self.transport.is_closing():
             return False
         self.transport.write(b"%x\r\n%b\r\n" % (len(body), body))
         return not self._paused

@@ -124,15 +124,16 @@ class Wire:
             refuse(group, error)
             return
         lines = [request.packed for request in group]
-        if self.replicas and any(request.write for request in group):
-            lines.append(packed(("WAIT", self.replicas, self._wait_ms)))
+        quorum = self.replicas if any(request.write for request in group) else 0
+        if quorum:
+            lines.append(packed(("WAIT", quorum, self._wait_ms)))
         try:
             async with asyncio.timeout(REPLY_MS_MAX / 1000):
                 await connection.send_packed_command(lines, check_health=False)
         except (RedisError, OSError, TimeoutError) as error:
             await self._lost(connection, group, error)
             return
-        hearing = asyncio.create_task(self._hear(connection, group, len(lines)))
+        hearing = asyncio.create_task(self._hear(connection, group, quorum))
         self._flying.add(hearing)
         hearing.add_done_callback(self._flying.discard)
 
@@ -150,8 +151,12 @@ class Wire:
             group.append(self._requests.popleft())
         return group
 
-    async def _hear(self, connection: Connection, group: list[Request], count: int) -> None:
-        """The replies to one group, which come behind those of the group before it."""
+    async def _hear(self, connection: Connection, group: list[Request], quorum: int) -> None:
+        """The replies to one group, which come behind those of the group before it.
+
+        It is judged by the quorum it was sent with: another server may be met meanwhile.
+        """
+        count = len(group) + (1 if quorum else 0)
         try:
             async with self._hearing:
                 replies = await self._replies(connection, count)
@@ -164,8 +169,8 @@ class Wire:
         self.groups += 1
         self.grouped += len(group)
         answers = [self._answer(reply) for reply in replies[: len(group)]]
-        if len(replies) > len(group):
-            answers = self._replicated(group, answers, replies[-1])
+        if quorum:
+            answers = self._replicated(group, answers, replies[-1], quorum)
         settle(group, answers)
 
     async def _lost(self, connection: Connection, group: list[Request], error: Exception) -> None:
@@ -205,13 +210,15 @@ class Wire:
             return Moved(f"{self.address}: {told}")
         return translated(self.address, told)
 
-    def _replicated(self, group: list[Request], answers: list[Reply], waited: Reply) -> list[Reply]:
+    def _replicated(
+        self, group: list[Request], answers: list[Reply], waited: Reply, quorum: int
+    ) -> list[Reply]:
         """Below its quorum a write counts as unknown: a failover might undo it."""
-        if isinstance(waited, int) and waited >= self.replicas:
+        if isinstance(waited, int) and waited >= quorum:
             return answers
         # Another may have been promoted; who is behind the address is looked at again.
         self.doubt()
-        wanted = f"{self.replicas} replicas of {self.address}"
+        wanted = f"{quorum} replicas of {self.address}"
         problem = f"{waited} of {wanted} had it after {self._wait_ms} ms"
         return [
             StoreUnknown(problem) if request.write and not isinstance(a, Exception) else a
