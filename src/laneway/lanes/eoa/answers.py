@@ -3,6 +3,7 @@
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.tries import NOTHING, OUT_OF_FUNDS, PARKED, Decision, make, over_cap, said
 from laneway.lanes.eoa.values import (
     Attempt,
@@ -50,8 +51,10 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 gas=one.gas,
                 made_ms=now_ms,
                 silent=lane.settings.nodes,
+                raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
             )
-            records.append(AttemptSigned(attempt, one.raw, amount(one.cost)))
+            apart = b"" if attempt.raw else one.raw
+            records.append(AttemptSigned(attempt, apart, amount(one.cost)))
             signed[slot.nonce] = (attempt, one.raw)
     return offer(lane, records, signed)
 
@@ -96,7 +99,7 @@ def offer(
             assert slot is not None
             held = lane.last(slot.id)
             assert held is not None
-            attempt, raw = held, lane.raws[held.key()]
+            attempt, raw = held, lane.raw(held)
         effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
         number += 1
     if number > lane.head.offered_next:
@@ -128,7 +131,7 @@ def fall_out(
     What the batch said `before` concerns lower numbers; higher ones are made again.
     """
     signed = {
-        lane.slots[record.attempt.slot].nonce: (record.attempt, record.raw)
+        lane.slots[record.attempt.slot].nonce: (record.attempt, record.attempt.raw or record.raw)
         for record in before
         if isinstance(record, AttemptSigned)
     }

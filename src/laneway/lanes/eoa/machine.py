@@ -64,8 +64,7 @@ def decide(lane: EoaLane, event: Event) -> Decision:
 def resume(lane: EoaLane) -> tuple[Effect, ...]:
     """What a crash may have lost: bytes being made, bytes being sent, looks at the chain."""
     effects: list[Effect] = []
-    if lane.head.looking or not lane.slots:
-        # An account that rested is read before its first number: others may have used it.
+    if lane.head.looking:
         effects.append(look(lane))
     for slot in lane.slots.values():
         if slot.making and not slot.delayed:

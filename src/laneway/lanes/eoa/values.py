@@ -141,6 +141,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     reason: str = ""
     doubted: bool = False
     """It was offered more than once: a refusal may answer one offer while another was taken."""
+    raw: bytes = b""
+    """The bytes, if they are few; otherwise they have a row of their own, written once."""
 
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
@@ -295,6 +297,7 @@ class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
     attempt: Attempt
     raw: bytes
+    """What the attempt's own row does not hold."""
     cost: Amount
 
 
