@@ -198,6 +198,45 @@ class Laneway(Commands):
             raise handle.refusal
         return handle
 
+    async def send(
+        self,
+        lane: str,
+        *,
+        to: str,
+        value: str = "0",
+        data: str = "0x",
+        gas: int | None = None,
+        key: str | None = None,
+    ) -> Handle:
+        from laneway.core.ids import intent_id, ENTROPY_BYTES
+        from laneway.engine.eoa.drafts import encode_request
+        from laneway.ports import EvmRequest
+        from laneway.core.units import amount
+        from laneway.wiring.arrivals import digest
+
+        req = EvmRequest(
+            to=bytes.fromhex(to[2:]),
+            value_wei=amount(int(value)),
+            input=bytes.fromhex(data[2:]),
+            gas=gas,
+        )
+        payload = encode_request(req)
+        now = self._clock.now_ms()
+        arrival = Arrival(
+            id=intent_id(now, SystemEntropy().token(ENTROPY_BYTES)),
+            lane=self.evm.lane(lane),
+            payload=payload,
+            digest=digest(payload, 0, None) if key else b"",
+            accepted_ms=now,
+            key=key,
+            fresh=True,
+        )
+        handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
+        handle = self._taken(arrival, await self.engine.submit(arrival), handle)
+        if handle.refusal is not None:
+            raise handle.refusal
+        return handle
+
     async def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[Handle]:
