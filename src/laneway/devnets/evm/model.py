@@ -157,20 +157,26 @@ class EvmChain:
         *,
         blocks: Sequence[Sequence[bytes]] | None = None,
         returns: bool | None = None,
+        strict: bool = True,
     ) -> tuple[Block, ...]:
         """Take the last blocks away and put others there, which hold these transactions.
 
         Without `blocks` as many empty ones are made, so that the height stays. `returns` says
-        whether what was taken away goes back into the pools, else the rules do.
+        whether what was taken away goes back into the pools, else the rules do. What cannot be
+        executed is the caller's mistake, or, if not `strict`, left out, as anvil has it.
+        InvalidTransaction comes before anything has changed.
         """
         assert 0 < depth < len(self._chain)
+        empty: Sequence[Sequence[bytes]] = [()] * depth
+        given = empty if blocks is None else blocks
+        wanted = [[self._known(raw) for raw in raws] for raws in given]
         gone = tuple(self._chain[-depth:])
         del self._chain[-depth:]
-        for raws in [()] * depth if blocks is None else blocks:
+        for held in wanted:
             work = self._work()
-            for raw in raws:
-                ran = work.run(self._known(raw))
-                assert ran, "a block holds only what can be executed on its parent"
+            for sent in held:
+                ran = work.run(sent)
+                assert ran or not strict, "a block holds only what can be executed on its parent"
             self._write(work, now_ms)
         self._show()
         if self.rules.returns_reorged if returns is None else returns:
@@ -238,6 +244,20 @@ class EvmChain:
         """The block of this number as a node sees it."""
         return self._ancestor(self._nodes[node].head, number)
 
+    def block_by_hash(self, node: int, digest: bytes) -> Block | None:
+        """The block of this hash, if the node's own chain holds it."""
+        block = self._blocks.get(digest)
+        if block is None or self.block(node, block.number) is not block:
+            return None
+        return block
+
+    def parent(self, block: Block) -> Block:
+        return self._blocks[block.parent]
+
+    def account(self, block: Block, address: bytes) -> Account:
+        """How an account stood behind a block."""
+        return self._states[block.hash].get(address, NOBODY)
+
     def receipt(self, node: int, digest: bytes) -> Receipt | None:
         """Where a transaction was mined, if the node's own chain holds it."""
         for receipt in self._receipts.get(digest, ()):
@@ -277,6 +297,18 @@ class EvmChain:
             tuple(sent for sent in held if sent.hash in pending),
             tuple(sent for sent in held if sent.hash not in pending),
         )
+
+    def has_ready(self, node: int) -> bool:
+        """Whether a block that were made now might hold something."""
+        seen = self._nodes[node]
+        return any(
+            seen.pool.ready(sender, self._account(seen, sender).nonce)
+            for sender in seen.pool.senders()
+        )
+
+    def newest(self) -> Block:
+        """The chain's last block, whoever has seen it."""
+        return self._chain[-1]
 
     def history(self) -> tuple[Block, ...]:
         """The chain as it is now, from block 0."""
