@@ -4,7 +4,7 @@ Both are moved by the same calls under the same names, so what a story tells of 
 the other word for word.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -18,8 +18,10 @@ from tests.anvil import CHAIN_ID, Anvil, Said, anvil
 
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.endpoint import Place
+from laneway.core.facts import SendKind, Sent
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.given import RpcRefused
+from laneway.ports import EvmChain
 
 
 class Needs(Enum):
@@ -27,6 +29,10 @@ class Needs(Enum):
 
     DELEGATIONS = "the model moves value alone: it executes no type 4"
     PROCESS = "the model lives in the test's own process, which cannot be stopped or killed"
+    BLOBS = "the model moves value alone: it executes no type 3"
+    SNAPSHOTS = "the model keeps no snapshots: a rollback goes back as well"
+    UNLOCKED_KEYS = "the model signs for nobody: it takes signed bytes alone"
+    POOL_RACE = "a race in anvil's pool, two of 120 tries: nobody can order it"
 
 
 class Node(Protocol):
@@ -104,6 +110,8 @@ class World:
 
 
 class AnvilWorld(World):
+    lacks = (Needs.POOL_RACE,)
+
     @contextmanager
     def behind(self) -> Iterator[Node]:
         height = int(self.say("eth_blockNumber"), 16)
@@ -113,7 +121,13 @@ class AnvilWorld(World):
 
 
 class ModelWorld(World):
-    lacks = (Needs.DELEGATIONS, Needs.PROCESS)
+    lacks = (
+        Needs.DELEGATIONS,
+        Needs.PROCESS,
+        Needs.BLOBS,
+        Needs.SNAPSHOTS,
+        Needs.UNLOCKED_KEYS,
+    )
 
     def __init__(self, devnet: EvmDevnet) -> None:
         super().__init__(devnet)
@@ -121,6 +135,8 @@ class ModelWorld(World):
 
     @contextmanager
     def behind(self) -> Iterator[Node]:
+        # A fork of anvil hears of nothing that is sent elsewhere.
+        self.devnet.chain.gossips = False
         self.devnet.chain.freeze(1)
         yield Second(self.devnet)
 
@@ -164,6 +180,34 @@ WORLDS: dict[str, Callable[[], AbstractAsyncContextManager[World]]] = {
     "anvil": anvil_world,
     "model": model_world,
 }
+
+
+Story = Callable[[World], Coroutine[Any, Any, None]]
+
+
+class Told(Protocol):
+    """Tells a story in one world, unless that lacks what the story needs."""
+
+    def __call__(self, story: Story, *needs: Needs) -> None: ...
+
+
+async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:
+    """The first node's answers."""
+    return [answers[0] for answers in await chain.send(raws)]
+
+
+async def kinds(chain: EvmChain, *raws: bytes) -> list[SendKind]:
+    return [answer.kind for answer in await send(chain, *raws)]
+
+
+async def mined(chain: EvmChain, *hashes: bytes) -> list[bool]:
+    return [receipt is not None for receipt in await chain.receipts(hashes)]
+
+
+def model(world: World) -> EvmDevnet:
+    """The devnet behind the world."""
+    assert isinstance(world, ModelWorld)
+    return world.devnet
 
 
 def process(world: World) -> Anvil:

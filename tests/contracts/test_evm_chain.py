@@ -6,19 +6,19 @@ proxy before one, at the end.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from eth_account import Account
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
-from tests.evm_worlds import WORLDS, Needs, World, process
+from tests.evm_worlds import Needs, Told, World, kinds, mined, process, send
 
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.endpoint import Place
 from laneway.core.errors import ChainError
-from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind, Sent
+from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind
 from laneway.core.outcome import Outcome
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule, read_rule
@@ -31,41 +31,6 @@ SEND = "eth_sendRawTransaction"
 SENDER = address()
 OTHER = address(KEYS[1])
 WAIT_S = 20.0
-
-
-Story = Callable[[World], Coroutine[Any, Any, None]]
-
-
-class Told(Protocol):
-    def __call__(self, story: Story, *needs: Needs) -> None: ...
-
-
-@pytest.fixture(params=list(WORLDS))
-def tell(request: pytest.FixtureRequest) -> Told:
-    def told(story: Story, *needs: Needs) -> None:
-        async def run() -> None:
-            async with WORLDS[request.param]() as world:
-                for need in needs:
-                    if need in world.lacks:
-                        pytest.skip(need.value)
-                await story(world)
-
-        asyncio.run(run())
-
-    return told
-
-
-async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:
-    """The first node's answers."""
-    return [answers[0] for answers in await chain.send(raws)]
-
-
-async def kinds(chain: EvmChain, *raws: bytes) -> list[SendKind]:
-    return [answer.kind for answer in await send(chain, *raws)]
-
-
-async def mined(chain: EvmChain, *hashes: bytes) -> list[bool]:
-    return [receipt is not None for receipt in await chain.receipts(hashes)]
 
 
 # Sending.
@@ -139,6 +104,8 @@ def test_a_gap_waits_until_it_is_filled(tell: Told) -> None:
         late, late_hash = signed(1)
         first, first_hash = signed(0)
         assert await kinds(world.chain, late) == [K.TAKEN]
+        assert world.pool() == (0, 1)
+        assert world.say("eth_getTransactionCount", "0x" + SENDER.hex(), "pending") == "0x0"
         world.mine()
         assert await mined(world.chain, late_hash) == [False]
         assert await kinds(world.chain, first) == [K.TAKEN]
@@ -207,11 +174,22 @@ def test_one_answer_for_each_of_many_in_order(tell: Told) -> None:
 # Losing.
 
 
-def test_a_dropped_one_leaves_its_nonce_and_may_be_sent_again(tell: Told) -> None:
+@pytest.mark.parametrize(
+    ("way", "params"),
+    [
+        ("anvil_dropTransaction", ["0x" + signed(0)[1].hex()]),
+        ("anvil_removePoolTransactions", ["0x" + SENDER.hex()]),
+        ("anvil_dropAllTransactions", []),
+    ],
+)
+def test_a_dropped_one_leaves_its_nonce_and_may_be_sent_again(
+    tell: Told, way: str, params: list[object]
+) -> None:
     async def story(world: World) -> None:
         raw, digest = signed(0)
         await send(world.chain, raw)
-        world.drop(digest)
+        world.say(way, *params)
+        assert world.say("eth_getTransactionByHash", "0x" + digest.hex()) is None
         world.mine()
         assert await mined(world.chain, digest) == [False]
         assert (await world.chain.account(SENDER)).count == 0
@@ -229,6 +207,7 @@ def test_one_below_the_base_fee_stays_out_and_its_nonce_is_unused(tell: Told) ->
         world.set_base_fee(100 * GWEI)
         world.mine()
         assert await mined(world.chain, digest) == [False]
+        assert world.pool() == (0, 0), "it is forgotten"
         assert (await world.chain.account(SENDER)).count == 0
 
     tell(story)
@@ -242,6 +221,9 @@ def test_one_whose_funds_went_stays_out(tell: Told) -> None:
         world.mine()
         assert await mined(world.chain, digest) == [False]
         assert (await world.chain.account(SENDER)).count == 0
+        world.set_balance(SENDER, 10**18)
+        world.mine()
+        assert await mined(world.chain, digest) == [False], "it does not come back by itself"
 
     tell(story)
 

@@ -159,7 +159,7 @@ def test_a_wrong_call_is_refused_in_these_words(
     told(name, story)
 
 
-READS: list[tuple[str, list[object]]] = [
+READS: list[tuple[str, Any]] = [
     ("eth_chainId", []),
     ("net_version", []),
     ("net_listening", []),
