@@ -476,3 +476,11 @@ def test_only_what_has_no_gap_before_it_is_ready() -> None:
     assert not chain.has_ready(0)
     accepted(chain, pay(0))
     assert chain.has_ready(0)
+
+
+def test_receipts_add_up_the_gas_of_their_block() -> None:
+    chain = world()
+    hashes = [accepted(chain, pay(nonce)) for nonce in range(3)]
+    chain.mine(1)
+    receipts = [chain.receipt(0, digest) for digest in hashes]
+    assert [receipt and receipt.gas_total for receipt in receipts] == [GAS, 2 * GAS, 3 * GAS]

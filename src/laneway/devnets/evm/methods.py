@@ -261,9 +261,4 @@ def mined(host: EvmHost, node: int, digest: bytes) -> Json:
     assert found is not None
     block = host.chain.block_by_hash(node, found.block)
     assert block is not None
-    before = 0
-    for earlier in block.transactions[: found.index]:
-        other = host.chain.receipt(node, earlier)
-        assert other is not None
-        before += other.gas_used
-    return receipt_of(found, host.chain.sent(digest), block, before)
+    return receipt_of(found, host.chain.sent(digest), block)

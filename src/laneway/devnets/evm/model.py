@@ -58,6 +58,8 @@ class Receipt(Struct, frozen=True):
     succeeded: bool
     gas_used: int
     price_wei: int
+    gas_total: int
+    """Of its block, up to and with this one."""
 
 
 class Found(Struct, frozen=True):
@@ -402,7 +404,9 @@ class EvmChain:
         block = self._block(parent, work, hashes, now_ms)
         self._states[block.hash] = work.accounts
         self._chain.append(block)
+        gas_total = 0
         for index, (sent, gas_used, succeeded) in enumerate(work.done):
+            gas_total += gas_used
             receipt = Receipt(
                 hash=sent.hash,
                 block=block.hash,
@@ -411,6 +415,7 @@ class EvmChain:
                 succeeded=succeeded,
                 gas_used=gas_used,
                 price_wei=price_wei(sent.transaction, block.base_fee_wei),
+                gas_total=gas_total,
             )
             self._receipts.setdefault(sent.hash, []).append(receipt)
             self._spent.setdefault((sent.sender, sent.transaction.nonce), {})[sent.hash] = None

@@ -114,13 +114,13 @@ def typed(made: Transaction) -> Json:
     return shown
 
 
-def receipt_of(receipt: Receipt, sent: Sent, block: Block, gas_before: int) -> Json:
+def receipt_of(receipt: Receipt, sent: Sent, block: Block) -> Json:
     made = sent.transaction
     address = None if made.to is not None else octets(created(sent.sender, made.nonce))
     return {
         "type": quantity(made.type),
         "status": quantity(int(receipt.succeeded)),
-        "cumulativeGasUsed": quantity(gas_before + receipt.gas_used),
+        "cumulativeGasUsed": quantity(receipt.gas_total),
         "logs": [],
         "logsBloom": EMPTY_BLOOM,
         "transactionHash": octets(receipt.hash),
