@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from laneway.devnets.evm.given import INTERNAL, INVALID_PARAMS, Given, RpcRefused, octets_of
 from laneway.devnets.evm.host import EvmHost
-from laneway.devnets.evm.limits import BLOCK_MS_MAX, MINE_COUNT_MAX, REORG_BLOCKS_MAX
+from laneway.devnets.evm.limits import BLOCK_GAS_MIN, BLOCK_MS_MAX, MINE_COUNT_MAX, REORG_BLOCKS_MAX
 from laneway.devnets.evm.methods import REVERTING_CODE, Method
 from laneway.devnets.evm.words import ANVIL, Reason
 from laneway.evm.errors import InvalidTransaction
@@ -59,7 +59,7 @@ def set_base_fee(host: EvmHost, _node: int, given: Given) -> None:
 
 
 def set_gas_limit(host: EvmHost, _node: int, given: Given) -> bool:
-    host.chain.block_gas_max = max(given.number(0), 1)
+    host.chain.block_gas_max = max(given.number(0), BLOCK_GAS_MIN)
     return True
 
 

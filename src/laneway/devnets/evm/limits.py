@@ -3,6 +3,9 @@
 BLOCK_GAS_MAX = 30_000_000
 """Anvil's default: 1,428 transfers."""
 
+BLOCK_GAS_MIN = 5_000
+"""The protocol's own least; the base fee's rule divides by half of it."""
+
 BASE_FEE_WEI_FIRST = 1_000_000_000
 """EIP-1559's initial base fee, which anvil has as well."""
 
