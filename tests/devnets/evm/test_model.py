@@ -29,7 +29,7 @@ GAS = 21_000
 
 def raw_of(made: Transaction, key: HeldKey = A) -> bytes:
     drafted = draft(made)
-    return seal(drafted, key.sign(drafted.digest)).raw
+    return seal(drafted, key.sign(keccak(drafted.payload))).raw
 
 
 def pay(nonce: int, *, key: HeldKey = A, **fields: object) -> bytes:
