@@ -30,6 +30,7 @@ LIGHT_COMMANDS = [
     ["bench", "contract", "--help"],
     ["doctor", "--help"],
     ["up", "--help"],
+    ["devnet", "evm", "--help"],
     ["chaos", "proxy", "--help"],
     ["apikey", "--help"],
     ["init"],
