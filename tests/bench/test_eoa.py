@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ from laneway.bench.eoa import (
     with_best,
 )
 from laneway.bench.eoa_decide import Stage, measure
-from laneway.bench.eoa_driver import fill, run
+from laneway.bench.eoa_driver import answer, fill, run
 from laneway.bench.eoa_engine import Transfer
 from laneway.bench.frame import Lines, Sample, cpu_ratio
 from laneway.bench.guests import Guests
@@ -326,6 +327,41 @@ def test_a_run_ends_when_the_engine_knows_that_all_are_included() -> None:
     assert set(spent) == {"seconds", "cpu_s"}
 
 
+def test_the_driver_answers_every_question_and_no_other(settles_at_once: None) -> None:
+    async def ask(question: dict[str, Any]) -> dict[str, float]:
+        return await answer(engine, {**TRANSFER, **question})
+
+    engine = Windowed()
+    assert asyncio.run(ask({"do": "fill", "waiting": 3})) == {"waiting": 3}
+    assert asyncio.run(ask({"do": "rss"}))["rss_mb"] > 1
+    assert asyncio.run(ask({"do": "run", "jobs": 2}))["seconds"] >= 0
+    assert engine.taken[0] == Transfer(b"\x11" * 20, 1, 21_000, 100 * 10**9, 10**9)
+    with pytest.raises(ValueError, match="dance"):
+        asyncio.run(ask({"do": "dance"}))
+
+
+def test_memory_grows_by_the_worse_of_the_two_who_hold_the_backlog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    rss = iter([60.0, 90.0, 95.5])
+
+    class Holding:
+        def ask(self, question: dict[str, object], *_: object) -> dict[str, float]:
+            asked.append(question.get("waiting", question["do"]))
+            return {"rss_mb": next(rss)} if question["do"] == "rss" else {}
+
+    @contextmanager
+    def nobody(*_: object) -> Any:
+        yield Holding()
+
+    bench = Bench(FULL, tmp_path, Guests(anvil="anvil"), Lines(1.0))
+    monkeypatch.setattr(bench, "_anvil", nobody)
+    monkeypatch.setattr(bench, "_engine", nobody)
+    assert bench.run_waiting()["rss_growth_mb"] == 35.5
+    assert asked == [1_000, "rss", 1_000_000, "rss", "rss"]
+
+
 # Real nodes.
 
 
@@ -379,3 +415,19 @@ def test_a_quick_slice_measures_and_leaves_only_its_results(tmp_path: Path) -> N
         "eoa-quick.svg",
     }
     assert list((tmp_path / "here").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_peers_leave_every_transfer_on_the_chain(tmp_path: Path) -> None:
+    peers = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))
+    command = [sys.executable, "-m", "laneway.bench", "eoa", "--quick", "--json"]
+    command += ["--only", ",".join(PEERS), "--out", str(tmp_path / "out"), "--peers", str(peers)]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    for name in PEERS:
+        assert found["results"][name]["jobs"] == QUICK.jobs[name], found["machine"]["peers"]
+    assert found["machine"]["peers"]["viem"] == "2.57.1"

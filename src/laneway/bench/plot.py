@@ -70,7 +70,7 @@ def svg(found: Mapping[str, Any]) -> str:
     rates = {
         name: found["results"][name]["jobs_per_s"] for name in LABELS if name in found["results"]
     }
-    bars = bar_lines(rates)
+    bars = bar_lines(rates) if rates else []
     goals_top = TOP + ROW * len(rates) + 56
     height = goals_top + 24 * (len(found["goals"]) + 1) + 16
     head = (
