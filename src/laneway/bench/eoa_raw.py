@@ -22,6 +22,7 @@ from laneway.bench.child import BenchFailed
 from laneway.bench.limits import BATCH, BLOCK_POLL_S
 from laneway.bench.watch import Watch
 from laneway.evm.envelope import draft, seal
+from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import DynamicFeeTransaction
 
@@ -94,7 +95,7 @@ class Sender:
             value_wei=1,
         )
         drafted = draft(transfer)
-        sealed = seal(drafted, self._key.sign(drafted.digest))
+        sealed = seal(drafted, self._key.sign(keccak(drafted.payload)))
         self._out.add(f"0x{sealed.hash.hex()}")
         return sealed.raw.hex()
 
