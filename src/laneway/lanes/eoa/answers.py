@@ -34,7 +34,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     signed: dict[int, tuple[Attempt, bytes]] = {}
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
-            if one.final and falls_out(lane, slot):
+            if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
                 return fall_out(lane, slot, one.reason, now_ms, records)
             records += not_made(lane, slot, one, now_ms)
@@ -57,6 +57,12 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
             signed[slot.nonce] = (attempt, one.raw)
     return offer(lane, records, signed)
+
+
+def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
+    """A call that fails may succeed once those before it have been mined: an allowance, then its
+    use. It is judged when it is the next."""
+    return one.final and not (one.reverts and slot.nonce > lane.head.latest)
 
 
 def waited_for(
@@ -164,7 +170,7 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
     if one.broke:
         delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
         return [delayed, broke(lane)]
-    if one.final and slot.intent is not None and not lane.tries(slot.id):
+    if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
     tries = min(slot.make_tries, settings.make_tries_max)

@@ -39,6 +39,8 @@ class NotMade(Struct, frozen=True):
     reason: str
     broke: bool = False
     """The account cannot pay for it."""
+    reverts: bool = False
+    """Its call fails as the chain stands now. What those before it do may change that."""
 
 
 class AttemptsMade(Struct, frozen=True):
@@ -96,6 +98,12 @@ class ChainRead(Struct, frozen=True):
     fork_hash: bytes = b""
 
 
+class HeadSeen(Struct, frozen=True):
+    """The chain has a new block; what is in it is not said."""
+
+    now_ms: int
+
+
 class ReadFailed(Struct, frozen=True):
     """A look at the chain came back with nothing; it proves nothing."""
 
@@ -121,8 +129,8 @@ class CommandTold(Struct, frozen=True):
 
 
 Event: TypeAlias = (
-    IntentsOffered | AttemptsMade | BroadcastReturned | ChainRead | ReadFailed | NonceProven
-    | TimerFired | CommandTold
+    IntentsOffered | AttemptsMade | BroadcastReturned | HeadSeen | ChainRead | ReadFailed
+    | NonceProven | TimerFired | CommandTold
 )  # fmt: skip
 
 # Records.
