@@ -208,10 +208,10 @@ class Laneway(Commands):
         gas: int | None = None,
         key: str | None = None,
     ) -> Handle:
-        from laneway.core.ids import intent_id, ENTROPY_BYTES
+        from laneway.core.ids import ENTROPY_BYTES, intent_id
+        from laneway.core.units import amount
         from laneway.engine.eoa.drafts import encode_request
         from laneway.ports import EvmRequest
-        from laneway.core.units import amount
         from laneway.wiring.arrivals import digest
 
         req = EvmRequest(
