@@ -304,23 +304,27 @@ def test_nothing_to_drain_is_paused_at_once_and_half_a_word_is_refused() -> None
     assert "drains" in told(world, "drain", None, "all")
 
 
+def is_broke(world: World) -> bool:
+    return world.lane.head.broke
+
+
 def test_a_person_may_say_that_there_are_funds() -> None:
     world = begun(1)
     (effect,) = world.out
     world.out = []
     poor = NotMade(effect.slot, effect.number, final=False, reason="poor", broke=True)
     world.post(AttemptsMade(world.now_ms, (poor,)))
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert told(world, "resume") == ""
-    assert not world.lane.head.broke
+    assert not is_broke(world)
     assert world.lane.head.health.threshold == b""
     make_all(world)
     assert len(world.lane.attempts[1]) == 1
     # Without anything that waits for funds there is nothing to make.
     refuse(world, 1, 1, broke=True)
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert told(world, "resume") == ""
-    assert not world.lane.head.broke
+    assert not is_broke(world)
 
 
 def test_what_was_mined_is_neither_taken_back_nor_made_dearer() -> None:

@@ -58,7 +58,10 @@ def test_a_slots_word_follows_from_its_facts() -> None:
 def test_an_open_intent_says_why_it_waits() -> None:
     world = begun(3)
     one, two, three = world.accepted
-    waits = lambda intent: sight(world.lane, intent).waits  # noqa: E731 - three letters, ten times.
+
+    def waits(intent: IntentId) -> str:
+        return sight(world.lane, intent).waits
+
     assert waits(one) == "being_made"
     first, second, third = world.out
     failed = NotMade(first.slot, first.number, final=False, reason="the signer is away")

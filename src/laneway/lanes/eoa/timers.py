@@ -154,6 +154,7 @@ def bump(
         reason=reason,
         number=slot.attempt_next + 1 if is_made_now else slot.attempt_next,
         content=slot.content if content is None else content.count,
+        intent=slot.intent,
     )
     made = replace(slot, purpose=order.purpose, floor=floor, making=True, attempt_next=order.number)
     return said([order], [make(lane, made, None if content is None else content.payload)])

@@ -251,6 +251,7 @@ class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """Of the attempt that is made now; 0: the next one. One that is being made already is passed,
     so that its bytes are not taken for the new ones."""
     content: int = 0
+    intent: IntentId | None = None
 
 
 class ContentReplaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
