@@ -13,7 +13,7 @@ from laneway.core.rows import Result
 from laneway.ports import ContractCall
 
 if TYPE_CHECKING:
-    from laneway.sim.world import World
+    from laneway.sim.contract_world import ContractWorld
 
 encode = msgspec.msgpack.Encoder().encode
 
@@ -39,7 +39,7 @@ class Wish:
 class Client:
     """Every wish is sent until it is answered."""
 
-    def __init__(self, world: "World") -> None:
+    def __init__(self, world: "ContractWorld") -> None:
         self._world = world
         self._dice = world.plan.rng("client")
         self.wishes = [self._wish(number) for number in range(world.plan.intents)]

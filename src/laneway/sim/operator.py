@@ -7,13 +7,13 @@ from laneway.core.rows import Command
 from laneway.lanes.contract.show import describe
 
 if TYPE_CHECKING:
-    from laneway.sim.world import World
+    from laneway.sim.contract_world import ContractWorld
 
 
 class Operator:
     """Also the other writers, who put blocks of their own on a contract's chain."""
 
-    def __init__(self, world: "World") -> None:
+    def __init__(self, world: "ContractWorld") -> None:
         self._world = world
         self._dice = world.plan.rng("operator")
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from laneway.core.errors import LanewayError
+from laneway.sim.contract_world import ContractWorld
 from laneway.sim.laws import Laws
 from laneway.sim.plan import plan
 from laneway.sim.shelves import DiskShelf, MemoryShelf
-from laneway.sim.world import Shelf, World
+from laneway.sim.world import Shelf
 
 
 class Verdict(Struct, frozen=True):
@@ -32,7 +33,7 @@ def run_world(seed: int, layer: str = "s1") -> Verdict:
     if layer == "s3":
         return run_shell(seed)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
-    world = World(plan(seed, shared=layer == "s1"), shelf)
+    world = ContractWorld(plan(seed, shared=layer == "s1"), shelf)
     laws = Laws(world)
     broken = None
     try:
