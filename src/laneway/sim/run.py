@@ -1,7 +1,7 @@
 """Runs worlds by their seeds, and tells what became of them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from laneway.sim.contract_world import ContractWorld
 from laneway.sim.laws import Laws
 from laneway.sim.plan import plan
 from laneway.sim.shelves import DiskShelf, MemoryShelf
-from laneway.sim.world import Shelf
+from laneway.sim.world import Shelf, World
 
 
 class Verdict(Struct, frozen=True):
@@ -26,19 +26,19 @@ class Verdict(Struct, frozen=True):
 
 
 LAYERS = ("s1", "s2", "s3")
+KINDS = ("contract", "eoa")
 
 
-def run_world(seed: int, layer: str = "s1") -> Verdict:
+def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
     """One world from its seed, to its end or to the first broken law."""
     if layer == "s3":
         return run_shell(seed)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
-    world = ContractWorld(plan(seed, shared=layer == "s1"), shelf)
-    laws = Laws(world)
+    world, account = furnished(seed, shelf, kind, shared=layer == "s1")
     broken = None
     try:
         world.run()
-        laws.account()
+        account()
     except (AssertionError, LanewayError) as error:
         broken = str(error) or repr(error)
     finally:
@@ -52,6 +52,22 @@ def run_world(seed: int, layer: str = "s1") -> Verdict:
         seen=dict(world.seen),
         story=tuple(world.story),
     )
+
+
+def furnished(
+    seed: int, shelf: Shelf, kind: str, *, shared: bool
+) -> tuple[World, Callable[[], None]]:
+    """A world of one kind of lanes under its laws, and the account to take at its end."""
+    if kind == "contract":
+        contracts = ContractWorld(plan(seed, shared=shared), shelf)
+        return contracts, Laws(contracts).account
+    # The curve is an extra (`evm`); worlds of contracts need none of it.
+    from laneway.sim.eoa.laws import EoaLaws
+    from laneway.sim.eoa.plan import eoa_plan
+    from laneway.sim.eoa.world import EoaWorld
+
+    accounts = EoaWorld(eoa_plan(seed, shared=shared), shelf)
+    return accounts, EoaLaws(accounts).account
 
 
 def run_shell(seed: int) -> Verdict:
@@ -75,13 +91,15 @@ def run_shell(seed: int) -> Verdict:
     )
 
 
-def run_worlds(seeds: Iterable[int], layer: str = "s1") -> tuple[list[Verdict], Counter[str], int]:
+def run_worlds(
+    seeds: Iterable[int], layer: str = "s1", kind: str = "contract"
+) -> tuple[list[Verdict], Counter[str], int]:
     """Many worlds: those that broke a law, what was seen, and the steps in all."""
     broken: list[Verdict] = []
     seen: Counter[str] = Counter()
     steps = 0
     for seed in seeds:
-        verdict = run_world(seed, layer)
+        verdict = run_world(seed, layer, kind)
         seen.update(verdict.seen)
         steps += verdict.steps
         if verdict.broken is not None:
