@@ -105,3 +105,17 @@ def test_a_reset_never_goes_below_a_number_that_is_bound() -> None:
     world = begun(0)
     assert told(world, "reset-nonce") == ""
     assert (world.lane.head.nonce_next, len(world.lane.head.health.resets_ms)) == (0, 1)
+
+
+def test_what_is_final_is_not_taken_back_again() -> None:
+    """A cancel may wait in the mailbox while its intent gets its answer."""
+    world = begun(1)
+    row = first(world)
+    assert told(world, "cancel", row) == ""
+    assert told(world, "cancel", row) == "it is final already"
+
+
+def test_a_word_on_an_intent_names_one() -> None:
+    world = begun(1)
+    assert told(world, "cancel") == "it names no intent"
+    assert told(world, "bump") == "it names no intent"

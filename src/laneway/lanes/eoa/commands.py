@@ -1,7 +1,7 @@
 """An operator's or a caller's word to the lane; each is answered by a record."""
 
 from laneway.core.outcome import Status
-from laneway.core.rows import Command
+from laneway.core.rows import Command, taken
 from laneway.lanes.eoa.answers import fall_out, falls_out
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.timers import bump
@@ -45,9 +45,13 @@ def slot_of(lane: EoaLane, command: Command) -> Slot | None:
 
 def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     """Waiting: it never gets a number. Bound: a no-op at its number, never a hole."""
-    assert command.intent is not None
+    if command.intent is None:
+        return refused(command, "it names no intent")
     slot = slot_of(lane, command)
     if slot is None:
+        is_behind = command.seq <= taken(lane.head.cursors, command.priority)
+        if is_behind and command.intent not in lane.returned:
+            return refused(command, "it is final already")
         return said([waiting_dropped(lane, command, now_ms)])
     if slot.seen is not None:
         return refused(command, f"it was mined in block {slot.seen.block}")
@@ -76,6 +80,8 @@ def waiting_dropped(lane: EoaLane, command: Command, now_ms: int) -> IntentDropp
 
 
 def dearer(lane: EoaLane, command: Command) -> Decision:
+    if command.intent is None:
+        return refused(command, "it names no intent")
     slot = slot_of(lane, command)
     if slot is None or not lane.tries(slot.id):
         return refused(command, "nothing of it is out")

@@ -6,7 +6,6 @@ shows the transaction that was mined, and words are read in the adapter's own ta
 """
 
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec import Struct
@@ -127,7 +126,7 @@ class Nodes:
         if cost + call.value_wei > world.chain.balance(node, world.sky.accounts[account]):
             return NotMade(effect.slot, effect.number, final=False, reason="no funds", broke=True)
         sealed = signed(key_of(account), effect.nonce, call, fee, gas)
-        data = call.data[:20].decode()
+        data = call.data.decode().rstrip()
         self.made[sealed.hash] = Bytes(lane, effect.nonce, effect.slot, data)
         return Made(effect.slot, effect.number, sealed.raw, sealed.hash, fee, gas, cost)
 
@@ -158,7 +157,10 @@ class Nodes:
     def _travel(self, delay_ms: int, raw: bytes, node: str) -> None:
         """Bytes whose answer nobody waits for."""
         self.travelling[keccak(raw)] += 1
-        self._world.after(delay_ms, "late bytes", partial(self._offer, raw, node))
+        self._world.after(delay_ms, "late bytes", lambda: self._forgotten(raw, node))
+
+    def _forgotten(self, raw: bytes, node: str) -> None:
+        self._offer(raw, node)
 
     def _arrive(self, process: "Process", lane: LaneId, effect: SendAttempt, node: str) -> None:
         world = self._world
@@ -268,12 +270,12 @@ class Nodes:
         self, node: int, known: int, head: Block, hashes: tuple[bytes, ...]
     ) -> tuple[Receipt, ...]:
         asked = dict.fromkeys(hashes)
-        found = []
-        for number in range(known + 1, head.number + 1):
-            for digest in self._at(node, number).transactions:
-                if digest in asked:
-                    found.append(shown(self._world.chain.receipt(node, digest)))
-        return tuple(found)
+        return tuple(
+            shown(self._world.chain.receipt(node, digest))
+            for number in range(known + 1, head.number + 1)
+            for digest in self._at(node, number).transactions
+            if digest in asked
+        )
 
     def _prove(self, lane: LaneId, effect: ProveNonce) -> NonceProven:
         world, chain = self._world, self._world.chain

@@ -12,8 +12,8 @@ from laneway.sim.plan import Weather
 
 GWEI = 10**9
 NODES = ("n0", "n1")
-GAS = 30_000
-"""Of every attempt: a transfer with a few bytes of input needs less."""
+GAS = 60_000
+"""Of every attempt: even a transfer that is too large needs less."""
 SIZE_BYTES_MAX = 300
 """A transfer has 130 bytes; a caller sometimes wants one that no node takes."""
 

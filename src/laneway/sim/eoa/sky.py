@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from laneway.devnets.evm.block import Block
-from laneway.devnets.evm.model import EvmChain
+from laneway.devnets.evm.model import EvmChain, Tag
 from laneway.evm.transaction import Transaction
 from laneway.lanes.eoa.fees import Fee
 from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, Transfer, key_of, signed
@@ -131,7 +131,7 @@ class Sky:
         world = self._world
         node = self._dice.randrange(len(NODES))
         address = self.accounts[account]
-        tag = self._dice.choice(("latest", "pending"))
+        tag: Tag = self._dice.choice(("latest", "pending"))
         nonce = self.chain.count(node, address, tag)
         fee = Fee(*self._dice.choice(((4 * GWEI, 2 * GWEI), (60 * GWEI, 50 * GWEI))))
         call = Transfer(SHOP, 1, FOREIGN + str(world.steps).encode())
@@ -143,11 +143,11 @@ class Sky:
 
     def mined(self) -> list[tuple[bytes, bool]]:
         """All that stands on the chain as it is now, in its order, and whether it succeeded."""
-        found = []
-        for block in self.chain.history():
-            for digest in block.transactions:
-                found.append((digest, self.chain.sent(digest).transaction.to != WALL))
-        return found
+        return [
+            (digest, self.chain.sent(digest).transaction.to != WALL)
+            for block in self.chain.history()
+            for digest in block.transactions
+        ]
 
     def is_pooled(self, digest: bytes) -> bool:
         for node in range(len(NODES)):
@@ -158,4 +158,4 @@ class Sky:
 
 
 def data_of(made: Transaction) -> str:
-    return made.data[:20].decode()
+    return made.data.decode().rstrip()

@@ -47,9 +47,9 @@ class Tally:
             case (
                 SlotFreed(slot=number, recycle=recycle) | SlotDropped(slot=number, recycle=recycle)
             ):
-                slot = self._slots.get((lane, number))
-                if slot is not None and recycle:
-                    self._freed.add((lane, slot.nonce))
+                gone = self._slots.get((lane, number))
+                if gone is not None and recycle:
+                    self._freed.add((lane, gone.nonce))
                 return ["number freed" if recycle else "foreign replaced"]
             case SlotSettled(slot=number, status=status):
                 return self._settled(lane, number, status)

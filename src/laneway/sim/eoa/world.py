@@ -1,7 +1,7 @@
 """A world of account lanes: their machine, the EVM chain model, and who uses them."""
 
-from laneway.core.ids import LaneId, lane_id
-from laneway.core.rows import Command, Lease, Owner
+from laneway.core.ids import LaneId, Owner, lane_id
+from laneway.core.rows import Command, Lease
 from laneway.devnets.evm.model import EvmChain
 from laneway.lanes.eoa.machine import eoa_kind
 from laneway.lanes.eoa.show import describe
