@@ -34,6 +34,7 @@ from laneway.core.rows import (
     Rows,
     Write,
 )
+from laneway.core.units import Amount
 
 if TYPE_CHECKING:
     # The curve is an extra (`evm`); contracts need none of it.
@@ -275,6 +276,54 @@ class Delegation(Struct, frozen=True, array_like=True):
     y_parity: int
     r: int
     s: int
+
+
+class EvmAuthorization(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A signed EIP-7702 authorization, as an intent keeps it."""
+
+    chain_id: int
+    address: bytes
+    nonce: int
+    y_parity: int
+    r: Amount
+    s: Amount
+
+
+class EvmBlobs(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a type 3 transaction carries beside itself (EIP-4844, EIP-7594)."""
+
+    hashes: tuple[bytes, ...]
+    version: int
+    blobs: tuple[bytes, ...]
+    commitments: tuple[bytes, ...]
+    proofs: tuple[bytes, ...]
+    fee_wei_max: Amount = b""
+    """Of one unit of blob gas; nothing: twice what the chain asks now."""
+
+
+class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What an account is asked to send once: the payload of its intents. It has no nonce, and of
+    the fee only what its caller insists on. Fields are only appended."""
+
+    to: bytes | None
+    """None creates a contract."""
+    value_wei: Amount = b""
+    input: bytes = b""
+    gas: int | None = None
+    """None: estimated when it is signed."""
+    type: int | None = None
+    """None: 4 with authorizations, 3 with blobs, else 2, or 0 where the chain knows no base fee."""
+    fee_wei_max: int | None = None
+    """Of one unit of gas: never more, however long it waits."""
+    tip_wei: int | None = None
+    """What its first attempt offers to the block's builder; None: what the chain asks."""
+    cost_wei_max: Amount | None = None
+    """Of all its gas."""
+    access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
+    authorizations: tuple[EvmAuthorization, ...] = ()
+    blobs: EvmBlobs | None = None
+    trace: str = ""
+    """A W3C traceparent."""
 
 
 class EvmCall(Struct, frozen=True):

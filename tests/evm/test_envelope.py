@@ -77,8 +77,9 @@ def sidecar(version: int = 0, proofs: int = 1) -> Sidecar:
 
 def test_the_example_of_eip_155_is_reproduced() -> None:
     drafted = draft(EXAMPLE)
-    assert drafted.digest.hex().startswith("daf5a779ae972f97")
-    made = seal(drafted, KEY.sign(drafted.digest))
+    digest = keccak(drafted.payload)
+    assert digest.hex().startswith("daf5a779ae972f97")
+    made = seal(drafted, KEY.sign(digest))
     assert made.raw.hex() == EXAMPLE_RAW
     assert made.hash == keccak(made.raw)
 

@@ -4,7 +4,7 @@
 `commit_refused`, `commit_unknown` and `commit_busy`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -41,6 +41,11 @@ class Perform(Struct, eq=False):
     effect: Any
     fence: int = 0
     """Of the lease it was decided under: once that is not ours any more, it is not ours to do."""
+
+
+Prompt: TypeAlias = Callable[[LaneId, list[Any], int], tuple[Any | None, list[Any]]]
+"""Answers those of a turn's effects that take neither time nor a word with the world, such as
+signing with a key that is held here: the event, if there is one, and the effects that are left."""
 
 
 class Told(Struct, frozen=True):

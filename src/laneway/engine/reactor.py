@@ -11,19 +11,16 @@ from typing import Any
 
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
-from laneway.core.intent import Arrival, BacklogPage, IntentRow
-from laneway.core.rows import Command, Lease, Result, Rows, all_classes, taken
+from laneway.core.intent import Arrival, BacklogPage
+from laneway.core.rows import Command, Lease, Result, Rows, taken
 from laneway.engine.alarms import Alarms
 from laneway.engine.fleet import Fleet
-from laneway.engine.limits import (
-    CLAIM_RETRY_MS,
-    COMMIT_RETRY_MS_MAX,
-    COMMIT_RETRY_MS_MIN,
-)
+from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX, COMMIT_RETRY_MS_MIN
 from laneway.engine.orders import (
     Open,
     Order,
     Perform,
+    Prompt,
     ReadBacklog,
     ReadMailbox,
     Release,
@@ -40,9 +37,14 @@ class Reactor:
     """Runs the lanes that this process owns."""
 
     def __init__(
-        self, kinds: Mapping[str, LaneKind], owner: Owner, windows: Windows | None = None
+        self,
+        kinds: Mapping[str, LaneKind],
+        owner: Owner,
+        windows: Windows | None = None,
+        prompts: Mapping[str, Prompt] | None = None,
     ) -> None:
         self.owner = owner
+        self._prompts = prompts or {}
         self._kinds = kinds
         self._windows = windows or Windows()
         self._runs: dict[LaneId, Run] = {}
@@ -61,7 +63,8 @@ class Reactor:
 
     def serves(self, lane: LaneId) -> bool:
         """Whether this process was given the lane's kind, and no bug has stopped the lane."""
-        return lane_kind(lane) in self._kinds and lane not in self._stopped
+        kind = self._kinds.get(lane_kind(lane))
+        return kind is not None and lane not in self._stopped and kind.serves(lane)
 
     def holds(self, lane: LaneId) -> bool:
         return lane in self._runs
@@ -374,6 +377,8 @@ class Reactor:
             run.ahead.drop(t.intent for t in draft.touched if isinstance(t, Result))
         if not self._holding and run.hearing == 0 and not run.leaving:
             self._pull(run, draft, now_ms)
+        if draft.effects and kind.name in self._prompts:
+            draft.answer(kind, lane, self._prompts[kind.name], now_ms)
         run.deadline_ms = kind.deadline(lane)
         if draft.records or draft.answered:
             write = draft.write(kind, lane, run.deadline_ms, now_ms)
@@ -395,21 +400,13 @@ class Reactor:
             draft.apply(kind, lane, kind.offered(now_ms, intents))
             wanted = kind.wants(lane)
             if intents[-1].seq > taken(kind.cursors(lane), intents[-1].priority):
-                self._put_back(run, intents)
+                run.put_back(intents)
                 break
         if wanted > 0 and not (ahead.rows or ahead.drained or ahead.reading):
             assert run.lease is not None
             ahead.begin_read()
             limit = max(self._windows.backlog_page, wanted)
             self._orders.append(ReadBacklog(run.lease, kind.cursors(lane), limit))
-
-    def _put_back(self, run: Run, intents: tuple[IntentRow, ...]) -> None:
-        """It changed its mind (a drain came to its end)."""
-        cursors = all_classes(run.kind.cursors(run.lane))
-        left = [intent for intent in intents if intent.seq > cursors[intent.priority]]
-        for intent in left:
-            del run.lane.intents[intent.id]
-        run.ahead.put_back(left)
 
     def _rest(self, run: Run) -> None:
         """Note when the lane must be woken, and whether it is idle."""
@@ -492,9 +489,9 @@ class Reactor:
                     self._alarms.set(run, later_ms)
 
     def _again(self, run: Run) -> None:
-        if run.lease is None:  # Even if it belongs elsewhere: the store may still say it is ours.
-            self._orders.append(Open(run.id))
-        elif run.write is not None:
-            self._orders.append(Commit(run.lease, run.version + 1, run.write))
-        else:
+        # Opened even if it belongs elsewhere: the store may still say it is ours.
+        order = run.again_order()
+        if order is None:
             self._enqueue(run)
+        else:
+            self._orders.append(order)

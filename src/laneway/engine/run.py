@@ -4,10 +4,12 @@ from collections import deque
 from typing import Any
 
 from laneway.core.ids import LaneId
-from laneway.core.rows import Command, Lease, Rows, Touch, Write
+from laneway.core.intent import IntentRow
+from laneway.core.rows import Command, Lease, Rows, Touch, Write, all_classes
 from laneway.engine.ahead import Ahead
-from laneway.engine.orders import Told
+from laneway.engine.orders import Open, Prompt, Told
 from laneway.lanes.kind import LaneKind
+from laneway.ports import Commit
 
 
 class Draft:
@@ -29,6 +31,14 @@ class Draft:
             self.touched += kind.evolve(lane, record)
         if decision.effects:
             self.effects += decision.effects
+
+    def answer(self, kind: LaneKind, lane: Any, prompt: Prompt, now_ms: int) -> None:
+        """What changes nothing anywhere need not wait for the commit of the turn that ordered it:
+        its answer is part of that commit."""
+        event, rest = prompt(lane.id, self.effects, now_ms)
+        if event is not None:
+            self.effects = rest
+            self.apply(kind, lane, event)
 
     def write(self, kind: LaneKind, lane: Any, wake_ms: int | None, now_ms: int) -> Write:
         if wake_ms is None and kind.passed is not None and kind.resume(lane):
@@ -117,6 +127,20 @@ class Run:
         if (rows.head.version, rows.head.digest) != (version, write.digest()):
             return ()
         return (Told(self.id, draft.records, write.results()),)
+
+    def again_order(self) -> Open | Commit | None:
+        """What is ordered once more after a pause; None: nothing but its turn."""
+        if self.lease is None:
+            return Open(self.id)
+        return None if self.write is None else Commit(self.lease, self.version + 1, self.write)
+
+    def put_back(self, intents: tuple[IntentRow, ...]) -> None:
+        """It changed its mind: a drain came to its end, or its account must be read first."""
+        cursors = all_classes(self.kind.cursors(self.lane))
+        left = [intent for intent in intents if intent.seq > cursors[intent.priority]]
+        for intent in left:
+            del self.lane.intents[intent.id]
+        self.ahead.put_back(left)
 
     def wakes(self) -> bool:
         """Whether some time wakes this lane, and not only a message."""

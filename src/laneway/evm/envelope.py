@@ -42,12 +42,13 @@ TYPES = tuple(bytes([number]) for number in range(5))
 
 
 class Draft(Struct, frozen=True, gc=False):
-    """A transaction on its way to a signer, which needs the digest alone."""
+    """A transaction on its way to a signer."""
 
     type: int
     body: bytes
     """The encoded fields, joined, without a signature."""
-    digest: bytes
+    payload: bytes
+    """What is hashed and signed."""
     chain_id: int | None
     """A legacy signature carries it; every other type has it among its fields."""
 
@@ -63,12 +64,10 @@ def draft(transaction: Transaction) -> Draft:
     body = _body(transaction)
     chain_id = transaction.chain_id
     if transaction.type:
-        return Draft(
-            transaction.type, body, keccak(TYPES[transaction.type] + encode_list(body)), chain_id
-        )
+        return Draft(transaction.type, body, TYPES[transaction.type] + encode_list(body), chain_id)
     # EIP-155: the chain id stands where v will be, and nothing where r and s will.
     tail = b"" if chain_id is None else encode_int(chain_id) + b"\x80\x80"
-    return Draft(0, body, keccak(encode_list(body + tail)), chain_id)
+    return Draft(0, body, encode_list(body + tail), chain_id)
 
 
 def seal(drafted: Draft, signature: Signature) -> Sealed:
@@ -83,7 +82,7 @@ def seal(drafted: Draft, signature: Signature) -> Sealed:
 
 
 def signing_digest(transaction: Transaction) -> bytes:
-    return draft(transaction).digest
+    return keccak(draft(transaction).payload)
 
 
 def sealed(transaction: Transaction) -> Sealed:

@@ -48,6 +48,8 @@ class LaneKind(Struct, frozen=True):
     decode: Callable[[bytes], tuple[Any, ...]]
     describe: Callable[[bytes], "LaneState"]
     """What a lane's head says for people, without waking the lane."""
+    serves: Callable[[LaneId], bool] = lambda _: True
+    """Whether this process was given what the lane needs."""
     passed: Callable[[int, IntentId], Any] | None = None
     """The event that answers PassOn; None for kinds that send no messages."""
 

@@ -19,6 +19,7 @@ from laneway.lanes.eoa.fees import Fee, is_replaced_by
 from laneway.lanes.eoa.lane import EoaLane, restore
 from laneway.lanes.eoa.machine import decide, eoa_kind, resume
 from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.tries import look
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
@@ -89,7 +90,7 @@ class World:
         self.indexes: dict[str, IntentId] = {}
         self.backlog: list[IntentRow] = []
         self.accepted: dict[IntentId, IntentRow] = {}
-        self.out: list[Any] = list(resume(self.lane))
+        self.out: list[Any] = []
         self.refuses: set[str] = set()
         """Intents that the signer cannot make, for good."""
         self.crashes = 0
@@ -434,7 +435,7 @@ def begun(count: int, **settings: Any) -> World:
     """An account at number 0 with so many intents that were given numbers."""
     world = World(1, replace(SETTINGS, **settings))
     world.faults = False
-    world.post(world.look(world.out.pop()))
+    world.post(world.look(look(world.lane)))
     for _ in range(count):
         seq = len(world.accepted) + 1
         name = intent_id(seq, seq.to_bytes(10, "big"))

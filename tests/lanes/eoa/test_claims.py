@@ -7,8 +7,8 @@ from tests.lanes.eoa.test_laws import check
 from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.tries import NOTHING
-from laneway.lanes.eoa.values import ModeChanged
+from laneway.lanes.eoa.tries import NOTHING, look, said
+from laneway.lanes.eoa.values import LookBegun, ModeChanged
 
 
 @pytest.mark.slow
@@ -19,7 +19,11 @@ def test_the_promises_are_kept_whoever_takes_which_number() -> None:
 
 def test_before_the_account_was_read_nobody_gets_a_number() -> None:
     lane = EoaLane(begun(0).lane.id, EoaSettings())
-    assert (budget(lane), wants(lane)) == (0, 0)
+    assert (budget(lane), wants(lane)) == (0, 1)
+    decision = claim_offered(lane, (), 1_000)
+    assert decision == said([LookBegun()], [look(lane)])
+    lane.head.looking = True
+    assert wants(lane) == 0
     assert claim_offered(lane, (), 1) is NOTHING
 
 

@@ -23,8 +23,19 @@ def test_a_crash_loses_no_effect() -> None:
     assert ProveNonce(0, 3) in resume(world.lane)
 
 
-def test_an_account_that_rested_is_read_first() -> None:
-    assert [type(effect) for effect in resume(begun(0).lane)] == [LookAtChain]
+def test_an_account_that_rested_is_read_before_its_next_number() -> None:
+    world = begun(0)
+    assert resume(world.lane) == (), "a lane without work asks for nothing, and may be given up"
+    world.accept(1)
+    world.now_ms += world.settings.rest_ms + 1
+    world.pull()
+    assert [type(effect) for effect in world.out] == [LookAtChain]
+    world.pull()
+    assert len(world.out) == 1, "it is being read already"
+    assert resume(world.lane) == tuple(world.out)
+    world.perform()
+    world.pull()
+    assert [type(effect) for effect in world.out] == [MakeAttempt]
 
 
 def test_a_look_that_failed_is_tried_again() -> None:

@@ -3,6 +3,7 @@
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.tries import NOTHING, OUT_OF_FUNDS, PARKED, Decision, make, over_cap, said
 from laneway.lanes.eoa.values import (
     Attempt,
@@ -34,7 +35,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     signed: dict[int, tuple[Attempt, bytes]] = {}
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
-            if one.final and falls_out(lane, slot):
+            if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
                 return fall_out(lane, slot, one.reason, now_ms, records)
             records += not_made(lane, slot, one, now_ms)
@@ -50,10 +51,18 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 gas=one.gas,
                 made_ms=now_ms,
                 silent=lane.settings.nodes,
+                raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
             )
-            records.append(AttemptSigned(attempt, one.raw, amount(one.cost)))
+            apart = b"" if attempt.raw else one.raw
+            records.append(AttemptSigned(attempt, apart, amount(one.cost)))
             signed[slot.nonce] = (attempt, one.raw)
     return offer(lane, records, signed)
+
+
+def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
+    """A call that fails may succeed once those before it have been mined: an allowance, then its
+    use. It is judged when it is the next."""
+    return one.final and not (one.reverts and slot.nonce > lane.head.latest)
 
 
 def waited_for(
@@ -96,7 +105,7 @@ def offer(
             assert slot is not None
             held = lane.last(slot.id)
             assert held is not None
-            attempt, raw = held, lane.raws[held.key()]
+            attempt, raw = held, lane.raw(held)
         effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
         number += 1
     if number > lane.head.offered_next:
@@ -128,7 +137,7 @@ def fall_out(
     What the batch said `before` concerns lower numbers; higher ones are made again.
     """
     signed = {
-        lane.slots[record.attempt.slot].nonce: (record.attempt, record.raw)
+        lane.slots[record.attempt.slot].nonce: (record.attempt, record.attempt.raw or record.raw)
         for record in before
         if isinstance(record, AttemptSigned)
     }
@@ -160,7 +169,7 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
     if one.broke:
         delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
         return [delayed, broke(lane)]
-    if one.final and slot.intent is not None and not lane.tries(slot.id):
+    if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         retake_ms = now_ms + settings.make_retry_ms
         return [SlotDropped(slot.id, Status.REFUSED.value, one.reason, now_ms, retake_ms)]

@@ -4,10 +4,11 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
-from laneway.lanes.eoa.tries import NOTHING, Decision, make, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, said
 from laneway.lanes.eoa.values import (
     Effect,
     IntentDropped,
+    LookBegun,
     LookEnded,
     Purpose,
     Record,
@@ -37,6 +38,8 @@ def wants(lane: EoaLane) -> int:
     """
     if not is_running(lane) or lane.returned:
         return 0
+    if lane.head.nonce_next is None:
+        return 0 if lane.head.looking else 1  # What is offered makes it read the account.
     if lane.free.count and lane.settings.recycled == "returned":
         return 0
     if lane.free.count > lane.settings.recycled_max:
@@ -72,6 +75,8 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
     left = wants(lane)
     if left == 0:
         return NOTHING
+    if is_stale(lane, now_ms):
+        return NOTHING if lane.head.looking else said([LookBegun()], [look(lane)])
     numbers = Numbers(lane)
     records: list[Record] = []
     effects: list[Effect] = []
@@ -86,6 +91,14 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         records.append(SlotClaimed(slot, returned=False))
         effects.append(make(lane, slot, intent.payload))
     return said((*records, *poll_soon(lane, now_ms)), effects)
+
+
+def is_stale(lane: EoaLane, now_ms: int) -> bool:
+    """An account that rested is read before its first number: others may have used it."""
+    head = lane.head
+    if head.nonce_next is None:
+        return True
+    return not lane.slots and now_ms - head.read_ms > lane.settings.rest_ms
 
 
 def poll_soon(lane: EoaLane, now_ms: int) -> tuple[Record, ...]:

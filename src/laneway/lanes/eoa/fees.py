@@ -13,6 +13,8 @@ class Fee(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
     cap: int
     tip: int
+    blob: int = 0
+    """For each unit of blob gas; 0 where there are none."""
 
 
 NO_FEE = Fee(0, 0)
@@ -24,7 +26,10 @@ def fresh(base_fee: int, tip: int) -> Fee:
 
 
 def replacing(last: Fee) -> Fee:
-    """The least that any node takes in its place."""
+    """The least that any node takes in its place; with blobs it must offer twice as much of
+    everything."""
+    if last.blob:
+        return Fee(2 * last.cap, max(1, 2 * last.tip), 2 * last.blob)
     return Fee(rising(last.cap), rising(last.tip))
 
 
@@ -38,9 +43,9 @@ def bumped(last: Fee, market: Fee) -> Fee:
     least = replacing(last)
     cap = max(least.cap, -(-market.cap * 6 // 5))
     tip = max(least.tip, -(-market.tip * 6 // 5))
-    return Fee(max(cap, tip), tip)
+    return Fee(max(cap, tip), tip, max(least.blob, -(-market.blob * 6 // 5)))
 
 
 def is_replaced_by(last: Fee, other: Fee) -> bool:
     least = replacing(last)
-    return other.cap >= least.cap and other.tip >= least.tip
+    return other.cap >= least.cap and other.tip >= least.tip and other.blob >= least.blob

@@ -114,7 +114,7 @@ def evolve_head(
     head = lane.head
     match record:
         case AccountSeen():
-            see_account(lane, record)
+            return see_account(lane, record)
         case Offered(next=number):
             head.offered_next = number
         case LookBegun():
@@ -136,8 +136,11 @@ def evolve_head(
     return ()
 
 
-def see_account(lane: EoaLane, record: AccountSeen) -> None:
+def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
     head = lane.head
+    touched: list[Touch] = []
+    while (lowest := lane.free.lowest()) is not None and lowest < record.latest:
+        touched += take_number(lane, lowest)  # Someone else used it.
     if head.nonce_next is None:
         head.nonce_next = head.offered_next = record.latest
     if not lane.slots:
@@ -150,6 +153,7 @@ def see_account(lane: EoaLane, record: AccountSeen) -> None:
     head.health = health
     head.latest, head.preconfirmed = record.latest, record.preconfirmed
     head.base_fee, head.tip, head.read_ms = record.base_fee, record.tip, record.at_ms
+    return tuple(touched)
 
 
 def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
@@ -217,11 +221,9 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         tried_ms=attempt.made_ms,
         wait_reason="",
     )
-    touched: list[Touch] = [
-        put_slot(lane, slot),
-        put_attempt(lane, attempt),
-        put_raw(lane, attempt, record.raw),
-    ]
+    touched: list[Touch] = [put_slot(lane, slot), put_attempt(lane, attempt)]
+    if not attempt.raw:
+        touched.append(put_raw(lane, attempt, record.raw))
     if slot.intent is not None:
         # Now, for a chain may be quicker than our own record of a node's answer.
         touched.append(Index("hash", attempt.hash.hex(), slot.intent, lane.id))

@@ -44,6 +44,7 @@ class EoaLane:
         self.attempts: dict[int, dict[int, Attempt]] = {}
         """By slot and number; a slot without bytes has none."""
         self.raws: dict[str, bytes] = {}
+        """Signed bytes that are too many for the attempt's own row."""
         self.hashes: dict[bytes, tuple[int, int]] = {}
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
@@ -60,6 +61,9 @@ class EoaLane:
 
     def tries(self, slot: int) -> dict[int, Attempt]:
         return self.attempts.get(slot, {})
+
+    def raw(self, attempt: Attempt) -> bytes:
+        return attempt.raw or self.raws[attempt.key()]
 
     def last(self, slot: int) -> Attempt | None:
         tries = self.attempts.get(slot)
@@ -145,9 +149,12 @@ def put_raw(lane: EoaLane, attempt: Attempt, raw: bytes) -> RowPut:
 def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     gone: list[Touch] = []
     for attempt in lane.attempts.pop(slot, {}).values():
-        del lane.raws[attempt.key()], lane.hashes[attempt.hash]
+        del lane.hashes[attempt.hash]
         lane.unsure.pop((slot, attempt.number), None)
-        gone += [RowKey(Table.ATTEMPT, attempt.key()), RowKey(Table.AUX, RAW + attempt.key())]
+        gone.append(RowKey(Table.ATTEMPT, attempt.key()))
+        if not attempt.raw:
+            del lane.raws[attempt.key()]
+            gone.append(RowKey(Table.AUX, RAW + attempt.key()))
     return gone
 
 

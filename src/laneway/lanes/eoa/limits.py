@@ -9,5 +9,9 @@ SLOTS_OPEN_MAX = 8_192
 PROOFS_MAX = 16
 """Numbers whose user is asked for at once."""
 
+RAW_INLINE_MAX = 512
+"""Signed bytes that stand in the attempt's own row: a transfer's 110, or a call with a few words.
+More of them would be written again with every answer."""
+
 CLAIMS_MAX = 256
 """Numbers given out in one decision: as many signatures take about 10 ms."""

@@ -5,11 +5,12 @@ included → confirmed. A nonce is free again only when every node refused every
 good; unknown counts as sent. What is mined may be taken back by a reorg until it is final.
 """
 
-from functools import partial
+from collections.abc import Mapping
 from typing import assert_never
 
 import msgspec
 
+from laneway.core.ids import LaneId
 from laneway.lanes.eoa.answers import judge_answers, judge_made
 from laneway.lanes.eoa.claims import claim_offered, wants
 from laneway.lanes.eoa.commands import judge_command
@@ -18,7 +19,7 @@ from laneway.lanes.eoa.lane import EoaLane, encode, head_write, restore
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
 from laneway.lanes.eoa.sightings import judge_chain, judge_proof
-from laneway.lanes.eoa.timers import deadline, judge_timer, offered
+from laneway.lanes.eoa.timers import deadline, judge_head, judge_timer, offered
 from laneway.lanes.eoa.tries import Decision, look, make, said, send_again
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -27,6 +28,7 @@ from laneway.lanes.eoa.values import (
     CommandTold,
     Effect,
     Event,
+    HeadSeen,
     IntentsOffered,
     LookEnded,
     NonceProven,
@@ -47,6 +49,8 @@ def decide(lane: EoaLane, event: Event) -> Decision:
             return judge_made(lane, made, now_ms)
         case BroadcastReturned(results=results, now_ms=now_ms):
             return judge_answers(lane, results, now_ms)
+        case HeadSeen(now_ms=now_ms):
+            return judge_head(lane, now_ms)
         case ChainRead():
             return judge_chain(lane, event)
         case ReadFailed(now_ms=now_ms):
@@ -64,8 +68,7 @@ def decide(lane: EoaLane, event: Event) -> Decision:
 def resume(lane: EoaLane) -> tuple[Effect, ...]:
     """What a crash may have lost: bytes being made, bytes being sent, looks at the chain."""
     effects: list[Effect] = []
-    if lane.head.looking or not lane.slots:
-        # An account that rested is read before its first number: others may have used it.
+    if lane.head.looking:
         effects.append(look(lane))
     for slot in lane.slots.values():
         if slot.making and not slot.delayed:
@@ -79,14 +82,23 @@ def resume(lane: EoaLane) -> tuple[Effect, ...]:
 _decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
 
 
-def eoa_kind(settings: EoaSettings) -> LaneKind:
+def eoa_kind(settings: EoaSettings | Mapping[LaneId, EoaSettings]) -> LaneKind:
+    """Accounts of one chain, or each with its own settings; without them it is not served."""
+
     def cursors(lane: EoaLane) -> tuple[int, ...]:
         return lane.head.cursors
 
+    def of(lane: LaneId) -> EoaSettings:
+        return settings if isinstance(settings, EoaSettings) else settings[lane]
+
+    def serves(lane: LaneId) -> bool:
+        return isinstance(settings, EoaSettings) or lane in settings
+
     return LaneKind(
         name="evm",
-        empty=partial(EoaLane, settings=settings),
-        restore=partial(restore, settings=settings),
+        empty=lambda lane: EoaLane(lane, of(lane)),
+        restore=lambda rows: restore(rows, of(rows.head.lane)),
+        serves=serves,
         decide=decide,
         evolve=evolve,
         resume=resume,

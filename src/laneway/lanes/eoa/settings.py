@@ -12,6 +12,9 @@ INFLIGHT_MAX = 4_096
 class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     nodes: tuple[str, ...] = ("node",)
     """Whom every attempt is offered to; committed with it."""
+    inflight: int | None = None
+    """Nonces in flight, if not by the formula; 1 for an account that EIP-7702 delegates, of which
+    geth's pool takes no second one."""
     target_tps: int = 50
     block_ms: int = 12_000
     confirm_delay_ms: int = 2_000
@@ -34,6 +37,11 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Between looks at the chain while something is out."""
     resend_ms: int = 10_000
     """The same bytes again, to a node that did not say or was busy."""
+    look_ms_min: int = 100
+    """Between looks at the chain when its blocks come quicker."""
+    rest_ms: int = 5_000
+    """A lane with nothing out reads its account again before the next number, if what it knows is
+    older: others may have used it."""
     make_retry_ms: int = 1_000
     make_tries_max: int = 3
     """Of making an attempt; the seed's preparation retries."""
@@ -43,5 +51,7 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Between looks while the account is out of funds."""
 
     def inflight_max(self) -> int:
+        if self.inflight is not None:
+            return self.inflight
         wanted = self.target_tps * (self.block_ms + self.confirm_delay_ms) // 1_000
         return max(INFLIGHT_MIN, min(INFLIGHT_MAX, wanted))

@@ -84,7 +84,7 @@ def reoffer(lane: EoaLane, slot: int, number: int) -> tuple[AttemptReoffered, Se
     """The same bytes to everyone: a block that held them was taken back."""
     attempt = lane.attempts[slot][number]
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    raw = lane.raws[attempt.key()]
+    raw = lane.raw(attempt)
     return AttemptReoffered(slot, number), SendAttempt(slot, number, raw, nodes, again=True)
 
 

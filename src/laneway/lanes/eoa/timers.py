@@ -3,7 +3,7 @@
 from laneway.lanes.eoa.claims import is_running, retake
 from laneway.lanes.eoa.fees import bumped
 from laneway.lanes.eoa.lane import EoaLane, replace
-from laneway.lanes.eoa.tries import Decision, look, make, market, said, send_again
+from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, market, said, send_again
 from laneway.lanes.eoa.values import (
     BumpOrdered,
     Effect,
@@ -66,6 +66,14 @@ def deadline(lane: EoaLane) -> int | None:
         gap_ms(lane),
     )
     return min((at_ms for at_ms in times if at_ms is not None), default=None)
+
+
+def judge_head(lane: EoaLane, now_ms: int) -> Decision:
+    """A new block is looked into at once, not at the next poll, unless blocks come too quickly."""
+    head = lane.head
+    if head.looking or not lane.slots or now_ms < head.read_ms + lane.settings.look_ms_min:
+        return NOTHING
+    return said([LookBegun()], [look(lane)])
 
 
 def judge_timer(lane: EoaLane, now_ms: int) -> Decision:

@@ -48,7 +48,7 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
 
 
 def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
-    raw = lane.raws[attempt.key()]
+    raw = lane.raw(attempt)
     return SendAttempt(attempt.slot, attempt.number, raw, attempt.silent, again=True)
 
 

@@ -141,6 +141,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     reason: str = ""
     doubted: bool = False
     """It was offered more than once: a refusal may answer one offer while another was taken."""
+    raw: bytes = b""
+    """The bytes, if they are few; otherwise they have a row of their own, written once."""
 
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
@@ -177,6 +179,8 @@ class NotMade(Struct, frozen=True):
     reason: str
     broke: bool = False
     """The account cannot pay for it."""
+    reverts: bool = False
+    """Its call fails as the chain stands now. What those before it do may change that."""
 
 
 class AttemptsMade(Struct, frozen=True):
@@ -234,6 +238,12 @@ class ChainRead(Struct, frozen=True):
     fork_hash: bytes = b""
 
 
+class HeadSeen(Struct, frozen=True):
+    """The chain has a new block; what is in it is not said."""
+
+    now_ms: int
+
+
 class ReadFailed(Struct, frozen=True):
     """A look at the chain came back with nothing; it proves nothing."""
 
@@ -259,8 +269,8 @@ class CommandTold(Struct, frozen=True):
 
 
 Event: TypeAlias = (
-    IntentsOffered | AttemptsMade | BroadcastReturned | ChainRead | ReadFailed | NonceProven
-    | TimerFired | CommandTold
+    IntentsOffered | AttemptsMade | BroadcastReturned | HeadSeen | ChainRead | ReadFailed
+    | NonceProven | TimerFired | CommandTold
 )  # fmt: skip
 
 # Records.
@@ -295,6 +305,7 @@ class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
     attempt: Attempt
     raw: bytes
+    """What the attempt's own row does not hold."""
     cost: Amount
 
 
