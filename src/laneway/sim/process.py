@@ -31,7 +31,7 @@ class Process:
     def __init__(self, world: "World", name: str) -> None:
         self.world = world
         self.owner = Owner(name)
-        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows)
+        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows, world.prompts)
         self.alive = True
         self.frozen_until_ms = 0
         self.lease_until_ms = 0

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from laneway.core.ids import LaneId
 from laneway.core.rows import Result
+from laneway.engine.orders import Prompt
 from laneway.lanes.kind import LaneKind
 from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
 from laneway.sim.plan import Weather
@@ -93,6 +94,7 @@ class World:
         self._events: list[tuple[int, int, Process | None, str, Callable[[], None]]] = []
         self._order = 0
         self._dice = plan.rng("world")
+        self.prompts: Mapping[str, Prompt] = {}
         self.book: Book = shelf.open()
         self.processes: list[Process] = []
         self.process_next = 1

@@ -1,15 +1,19 @@
-"""What a caller of these worlds wants of an account, and the bytes that do it."""
+"""What a caller of these worlds wants of an account, and the bytes that do it.
+
+The input of a request names its intent on the chain.
+"""
 
 from functools import cache
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
+from laneway.core.units import value
 from laneway.evm.envelope import Sealed, draft, seal
+from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.lanes.eoa.fees import Fee
+from laneway.ports import EvmRequest
 
 CHAIN_ID = 31_337
 SHOP = b"\x5a" * 20
@@ -19,16 +23,8 @@ FOREIGN = b"foreign"
 """What someone else's transactions say."""
 
 
-class Transfer(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """The payload of an intent. Its data name it on the chain."""
-
-    to: bytes
-    value_wei: int
-    data: bytes
-
-
-encode_transfer = msgspec.msgpack.Encoder().encode
-decode_transfer = msgspec.msgpack.Decoder(Transfer).decode
+encode_request = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(EvmRequest).decode
 
 
 @cache
@@ -37,16 +33,17 @@ def key_of(account: int) -> HeldKey:
     return HeldKey(bytes([account + 1]) * 32)
 
 
-def signed(key: HeldKey, nonce: int, call: Transfer, fee: Fee, gas: int) -> Sealed:
-    fields: dict[str, Any] = {
-        "chain_id": CHAIN_ID,
-        "nonce": nonce,
-        "tip_wei_max": fee.tip,
-        "fee_wei_max": fee.cap,
-        "gas_limit": gas,
-        "to": call.to,
-        "value_wei": call.value_wei,
-        "data": call.data,
-    }
-    drafted = draft(DynamicFeeTransaction(**fields))
-    return seal(drafted, key.sign(drafted.digest))
+def signed(key: HeldKey, nonce: int, request: EvmRequest, fee: Fee, gas: int) -> Sealed:
+    drafted = draft(
+        DynamicFeeTransaction(
+            chain_id=CHAIN_ID,
+            nonce=nonce,
+            tip_wei_max=fee.tip,
+            fee_wei_max=fee.cap,
+            gas_limit=gas,
+            to=request.to,
+            value_wei=value(request.value_wei),
+            data=request.input,
+        )
+    )
+    return seal(drafted, key.sign(keccak(drafted.payload)))

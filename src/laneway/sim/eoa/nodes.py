@@ -13,6 +13,7 @@ from msgspec import Struct
 from laneway.chains.evm.words import Words
 from laneway.core.facts import SendKind
 from laneway.core.ids import LaneId
+from laneway.core.units import value
 from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import Accepted
 from laneway.devnets.evm.model import Receipt as Mined
@@ -36,7 +37,8 @@ from laneway.lanes.eoa.values import (
     SendAttempt,
     SendResult,
 )
-from laneway.sim.eoa.calls import Transfer, decode_transfer, key_of, signed
+from laneway.ports import EvmRequest
+from laneway.sim.eoa.calls import decode_request, key_of, signed
 from laneway.sim.eoa.plan import GAS, NODES
 
 if TYPE_CHECKING:
@@ -92,6 +94,14 @@ class Nodes:
             case _:
                 assert_never(effect)
 
+    def sign_at_once(
+        self, lane: LaneId, effects: list[Effect], now_ms: int
+    ) -> tuple[Event | None, list[Effect]]:
+        """Signing is part of the turn that orders it, where the key is held here."""
+        made = [self._make(lane, one) for one in effects if isinstance(one, MakeAttempt)]
+        rest: list[Effect] = [one for one in effects if not isinstance(one, MakeAttempt)]
+        return (AttemptsMade(now_ms, tuple(made)) if made else None), rest
+
     def declined(self, effect: Effect, now_ms: int, reason: str) -> Event:
         match effect:
             case MakeAttempt(slot=slot, number=number):
@@ -111,10 +121,11 @@ class Nodes:
     def _make(self, lane: LaneId, effect: MakeAttempt) -> Made | NotMade:
         world = self._world
         account = world.account(lane)
-        own = Transfer(world.sky.accounts[account], 0, b"")
-        call = decode_transfer(effect.payload) if effect.purpose == Purpose.INTENT else own
-        if call.data.startswith(b"!"):
-            return NotMade(effect.slot, effect.number, final=True, reason="it reverts")
+        own = EvmRequest(world.sky.accounts[account])
+        call = decode_request(effect.payload) if effect.purpose == Purpose.INTENT else own
+        if call.input.startswith(b"!"):
+            reverts = not call.input.endswith(b"!")
+            return NotMade(effect.slot, effect.number, True, "it reverts", reverts=reverts)
         if world.chance(world.plan.sign):
             return NotMade(effect.slot, effect.number, final=False, reason="the signer is away")
         fee = Fee(
@@ -123,10 +134,10 @@ class Nodes:
         gas = SHORT_GAS if world.chance(world.plan.gas) else GAS
         cost = fee.cap * gas
         node = self._dice.randrange(len(NODES))
-        if cost + call.value_wei > world.chain.balance(node, world.sky.accounts[account]):
+        if cost + value(call.value_wei) > world.chain.balance(node, world.sky.accounts[account]):
             return NotMade(effect.slot, effect.number, final=False, reason="no funds", broke=True)
         sealed = signed(key_of(account), effect.nonce, call, fee, gas)
-        data = call.data.decode().rstrip()
+        data = call.input.decode().rstrip()
         self.made[sealed.hash] = Bytes(lane, effect.nonce, effect.slot, data)
         return Made(effect.slot, effect.number, sealed.raw, sealed.hash, fee, gas, cost)
 

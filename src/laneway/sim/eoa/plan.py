@@ -52,6 +52,10 @@ class EoaPlan(Weather, frozen=True, kw_only=True):
     """Chance that an attempt is made with too little gas, so that every node refuses it."""
     sign: float
     """Chance that an attempt cannot be made now."""
+    prompt: bool
+    """Whether signing is part of the turn that orders it."""
+    watch: float
+    """Chance that the processes hear of a new block."""
     poor: bool
     """Whether an account begins with money for a few attempts only."""
 
@@ -91,6 +95,8 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         double=some(0.0, 0.1),
         gas=some(0.0, 0.0, 0.1),
         sign=some(0.0, 0.1),
+        prompt=rng.random() < 0.5,
+        watch=rng.choice((0.0, 0.5)),
         poor=not calm and rng.random() < 0.15,
         windows=Windows(
             backlog_page=rng.choice((1, 2, 12)),
@@ -120,6 +126,8 @@ def eoa_settings(rng: Random) -> EoaSettings:
         fee_wei_max=5 * GWEI if bound == 0 else None,
         cost_wei_max=5 * GWEI * GAS if bound == 1 else None,
         spend_wei_max=12 * GWEI * GAS if bound == 2 else None,
+        look_ms_min=rng.choice((10, 100)),
+        rest_ms=rng.choice((0, 500)),
         poll_ms=rng.choice((60, 200)),
         resend_ms=rng.choice((150, 500)),
         make_retry_ms=rng.choice((20, 100)),

@@ -6,7 +6,9 @@ from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import EvmChain, Tag
 from laneway.evm.transaction import Transaction
 from laneway.lanes.eoa.fees import Fee
-from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, Transfer, key_of, signed
+from laneway.lanes.eoa.values import HeadSeen
+from laneway.ports import EvmRequest
+from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, key_of, signed
 from laneway.sim.eoa.plan import GAS, GWEI, NODES
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Sky:
         world, plan = self._world, self._world.plan
         world.after(plan.block_ms, "block", self._block)
         self._befall_nodes()
+        self._make_room()
         if self._storm and world.faults:
             self._storm -= 1
             self.chain.base_fee_next_wei = self._dice.randint(2, 9) * GWEI
@@ -65,6 +68,25 @@ class Sky:
         skips = (lambda _: self.is_hit(plan.sky.skip)) if plan.sky.skip else None
         made = self.chain.mine(world.now_ms, node=self._dice.randrange(len(NODES)), skips=skips)
         self.remember(made)
+        if self.is_hit(plan.watch):
+            self._tell_heads()
+
+    def _tell_heads(self) -> None:
+        """Who follows the chain's heads hears of a block, and looks before the next poll."""
+        for process in self._world.processes:
+            for lane in self._world.lanes:
+                if process.alive and process.reactor.holds(lane):
+                    process.answered(lane, HeadSeen(self._world.now_ms))
+
+    def _make_room(self) -> None:
+        """A full pool forgets what waits for a nonce before it, as every node's does in the end:
+        otherwise numbers above a gap would keep out the one that fills it."""
+        bound = self._world.plan.rules.pool_count_max
+        for node in range(len(NODES)):
+            ready, waiting = self.chain.pool(node)
+            if bound is not None and len(ready) + len(waiting) >= bound and waiting:
+                self._world.seen["pool made room"] += 1
+                self.chain.drop(waiting[-1].hash, node)
 
     def remember(self, *blocks: Block) -> None:
         self.version += 1
@@ -134,7 +156,7 @@ class Sky:
         tag: Tag = self._dice.choice(("latest", "pending"))
         nonce = self.chain.count(node, address, tag)
         fee = Fee(*self._dice.choice(((4 * GWEI, 2 * GWEI), (60 * GWEI, 50 * GWEI))))
-        call = Transfer(SHOP, 1, FOREIGN + str(world.steps).encode())
+        call = EvmRequest(SHOP, input=FOREIGN + str(world.steps).encode())
         sealed = signed(key_of(account), nonce, call, fee, GAS)
         self.foreign[address] += 1
         world.seen["foreign transaction"] += 1

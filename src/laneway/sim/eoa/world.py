@@ -2,11 +2,13 @@
 
 from laneway.core.ids import LaneId, Owner, lane_id
 from laneway.core.rows import Command, Lease
+from laneway.core.units import amount
 from laneway.devnets.evm.model import EvmChain
 from laneway.lanes.eoa.machine import eoa_kind
 from laneway.lanes.eoa.show import describe
+from laneway.ports import EvmRequest
 from laneway.sim.clients import Callers, Wish
-from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, Transfer, encode_transfer
+from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request
 from laneway.sim.eoa.nodes import Nodes
 from laneway.sim.eoa.plan import SIZE_BYTES_MAX, EoaPlan
 from laneway.sim.eoa.sky import RICH_WEI, Sky
@@ -34,6 +36,8 @@ class EoaWorld(World):
         self.host = Nodes(self)
         self.client = Payers(self)
         self.operator = Keeper(self)
+        if plan.prompt:
+            self.prompts = {"evm": self.host.sign_at_once}
 
     def account(self, lane: LaneId) -> int:
         return self._accounts[lane]
@@ -56,11 +60,13 @@ class Payers(Callers):
     def _wish(self, number: int) -> Wish:
         lane = self._dice.choice(self._world.lanes)
         chosen = self._dice.random()
-        data = f"!d{number}" if chosen < 0.07 else f"d{number}"
+        data = f"d{number}"
+        if chosen < 0.07:
+            data = f"!{data}" if chosen < 0.035 else f"!{data}!"
         to = WALL if 0.07 <= chosen < 0.14 else SHOP
         padding = " " * SIZE_BYTES_MAX if 0.14 <= chosen < 0.18 else ""
-        call = Transfer(to, number, (data + padding).encode())
-        return Wish(number, lane, data, encode_transfer(call))
+        call = EvmRequest(to, amount(number), (data + padding).encode())
+        return Wish(number, lane, data, encode_request(call))
 
     def is_done(self) -> bool:
         return super().is_done() and all(map(self._world.is_at_rest, self._world.lanes))
