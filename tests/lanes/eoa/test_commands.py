@@ -6,6 +6,7 @@ from laneway.core.ids import IntentId
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Command
 from laneway.lanes.eoa.commands import judge_command
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.values import CommandRefused
 
 
@@ -119,3 +120,14 @@ def test_a_word_on_an_intent_names_one() -> None:
     world = begun(1)
     assert told(world, "cancel") == "it names no intent"
     assert told(world, "bump") == "it names no intent"
+
+
+def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
+    world = begun(1)
+    make_all(world)
+    row = first(world)
+    for _ in range(1, ATTEMPTS_MAX):
+        assert told(world, "bump", row) == ""
+        make_all(world)
+    assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
+    assert told(world, "cancel", row) == "", "its number can still be given to a no-op"

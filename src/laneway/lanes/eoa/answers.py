@@ -4,7 +4,16 @@ from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
-from laneway.lanes.eoa.tries import NOTHING, OUT_OF_FUNDS, PARKED, Decision, make, over_cap, said
+from laneway.lanes.eoa.tries import (
+    NOTHING,
+    OUT_OF_FUNDS,
+    PARKED,
+    Decision,
+    make,
+    over_cap,
+    reoffer,
+    said,
+)
 from laneway.lanes.eoa.values import (
     Attempt,
     AttemptAnswered,
@@ -33,14 +42,22 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     """Signed bytes become durable, and are sent when everything below them was."""
     records: list[Record] = []
     signed: dict[int, tuple[Attempt, bytes]] = {}
+    again: list[Effect] = []
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
-                return fall_out(lane, slot, one.reason, now_ms, records)
+                gone = fall_out(lane, slot, one.reason, now_ms, records)
+                return said(gone.records, (*again, *gone.effects))
             records += not_made(lane, slot, one, now_ms)
         elif over_cap(lane, slot, one):
             records.append(MakingDelayed(slot.id, now_ms + lane.settings.poll_ms, PARKED))
+            last = lane.last(slot.id)
+            if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
+                # Pools may have forgotten what is out, and nothing dearer may take its place.
+                record, effect = reoffer(lane, last, now_ms)
+                records.append(record)
+                again.append(effect)
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -56,7 +73,8 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             apart = b"" if attempt.raw else one.raw
             records.append(AttemptSigned(attempt, apart, amount(one.cost)))
             signed[slot.nonce] = (attempt, one.raw)
-    return offer(lane, records, signed)
+    sent = offer(lane, records, signed)
+    return said(sent.records, (*again, *sent.effects))
 
 
 def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:

@@ -4,6 +4,7 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Command, taken
 from laneway.lanes.eoa.answers import fall_out, falls_out
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import Decision, said
 from laneway.lanes.eoa.values import (
@@ -89,6 +90,8 @@ def dearer(lane: EoaLane, command: Command) -> Decision:
         return refused(command, f"it was mined in block {slot.seen.block}")
     if slot.making:
         return refused(command, "a further attempt is being made already")
+    if len(lane.tries(slot.id)) >= ATTEMPTS_MAX:
+        return refused(command, f"it has {ATTEMPTS_MAX} attempts; no dearer one is made")
     return bump(lane, slot, command.reason)
 
 

@@ -60,11 +60,8 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             return sign(lane, record)
         case AttemptAnswered():
             return answer(lane, record)
-        case AttemptReoffered(slot=place, number=number):
-            attempt = lane.attempts[place][number]
-            nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-            again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
-            return (put_attempt(lane, again),)
+        case AttemptReoffered():
+            return reoffer(lane, record)
         case ResendPlanned(at_ms=resend_ms):
             lane.head.resend_ms = resend_ms
             return () if resend_ms is not None else doubt(lane)
@@ -227,6 +224,18 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     if slot.intent is not None:
         # Now, for a chain may be quicker than our own record of a node's answer.
         touched.append(Index("hash", attempt.hash.hex(), slot.intent, lane.id))
+    return tuple(touched)
+
+
+def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
+    attempt = lane.attempts[record.slot][record.number]
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
+    touched: list[Touch] = [put_attempt(lane, again)]
+    if record.at_ms:
+        slot = lane.slots[record.slot]
+        reason = record.reason or slot.wait_reason
+        touched.append(put_slot(lane, replace(slot, tried_ms=record.at_ms, wait_reason=reason)))
     return tuple(touched)
 
 

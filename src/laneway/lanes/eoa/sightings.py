@@ -5,10 +5,9 @@ from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import offer
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import PROOFS_MAX
-from laneway.lanes.eoa.tries import NOTHING, Decision, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, reoffer, said
 from laneway.lanes.eoa.values import (
     AccountSeen,
-    AttemptReoffered,
     ChainRead,
     Effect,
     FundsJudged,
@@ -21,7 +20,6 @@ from laneway.lanes.eoa.values import (
     Purpose,
     Receipt,
     Record,
-    SendAttempt,
     Slot,
     SlotDropped,
     SlotFreed,
@@ -62,7 +60,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
             records.append(SlotIncluded(place[0], fact))
     for number, fact in undone.items():
         if number not in seen:
-            record, effect = reoffer(lane, number, fact.attempt)
+            record, effect = reoffer(lane, lane.attempts[number][fact.attempt])
             records.append(record)
             effects.append(effect)
     settled = settle(lane, seen, event)
@@ -78,14 +76,6 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     is_over = len(lane.slots) == len(settled) and not lane.returned and not head.broke
     records.append(LookEnded(None if is_over else event.now_ms + lane.settings.poll_ms))
     return said(records, effects)
-
-
-def reoffer(lane: EoaLane, slot: int, number: int) -> tuple[AttemptReoffered, SendAttempt]:
-    """The same bytes to everyone: a block that held them was taken back."""
-    attempt = lane.attempts[slot][number]
-    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    raw = lane.raw(attempt)
-    return AttemptReoffered(slot, number), SendAttempt(slot, number, raw, nodes, again=True)
 
 
 def included(receipt: Receipt, attempt: int) -> Inclusion:

@@ -9,6 +9,7 @@ from laneway.lanes.eoa.fees import Fee, fresh
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.values import (
     Attempt,
+    AttemptReoffered,
     Effect,
     LookAtChain,
     Made,
@@ -25,6 +26,8 @@ NOTHING: Decision = records.Decision()
 
 PARKED = "parked_by_cap"
 OUT_OF_FUNDS = "out_of_funds"
+TRIED_OUT = "tried_out"
+"""It has as many attempts as one number may have; the last is offered again and again."""
 
 
 def said(made: Iterable[Record], effects: Iterable[Effect] = ()) -> Decision:
@@ -50,6 +53,16 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
 def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
     raw = lane.raw(attempt)
     return SendAttempt(attempt.slot, attempt.number, raw, attempt.silent, again=True)
+
+
+def reoffer(
+    lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = ""
+) -> tuple[AttemptReoffered, SendAttempt]:
+    """The same bytes to everyone: a block that held them was taken back, or pools forgot them."""
+    slot, number = attempt.slot, attempt.number
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    effect = SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
+    return AttemptReoffered(slot, number, at_ms, reason), effect
 
 
 def look(lane: EoaLane) -> LookAtChain:

@@ -341,10 +341,14 @@ class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
 
 class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It was mined, or known, and is not any more: the same bytes go to every node again."""
+    """It was mined, or known, and may not be any more: the same bytes go to every node again."""
 
     slot: int
     number: int
+    at_ms: int = 0
+    """When, where time and not a block is the reason."""
+    reason: str = ""
+    """Why nothing dearer is made in its place."""
 
 
 class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
