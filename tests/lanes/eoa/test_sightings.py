@@ -122,7 +122,7 @@ def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
     assert no_op.id not in world.lane.slots
 
 
-def test_an_intent_whose_place_our_own_no_op_took_is_given_another() -> None:
+def test_an_intent_whose_place_our_own_no_op_took_is_refused() -> None:
     world = begun(1)
     make_all(world)
     slot = world.lane.slots[1]
@@ -132,7 +132,8 @@ def test_an_intent_whose_place_our_own_no_op_took_is_given_another() -> None:
     make_all(world)
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     chain(world, 1, 9)
-    assert list(world.lane.returned) == list(world.accepted)
+    (result,) = world.results.values()
+    assert (result.status, result.reason) == ("refused", "every node refused it")
 
 
 def test_the_number_of_questions_is_bounded() -> None:

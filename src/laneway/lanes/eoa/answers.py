@@ -2,8 +2,9 @@
 
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.lane import EoaLane, replace
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
+from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import (
     NOTHING,
     OUT_OF_FUNDS,
@@ -206,6 +207,7 @@ def broke(lane: EoaLane) -> FundsJudged:
 
 def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -> Decision:
     records: list[Record] = []
+    effects: list[Effect] = []
     after: dict[tuple[int, int], Attempt] = {}
     hopeless: dict[int, str] = {}
     poor = False
@@ -218,54 +220,58 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         word = proven(result, attempt)
         records.append(AttemptAnswered(*place, result.node, word, result.reason))
         after[place] = answered(attempt, result.node, word)
-        doubtful = doubtful or word == "silent"
+        doubtful = doubtful or word in ("silent", "denied")
         poor = poor or result.broke
-        if result.hopeless and word == "refused":
+        if result.hopeless and word in ("refused", "denied"):
             hopeless[result.slot] = result.reason
     if not records:
         return NOTHING
     for slot in dict.fromkeys(place[0] for place in after):
-        records += judge_dead(lane, slot, after, hopeless.get(slot), now_ms, poor=poor)
+        reason = hopeless.get(slot)
+        records += judge_dead(lane, slot, after, reason, now_ms, poor=poor)
+        if reason is not None and is_denied(lane, slot, after):
+            ordered = bump(lane, lane.slots[slot], reason, Purpose.NOOP)
+            records += ordered.records
+            effects += ordered.effects
     if poor:
         records.append(broke(lane))
     if doubtful and lane.head.resend_ms is None:
         records.append(ResendPlanned(now_ms + lane.settings.resend_ms))
-    return said(records)
+    return said(records, effects)
+
+
+def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:
+    """No node will ever take any of its bytes, but one may have had them before, so that its
+    number is not free. A no-op takes it: whichever lands decides, and those above go on."""
+    slot = lane.slots[number]
+    if slot.making or slot.seen is not None or slot.purpose != Purpose.INTENT:
+        return False
+    tries = [after.get((number, one), attempt) for one, attempt in lane.tries(number).items()]
+    return all(one.is_denied() for one in tries) and not all(one.is_dead() for one in tries)
 
 
 def proven(result: SendResult, attempt: Attempt) -> str:
     match result.outcome:
         case Outcome.ACCEPTED:
             return "taken"
-        case Outcome.REFUSED if result.final and result.first and not attempt.doubted:
-            return "refused"
+        case Outcome.REFUSED if result.final:
+            # What may have been taken before is not free: giving the number away could pay twice.
+            return "refused" if result.first and not attempt.doubted else "denied"
         case _:
-            # Unknown counts as sent, and so does a refusal of what may have been taken before:
-            # giving the number away could pay twice.
-            return "silent"
+            return "silent"  # Unknown counts as sent.
 
 
 def answered(attempt: Attempt, node: str, word: str) -> Attempt:
     silent = tuple(one for one in attempt.silent if one != node)
     match word:
         case "taken":
-            taken, refused = (*attempt.taken, node), attempt.refused
+            return replace(attempt, silent=silent, taken=(*attempt.taken, node))
         case "refused":
-            taken, refused = attempt.taken, (*attempt.refused, node)
+            return replace(attempt, silent=silent, refused=(*attempt.refused, node))
+        case "denied":
+            return replace(attempt, denied=(*attempt.denied, node))
         case _:
             return attempt
-    return Attempt(
-        slot=attempt.slot,
-        number=attempt.number,
-        hash=attempt.hash,
-        purpose=attempt.purpose,
-        fee=attempt.fee,
-        gas=attempt.gas,
-        made_ms=attempt.made_ms,
-        silent=silent,
-        refused=refused,
-        taken=taken,
-    )
 
 
 def judge_dead(

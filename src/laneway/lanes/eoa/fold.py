@@ -230,7 +230,7 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
 def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
+    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
     touched: list[Touch] = [put_attempt(lane, again)]
     if record.at_ms:
         slot = lane.slots[record.slot]
@@ -262,6 +262,8 @@ def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
         attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node))
     elif record.word == "refused":
         attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node))
+    elif record.word == "denied" and node not in attempt.denied:
+        attempt = replace(attempt, denied=(*attempt.denied, node))
     return (put_attempt(lane, replace(attempt, reason=record.reason)),)
 
 

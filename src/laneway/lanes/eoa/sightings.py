@@ -84,11 +84,9 @@ def included(receipt: Receipt, attempt: int) -> Inclusion:
     )
 
 
-def settle(
-    lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead
-) -> list[SlotSettled | SlotFreed]:
+def settle(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[SlotSettled]:
     """Final answers in the order of the numbers; one that is not final holds back those above."""
-    records: list[SlotSettled | SlotFreed] = []
+    records: list[SlotSettled] = []
     final_block = event.block - lane.settings.finality_depth_blocks
     number = lane.head.low
     while True:
@@ -104,16 +102,21 @@ def settle(
         number += 1
 
 
-def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled | SlotFreed:
+def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled:
     purpose = lane.attempts[slot.id][fact.attempt].purpose
     if purpose == Purpose.CANCEL:
         return SlotSettled(slot.id, Status.CANCELLED.value, now_ms, "a no-op took its place")
     if purpose == Purpose.NOOP and slot.intent is not None:
-        # A no-op took the number so that others could go on: the intent is given another.
-        retake_ms = now_ms + lane.settings.make_retry_ms
-        return SlotFreed(slot.id, retake_ms, "a no-op took its place", recycle=False)
+        # No node takes it, and none ever will: the no-op made sure that none had.
+        return SlotSettled(slot.id, Status.REFUSED.value, now_ms, denial(lane, slot))
     status = Status.CONFIRMED if fact.ok else Status.REVERTED
     return SlotSettled(slot.id, status.value, now_ms)
+
+
+def denial(lane: EoaLane, slot: Slot) -> str:
+    """What the nodes said to the intent's own bytes."""
+    own = [one for one in lane.tries(slot.id).values() if one.purpose == Purpose.INTENT]
+    return next((one.reason for one in own if one.reason), "every node refused it")
 
 
 def prove(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:

@@ -143,6 +143,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """It was offered more than once: a refusal may answer one offer while another was taken."""
     raw: bytes = b""
     """The bytes, if they are few; otherwise they have a row of their own, written once."""
+    denied: tuple[str, ...] = ()
+    """Silent nodes that refused it for good, but may have taken it before."""
 
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
@@ -150,6 +152,10 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""
         return not self.silent and not self.taken
+
+    def is_denied(self) -> bool:
+        """Whether every node refuses it for good by now, whatever became of an earlier offer."""
+        return not self.taken and all(node in self.denied for node in self.silent)
 
 
 # Events.
@@ -330,7 +336,8 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     number: int
     node: str
     word: str
-    """taken, refused, or silent (its answer proves nothing)."""
+    """taken, refused, denied (refused, but it may have been taken before), or silent (its answer
+    proves nothing)."""
     reason: str
 
 

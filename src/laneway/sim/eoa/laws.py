@@ -67,6 +67,8 @@ class EoaLaws:
 
     def _can_land(self, digest: bytes) -> bool:
         world = self._world
+        if not world.host.made[digest].sound:
+            return False
         if world.host.travelling[digest] > 0 or world.sky.is_pooled(digest):
             return True
         mined = dict(world.sky.mined())

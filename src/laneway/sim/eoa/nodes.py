@@ -39,7 +39,7 @@ from laneway.lanes.eoa.values import (
 )
 from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import decode_request, key_of, signed
-from laneway.sim.eoa.plan import GAS, NODES
+from laneway.sim.eoa.plan import GAS, NODES, SIZE_BYTES_MAX
 
 if TYPE_CHECKING:
     from laneway.sim.eoa.world import EoaWorld
@@ -64,6 +64,8 @@ class Bytes(Struct, frozen=True):
     nonce: int
     slot: int
     data: str
+    sound: bool
+    """Whether any node can take them."""
 
 
 class Nodes:
@@ -138,7 +140,8 @@ class Nodes:
             return NotMade(effect.slot, effect.number, final=False, reason="no funds", broke=True)
         sealed = signed(key_of(account), effect.nonce, call, fee, gas)
         data = call.input.decode().rstrip()
-        self.made[sealed.hash] = Bytes(lane, effect.nonce, effect.slot, data)
+        sound = gas == GAS and len(sealed.raw) <= SIZE_BYTES_MAX
+        self.made[sealed.hash] = Bytes(lane, effect.nonce, effect.slot, data, sound)
         return Made(effect.slot, effect.number, sealed.raw, sealed.hash, fee, gas, cost)
 
     # Sending.
