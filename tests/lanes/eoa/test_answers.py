@@ -204,6 +204,7 @@ def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_hav
     answer("a")
     assert world.lane.slots[1].purpose == "noop"
     assert world.lane.attempts[1][1].denied == ("a",)
+    assert (1, 1) not in world.lane.unsure, "nobody is asked again what he always refuses"
     make_all(world)
     take(world, 1, 2)
     chain(world, 1, 1, receipt(world, 1, 2, 1))

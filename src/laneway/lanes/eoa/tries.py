@@ -52,7 +52,7 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
 
 def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
     raw = lane.raw(attempt)
-    return SendAttempt(attempt.slot, attempt.number, raw, attempt.silent, again=True)
+    return SendAttempt(attempt.slot, attempt.number, raw, attempt.asked(), again=True)
 
 
 def reoffer(

@@ -149,13 +149,17 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
 
+    def asked(self) -> tuple[str, ...]:
+        """Nodes that it is worth offering to again."""
+        return tuple(node for node in self.silent if node not in self.denied)
+
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""
         return not self.silent and not self.taken
 
     def is_denied(self) -> bool:
         """Whether every node refuses it for good by now, whatever became of an earlier offer."""
-        return not self.taken and all(node in self.denied for node in self.silent)
+        return not self.taken and not self.asked()
 
 
 # Events.
