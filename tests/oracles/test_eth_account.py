@@ -7,6 +7,7 @@ import pytest
 from eth_account import Account
 
 from laneway.evm.envelope import decode, draft, seal, sender
+from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import (
     Access,
@@ -127,7 +128,7 @@ def test_a_random_transaction_has_the_same_bytes_hash_and_sender(type_: int) -> 
         key = HeldKey(secret)
         made = imagined(dice, type_)
         drafted = draft(made)
-        signature = key.sign(drafted.digest)
+        signature = key.sign(keccak(drafted.payload))
         ours = seal(drafted, signature)
         theirs = Account.sign_transaction(foreign(made), secret)
         assert ours.raw == bytes(theirs.raw_transaction)

@@ -28,6 +28,7 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             "file": configuration.file,
             "settings": {setting.path: asdict(setting) for setting in settings},
             "webhooks": configuration.webhooks(),
+            "evm": configuration.chains(),
         }
         click.echo(json.format(json.encode(body), indent=2))
         return
@@ -42,6 +43,18 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
         click.echo("\n[[webhooks]]")
         for name, value in webhook.items():
             click.echo(f"{name} = {toml_any(value)}")
+    for chain in configuration.chains():
+        accounts = chain.pop("accounts")
+        show_table("evm", chain)
+        for account in accounts:
+            show_table("evm.accounts", account)
+
+
+def show_table(name: str, table: dict[str, object]) -> None:
+    click.echo(f"\n[[{name}]]")
+    for key, value in table.items():
+        if value is not None:
+            click.echo(f"{key} = {toml_any(value)}")
 
 
 @config.command()
@@ -56,9 +69,13 @@ def check(configuration: Configuration, as_json: bool) -> None:
 
 
 def toml_any(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(toml_value(one) for one in value)}]"
-    assert isinstance(value, str | bool)
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(toml_any(one) for one in value)}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {toml_any(one)}' for key, one in value.items())} }}"
+    if isinstance(value, float):
+        return repr(value)
+    assert isinstance(value, str | int)
     return toml_value(value)
 
 

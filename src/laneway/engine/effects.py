@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 from laneway.core.errors import StoreError
 from laneway.core.ids import LaneId, lane_kind
@@ -31,6 +32,25 @@ class Performer(Protocol):
         """The answer to an effect that was not begun and never will be."""
 
 
+@runtime_checkable
+class Batcher(Protocol):
+    """A Performer that carries out many effects of one lane and one class together."""
+
+    def perform_all(
+        self, lane: LaneId, effects: Sequence[Any], permit: Callable[[], str | None]
+    ) -> Awaitable[Sequence[Any]]:
+        """The events that answer them. `permit` says why they must not be begun any more; it is
+        asked again right before anything leaves that had to wait here."""
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """A Performer that hears of the world without having asked."""
+
+    async def follow(self, post: Callable[[LaneId, Any], None]) -> None:
+        """Post what happens, until it is cancelled; it raises nothing."""
+
+
 class Effects:
     """Calls to the world that are under way or wait for their turn."""
 
@@ -44,6 +64,11 @@ class Effects:
     ) -> None:
         self._reactor = reactor
         self._performers = performers
+        self._batchers = {
+            kind: performer
+            for kind, performer in performers.items()
+            if isinstance(performer, Batcher)
+        }
         self._messenger = messenger
         self._heart = heart
         self._clock = clock
@@ -79,9 +104,43 @@ class Effects:
             order = waiting.popleft()
             if self._answered_now(order):
                 answered = True
+            elif lane_kind(order.lane) in self._batchers:
+                for group in self._groups(order):
+                    out[group[0]] = loop.create_task(self._carry_out_all(group))
             else:
                 out[order] = loop.create_task(self._carry_out(order))
         return answered
+
+    def _groups(self, order: Perform) -> list[list[Perform]]:
+        """All that waits in a row for this lane, by class, each in its order."""
+        waiting = self._waiting
+        groups: dict[type, list[Perform]] = {type(order.effect): [order]}
+        while waiting and (waiting[0].lane, waiting[0].fence) == (order.lane, order.fence):
+            more = waiting.popleft()
+            groups.setdefault(type(more.effect), []).append(more)
+        return list(groups.values())
+
+    async def _carry_out_all(self, group: list[Perform]) -> None:
+        """The same for effects that are performed together; the first stands for all."""
+        order = group[0]
+        lane = order.lane
+        kind = lane_kind(lane)
+        performer, batcher = self._performers[kind], self._batchers[kind]
+        effects = [one.effect for one in group]
+        try:
+            reason = self._why_not(order)
+            if reason is None:
+                self._sent[order] = None
+                permit = partial(self._why_not, order)
+                for event in await batcher.perform_all(lane, effects, permit):
+                    self._reactor.answered(lane, event)
+            else:
+                for effect in effects:
+                    self._reactor.answered(lane, performer.decline(lane, effect, reason))
+        except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
+            self._reactor.broken(lane, error)
+        finally:
+            self._ended(order)
 
     def _answered_now(self, order: Perform) -> bool:
         """Carry it out without a task, if its performer can; the reactor hears at once."""
@@ -121,11 +180,14 @@ class Effects:
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
             self._reactor.broken(lane, error)
         finally:
-            del self._out[order]
-            self._sent.pop(order, None)
-            if self._waiting:
-                self.begin()
-            self.moved()
+            self._ended(order)
+
+    def _ended(self, order: Perform) -> None:
+        del self._out[order]
+        self._sent.pop(order, None)
+        if self._waiting:
+            self.begin()
+        self.moved()
 
     def _why_not(self, order: Perform) -> str | None:
         """Why this must not be begun now, though it was ordered; asked right before each send.

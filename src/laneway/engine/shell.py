@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 from laneway.core.errors import StoreBusy
 from laneway.core.ids import IntentId, LaneId
@@ -11,7 +11,7 @@ from laneway.core.intent import Accepted, Answer, Arrival
 from laneway.core.rows import Command, Result
 from laneway.engine.clerk import Clerk
 from laneway.engine.door import Door
-from laneway.engine.effects import Effects, Performer
+from laneway.engine.effects import Effects, Follower, Performer
 from laneway.engine.heart import Heart, Pace, Retention
 from laneway.engine.limits import STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
@@ -55,6 +55,8 @@ class Engine:
     ) -> None:
         self.store = store
         self.reactor = reactor
+        self._performers = performers
+        self._following: list[asyncio.Task[None]] = []
         self.failure: Exception | None = None
         self.faults: dict[LaneId, Exception] = {}
         """Lanes that a bug stopped, and how."""
@@ -87,6 +89,11 @@ class Engine:
         await self._heart.start(self._fail)
         await self._patrol.look()
         self._patrol.start()
+        self._following = [
+            asyncio.create_task(performer.follow(self._heard))
+            for performer in self._performers.values()
+            if isinstance(performer, Follower)
+        ]
 
     def submit(self, arrival: Arrival) -> "asyncio.Future[Answer]":
         return self._door.submit(arrival)
@@ -137,9 +144,7 @@ class Engine:
         if not await self._until(self._is_still, STOP_MS_MAX / 1000):
             log.warning("the engine stops although calls or commits are still under way")
         self.reactor.close()
-        self._heart.stop()
-        self._patrol.stop()
-        self._disarm()
+        self._rest()
         leases = self.reactor.leave()
         if self.failure is None:
             released = [self.store.release(lease) for lease in leases]
@@ -250,14 +255,24 @@ class Engine:
         self._door.close(error)
         self.reactor.close()
         self._effects.stop()
-        self._heart.stop()
-        self._patrol.stop()
-        self._disarm()
+        self._rest()
         self._listeners.failed(error)
         self._waiters.end(error)
         self._moved.set()
 
-    # What the door and the outbox let in.
+    def _rest(self) -> None:
+        """End all that moves by itself."""
+        self._heart.stop()
+        self._patrol.stop()
+        self._disarm()
+        for task in self._following:
+            task.cancel()
+
+    # What the door, the outbox and the world let in.
+
+    def _heard(self, lane: LaneId, event: Any) -> None:
+        self.reactor.answered(lane, event)
+        self._schedule()
 
     def _entered(self, arrival: Arrival, answer: Accepted) -> None:
         if not self.reactor.handed(arrival, answer.seq):

@@ -6,19 +6,20 @@ read here is never acted upon here: wiring/contract.py does that.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import asdict
 
 from laneway.core.errors import CallerError
 from laneway.wiring.address import REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
+from laneway.wiring.schema_evm import EvmSection, nodes_of
 
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"
@@ -70,6 +71,16 @@ class Configuration(Struct, frozen=True):
                 value = without_password(value)
             origin, source = self.origins.get(path, ("default", ""))
             yield Setting(path, value, origin, source)
+
+    def chains(self) -> list[dict[str, Any]]:
+        """The tables of the chains, fit to be shown: a node's address may hold a secret."""
+        found: list[dict[str, Any]] = to_builtins(self.config.evm)
+        for table, chain in zip(found, self.config.evm, strict=True):
+            table["nodes"] = [
+                {**to_builtins(node), "url": origin_of(node.url), "ws_url": origin_of(node.ws_url)}
+                for node in nodes_of(chain)
+            ]
+        return found
 
     def webhooks(self) -> list[dict[str, object]]:
         """The tables of the endpoints, fit to be shown."""
@@ -239,6 +250,21 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
             yield "webhooks", "webhooks", f"{problem}, as `url` of table {place + 1}"
         if webhook.id in [other.id for other in config.webhooks[:place]]:
             yield "webhooks", "webhooks", f"two webhooks have the id {webhook.id}"
+    yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm))
+
+
+def chain_conflicts(chains: Sequence[EvmSection]) -> Iterator[str]:
+    for place, chain in enumerate(chains):
+        for other in chains[:place]:
+            if other.name == chain.name or other.chain_id == chain.chain_id:
+                yield f"{other.name} and {chain.name} are one chain; give it all nodes in one table"
+        for node in nodes_of(chain):
+            if not is_node_url(node.url):
+                yield f"{chain.name}: a node needs an address like http://127.0.0.1:8545"
+        names = [account.name for account in chain.accounts]
+        for name in names:
+            if names.count(name) > 1:
+                yield f"{chain.name}: two accounts are called {name}"
 
 
 def is_loopback(listen: str) -> bool:
@@ -289,6 +315,12 @@ def without_query(url: str) -> str:
     """An address without its password and query: either may be a secret of its receiver."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port: hosted nodes have their keys in the path."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], "", "", ""))
 
 
 def toml_value(value: str | int | bool) -> str:

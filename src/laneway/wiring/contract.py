@@ -4,19 +4,22 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import Listener
-from laneway.ports import ContractHost
+from laneway.ports import Clock, ContractHost
 from laneway.wiring.address import POSTGRES, REDIS
 from laneway.wiring.config import ConfigError, Configuration
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import RETENTION_DAYS_MAX
-from laneway.wiring.schema import HostSection, RetentionSection
+from laneway.wiring.schema import Config, HostSection, RetentionSection
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
 from laneway.wiring.webhooks import read_webhooks
+
+if TYPE_CHECKING:
+    from laneway.wiring.evm import EvmLanes
 
 DAY_MS = 86_400_000
 
@@ -37,7 +40,20 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         retention=retention_of(config.retention),
         pace=Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
         webhooks=webhooks,
+        evm=open_accounts(config, clock),
     )
+
+
+def open_accounts(config: Config, clock: Clock) -> "EvmLanes | None":
+    """The accounts of the chains that are configured; imported late, for the curve is an extra."""
+    if not config.evm:
+        return None
+    try:
+        from laneway.wiring.evm import EvmLanes
+    except ImportError as error:
+        problem = f"{error}; run: pip install 'laneway[evm]' - at `$.evm`"
+        raise ConfigError("laneway", problem) from error
+    return EvmLanes(config.evm, config.eoa, clock)
 
 
 def retention_of(section: RetentionSection) -> Retention:

@@ -8,7 +8,7 @@ async with Laneway.open("laneway.db", host=host) as lw:
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self, assert_never, get_args
+from typing import TYPE_CHECKING, Self, assert_never, get_args
 
 import msgspec
 
@@ -19,8 +19,9 @@ from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.delivery import DeliveryPerformer
 from laneway.engine.heart import Pace, Retention
+from laneway.engine.orders import Prompt
 from laneway.engine.reactor import Reactor
-from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener
+from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener, Performer
 from laneway.engine.waiters import PRUNED_INDEX
 from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
@@ -39,6 +40,10 @@ from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 from laneway.wiring.webhooks import Webhook, open_sender
 
+if TYPE_CHECKING:
+    # The curve is an extra (`evm`); contracts need none of it.
+    from laneway.wiring.evm import EvmLanes
+
 __all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
 
 
@@ -56,6 +61,7 @@ class Laneway(Commands):
         retention: Retention | None = None,
         pace: Pace | None = None,
         webhooks: Sequence[Webhook] = (),
+        evm: "EvmLanes | None" = None,
     ) -> None:
         settings = msgspec.structs.replace(
             settings,
@@ -73,14 +79,21 @@ class Laneway(Commands):
         self._sender = open_sender(webhooks, clock)
         self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
         heard = (self._courier, DeliveryLog()) if webhooks else ()
-        kinds = (contract_kind(settings), audit_kind(), delivery_kind())
+        self.evm = evm
+        kinds = [contract_kind(settings), audit_kind(), delivery_kind()]
+        performers: dict[str, Performer] = {
+            "contract": ContractPerformer(host, clock),
+            "delivery": DeliveryPerformer(self._sender, clock),
+        }
+        prompts: dict[str, Prompt] = {}
+        if evm is not None:
+            kinds.append(evm.kind())
+            performers[evm.kind_name] = evm.performer
+            prompts[evm.kind_name] = evm.performer.answer_now
         engine = Engine(
             store,
-            Reactor({kind.name: kind for kind in kinds}, fresh_owner()),
-            {
-                "contract": ContractPerformer(host, clock),
-                "delivery": DeliveryPerformer(self._sender, clock),
-            },
+            Reactor({kind.name: kind for kind in kinds}, fresh_owner(), prompts=prompts),
+            performers,
             clock,
             (self._handles, ContractLog(clock, settings), *heard, *listeners),
             retention=retention,
@@ -115,6 +128,8 @@ class Laneway(Commands):
 
     async def __aenter__(self) -> Self:
         try:
+            if self.evm is not None:
+                await self.evm.open()
             await self.engine.start()
             await self._courier.start(self.engine)
         except BaseException:
@@ -148,6 +163,8 @@ class Laneway(Commands):
                 self._closed = True
                 self._handles.failed(EngineStopped())
                 await self._sender.close()
+                if self.evm is not None:
+                    await self.evm.close()
                 await self.host.close()
                 await self.store.close()
 

@@ -14,6 +14,7 @@ from laneway.server.limits import BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_S
 from laneway.stores.limits import REPLICAS_WAIT_MS, SCHEMA_CHARS_MAX
 from laneway.wiring.address import StoreOptions
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
+from laneway.wiring.schema_evm import EoaSection, EvmSection
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
@@ -143,7 +144,7 @@ class WebhookSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    preset: Literal["seed-004"] | None = None
+    preset: Literal["seed-002", "seed-004"] | None = None
     store: StoreSection = field(default_factory=StoreSection)
     contract: ContractSection = field(default_factory=ContractSection)
     host: HostSection = field(default_factory=HostSection)
@@ -151,13 +152,32 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     retention: RetentionSection = field(default_factory=RetentionSection)
     server: ServerSection = field(default_factory=ServerSection)
     log: LogSection = field(default_factory=LogSection)
+    eoa: EoaSection = field(default_factory=EoaSection)
     webhooks: tuple[WebhookSection, ...] = ()
+    evm: tuple[EvmSection, ...] = ()
 
 
-TABLES = frozenset({"webhooks"})
+TABLES = frozenset({"webhooks", "evm"})
 """Keys with tables of their own, which no variable and no flag can spell."""
 
 PRESETS: dict[str, dict[str, dict[str, object]]] = {
+    # The seed's own numbers (002 §§1, 3), and what its code does in its charts: any intent may take
+    # a recycled nonce, one block is final, a fixed window. Where it would pay twice (nonces given
+    # away after a lost answer, resets below what is bound, a lock taken by force) ours stays.
+    "seed-002": {
+        "eoa": {
+            "inflight": 50,
+            "recycled": "any",
+            "max_recycled_nonces": 50,
+            "finality_depth_blocks": 0,
+            "bump_after_ms": 60_000,
+            "funds_check_ms": 300_000,
+            "funds_retry_ms": 60_000,
+            "make_retry_ms": 100,
+            "make_tries_max": 3,
+            "poll_ms": 200,
+        },
+    },
     # The seed's own numbers (004 §§1, 5, 9), also where laneway is stricter: a conflict ends an
     # execution and the worker goes on, the node picks the parent. It knows no breaker and no
     # deadline; ours stay, for without them a dead node is asked for ever.

@@ -8,6 +8,7 @@ from laneway.devnets.evm.model import Accepted, EvmChain, Fees, Refused
 from laneway.devnets.evm.pool import Sent
 from laneway.devnets.evm.rules import ANVIL, GETH
 from laneway.evm.envelope import draft, seal
+from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import (
     Authorization,
@@ -27,7 +28,7 @@ GAS = 21_000
 
 def raw_of(made: Transaction, key: HeldKey = A) -> bytes:
     drafted = draft(made)
-    return seal(drafted, key.sign(drafted.digest)).raw
+    return seal(drafted, key.sign(keccak(drafted.payload))).raw
 
 
 def pay(nonce: int, *, key: HeldKey = A, **fields: object) -> bytes:

@@ -1,0 +1,29 @@
+"""One account on one chain, and what is needed to act for it."""
+
+import asyncio
+
+from laneway.core.ids import LaneId, lane_id
+from laneway.engine.eoa.view import ChainView
+from laneway.ports import PromptSigner, Signer
+
+KIND = "evm"
+
+
+def account_lane(chain_id: int, address: bytes) -> LaneId:
+    return lane_id(KIND, f"{chain_id}:0x{address.hex()}")
+
+
+class EvmAccount:
+    def __init__(
+        self, chain_id: int, view: ChainView, signer: Signer, *, gas_percent: int = 120
+    ) -> None:
+        self.chain_id = chain_id
+        self.address = signer.address
+        self.lane = account_lane(chain_id, signer.address)
+        self.view = view
+        self.signer = signer
+        self.sign_now = signer.sign_now if isinstance(signer, PromptSigner) else None
+        self.gas_percent = gas_percent
+        """What is asked for of an estimate: the state may change until the call is mined."""
+        self.stream = asyncio.Lock()
+        """Whoever sends: numbers that arrive out of order can stick in a node's pool."""

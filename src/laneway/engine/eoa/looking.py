@@ -1,0 +1,85 @@
+"""What a chain says of one account: its count, and which of its bytes are in which block."""
+
+from laneway.core.facts import AccountSeen, BlockRef, ReceiptSeen
+from laneway.engine.eoa.account import EvmAccount
+from laneway.engine.limits import RECEIPTS_ASKED_MAX
+from laneway.lanes.eoa.values import ChainRead, LookAtChain, ProveNonce, Receipt
+from laneway.ports import Clock
+
+
+async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRead | None:
+    """None when nodes contradict each other, as they do for a moment around a new block."""
+    view = account.view
+    seen = await view.chain.account(account.address)
+    fees = await view.fees_now()
+    known = BlockRef(order.block, order.block_hash) if order.block_hash else None
+    since = await view.since(known, seen.block)
+    if since is None:
+        return None
+    receipts: list[Receipt] | None
+    if since.blocks is None or known is None:
+        receipts = await all_receipts(account, order, seen)
+    else:
+        ours = frozenset(order.hashes)
+        mined = {
+            hash_: block.block for block in since.blocks for hash_ in block.hashes if hash_ in ours
+        }
+        receipts = await receipts_of(account, mined)
+    if receipts is None:
+        return None
+    legacy_wei = 0 if fees.supports_1559 else fees.gas_price_wei
+    return ChainRead(
+        now_ms=clock.now_ms(),
+        latest=seen.count,
+        preconfirmed=seen.preconfirmed_count,
+        balance=seen.balance_wei,
+        base_fee=fees.base_fee_wei,
+        tip=legacy_wei or fees.priority_fee_wei,
+        block=seen.block.number,
+        block_hash=seen.block.hash,
+        receipts=tuple(receipts),
+        fork=since.fork,
+    )
+
+
+async def receipts_of(account: EvmAccount, mined: dict[bytes, BlockRef]) -> list[Receipt] | None:
+    """Receipts of what these blocks hold, all of them or none."""
+    if not mined:
+        return []
+    told = await account.view.chain.receipts(list(mined))
+    found = [
+        receipt(one)
+        for one, block in zip(told, mined.values(), strict=True)
+        if one is not None and one.block == block
+    ]
+    return found if len(found) == len(mined) else None
+
+
+async def all_receipts(account: EvmAccount, order: LookAtChain, seen: AccountSeen) -> list[Receipt]:
+    """For a lane that was away for too long to read block by block; a null proves nothing."""
+    hashes = order.hashes[:RECEIPTS_ASKED_MAX]
+    told = await account.view.chain.receipts(list(hashes)) if hashes else ()
+    return [
+        receipt(one) for one in told if one is not None and one.block.number <= seen.block.number
+    ]
+
+
+def receipt(seen: ReceiptSeen) -> Receipt:
+    return Receipt(
+        seen.hash,
+        seen.block.number,
+        seen.block.hash,
+        seen.succeeded,
+        seen.gas_used,
+        seen.effective_gas_price_wei,
+    )
+
+
+async def prove(account: EvmAccount, order: ProveNonce) -> Receipt | None:
+    """Who used a number, from a node at or above the block that gave the count."""
+    chain = account.view.chain
+    owner = await chain.at_nonce(account.address, order.nonce, BlockRef(order.block, b""))
+    if owner is None:
+        return None
+    (told,) = await chain.receipts([owner.hash])
+    return None if told is None else receipt(told)

@@ -1,0 +1,151 @@
+"""Attempts: what a caller left open is filled in, and the account's signer signs it.
+
+Making changes nothing anywhere; bytes that are made twice are sent at most once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from laneway.core.errors import LanewayError, SignerRefused
+from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
+from laneway.core.reason import clip
+from laneway.core.units import value
+from laneway.engine.eoa.account import EvmAccount
+from laneway.engine.eoa.drafts import (
+    FEE_WEI_LIMIT,
+    Parked,
+    Terms,
+    compose,
+    cost_of,
+    fee_of,
+    request_of,
+    type_of,
+)
+from laneway.evm.envelope import Draft, draft, encode_network, seal
+from laneway.evm.secp256k1 import Signature
+from laneway.evm.transaction import BlobTransaction, Transaction, signed
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.tries import PARKED
+from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade, Purpose
+from laneway.ports import Delegation, EvmCall, EvmRequest
+
+NOOP_GAS = 21_000
+"""Where a chain will not estimate a transfer of nothing to oneself."""
+
+
+def terms_of(account: EvmAccount) -> Terms | None:
+    fees = account.view.fees
+    return None if fees is None else Terms(fees.supports_1559, fees.blob_base_fee_wei or 0)
+
+
+def make_now(account: EvmAccount, order: MakeAttempt) -> Made | NotMade | None:
+    """The attempt, if neither chain nor signer must be waited for; None otherwise."""
+    terms = terms_of(account)
+    if account.sign_now is None or terms is None or order.purpose != Purpose.INTENT:
+        return None
+    request = request_of(order, account.address)
+    if request.gas is None:
+        return None
+    one = priced(account, order, request, request.gas, terms)
+    if isinstance(one, NotMade):
+        return one
+    return made(order, one, account.sign_now(one.draft.payload))
+
+
+async def make_all(account: EvmAccount, orders: Sequence[MakeAttempt]) -> list[Made | NotMade]:
+    return list(await asyncio.gather(*(make(account, order) for order in orders)))
+
+
+async def make(account: EvmAccount, order: MakeAttempt) -> Made | NotMade:
+    try:
+        await account.view.fees_now()
+        if (at_once := make_now(account, order)) is not None:
+            return at_once
+        terms = terms_of(account)
+        assert terms is not None
+        request = request_of(order, account.address)
+        gas = await gas_of(account, order, request)
+        if isinstance(gas, NotMade):
+            return gas
+        one = priced(account, order, request, gas, terms)
+        if isinstance(one, NotMade):
+            return one
+        return made(order, one, await account.signer.sign(one.draft.payload))
+    except SignerRefused as error:
+        return NotMade(order.slot, order.number, final=True, reason=clip(str(error)))
+    except LanewayError as error:
+        return NotMade(order.slot, order.number, final=False, reason=clip(str(error)))
+
+
+class Priced(Struct, frozen=True):
+    transaction: Transaction
+    fee: Fee
+    gas: int
+    cost: int
+    draft: Draft
+
+
+def priced(
+    account: EvmAccount, order: MakeAttempt, request: EvmRequest, gas: int, terms: Terms
+) -> Priced | NotMade:
+    kind = type_of(request, terms)
+    try:
+        fee = fee_of(request, order, kind, terms)
+        cost = cost_of(request, fee, gas)
+    except Parked:
+        return NotMade(order.slot, order.number, final=False, reason=PARKED)
+    if fee.cap >= FEE_WEI_LIMIT:
+        return NotMade(order.slot, order.number, final=False, reason=PARKED)
+    transaction = compose(request, kind, order.nonce, fee, gas, account.chain_id)
+    return Priced(transaction, fee, gas, cost, draft(transaction))
+
+
+def made(order: MakeAttempt, one: Priced, signature: Signature) -> Made:
+    sealed = seal(one.draft, signature)
+    raw = sealed.raw
+    if isinstance(one.transaction, BlobTransaction):
+        raw = encode_network(signed(one.transaction, signature))
+    return Made(order.slot, order.number, raw, sealed.hash, one.fee, one.gas, one.cost)
+
+
+async def gas_of(account: EvmAccount, order: MakeAttempt, request: EvmRequest) -> int | NotMade:
+    """What the caller says, or what the chain estimates and some more."""
+    if request.gas is not None:
+        return request.gas
+    estimate = await account.view.chain.estimate(call_of(account.address, request))
+    if isinstance(estimate, Estimated):
+        # A plain transfer needs exactly what it needs; a call may meet another state.
+        is_plain = not request.input and estimate.gas <= NOOP_GAS
+        return estimate.gas if is_plain else estimate.gas * account.gas_percent // 100
+    if order.purpose != Purpose.INTENT:
+        return NOOP_GAS
+    return not_estimated(order, estimate)
+
+
+def not_estimated(order: MakeAttempt, estimate: Reverted | NotEstimated) -> NotMade:
+    if isinstance(estimate, Reverted):
+        reason = clip(f"the call reverts: {estimate.reason}")
+        return NotMade(order.slot, order.number, final=True, reason=reason, reverts=True)
+    broke = estimate.kind is SendKind.INSUFFICIENT_FUNDS
+    final = estimate.kind.is_final() and not broke
+    return NotMade(order.slot, order.number, final, clip(estimate.reason), broke)
+
+
+def call_of(sender: bytes, request: EvmRequest) -> EvmCall:
+    blobs = request.blobs
+    return EvmCall(
+        sender=sender,
+        to=request.to,
+        value_wei=value(request.value_wei),
+        input=request.input,
+        access_list=request.access_list,
+        delegations=tuple(
+            Delegation(
+                one.chain_id, one.address, one.nonce, one.y_parity, value(one.r), value(one.s)
+            )
+            for one in request.authorizations
+        ),
+        blob_hashes=() if blobs is None else blobs.hashes,
+    )

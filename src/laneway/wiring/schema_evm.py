@@ -1,0 +1,126 @@
+"""What `laneway.toml` may say of EVM chains and accounts: tables, keys, ranges and defaults."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import asdict
+
+from laneway.core.units import read_wei
+from laneway.lanes.eoa.settings import INFLIGHT_MAX, EoaSettings
+from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX
+
+Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
+Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
+Text = Annotated[str, Meta(min_length=1)]
+Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
+"""Not a number and no 0x: a lane is written with names or with what they stand for."""
+Wei = Annotated[str, Meta(pattern=r"^[0-9]+(\.[0-9]+)? ?(wei|gwei|ether)?$")]
+"""As people write it: "30 gwei", "0.5 ether", "1000"."""
+Inflight = Annotated[int, Meta(ge=1, le=INFLIGHT_MAX)]
+Percent = Annotated[int, Meta(ge=100, le=1_000)]
+
+D = EoaSettings()
+
+
+class EoaSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """EoaSettings with ranges, for every chain that does not say otherwise. See there."""
+
+    inflight: Inflight | None = D.inflight
+    target_tps: Count = D.target_tps
+    block_ms: Duration = D.block_ms
+    confirm_delay_ms: Duration = D.confirm_delay_ms
+    finality_depth_blocks: Annotated[int, Meta(ge=0, le=COUNT_MAX)] = D.finality_depth_blocks
+    bump_after_ms: Duration = D.bump_after_ms
+    max_recycled_nonces: Count = D.recycled_max
+    """The seed's name: with more free nonces than this no new ones are given out."""
+    recycled: Literal["returned", "any"] = D.recycled
+    fee_wei_max: Wei | None = None
+    cost_wei_max: Wei | None = None
+    spend_wei_max: Wei | None = None
+    poll_ms: Duration = D.poll_ms
+    look_ms_min: Duration = D.look_ms_min
+    rest_ms: Duration = D.rest_ms
+    resend_ms: Duration = D.resend_ms
+    make_retry_ms: Duration = D.make_retry_ms
+    make_tries_max: Annotated[int, Meta(ge=1, le=16)] = D.make_tries_max
+    funds_check_ms: Duration = D.funds_check_ms
+    funds_retry_ms: Duration = D.funds_retry_ms
+    gas_percent: Percent = 120
+    """What is asked for of an estimate of gas."""
+
+
+class NodeSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One node of a chain."""
+
+    url: Text
+    """JSON-RPC over HTTP."""
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]{0,64}$")] = ""
+    """Shown, and committed with what is offered to it; unset: its host and port."""
+    ws_url: str = ""
+    """Where it tells new blocks; unset: it is polled."""
+    calls_per_s: Annotated[float, Meta(ge=0)] = 0.0
+    """What a hosted node allows; every call of a batch counts. 0: no bound."""
+    client: str = ""
+    """Whose error words it speaks; unset: it is asked."""
+
+
+class AccountSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One account of a chain; its lane is `evm:CHAIN_ID:ADDRESS`."""
+
+    name: Name
+    signer: Text
+    """Where its key is: keystore:PATH, file:PATH, env:NAME, web3signer:URL#ADDRESS."""
+    password_file: Text | None = None
+    """keystore: a file with its password that only its owner may read."""
+    inflight: Inflight | UnsetType = UNSET
+    fee_wei_max: Wei | UnsetType = UNSET
+    cost_wei_max: Wei | UnsetType = UNSET
+    spend_wei_max: Wei | UnsetType = UNSET
+
+
+class EvmSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One EVM chain."""
+
+    name: Name
+    chain_id: Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
+    nodes: Annotated[tuple[Text | NodeSection, ...], Meta(min_length=1, max_length=16)]
+    """Addresses, or tables that say more. Everything is offered to all of them."""
+    accounts: tuple[AccountSection, ...] = ()
+    flashblocks: bool = False
+    """Whether its pending state is a flashblock's promise (Base and others)."""
+    words: tuple[tuple[str | int, ...], ...] = ()
+    """Rows of one's own for its nodes' error words: [kind, pattern] or [kind, pattern, code]."""
+    inflight: Inflight | UnsetType = UNSET
+    target_tps: Count | UnsetType = UNSET
+    block_ms: Duration | UnsetType = UNSET
+    confirm_delay_ms: Duration | UnsetType = UNSET
+    finality_depth_blocks: Annotated[int, Meta(ge=0, le=COUNT_MAX)] | UnsetType = UNSET
+    bump_after_ms: Duration | UnsetType = UNSET
+    poll_ms: Duration | UnsetType = UNSET
+    fee_wei_max: Wei | UnsetType = UNSET
+    cost_wei_max: Wei | UnsetType = UNSET
+    spend_wei_max: Wei | UnsetType = UNSET
+
+
+WEI_KEYS = ("fee_wei_max", "cost_wei_max", "spend_wei_max")
+SHARED_KEYS = frozenset(EoaSection.__struct_fields__)
+
+
+def settings_of(
+    eoa: EoaSection, chain: EvmSection, account: AccountSection, nodes: tuple[str, ...]
+) -> EoaSettings:
+    """What holds for one account: its own word, else its chain's, else that for all."""
+    chosen = asdict(eoa)
+    for layer in (asdict(chain), asdict(account)):
+        chosen |= {
+            key: value for key, value in layer.items() if key in SHARED_KEYS and value is not UNSET
+        }
+    for key in WEI_KEYS:
+        chosen[key] = None if chosen[key] is None else read_wei(chosen[key])
+    del chosen["gas_percent"]
+    recycled_max = chosen.pop("max_recycled_nonces")
+    return EoaSettings(**chosen, recycled_max=recycled_max, nodes=nodes)
+
+
+def nodes_of(chain: EvmSection) -> list[NodeSection]:
+    return [NodeSection(url=node) if isinstance(node, str) else node for node in chain.nodes]
