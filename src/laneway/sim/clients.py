@@ -121,25 +121,22 @@ class Callers(ABC):
 
     def is_done(self) -> bool:
         """Whether every wish has its final answer in the store."""
-        return self.has_sent_all() and not self.waiting()
+        return self.has_sent_all() and not any(map(self._why_open, self.wishes))
 
     def waiting(self) -> list[str]:
-        book = self._world.book
-        open_ = []
-        for wish in self.wishes:
-            if wish.result is not None:
-                continue  # A final answer is written once.
-            if wish.acked is None:
-                open_.append(f"{wish.data} (unanswered)")
-                continue
-            view = book.intent(wish.acked)
-            if view is None:
-                open_.append(f"{wish.data} (vanished!)")
-            elif view.result is None:
-                open_.append(wish.data)
-            else:
-                wish.result = view.result
-        return open_
+        return [why for why in map(self._why_open, self.wishes) if why]
+
+    def _why_open(self, wish: Wish) -> str:
+        """Empty when the wish has its final answer, which is written once."""
+        if wish.result is not None:
+            return ""
+        if wish.acked is None:
+            return f"{wish.data} (unanswered)"
+        view = self._world.book.intent(wish.acked)
+        if view is None:
+            return f"{wish.data} (vanished!)"
+        wish.result = view.result
+        return wish.data if view.result is None else ""
 
 
 class Client(Callers):

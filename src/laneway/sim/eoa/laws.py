@@ -71,8 +71,7 @@ class EoaLaws:
             return False
         if world.host.travelling[digest] > 0 or world.sky.is_pooled(digest):
             return True
-        mined = dict(world.sky.mined())
-        return digest in mined
+        return digest in world.sky.mined()
 
     def _load(self, lane: LaneId) -> EoaLane:
         view = self._world.book.lane(lane)
@@ -129,7 +128,7 @@ class EoaLaws:
         made = self._world.host.made
         return [
             (made[digest].data, digest)
-            for digest, _ in self._world.sky.mined()
+            for digest in self._world.sky.mined()
             if digest in made and made[digest].lane == lane and made[digest].data
         ]
 
@@ -166,7 +165,7 @@ class EoaLaws:
     def _check_word(self, wish: Wish, result: Result) -> None:
         world = self._world
         landed = [digest for datum, digest in self._of(wish.lane) if datum == wish.data]
-        mined = dict(world.sky.mined())
+        mined = world.sky.mined()
         expected = ""
         for digest in landed:
             expected = Status.CONFIRMED.value if mined[digest] else Status.REVERTED.value

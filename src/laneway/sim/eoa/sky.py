@@ -41,7 +41,8 @@ class Sky:
         first = self.chain.history()[0]
         self.blocks: dict[bytes, Block] = {first.hash: first}
         self.version = 0
-        """Rises whenever the chain changes."""
+        """Rises whenever what stands on the chain changes."""
+        self._mined: dict[bytes, bool] | None = None
         self.foreign: dict[bytes, int] = dict.fromkeys(self.accounts, 0)
         """How many transactions of others each account was offered."""
 
@@ -89,10 +90,10 @@ class Sky:
                 self.chain.drop(waiting[-1].hash, node)
 
     def remember(self, *blocks: Block) -> None:
-        self.version += 1
         for block in blocks:
             self.blocks[block.hash] = block
             if block.transactions:
+                self._changed()
                 told = ", ".join(self.named(digest) for digest in block.transactions)
                 self._world.note(f"block {block.number} holds {told}")
 
@@ -109,6 +110,7 @@ class Sky:
         world.seen["reorg"] += 1
         world.note(f"a reorg takes {depth} blocks back")
         self.chain.reorg(depth, world.now_ms, returns=self._dice.random() < 0.5)
+        self._changed()
         self.remember(*self.chain.history()[-depth:])
 
     def _befall_nodes(self) -> None:
@@ -163,13 +165,19 @@ class Sky:
         world.note(f"someone else offers a{account}/{nonce} to {NODES[node]}")
         self.chain.send(node, sealed.raw)
 
-    def mined(self) -> list[tuple[bytes, bool]]:
+    def _changed(self) -> None:
+        self.version += 1
+        self._mined = None
+
+    def mined(self) -> dict[bytes, bool]:
         """All that stands on the chain as it is now, in its order, and whether it succeeded."""
-        return [
-            (digest, self.chain.sent(digest).transaction.to != WALL)
-            for block in self.chain.history()
-            for digest in block.transactions
-        ]
+        if self._mined is None:
+            self._mined = {
+                digest: self.chain.sent(digest).transaction.to != WALL
+                for block in self.chain.history()
+                for digest in block.transactions
+            }
+        return self._mined
 
     def is_pooled(self, digest: bytes) -> bool:
         for node in range(len(NODES)):
