@@ -177,7 +177,6 @@ def fall_out(
             claimed_ms=above.claimed_ms,
             purpose=above.purpose,
             attempt_next=above.attempt_next + 1,
-            floor=above.floor,
         )
         again.append(make(lane, moved))
     return said((*decision.records, gone), (*decision.effects, *again))

@@ -5,6 +5,7 @@ from typing import assert_never
 from laneway.core.outcome import Status
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import amount, value
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
     drop_attempts,
@@ -194,6 +195,7 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
             delayed=False,
             # Bytes for its old number may still be made; they must not be taken for the new ones.
             attempt_next=above.attempt_next + 1,
+            floor=NO_FEE,
             cost=b"",
         )
         touched.append(put_slot(lane, moved))

@@ -31,6 +31,8 @@ from laneway.lanes.eoa.values import (
 def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     """The account, then blocks taken back, then what is in the new ones, then what is final."""
     head = lane.head
+    if event.since != head.block_hash:
+        return NOTHING
     records: list[Record] = [
         AccountSeen(
             latest=event.latest,
@@ -132,19 +134,20 @@ def prove(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[S
 
 
 def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
-    """Another's transaction at our number frees the intent only when that one is final: as long
-    as a reorg can take it back, our own bytes could land."""
+    """What was mined at a number counts only when it is final where it was seen. As long as a reorg
+    can take it back our own bytes could land; and whether its block is one of those that we read
+    is not known, so that no later look would say that it is gone."""
     slot = lane.slot_at(event.nonce)
     if slot is None or not slot.proving:
         return NOTHING
     receipt = event.receipt
     if receipt is None:
         return said([ProofOrdered(slot.id, False)])
+    if receipt.block + lane.settings.finality_depth_blocks > event.head:
+        return said([ProofOrdered(slot.id, False)])
     place = lane.hashes.get(receipt.hash)
     if place is not None and place[0] == slot.id:
         return said([SlotIncluded(slot.id, included(receipt, place[1]))])
-    if receipt.block + lane.settings.finality_depth_blocks > lane.head.block:
-        return said([ProofOrdered(slot.id, False)])
     reason = f"replaced by 0x{receipt.hash.hex()}"
     retake_ms = event.now_ms + lane.settings.make_retry_ms
     if slot.intent is None:

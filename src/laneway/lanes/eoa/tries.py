@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from laneway.core import records
 from laneway.core.units import value
-from laneway.lanes.eoa.fees import Fee, fresh
+from laneway.lanes.eoa.fees import NO_FEE, Fee, bumped, fresh
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.values import (
     Attempt,
@@ -45,8 +45,12 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
     elif payload is None:
         assert slot.intent is not None
         payload = lane.intents[slot.intent].payload
+    floor, last = slot.floor, lane.last(slot.id)
+    if last is not None and floor != NO_FEE:
+        # By what the market asks now: one that was parked in a storm is made cheaper behind it.
+        floor = bumped(last.fee, market(lane))
     return MakeAttempt(
-        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), slot.floor
+        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), floor
     )
 
 
@@ -74,6 +78,9 @@ def over_cap(lane: EoaLane, slot: Slot, made: Made) -> bool:
     settings = lane.settings
     before = value(slot.cost)
     spend = value(lane.head.spend) - before + max(before, made.cost)
+    if slot.nonce <= lane.head.latest:
+        # What is in flight above the lowest number cannot land before it, nor make room for it.
+        spend = max(before, made.cost)
     bounds = (
         (settings.fee_wei_max, made.fee.cap),
         (settings.cost_wei_max, made.cost),

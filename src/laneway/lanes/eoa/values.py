@@ -235,6 +235,9 @@ class ChainRead(Struct, frozen=True):
     up to the block the account's count is from."""
 
     now_ms: int
+    since: bytes
+    """The hash of the block it was asked from: an answer to an older question is not one to this,
+    for it does not say which blocks of those known since are gone."""
     latest: int
     preconfirmed: int
     balance: int
@@ -267,6 +270,8 @@ class NonceProven(Struct, frozen=True):
     nonce: int
     receipt: Receipt | None
     """None proves nothing."""
+    head: int = 0
+    """The newest block of the node that showed it, read before it was shown."""
 
 
 class TimerFired(Struct, frozen=True):

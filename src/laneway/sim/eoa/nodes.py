@@ -250,6 +250,7 @@ class Nodes:
         fees = chain.fees(node)
         return ChainRead(
             now_ms=world.now_ms,
+            since=effect.block_hash,
             latest=chain.count(node, address, "latest"),
             preconfirmed=chain.count(node, address, "latest"),
             balance=chain.balance(node, address),
@@ -302,7 +303,7 @@ class Nodes:
         if found is None or found.block is None:
             return nothing
         receipt = shown(chain.receipt(node, found.sent.hash))
-        return NonceProven(world.now_ms, effect.nonce, receipt)
+        return NonceProven(world.now_ms, effect.nonce, receipt, chain.head(node).number)
 
 
 def shown(mined: Mined | None) -> Receipt:

@@ -1,5 +1,7 @@
 """A world of account lanes: their machine, the EVM chain model, and who uses them."""
 
+import msgspec
+
 from laneway.core.ids import LaneId, Owner, lane_id
 from laneway.core.rows import Command, Lease
 from laneway.core.units import amount
@@ -14,6 +16,9 @@ from laneway.sim.eoa.plan import SIZE_BYTES_MAX, EoaPlan
 from laneway.sim.eoa.sky import RICH_WEI, Sky
 from laneway.sim.operator import Crew
 from laneway.sim.world import Observer, Shelf, World
+
+PARKED_MS_MAX = 30_000
+"""What waits so long in calm weather waits for a person, if it is parked by a cap."""
 
 
 class EoaWorld(World):
@@ -41,6 +46,17 @@ class EoaWorld(World):
 
     def account(self, lane: LaneId) -> int:
         return self._accounts[lane]
+
+    def raise_caps(self) -> None:
+        """Whoever set the caps sees that numbers are parked, allows more, and starts anew."""
+        self.seen["caps raised"] += 1
+        self.note("the operator raises the caps")
+        uncapped = msgspec.structs.replace(
+            self.plan.settings, fee_wei_max=None, cost_wei_max=None, spend_wei_max=None
+        )
+        self.kinds = {"evm": eoa_kind(uncapped)}
+        for process in self.processes:
+            self.crash(process, "with new caps")
 
     def is_at_rest(self, lane: LaneId) -> bool:
         """Whether the lane has no row left: no number in flight, none free, none returned."""
@@ -82,6 +98,8 @@ class Keeper(Crew):
     """Who has the keys: also by another way than through the lanes."""
 
     _world: EoaWorld
+    _calm_ms: int | None = None
+    """Since when nothing goes wrong any more; None once it was asked why not all is done."""
 
     def start(self) -> None:
         self._world.sky.start()
@@ -114,12 +132,16 @@ class Keeper(Crew):
             world.sky.use_foreign(self._dice.randrange(len(world.lanes)))
 
     def calm(self) -> None:
+        self._calm_ms = self._world.now_ms
         self._world.sky.calm()
         self._world.after(500, "calm", self._calm)
 
     def _calm(self) -> None:
         world = self._world
         world.after(1_000, "calm", self._calm)
+        if self._calm_ms is not None and world.now_ms - self._calm_ms > PARKED_MS_MAX:
+            self._calm_ms = None
+            world.raise_caps()
         for lane in world.lanes:
             view = world.book.lane(lane)
             if view is not None and describe(view.head.state).word == "paused":
