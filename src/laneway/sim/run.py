@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,11 +13,15 @@ from laneway.sim.plan import plan
 from laneway.sim.shelves import DiskShelf, MemoryShelf
 from laneway.sim.world import Shelf, World
 
+if TYPE_CHECKING:
+    from laneway.sim.shell_world import ShellWorld
+
 
 class Verdict(Struct, frozen=True):
     """What one world showed."""
 
     seed: int
+    kind: str
     layer: str
     broken: str | None
     steps: int
@@ -32,7 +37,7 @@ KINDS = ("contract", "eoa")
 def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
     """One world from its seed, to its end or to the first broken law."""
     if layer == "s3":
-        return run_shell(seed)
+        return run_shell(seed, kind)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
     world, account = furnished(seed, shelf, kind, shared=layer == "s1")
     broken = None
@@ -45,6 +50,7 @@ def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
         shelf.close()
     return Verdict(
         seed=seed,
+        kind=kind,
         layer=layer,
         broken=broken,
         steps=world.steps,
@@ -70,11 +76,9 @@ def furnished(
     return accounts, EoaLaws(accounts).account
 
 
-def run_shell(seed: int) -> Verdict:
+def run_shell(seed: int, kind: str) -> Verdict:
     """One world of the asyncio shell, several lives long."""
-    from laneway.sim.shell_world import ShellWorld
-
-    world = ShellWorld(plan(seed, shared=False))
+    world = furnished_shell(seed, kind)
     broken = None
     try:
         world.run()
@@ -82,6 +86,7 @@ def run_shell(seed: int) -> Verdict:
         broken = str(error) or repr(error)
     return Verdict(
         seed=seed,
+        kind=kind,
         layer="s3",
         broken=broken,
         steps=world.callbacks,
@@ -89,6 +94,17 @@ def run_shell(seed: int) -> Verdict:
         seen=dict(world.seen),
         story=tuple(world.story),
     )
+
+
+def furnished_shell(seed: int, kind: str) -> "ShellWorld":
+    from laneway.sim.shell_world import ContractShell
+
+    if kind == "contract":
+        return ContractShell(plan(seed, shared=False))
+    from laneway.sim.eoa.plan import eoa_plan
+    from laneway.sim.eoa.shell import EoaShell
+
+    return EoaShell(eoa_plan(seed, shared=False))
 
 
 def run_worlds(

@@ -1,18 +1,16 @@
 """The chain of a world: blocks at their time, and what befalls blocks, pools and nodes."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
 
 from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import EvmChain, Tag
 from laneway.evm.transaction import Transaction
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.values import HeadSeen
 from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, key_of, signed
-from laneway.sim.eoa.plan import GAS, GWEI, NODES
-
-if TYPE_CHECKING:
-    from laneway.sim.eoa.world import EoaWorld
+from laneway.sim.eoa.plan import GAS, GWEI, NODES, EoaPlan
 
 RICH_WEI = 10**20
 """More than an integer of msgpack holds."""
@@ -20,10 +18,29 @@ POOR_WEI = 4 * 3 * GWEI * GAS
 """Enough for four attempts in a calm market."""
 
 
+class Ground(Protocol):
+    """What the sky needs of the world beneath it."""
+
+    seen: Counter[str]
+
+    @property
+    def plan(self) -> EoaPlan: ...
+    @property
+    def faults(self) -> bool: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def note(self, line: str) -> None: ...
+    def after(self, delay_ms: int, label: str, act: Callable[[], None]) -> None: ...
+    def heard(self) -> None:
+        """Who follows the chain's heads hears of a new one."""
+
+
 class Sky:
     """One chain, two nodes with pools of their own. It remembers every block by its hash."""
 
-    def __init__(self, world: "EoaWorld") -> None:
+    def __init__(self, world: Ground) -> None:
         plan = world.plan
         self._world = world
         self._dice = plan.rng("sky")
@@ -70,14 +87,7 @@ class Sky:
         made = self.chain.mine(world.now_ms, node=self._dice.randrange(len(NODES)), skips=skips)
         self.remember(made)
         if self.is_hit(plan.watch):
-            self._tell_heads()
-
-    def _tell_heads(self) -> None:
-        """Who follows the chain's heads hears of a block, and looks before the next poll."""
-        for process in self._world.processes:
-            for lane in self._world.lanes:
-                if process.alive and process.reactor.holds(lane):
-                    process.answered(lane, HeadSeen(self._world.now_ms))
+            world.heard()
 
     def _make_room(self) -> None:
         """A full pool forgets what waits for a nonce before it, as every node's does in the end:

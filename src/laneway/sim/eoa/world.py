@@ -8,6 +8,7 @@ from laneway.core.units import amount
 from laneway.devnets.evm.model import EvmChain
 from laneway.lanes.eoa.machine import eoa_kind
 from laneway.lanes.eoa.show import describe
+from laneway.lanes.eoa.values import HeadSeen
 from laneway.ports import EvmRequest
 from laneway.sim.clients import Callers, Wish
 from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request
@@ -46,6 +47,13 @@ class EoaWorld(World):
 
     def account(self, lane: LaneId) -> int:
         return self._accounts[lane]
+
+    def heard(self) -> None:
+        """A new block is looked into before the next poll."""
+        for process in self.processes:
+            for lane in self.lanes:
+                if process.alive and process.reactor.holds(lane):
+                    process.answered(lane, HeadSeen(self.now_ms))
 
     def raise_caps(self) -> None:
         """Whoever set the caps sees that numbers are parked, allows more, and starts anew."""
