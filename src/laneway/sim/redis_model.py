@@ -5,7 +5,8 @@ command; so it says what the scripts mean, and what a server must hold after los
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from laneway.stores.redis.calls import Call, Word
+from laneway.stores.redis.calls import Call
+from laneway.stores.redis.letter import Word
 
 Hash: TypeAlias = dict[bytes, bytes]
 Sorted: TypeAlias = dict[bytes, float]

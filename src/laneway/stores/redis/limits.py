@@ -59,3 +59,9 @@ asked again by whoever needs it, with the pauses of a server that is away."""
 GROUPS_MAX = 2
 """Groups of commands that are out at once: one that the server works on, and one whose answers are
 worked on here. A third would only wait behind them; with one alone each waits for the other."""
+
+ACCOUNTS_NAMED_MAX = 65_536
+"""Accounts whose keys are kept at hand: spelling an address takes ten microseconds."""
+
+QUEUED_KEPT_MAX = 65_536
+"""Arrivals whose time is kept until their lane takes them; what is older is read again."""
