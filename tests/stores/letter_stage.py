@@ -142,5 +142,6 @@ def shown(redis: Server) -> Keys:
             found[key] = told
         else:
             assert kind == b"zset", (key, kind)
-            found[key] = dict(redis.client.zrange(key, 0, -1, withscores=True))
+            flat = redis.say("ZRANGE", key, 0, -1, "WITHSCORES")
+            found[key] = {flat[i]: float(flat[i + 1]) for i in range(0, len(flat), 2)}
     return found
