@@ -9,7 +9,7 @@ import msgspec
 from tests.lanes.eoa import stage
 from tests.redis_servers import Server
 
-from laneway.core.ids import LaneId, Owner
+from laneway.core.ids import LaneId, Owner, intent_id
 from laneway.core.intent import Arrival, IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import START, Command, HeadWrite, Lease, Touch, Touched, Write
@@ -217,7 +217,7 @@ class Life:
             self.now_ms += 1
             number = len(self.accepted) + 1
             asked = EvmRequest(PAYEE, amount(number * 10**18), b"hi", 21_000, tip_wei=5)
-            name = stage.intent_id(number, number.to_bytes(10, "big"))
+            name = intent_id(number, number.to_bytes(10, "big"))
             payload = msgspec.msgpack.encode(asked)
             self.accepted.append(Arrival(name, LANE, payload, b"", self.now_ms))
             await self.teller.store.accept(self.accepted[-1:])

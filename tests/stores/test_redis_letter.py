@@ -208,8 +208,7 @@ def test_a_payment_that_fails_leaves_its_number_to_a_no_op(redis: Server) -> Non
         async with living(redis, 2) as life:
             first = life.accepted[0]
             await life.make()
-            refusal = {"reason": "oversized", "hopeless": True}
-            await life.send(Outcome.REFUSED, Outcome.ACCEPTED, **refusal)
+            await life.send(Outcome.REFUSED, Outcome.ACCEPTED, reason="oversized", hopeless=True)
             told = cli(redis, "HGETALL", f"eoa_executor:tx_data:{first.id}")
             assert (told["status"], told["failure_reason"]) == ("failed", "oversized")
             assert told["laneway_status"] == "refused"

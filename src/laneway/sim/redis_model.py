@@ -46,7 +46,7 @@ class Written(Struct):
 
 def commits_told(keys: list[str], args: list[bytes]) -> list[Written]:
     found: list[Written] = []
-    at, base = 3, 6
+    at, base = 3, 7
     for _ in range(int(args[2])):
         head = args[at : at + 13]
         at += 13
@@ -137,7 +137,7 @@ class RedisModel:
         told: list[bytes] = []
         for one in commits_told(keys, args):
             head = one.head
-            answers.append(self._commit_one(keys[:6], one))
+            answers.append(self._commit_one(keys[:7], one))
             if answers[-1] == 1 and head[10]:
                 told += [head[0], head[2], head[9], head[10]]
         if told:

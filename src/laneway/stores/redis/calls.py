@@ -33,7 +33,9 @@ SCRIPTS = (
 )
 READS = ("load", "backlog", "view", "ready")
 
-COMMIT_SHARED = (*(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS),)
+COMMIT_SHARED = (
+    *(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS, keys.PLACES),
+)
 COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES, keys.ORDER)
 KEY_NUMBERS = {name: number for number, name in enumerate(COMMIT_OWN, 1)} | {
     name: -number for number, name in enumerate(COMMIT_SHARED, 1)
@@ -74,7 +76,7 @@ class Sender(Struct, frozen=True):
         for commit, by_letter in zip(commits, shown or [None] * len(commits), strict=True):
             lease, write = commit.lease, commit.write
             found += names.lane(lease.lane, *COMMIT_OWN)
-            made = changes(lease.lane, write)
+            made = changes(lease.lane, write, here=not names.tagged)
             head = write.head
             args += (
                 *(lease.lane, lease.fence, commit.version, write.digest(), encode(head.cursors)),

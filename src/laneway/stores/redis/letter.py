@@ -62,21 +62,29 @@ def is_answered(attempt: Attempt) -> bool:
 
 
 class Spoken:
-    """Commands, those on one key together."""
+    """Commands, those on a key that all payments share together."""
 
-    def __init__(self) -> None:
-        self._grouped: dict[tuple[str, str], list[Word]] = {}
-        self._single: list[Say] = []
+    def __init__(self, account: Account) -> None:
+        self.says: list[Say] = []
+        self.waits: list[Word] = []
+        self.waits_not: list[Word] = []
+        self.borrows: list[Word] = []
+        self.borrows_not: list[Word] = []
+        self.submits: list[Word] = []
+        self.submits_not: list[Word] = []
+        self._account = account
 
-    def group(self, key: str, command: str, *words: Word) -> None:
-        self._grouped.setdefault((key, command), []).extend(words)
-
-    def say(self, key: str, command: str, *words: Word) -> None:
-        self._single.append((key, command, [*words]))
-
-    def says(self) -> list[Say]:
-        grouped = [(key, command, words) for (key, command), words in self._grouped.items()]
-        return self._single + grouped
+    def all(self) -> list[Say]:
+        account = self._account
+        grouped = (
+            (account.pending, "ZREM", self.waits_not),
+            (account.pending, "ZADD", self.waits),
+            (account.borrowed, "HDEL", self.borrows_not),
+            (account.borrowed, "HSET", self.borrows),
+            (account.submitted, "ZREM", self.submits_not),
+            (account.submitted, "ZADD", self.submits),
+        )
+        return self.says + [say for say in grouped if say[2]]
 
 
 class LetterView:
@@ -88,7 +96,7 @@ class LetterView:
         self.version = rows.head.version
         self.queued = {intent.id: intent.accepted_ms for intent in rows.intents}
         """When the intents that rows name came in."""
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, RowPut] = {}
         self._slot_of: dict[IntentId, int] = {}
         self._tries: dict[int, dict[int, Attempt]] = {}
         self._raws: dict[str, bytes] = {}
@@ -103,7 +111,7 @@ class LetterView:
         for row in sorted(rows.open, key=lambda row: row.table != Table.SLOT):
             self._put(row)
         for number in self._touched:
-            self._shown[number] = self._showing(number, NOTHING)
+            self._shown[number] = self._showing(self._slot(number), NOTHING)
         self._touched, self._ranges = {}, {}
 
     def missing(self, write: Write) -> list[IntentId]:
@@ -124,28 +132,27 @@ class LetterView:
                 self._drop(touch)
             elif type(touch) is Result:
                 self._end(touch)
-        spoken = Spoken()
+        spoken = Spoken(self.account)
         self._tell_slots(spoken)
         if self._ranges:
             self._tell_free(spoken)
         if write.head.state:
             self._tell_head(spoken, decode_head(write.head.state))
         if write.answered:
-            spoken.say(self.account.resets, "HDEL", *write.answered)
-            spoken.say(self.account.reset, "UNLESS")
+            spoken.says.append((self.account.resets, "HDEL", [*write.answered]))
+            spoken.says.append((self.account.reset, "UNLESS", []))
         self._touched, self._ended, self._receipts, self._ranges = {}, [], {}, {}
         self.version += 1
-        return spoken.says()
+        return spoken.all()
 
     # Rows.
 
     def _put(self, row: RowPut) -> None:
         if row.table == Table.SLOT:
-            slot = decode_slot(row.body)
-            self._slots[slot.id] = slot
-            self._touched[slot.id] = None
-            if slot.intent is not None:
-                self._slot_of[slot.intent] = slot.id
+            # It shows nothing by itself: its intent waits until there are bytes.
+            self._slots[int(row.key)] = row
+            if row.intent is not None:
+                self._slot_of[row.intent] = int(row.key)
         elif row.table == Table.ATTEMPT:
             attempt = decode_attempt(row.body)
             self._tries.setdefault(attempt.slot, {})[attempt.number] = attempt
@@ -159,7 +166,6 @@ class LetterView:
     def _drop(self, row: RowKey) -> None:
         if row.table == Table.SLOT:
             slot = self._slots.pop(int(row.key), None)
-            self._touched[int(row.key)] = None
             if slot is not None and slot.intent is not None:
                 del self._slot_of[slot.intent]
         elif row.table == Table.ATTEMPT:
@@ -185,17 +191,22 @@ class LetterView:
     def _end(self, result: Result) -> None:
         """A final answer comes before its slot goes."""
         self._ended.append(result)
-        slot = self._slots.get(self._slot_of.get(result.intent, 0))
+        number = self._slot_of.get(result.intent)
+        slot = None if number is None else self._slot(number)
         if slot is not None and slot.seen is not None:
             attempt = self._tries[slot.id][slot.seen.attempt]
             self._receipts[result.intent] = receipt_told(self.account, slot, attempt)
 
     # What they show.
 
-    def _showing(self, number: int, before: Shown) -> Shown:
-        slot, tries = self._slots.get(number), self._tries.get(number, {})
+    def _slot(self, number: int) -> Slot | None:
+        row = self._slots.get(number)
+        return None if row is None else decode_slot(row.body)
+
+    def _showing(self, slot: Slot | None, before: Shown) -> Shown:
         if slot is None:
             return NOTHING
+        tries = self._tries.get(slot.id, {})
         queued_ms = 0 if slot.intent is None else self.queued[slot.intent]
         told = {
             one.number: before.tries.get(one.number)
@@ -210,11 +221,11 @@ class LetterView:
         words: dict[IntentId, str] = {}
         # Those that are gone first: their intents may have other slots by now.
         for number in sorted(self._touched, key=lambda one: one in self._slots):
-            before = self._shown.pop(number, NOTHING)
-            after = self._showing(number, before)
-            if number in self._slots:
+            slot, before = self._slot(number), self._shown.pop(number, NOTHING)
+            after = self._showing(slot, before)
+            if after.tries:
                 self._shown[number] = after
-            self._tell_tries(spoken, number, before, after)
+            self._tell_tries(spoken, slot, before, after)
             intent = after.intent or before.intent
             if intent in ended and before.place != PENDING:
                 waiting.pop(intent, None)
@@ -227,71 +238,71 @@ class LetterView:
         account = self.account
         for intent, waits in waiting.items():
             if waits:
-                spoken.group(account.pending, "ZADD", self.queued[intent], intent)
+                spoken.waits += (self.queued[intent], intent)
             else:
-                spoken.group(account.pending, "ZREM", intent)
+                spoken.waits_not.append(intent)
         for intent, word in words.items():
-            spoken.say(account.told(intent), "HSET", "status", word)
+            spoken.says.append((account.told(intent), "HSET", ["status", word]))
         for intent, result in ended.items():
             fields = ended_fields(result)
             if intent in self._receipts:
                 fields["receipt"] = self._receipts[intent]
-            flat = [word for pair in fields.items() for word in pair]
-            spoken.say(account.told(intent), "HSET", *flat)
+            flat: list[Word] = [word for pair in fields.items() for word in pair]
+            spoken.says.append((account.told(intent), "HSET", flat))
             self.queued.pop(intent, None)
 
-    def _tell_tries(self, spoken: Spoken, number: int, before: Shown, after: Shown) -> None:
-        account, slot = self.account, self._slots.get(number)
+    def _tell_tries(self, spoken: Spoken, slot: Slot | None, before: Shown, after: Shown) -> None:
+        account = self.account
         for one, (hash_, member) in before.tries.items():
             if one in after.tries:
                 continue
             if before.intent is not None:
-                spoken.say(account.hash(hash_), "DEL")
+                spoken.says.append((account.hash(hash_), "DEL", []))
             if before.place == SUBMITTED:
-                spoken.group(account.submitted, "ZREM", member)
-        fresh = [one for one in after.tries if one not in before.tries]
-        if slot is not None:
-            moved = before.place != after.place
-            if after.place == SUBMITTED:
-                for one in after.tries if moved else fresh:
-                    spoken.group(account.submitted, "ZADD", slot.nonce, after.tries[one][1])
-            if after.intent is not None:
-                for one in fresh:
-                    attempt = self._tries[number][one]
-                    spoken.say(account.hash(after.tries[one][0]), "SET", after.intent)
-                    told = attempt_told(slot, attempt)
-                    spoken.say(account.attempts(after.intent), "LPUSH", told)
-                if after.place == BORROWED and (moved or fresh):
-                    self._tell_borrowed(spoken, slot)
+                spoken.submits_not.append(member)
         if before.place == BORROWED and after.place != BORROWED:
             assert before.intent is not None
-            spoken.group(account.borrowed, "HDEL", before.intent)
+            spoken.borrows_not.append(before.intent)
+        if slot is None:
+            return
+        moved = before.place != after.place
+        for one, (hash_, member) in after.tries.items():
+            is_fresh = one not in before.tries
+            if after.place == SUBMITTED and (moved or is_fresh):
+                spoken.submits += (slot.nonce, member)
+            if is_fresh and after.intent is not None:
+                attempt = self._tries[slot.id][one]
+                spoken.says.append((account.hash(hash_), "SET", [after.intent]))
+                told = attempt_told(slot, attempt)
+                spoken.says.append((account.attempts(after.intent), "LPUSH", [told]))
+                if after.place == BORROWED:
+                    self._tell_borrowed(spoken, slot, attempt)
 
-    def _tell_borrowed(self, spoken: Spoken, slot: Slot) -> None:
-        """The bytes that were signed last."""
+    def _tell_borrowed(self, spoken: Spoken, slot: Slot, attempt: Attempt) -> None:
+        """Of several the last counts: the bytes that were signed last."""
         assert slot.intent is not None
-        attempt = max(self._tries[slot.id].values(), key=lambda one: one.number)
         raw = attempt.raw or self._raws[attempt.key()]
         told = borrowed_told(slot, attempt, raw, self.queued[slot.intent])
-        spoken.group(self.account.borrowed, "HSET", slot.intent, told)
+        spoken.borrows += (slot.intent, told)
 
     def _tell_free(self, spoken: Spoken) -> None:
         was = numbers_of(self._ranges)
         now = numbers_of({start: self._free.get(start) for start in self._ranges})
-        for number in sorted(was - now):
-            spoken.group(self.account.recycled, "ZREM", number)
-        for number in sorted(now - was):
-            spoken.group(self.account.recycled, "ZADD", number, number)
+        if was - now:
+            spoken.says.append((self.account.recycled, "ZREM", sorted(was - now)))
+        if now - was:
+            pairs: list[Word] = [word for number in sorted(now - was) for word in (number, number)]
+            spoken.says.append((self.account.recycled, "ZADD", pairs))
 
     def _tell_head(self, spoken: Spoken, head: EoaHead) -> None:
         before, self._head = self._head, head
         account = self.account
         if head.nonce_next != before.nonce_next and head.nonce_next is not None:
-            spoken.say(account.optimistic, "SET", head.nonce_next)
+            spoken.says.append((account.optimistic, "SET", [head.nonce_next]))
         if head.latest != before.latest or (head.read_ms and not before.read_ms):
-            spoken.say(account.counted, "SET", head.latest)
+            spoken.says.append((account.counted, "SET", [head.latest]))
         if head.health != before.health:
-            spoken.say(account.health, "SET", health_told(head.health))
+            spoken.says.append((account.health, "SET", [health_told(head.health)]))
 
 
 def numbers_of(ranges: dict[int, int | None]) -> set[int]:

@@ -72,7 +72,6 @@ class Details(Struct, rename="camel"):
     max_fee_per_gas: int
     max_priority_fee_per_gas: int
     purpose: str
-    signed_transaction: str | None
 
 
 class AttemptTold(Struct):
@@ -164,17 +163,11 @@ def borrowed_told(slot: Slot, attempt: Attempt, raw: bytes, queued_ms: int) -> b
 
 
 def attempt_told(slot: Slot, attempt: Attempt) -> bytes:
-    """Bytes that have a row of their own are not told a second time."""
+    """The bytes stand in its own row, and in what is borrowed; not a third time."""
     assert slot.intent is not None
-    details = Details(
-        hash=hexed(attempt.hash),
-        nonce=slot.nonce,
-        gas=attempt.gas,
-        max_fee_per_gas=attempt.fee.cap,
-        max_priority_fee_per_gas=attempt.fee.tip,
-        purpose=attempt.purpose,
-        signed_transaction=hexed(attempt.raw) if attempt.raw else None,
-    )
+    fee = attempt.fee
+    hash_ = hexed(attempt.hash)
+    details = Details(hash_, slot.nonce, attempt.gas, fee.cap, fee.tip, attempt.purpose)
     return json(AttemptTold(slot.intent, details, attempt.made_ms, attempt.number))
 
 

@@ -253,7 +253,8 @@ class RedisStore(RedisReader):
                 asked.append(part)
                 chosen = [commits[number] for number in part]
                 calls.append(self._sender.commit(shard, chosen, [shown[number] for number in part]))
-        await self._point(commits)
+        if self._names.tagged:
+            await self._point(commits)
         answers: dict[int, int | LeaseLost] = {}
         for part, replies in zip(asked, await self._written(calls), strict=True):
             for number, reply in zip(part, replies, strict=True):

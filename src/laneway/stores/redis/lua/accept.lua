@@ -46,13 +46,20 @@ local added, seen, reserved, touched = {}, {}, {}, false
 local letters = FIRST + count * EACH
 local letter_keys = #KEYS - 4 * count
 
+local waiting, registered, registry = {}, {}, nil
+
 local function show(number, id, lane, is_first)
   local at, base = letters + (number - 1) * 4, letter_keys + (number - 1) * 4
   if (ARGV[at] or '') == '' then return end
   call('HSET', KEYS[base + 2], 'user_request', ARGV[at], 'status', 'pending', 'created_at',
     ARGV[at + 1])
-  call('ZADD', KEYS[base + 1], ARGV[at + 1], id)
-  call('HSET', KEYS[base + 3], id, ARGV[at + 2])
+  local words = waiting[KEYS[base + 1]] or {}
+  waiting[KEYS[base + 1]] = words
+  words[#words + 1] = ARGV[at + 1]
+  words[#words + 1] = id
+  registry = KEYS[base + 3]
+  registered[#registered + 1] = id
+  registered[#registered + 1] = ARGV[at + 2]
   if is_first then call('HSET', KEYS[base + 4], ARGV[at + 3], lane) end
 end
 
@@ -113,6 +120,8 @@ for _, number in ipairs(order_of_lanes) do
   end
 end
 many('HSET', intents, added)
+if registry then many('HSET', registry, registered) end
+for pending, words in pairs(waiting) do many('ZADD', pending, words) end
 for key, value in pairs(reserved) do call('HSET', keys, key, value) end
 if touched then touch(numbers) end
 if #woken > 0 then

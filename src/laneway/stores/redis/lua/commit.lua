@@ -1,6 +1,6 @@
 -- The fenced write of lanes: each commit is compared, guarded and applied by itself.
 --
--- KEYS  awake, alarms, feed, ended, results, numbers; then for each commit
+-- KEYS  awake, alarms, feed, ended, results, numbers, places; then for each commit
 --       lane, mail, indexes, order; for an account's lane its lock and the key of each word
 -- ARGV  channel, sender, how many commits; then for each
 --       lane, fence, version, digest, cursors, settled count, settled bytes, wake, state,
@@ -11,7 +11,7 @@
 -- Answers for each commit 1: applied, 2: it was there already, 0: the lease is lost,
 --       -1: this version has other rows, -2: a guard does not hold.
 
-local SHARED, OWN = 6, 4
+local SHARED, OWN = 7, 4
 local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 
 local passed = fence_before(numbers)
@@ -184,6 +184,7 @@ for number = 1, tonumber(ARGV[3]) do
 end
 if shared[4] then many('ZADD', KEYS[4], shared[4]) end
 if shared[5] then many('HSET', KEYS[5], shared[5]) end
+if shared[7] then many('ZADD', KEYS[7], shared[7]) end
 if #told > 0 then
   -- One entry for all commits; it bears the number of its last, so that each has its own.
   local last = call('HINCRBY', numbers, 'feed', #told / 4)
