@@ -5,6 +5,7 @@ the same script, so that no crash can part the two. A commit is fenced by its ve
 were worked out from the rows of the version before are right if the commit is written at all.
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -26,7 +27,7 @@ from laneway.stores.redis.letter_words import (
 )
 
 Word: TypeAlias = str | bytes | int
-Say: TypeAlias = tuple[str, str, list[Word]]
+Say: TypeAlias = tuple[str, str, Sequence[Word]]
 """A key, a command, and its words. `UNLESS` drops its key if the key said before is gone."""
 
 PENDING, BORROWED, SUBMITTED = "pending", "borrowed", "submitted"
@@ -34,7 +35,7 @@ PENDING, BORROWED, SUBMITTED = "pending", "borrowed", "submitted"
 decode_end = msgspec.msgpack.Decoder(int).decode
 
 
-class Shown(Struct):
+class Shown(Struct, gc=False):
     """What stands in Redis because of one slot."""
 
     intent: IntentId | None
@@ -139,8 +140,8 @@ class LetterView:
         if write.head.state:
             self._tell_head(spoken, decode_head(write.head.state))
         if write.answered:
-            spoken.says.append((self.account.resets, "HDEL", [*write.answered]))
-            spoken.says.append((self.account.reset, "UNLESS", []))
+            spoken.says.append((self.account.resets, "HDEL", write.answered))
+            spoken.says.append((self.account.reset, "UNLESS", ()))
         self._touched, self._ended, self._receipts, self._ranges = {}, [], {}, {}
         self.version += 1
         return spoken.all()
@@ -242,7 +243,7 @@ class LetterView:
             else:
                 spoken.waits_not.append(intent)
         for intent, word in words.items():
-            spoken.says.append((account.told(intent), "HSET", ["status", word]))
+            spoken.says.append((account.told(intent), "HSET", ("status", word)))
         for intent, result in ended.items():
             fields = ended_fields(result)
             if intent in self._receipts:
@@ -257,7 +258,7 @@ class LetterView:
             if one in after.tries:
                 continue
             if before.intent is not None:
-                spoken.says.append((account.hash(hash_), "DEL", []))
+                spoken.says.append((account.hash(hash_), "DEL", ()))
             if before.place == SUBMITTED:
                 spoken.submits_not.append(member)
         if before.place == BORROWED and after.place != BORROWED:
@@ -272,9 +273,9 @@ class LetterView:
                 spoken.submits += (slot.nonce, member)
             if is_fresh and after.intent is not None:
                 attempt = self._tries[slot.id][one]
-                spoken.says.append((account.hash(hash_), "SET", [after.intent]))
+                spoken.says.append((account.hash(hash_), "SET", (after.intent,)))
                 told = attempt_told(slot, attempt)
-                spoken.says.append((account.attempts(after.intent), "LPUSH", [told]))
+                spoken.says.append((account.attempts(after.intent), "LPUSH", (told,)))
                 if after.place == BORROWED:
                     self._tell_borrowed(spoken, slot, attempt)
 
@@ -298,11 +299,11 @@ class LetterView:
         before, self._head = self._head, head
         account = self.account
         if head.nonce_next != before.nonce_next and head.nonce_next is not None:
-            spoken.says.append((account.optimistic, "SET", [head.nonce_next]))
+            spoken.says.append((account.optimistic, "SET", (head.nonce_next,)))
         if head.latest != before.latest or (head.read_ms and not before.read_ms):
-            spoken.says.append((account.counted, "SET", [head.latest]))
+            spoken.says.append((account.counted, "SET", (head.latest,)))
         if head.health != before.health:
-            spoken.says.append((account.health, "SET", [health_told(head.health)]))
+            spoken.says.append((account.health, "SET", (health_told(head.health),)))
 
 
 def numbers_of(ranges: dict[int, int | None]) -> set[int]:

@@ -48,8 +48,9 @@ def head_shown(account: Account, lane: LaneRows) -> Keys:
         head = decode_head(lane.head.state)
         if head.nonce_next is not None:
             found[account.optimistic] = b"%d" % head.nonce_next
-        if head.read_ms:
+        if head.read_ms or head.latest:
             found[account.counted] = b"%d" % head.latest
+        if head.read_ms:
             found[account.health] = health_told(head.health)
     free: dict[bytes, float] = {}
     for row in lane.open:

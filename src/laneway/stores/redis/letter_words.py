@@ -21,12 +21,12 @@ CONFIRMED = (Status.CONFIRMED.value, Status.REVERTED.value)
 """Engine-core does not tell the two apart; its receipt does."""
 
 
-class AccessTold(Struct, rename="camel"):
+class AccessTold(Struct, rename="camel", gc=False):
     address: str
     storage_keys: list[str]
 
 
-class AuthorizationTold(Struct, rename="camel"):
+class AuthorizationTold(Struct, rename="camel", gc=False):
     chain_id: str
     address: str
     nonce: str
@@ -35,7 +35,7 @@ class AuthorizationTold(Struct, rename="camel"):
     s: str
 
 
-class RequestTold(Struct, rename="camel", omit_defaults=True):
+class RequestTold(Struct, rename="camel", omit_defaults=True, gc=False):
     """EoaTransactionRequest, its credentials aside: keys never stand in a store of ours."""
 
     transaction_id: str
@@ -54,7 +54,7 @@ class RequestTold(Struct, rename="camel", omit_defaults=True):
     type: str | None = None
 
 
-class BorrowedTold(Struct):
+class BorrowedTold(Struct, gc=False):
     """BorrowedTransactionData; the nonce is ours, for engine-core reads it from the bytes."""
 
     transaction_id: str
@@ -65,7 +65,7 @@ class BorrowedTold(Struct):
     nonce: int
 
 
-class Details(Struct, rename="camel"):
+class Details(Struct, rename="camel", gc=False):
     hash: str
     nonce: int
     gas: int
@@ -74,7 +74,7 @@ class Details(Struct, rename="camel"):
     purpose: str
 
 
-class AttemptTold(Struct):
+class AttemptTold(Struct, gc=False):
     """TransactionAttempt."""
 
     transaction_id: str
@@ -83,7 +83,7 @@ class AttemptTold(Struct):
     attempt_number: int
 
 
-class HealthTold(Struct):
+class HealthTold(Struct, gc=False):
     """EoaHealth."""
 
     balance: str
@@ -94,7 +94,7 @@ class HealthTold(Struct):
     nonce_resets: tuple[int, ...]
 
 
-class ReceiptTold(Struct, rename="camel"):
+class ReceiptTold(Struct, rename="camel", gc=False):
     transaction_hash: str
     from_: str = msgspec.field(name="from")
     nonce: str

@@ -32,6 +32,7 @@ class Letters:
         self._views: dict[LaneId, LetterView] = {}
         self._queued: dict[IntentId, int] = {}
         """When intents came in that no row names yet."""
+        self._besides: dict[LaneId, list[Say]] = {}
         self._reading = asyncio.Lock()
 
     def remember(self, lane: LaneId, intents: Iterable[Arrival | IntentRow]) -> None:
@@ -45,6 +46,11 @@ class Letters:
 
     def forget(self, lane: LaneId) -> None:
         self._views.pop(lane, None)
+        self._besides.pop(lane, None)
+
+    def add(self, lane: LaneId, says: list[Say]) -> None:
+        """What goes with the lane's next commit, besides what it shows."""
+        self._besides[lane] = says
 
     async def shown(self, commits: Sequence[Commit]) -> list[Shown | None]:
         found: list[Shown | None] = []
@@ -66,7 +72,7 @@ class Letters:
         if view is None:
             return None
         try:
-            return view.advance(commit.write)
+            return self._besides.pop(lane, []) + view.advance(commit.write)
         except BaseException:
             self.forget(lane)
             raise

@@ -65,3 +65,13 @@ ACCOUNTS_NAMED_MAX = 65_536
 
 QUEUED_KEPT_MAX = 65_536
 """Arrivals whose time is kept until their lane takes them; what is older is read again."""
+
+ADOPTED_ID_CHARS_MAX = 128
+"""Of an id that engine-core gave, a UUID or a caller's own key: long enough for any seen."""
+
+ADOPTED_PER_CALL_MAX = 256
+"""Entries of an account that are read or taken over with one call."""
+
+ADOPT_LEASE_MS = 60_000
+"""How long nobody else may take a lane that is being adopted: a hundred thousand entries take
+about ten seconds."""

@@ -31,6 +31,7 @@ from laneway.stores.redis.cells import (
     reservation_parsed,
 )
 from laneway.stores.redis.keys import Names, cluster, plain
+from laneway.stores.redis.letter import Say
 from laneway.stores.redis.limits import (
     ARRIVALS_PER_CALL_MAX,
     CALL_BYTES_MAX,
@@ -216,10 +217,13 @@ class RedisStore(RedisReader):
         ]
         await together(asked)
 
-    def claim(self, lane: LaneId, owner: Owner) -> "asyncio.Future[Lease | None]":
-        return self._ask(self._claim(lane, owner))
+    def claim(
+        self, lane: LaneId, owner: Owner, *, adopt: bool = False
+    ) -> "asyncio.Future[Lease | None]":
+        """`adopt` takes an account's lane although its lock is not ours; see adopt.py."""
+        return self._ask(self._claim(lane, owner, adopt=adopt))
 
-    async def _claim(self, lane: LaneId, owner: Owner, *, adopt: bool = False) -> Lease | None:
+    async def _claim(self, lane: LaneId, owner: Owner, *, adopt: bool) -> Lease | None:
         sender = self._timed()
         reply = await self._servers.run(sender.claim(lane, owner, adopt=adopt))
         if reply is None:
@@ -346,6 +350,18 @@ class RedisStore(RedisReader):
 
     async def _written(self, calls: Sequence[Call]) -> list[Any]:
         return await together([self._servers.run(call) for call in calls])
+
+    @property
+    def names(self) -> Names:
+        return self._names
+
+    def go_along(self, lane: LaneId, says: list[Say]) -> None:
+        """What changes in an account's keys with its next commit, besides what that shows."""
+        self._letters.add(lane, says)
+
+    async def raw(self, *line: str | int | bytes) -> Any:
+        """One command to a plain server, for those who take over what others left there."""
+        return await self._servers.ask(0, line, write=True)
 
     def cautions(self) -> list[str]:
         return self._servers.unsafe() + [
