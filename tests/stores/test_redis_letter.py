@@ -67,6 +67,21 @@ def test_after_every_commit_the_keys_show_what_the_rows_say(redis: Server, seed:
     run(story)
 
 
+@pytest.mark.slow
+def test_a_process_that_was_not_the_last_to_write_reads_the_rows_again(redis: Server) -> None:
+    async def story() -> None:
+        stores = [await RedisStore(redis.url).open() for _ in range(2)]
+        teller = await owned(stores[0])
+        for number, step in enumerate(recorded(1, steps=200)):
+            teller.store = stores[number // 3 % 2]
+            await teller.tell(step)
+            assert shown(redis) == await teller.drawn()
+        for store in stores:
+            await store.close()
+
+    run(story)
+
+
 def test_an_address_is_spelled_as_engine_core_spells_it() -> None:
     spelled = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
     assert capitals(spelled.lower()) == spelled
