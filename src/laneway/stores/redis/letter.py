@@ -14,9 +14,10 @@ from msgspec import Struct
 from laneway.core.ids import IntentId
 from laneway.core.rows import Result, RowKey, RowPut, Rows, Table, Write
 from laneway.lanes.eoa.lane import FREE, RAW, decode_attempt, decode_head, decode_slot
-from laneway.lanes.eoa.values import Attempt, EoaHead, Slot
+from laneway.lanes.eoa.values import Attempt, EoaHead
 from laneway.stores.redis.letter_keys import Account
 from laneway.stores.redis.letter_words import (
+    Shot,
     attempt_told,
     borrowed_told,
     ended_fields,
@@ -35,8 +36,22 @@ PENDING, BORROWED, SUBMITTED = "pending", "borrowed", "submitted"
 decode_end = msgspec.msgpack.Decoder(int).decode
 
 
+class Bound(Struct, frozen=True, array_like=True, gc=False):
+    """The beginning of a slot's row; the rest is not needed for what it shows."""
+
+    id: int
+    intent: IntentId | None
+    seq: int
+    priority: int
+    size: int
+    nonce: int
+
+
+decode_bound = msgspec.msgpack.Decoder(Bound).decode
+
+
 class Shown(Struct, gc=False):
-    """What stands in Redis because of one slot."""
+    """What stands in Redis because of one slot that has attempts."""
 
     intent: IntentId | None
     place: str
@@ -44,22 +59,18 @@ class Shown(Struct, gc=False):
     """Of each attempt its hash, and how it is called among the submitted."""
 
 
-NOTHING = Shown(None, PENDING, {})
-
-
-def place_of(slot: Slot | None, tries: dict[int, Attempt]) -> str:
+def place_of(intent: IntentId | None, tries: dict[int, Attempt]) -> str:
     """Where its intent stands. Borrowed: signed, and no node has said anything yet. A number that
     is only filled has no intent to borrow for, and stands among the submitted at once."""
-    if slot is None or not tries:
+    if not tries:
         return PENDING
-    if slot.intent is None or any(is_answered(one) for one in tries.values()):
+    if intent is None:
         return SUBMITTED
+    for one in tries.values():
+        # Unknown counts as sent.
+        if one.taken or one.reason or one.refused or one.doubted:
+            return SUBMITTED
     return BORROWED
-
-
-def is_answered(attempt: Attempt) -> bool:
-    """Unknown counts as sent."""
-    return bool(attempt.taken or attempt.refused or attempt.reason or attempt.doubted)
 
 
 class Spoken:
@@ -112,7 +123,7 @@ class LetterView:
         for row in sorted(rows.open, key=lambda row: row.table != Table.SLOT):
             self._put(row)
         for number in self._touched:
-            self._shown[number] = self._showing(self._slot(number), NOTHING)
+            self._tell_slot(Spoken(account), number, None)
         self._touched, self._ranges = {}, {}
 
     def missing(self, write: Write) -> list[IntentId]:
@@ -193,49 +204,49 @@ class LetterView:
         """A final answer comes before its slot goes."""
         self._ended.append(result)
         number = self._slot_of.get(result.intent)
-        slot = None if number is None else self._slot(number)
-        if slot is not None and slot.seen is not None:
-            attempt = self._tries[slot.id][slot.seen.attempt]
+        if number is None:
+            return
+        slot = decode_slot(self._slots[number].body)
+        if slot.seen is not None:
+            attempt = self._tries[number][slot.seen.attempt]
             self._receipts[result.intent] = receipt_told(self.account, slot, attempt)
 
     # What they show.
-
-    def _slot(self, number: int) -> Slot | None:
-        row = self._slots.get(number)
-        return None if row is None else decode_slot(row.body)
-
-    def _showing(self, slot: Slot | None, before: Shown) -> Shown:
-        if slot is None:
-            return NOTHING
-        tries = self._tries.get(slot.id, {})
-        queued_ms = 0 if slot.intent is None else self.queued[slot.intent]
-        told = {
-            one.number: before.tries.get(one.number)
-            or (hexed(one.hash), submitted_member(slot, one, queued_ms))
-            for one in tries.values()
-        }
-        return Shown(slot.intent, place_of(slot, tries), told)
 
     def _tell_slots(self, spoken: Spoken) -> None:
         ended = {result.intent: result for result in self._ended}
         waiting: dict[IntentId, bool] = dict.fromkeys(ended, False)
         words: dict[IntentId, str] = {}
         # Those that are gone first: their intents may have other slots by now.
-        for number in sorted(self._touched, key=lambda one: one in self._slots):
-            slot, before = self._slot(number), self._shown.pop(number, NOTHING)
-            after = self._showing(slot, before)
-            if after.tries:
-                self._shown[number] = after
-            self._tell_tries(spoken, slot, before, after)
-            intent = after.intent or before.intent
-            if intent in ended and before.place != PENDING:
-                waiting.pop(intent, None)
-            if intent is None or intent in ended or before.place == after.place:
+        gone = [one for one in self._touched if one not in self._tries]
+        live = [one for one in self._touched if one in self._tries]
+        for number in gone + live:
+            before = self._shown.get(number)
+            after = self._tell_slot(spoken, number, before)
+            old, new = before.place if before else PENDING, after.place if after else PENDING
+            shown = after or before
+            intent = None if shown is None else shown.intent
+            if intent is None or old == new:
                 continue
-            if PENDING in (before.place, after.place):
-                waiting[intent] = after.place == PENDING
-            if SUBMITTED in (before.place, after.place):
-                words[intent] = SUBMITTED if after.place == SUBMITTED else PENDING
+            if intent in ended:
+                if old != PENDING:
+                    waiting.pop(intent, None)
+                continue
+            if new == SUBMITTED:
+                words[intent] = SUBMITTED
+            elif old == SUBMITTED:
+                words[intent] = PENDING
+            if PENDING in (old, new):
+                waiting[intent] = new == PENDING
+        self._tell_intents(spoken, waiting, words, ended)
+
+    def _tell_intents(
+        self,
+        spoken: Spoken,
+        waiting: dict[IntentId, bool],
+        words: dict[IntentId, str],
+        ended: dict[IntentId, Result],
+    ) -> None:
         account = self.account
         for intent, waits in waiting.items():
             if waits:
@@ -252,39 +263,62 @@ class LetterView:
             spoken.says.append((account.told(intent), "HSET", flat))
             self.queued.pop(intent, None)
 
-    def _tell_tries(self, spoken: Spoken, slot: Slot | None, before: Shown, after: Shown) -> None:
-        account = self.account
+    def _tell_slot(self, spoken: Spoken, number: int, before: Shown | None) -> Shown | None:
+        """What one slot shows now, if anything."""
+        tries = self._tries.get(number)
+        if tries is None:
+            if before is not None:
+                del self._shown[number]
+                self._tell_gone(spoken, before, {})
+            return None
+        slot = decode_bound(self._slots[number].body)
+        place = place_of(slot.intent, tries)
+        if before is None:
+            before = Shown(slot.intent, PENDING, {})
+        elif before.place == place and before.tries.keys() == tries.keys():
+            return before
+        self._tell_gone(spoken, before, tries, place)
+        after = Shown(slot.intent, place, before.tries.copy())
+        self._shown[number] = after
+        for one in [one for one in after.tries if one not in tries]:
+            del after.tries[one]
+        for one, attempt in tries.items():
+            is_fresh = one not in before.tries
+            if is_fresh:
+                after.tries[one] = self._tell_fresh(spoken, slot, attempt, place)
+            if place == SUBMITTED and (is_fresh or before.place != place):
+                spoken.submits += (slot.nonce, after.tries[one][1])
+        return after
+
+    def _tell_gone(
+        self, spoken: Spoken, before: Shown, tries: dict[int, Attempt], place: str = PENDING
+    ) -> None:
         for one, (hash_, member) in before.tries.items():
-            if one in after.tries:
-                continue
-            if before.intent is not None:
-                spoken.says.append((account.hash(hash_), "DEL", ()))
-            if before.place == SUBMITTED:
-                spoken.submits_not.append(member)
-        if before.place == BORROWED and after.place != BORROWED:
+            if one not in tries:
+                if before.intent is not None:
+                    spoken.says.append((self.account.hash(hash_), "DEL", ()))
+                if before.place == SUBMITTED:
+                    spoken.submits_not.append(member)
+        if before.place == BORROWED and place != BORROWED:
             assert before.intent is not None
             spoken.borrows_not.append(before.intent)
-        if slot is None:
-            return
-        moved = before.place != after.place
-        for one, (hash_, member) in after.tries.items():
-            is_fresh = one not in before.tries
-            if after.place == SUBMITTED and (moved or is_fresh):
-                spoken.submits += (slot.nonce, member)
-            if is_fresh and after.intent is not None:
-                attempt = self._tries[slot.id][one]
-                spoken.says.append((account.hash(hash_), "SET", (after.intent,)))
-                told = attempt_told(slot, attempt)
-                spoken.says.append((account.attempts(after.intent), "LPUSH", (told,)))
-                if after.place == BORROWED:
-                    self._tell_borrowed(spoken, slot, attempt)
 
-    def _tell_borrowed(self, spoken: Spoken, slot: Slot, attempt: Attempt) -> None:
-        """Of several the last counts: the bytes that were signed last."""
-        assert slot.intent is not None
-        raw = attempt.raw or self._raws[attempt.key()]
-        told = borrowed_told(slot, attempt, raw, self.queued[slot.intent])
-        spoken.borrows += (slot.intent, told)
+    def _tell_fresh(
+        self, spoken: Spoken, slot: Bound, attempt: Attempt, place: str
+    ) -> tuple[str, str]:
+        """An attempt that was not shown yet: its hash, and its name among the submitted."""
+        intent = slot.intent
+        queued_ms = 0 if intent is None else self.queued[intent]
+        one = Shot(intent, slot.nonce, hexed(attempt.hash), attempt, queued_ms)
+        if intent is not None:
+            account = self.account
+            spoken.says.append((account.hash(one.hash), "SET", (intent,)))
+            spoken.says.append((account.attempts(intent), "LPUSH", (attempt_told(one),)))
+            if place == BORROWED:
+                # Of several the last counts: the bytes that were signed last.
+                raw = attempt.raw or self._raws[attempt.key()]
+                spoken.borrows += (intent, borrowed_told(one, raw))
+        return one.hash, submitted_member(one)
 
     def _tell_free(self, spoken: Spoken) -> None:
         was = numbers_of(self._ranges)

@@ -13,6 +13,7 @@ from laneway.stores.redis.cells import LaneRows
 from laneway.stores.redis.letter import BORROWED, PENDING, SUBMITTED, decode_end, place_of
 from laneway.stores.redis.letter_keys import QUEUE, Account
 from laneway.stores.redis.letter_words import (
+    Shot,
     borrowed_told,
     ended_fields,
     health_told,
@@ -64,7 +65,7 @@ def head_shown(account: Account, lane: LaneRows) -> Keys:
 def intents_shown(account: Account, lane: LaneRows) -> Keys:
     ended = {result.intent: result for result in lane.results}
     slots, tries, _ = slots_of(lane)
-    places = {slot.intent: place_of(slot, tries.get(slot.id, {})) for slot in slots}
+    places = {slot.intent: place_of(slot.intent, tries.get(slot.id, {})) for slot in slots}
     waiting: dict[bytes, float] = {}
     found: Keys = {account.pending: waiting}
     for intent in lane.intents:
@@ -92,18 +93,17 @@ def slots_shown(account: Account, lane: LaneRows) -> Keys:
     for slot in slots:
         made = tries.get(slot.id, {})
         queued_ms = 0 if slot.intent is None else queued[slot.intent]
-        place = place_of(slot, made)
-        if place == BORROWED:
-            last = made[max(made)]
-            assert slot.intent is not None
-            told = borrowed_told(slot, last, last.raw or raws[last.key()], queued_ms)
-            borrowed[slot.intent.encode()] = told
-        for attempt in made.values():
+        place = place_of(slot.intent, made)
+        for number, attempt in sorted(made.items()):
+            one = Shot(slot.intent, slot.nonce, hexed(attempt.hash), attempt, queued_ms)
             if place == SUBMITTED:
-                member = submitted_member(slot, attempt, queued_ms)
-                submitted[member.encode()] = float(slot.nonce)
+                submitted[submitted_member(one).encode()] = float(slot.nonce)
             if slot.intent is not None:
-                found[account.hash(hexed(attempt.hash))] = slot.intent.encode()
+                found[account.hash(one.hash)] = slot.intent.encode()
+            if place == BORROWED and number == max(made):
+                assert slot.intent is not None
+                raw = attempt.raw or raws[attempt.key()]
+                borrowed[slot.intent.encode()] = borrowed_told(one, raw)
     return found
 
 

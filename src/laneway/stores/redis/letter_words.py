@@ -148,34 +148,35 @@ def request_told(account: Account, intent: Arrival | IntentRow) -> bytes:
     return json(told)
 
 
-def borrowed_told(slot: Slot, attempt: Attempt, raw: bytes, queued_ms: int) -> bytes:
-    assert slot.intent is not None
-    return json(
-        BorrowedTold(
-            transaction_id=slot.intent,
-            signed_transaction=hexed(raw),
-            queued_at=queued_ms,
-            hash=hexed(attempt.hash),
-            borrowed_at=attempt.made_ms,
-            nonce=slot.nonce,
-        )
-    )
+class Shot(Struct, frozen=True, gc=False):
+    """An attempt and whose it is."""
+
+    intent: str | None
+    nonce: int
+    hash: str
+    attempt: Attempt
+    queued_ms: int
 
 
-def attempt_told(slot: Slot, attempt: Attempt) -> bytes:
+def borrowed_told(one: Shot, raw: bytes) -> bytes:
+    assert one.intent is not None
+    signed, made_ms = "0x" + raw.hex(), one.attempt.made_ms
+    return json(BorrowedTold(one.intent, signed, one.queued_ms, one.hash, made_ms, one.nonce))
+
+
+def attempt_told(one: Shot) -> bytes:
     """The bytes stand in its own row, and in what is borrowed; not a third time."""
-    assert slot.intent is not None
-    fee = attempt.fee
-    hash_ = hexed(attempt.hash)
-    details = Details(hash_, slot.nonce, attempt.gas, fee.cap, fee.tip, attempt.purpose)
-    return json(AttemptTold(slot.intent, details, attempt.made_ms, attempt.number))
+    assert one.intent is not None
+    attempt, fee = one.attempt, one.attempt.fee
+    details = Details(one.hash, one.nonce, attempt.gas, fee.cap, fee.tip, attempt.purpose)
+    return json(AttemptTold(one.intent, details, attempt.made_ms, attempt.number))
 
 
-def submitted_member(slot: Slot, attempt: Attempt, queued_ms: int) -> str:
+def submitted_member(one: Shot) -> str:
     """`hash:transaction_id:queued_at:submitted_at`."""
-    if attempt.purpose != Purpose.INTENT or slot.intent is None:
-        return f"0x{attempt.hash.hex()}:{NO_OP}:0:0"
-    return f"0x{attempt.hash.hex()}:{slot.intent}:{queued_ms}:{attempt.made_ms}"
+    if one.intent is None or one.attempt.purpose != Purpose.INTENT:
+        return f"{one.hash}:{NO_OP}:0:0"
+    return f"{one.hash}:{one.intent}:{one.queued_ms}:{one.attempt.made_ms}"
 
 
 def health_told(health: Health) -> bytes:

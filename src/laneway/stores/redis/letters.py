@@ -40,6 +40,7 @@ class Letters:
         if account_of(self._names, lane) is None:
             return
         for intent in intents:
+            self._queued.pop(intent.id, None)
             self._queued[intent.id] = intent.accepted_ms
         while len(self._queued) > QUEUED_KEPT_MAX:
             del self._queued[next(iter(self._queued))]

@@ -63,8 +63,9 @@ worked on here. A third would only wait behind them; with one alone each waits f
 ACCOUNTS_NAMED_MAX = 65_536
 """Accounts whose keys are kept at hand: spelling an address takes ten microseconds."""
 
-QUEUED_KEPT_MAX = 65_536
-"""Arrivals whose time is kept until their lane takes them; what is older is read again."""
+QUEUED_KEPT_MAX = 8_192
+"""Arrivals whose time is kept until their lane takes them, twice the largest window of an account;
+what is older is read again."""
 
 ADOPTED_ID_CHARS_MAX = 128
 """Of an id that engine-core gave, a UUID or a caller's own key: long enough for any seen."""
