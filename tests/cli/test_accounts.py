@@ -17,9 +17,7 @@ HOT = "evm:dev:hot"
 
 
 @pytest.fixture
-def typed(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Iterator[tuple[Terminal, Anvil]]:
+def typed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[tuple[Terminal, Anvil]]:
     """A terminal, and a node that mines when it is told to."""
     told: list[str] = []
     ready, over = threading.Event(), threading.Event()

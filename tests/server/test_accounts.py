@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,10 @@ def test_what_waits_is_taken_back_without_a_nonce(node: Anvil, tmp_path: Path) -
             heard = await act(client, txs[4], "replace", payload={"to": TO, "value": "7"})
             assert heard.body["effect"] == "it will be sent with the new content alone"
             done = await finish(client, node, txs[4])
-            assert (done["status"], done["reason"]) == ("confirmed", "its replacement 1 of 1 landed")
+            assert (done["status"], done["reason"]) == (
+                "confirmed",
+                "its replacement 1 of 1 landed",
+            )
             assert done["evm"]["replacement"]["value"] == "7"
             assert len(done["evm"]["attempts"]) == 1
             mined = node.say("eth_getTransactionByHash", done["hash"])
@@ -245,7 +249,7 @@ def test_a_bump_and_a_replacement_are_dearer_attempts_at_the_same_nonce(
             tries = done["evm"]["attempts"]
             assert [one["content"] for one in tries] == [0, 0, 1]
             fees = [int(one["max_fee_per_gas"]) for one in tries]
-            assert all(8 * more >= 9 * less for less, more in zip(fees, fees[1:], strict=False))
+            assert all(8 * more >= 9 * less for less, more in pairwise(fees))
             assert done["nonce"] == out["nonce"]
             mined = node.say("eth_getTransactionByHash", done["hash"])
             assert int(mined["value"], 16) == 9
@@ -293,9 +297,7 @@ def test_one_that_is_no_longer_wanted_expires(node: Anvil, tmp_path: Path) -> No
     asyncio.run(main())
 
 
-def test_a_lane_is_paused_drained_resumed_and_shows_its_health(
-    node: Anvil, tmp_path: Path
-) -> None:
+def test_a_lane_is_paused_drained_resumed_and_shows_its_health(node: Anvil, tmp_path: Path) -> None:
     async def main() -> None:
         lane = "/v1/lanes/evm:dev:hot"
         async with running(node, tmp_path) as (_, client):
