@@ -4,6 +4,7 @@ from typing import assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import amount, value
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
     drop_attempts,
@@ -74,11 +75,8 @@ def fold(lane: EoaLane, record: Record) -> Touched:
             return sign(lane, record)
         case AttemptAnswered():
             return answer(lane, record)
-        case AttemptReoffered(slot=place, number=number):
-            attempt = lane.attempts[place][number]
-            nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-            again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
-            return (put_attempt(lane, again),)
+        case AttemptReoffered():
+            return reoffer(lane, record)
         case ResendPlanned(at_ms=resend_ms):
             lane.head.resend_ms = resend_ms
             return () if resend_ms is not None else doubt(lane)
@@ -234,6 +232,7 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
             delayed=False,
             # Bytes for its old number may still be made; they must not be taken for the new ones.
             attempt_next=above.attempt_next + 1,
+            floor=NO_FEE,
             cost=b"",
         )
         touched.append(put_slot(lane, moved))
@@ -267,6 +266,18 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     return tuple(touched)
 
 
+def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
+    attempt = lane.attempts[record.slot][record.number]
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
+    touched: list[Touch] = [put_attempt(lane, again)]
+    if record.at_ms:
+        slot = lane.slots[record.slot]
+        reason = record.reason or slot.wait_reason
+        touched.append(put_slot(lane, replace(slot, tried_ms=record.at_ms, wait_reason=reason)))
+    return tuple(touched)
+
+
 def doubt(lane: EoaLane) -> Touched:
     """Bytes that are offered a second time: no refusal of theirs proves anything any more."""
     certain = [
@@ -290,6 +301,8 @@ def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
         attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node))
     elif record.word == "refused":
         attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node))
+    elif record.word == "denied" and node not in attempt.denied:
+        attempt = replace(attempt, denied=(*attempt.denied, node))
     return (put_attempt(lane, replace(attempt, reason=record.reason)),)
 
 

@@ -52,7 +52,7 @@ class EoaLane:
         self.hashes: dict[bytes, tuple[int, int]] = {}
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
-        """Attempts that some node has not answered."""
+        """Attempts that some node has not answered, or in words that may change."""
         self.delayed: dict[int, None] = {}
         """Slots whose bytes are to be made again."""
         self.submitted: dict[int, None] = {}
@@ -148,7 +148,7 @@ def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
     lane.attempts.setdefault(attempt.slot, {})[attempt.number] = attempt
     place = (attempt.slot, attempt.number)
     lane.hashes[attempt.hash] = place
-    if attempt.silent:
+    if attempt.asked():
         lane.unsure[place] = None
     else:
         lane.unsure.pop(place, None)

@@ -7,10 +7,9 @@ from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import PROOFS_MAX
 from laneway.lanes.eoa.report import Sightings, is_telling, report_of
 from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, reoffer, said
 from laneway.lanes.eoa.values import (
     AccountSeen,
-    AttemptReoffered,
     ChainRead,
     CleanupDone,
     Effect,
@@ -22,7 +21,6 @@ from laneway.lanes.eoa.values import (
     ProveNonce,
     Receipt,
     Record,
-    SendAttempt,
     SlotFreed,
     SlotIncluded,
     SlotSettled,
@@ -32,6 +30,8 @@ from laneway.lanes.eoa.values import (
 def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     """The account, then blocks taken back, then what is in the new ones, then what is final."""
     head = lane.head
+    if event.since != head.block_hash:
+        return NOTHING
     records: list[Record] = [
         AccountSeen(
             latest=event.latest,
@@ -66,7 +66,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         records.append(seen_at(lane.slots[place[0]], fact, receipt.hash))
     for number, fact in undone.items():
         if number not in seen:
-            record, effect = reoffer(lane, number, fact.attempt)
+            record, effect = reoffer(lane, lane.attempts[number][fact.attempt])
             records.append(record)
             effects.append(effect)
     settled = settle(lane, seen, event)
@@ -88,14 +88,6 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     return said(records, effects)
 
 
-def reoffer(lane: EoaLane, slot: int, number: int) -> tuple[AttemptReoffered, SendAttempt]:
-    """The same bytes to everyone: a block that held them was taken back."""
-    attempt = lane.attempts[slot][number]
-    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    record = AttemptReoffered(slot, number, lane.slots[slot].intent, attempt.hash)
-    return record, SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
-
-
 def seen_at(slot: Slot, fact: Inclusion, mined: bytes) -> SlotIncluded:
     return SlotIncluded(slot.id, fact, slot.intent, slot.nonce, mined)
 
@@ -106,11 +98,9 @@ def included(receipt: Receipt, attempt: int) -> Inclusion:
     )
 
 
-def settle(
-    lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead
-) -> list[SlotSettled | SlotFreed]:
+def settle(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[SlotSettled]:
     """Final answers in the order of the numbers; one that is not final holds back those above."""
-    records: list[SlotSettled | SlotFreed] = []
+    records: list[SlotSettled] = []
     final_block = event.block - lane.settings.finality_depth_blocks
     number = lane.head.low
     while True:
@@ -126,15 +116,14 @@ def settle(
         number += 1
 
 
-def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled | SlotFreed:
+def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled:
     attempt = lane.attempts[slot.id][fact.attempt]
     status, reason = Status.CONFIRMED if fact.ok else Status.REVERTED, landed(slot, attempt)
     if attempt.purpose == Purpose.CANCEL:
         status, reason = Status.CANCELLED, "a no-op took its place"
     elif attempt.purpose == Purpose.NOOP and slot.intent is not None:
-        # A no-op took the number so that others could go on: the intent is given another.
-        reason = "a no-op took its place"
-        return freed(lane, slot, reason, now_ms)
+        # No node takes it, and none ever will: the no-op made sure that none had.
+        status, reason = Status.REFUSED, denial(lane, slot)
     return SlotSettled(
         slot=slot.id,
         status=status.value,
@@ -162,6 +151,12 @@ def freed(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotFreed:
     return SlotFreed(slot.id, retake_ms, reason, False, slot.intent, slot.nonce)
 
 
+def denial(lane: EoaLane, slot: Slot) -> str:
+    """What the nodes said to the intent's own bytes."""
+    own = [one for one in lane.tries(slot.id).values() if one.purpose == Purpose.INTENT]
+    return next((one.reason for one in own if one.reason), "every node refused it")
+
+
 def unseen(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:
     """Numbers that the chain says are used, and none of our bytes was seen there."""
     return [
@@ -172,19 +167,20 @@ def unseen(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[
 
 
 def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
-    """Another's transaction at our number frees the intent only when that one is final: as long
-    as a reorg can take it back, our own bytes could land."""
+    """What was mined at a number counts only when it is final where it was seen. As long as a reorg
+    can take it back our own bytes could land; and whether its block is one of those that we read
+    is not known, so that no later look would say that it is gone."""
     slot = lane.slot_at(event.nonce)
     if slot is None or not slot.proving:
         return NOTHING
     receipt = event.receipt
     if receipt is None:
         return said([ProofOrdered(slot.id, False)])
+    if receipt.block + lane.settings.finality_depth_blocks > event.head:
+        return said([ProofOrdered(slot.id, False)])
     place = lane.hashes.get(receipt.hash)
     if place is not None and place[0] == slot.id:
         return said([seen_at(slot, included(receipt, place[1]), receipt.hash)])
-    if receipt.block + lane.settings.finality_depth_blocks > lane.head.block:
-        return said([ProofOrdered(slot.id, False)])
     reason = f"replaced by 0x{receipt.hash.hex()}"
     if slot.intent is not None and slot.purpose != Purpose.CANCEL:
         moved = CleanupReport(event.now_ms, moved_to_pending=1)
