@@ -233,6 +233,8 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     after: dict[tuple[int, int], Attempt] = {}
     hopeless: dict[int, str] = {}
     first: dict[int, None] = {}
+    judged: dict[int, None] = {}
+    """Slots whose number could be free now; one that a node took an attempt of is not."""
     poor = False
     doubtful = False
     for result in results:
@@ -241,23 +243,20 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         if attempt is None or result.node not in attempt.silent:
             continue
         word = proven(result, attempt)
-        intent = lane.slots[result.slot].intent
-        if word != "taken" or result.slot in lane.submitted or result.slot in first:
-            intent = None
-        else:
+        intent = None
+        if word == "taken" and result.slot not in lane.submitted and result.slot not in first:
             first[result.slot] = None
+            intent = lane.slots[result.slot].intent
         records.append(
             AttemptAnswered(
-                slot=result.slot,
-                number=result.number,
-                node=result.node,
-                word=word,
-                reason=result.reason,
-                intent=intent,
-                hash=b"" if intent is None else attempt.hash,
+                result.slot, result.number, result.node, word, result.reason, intent,
+                b"" if intent is None else attempt.hash,
             )
-        )
+        )  # fmt: skip
         after[place] = answered(attempt, result.node, word)
+        if word == "taken":
+            continue
+        judged[result.slot] = None
         doubtful = doubtful or word in ("silent", "denied")
         poor = poor or result.broke
         if result.hopeless and word in ("refused", "denied"):
@@ -265,7 +264,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     if not records:
         return NOTHING
     freed = 0
-    for slot in dict.fromkeys(place[0] for place in after):
+    for slot in judged:
         reason = hopeless.get(slot)
         dead = judge_dead(lane, slot, after, reason, now_ms, poor=poor)
         freed += len(dead)

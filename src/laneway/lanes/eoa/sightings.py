@@ -5,7 +5,7 @@ from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import dropped, offer
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import PROOFS_MAX
-from laneway.lanes.eoa.report import Sightings, is_telling, report_of
+from laneway.lanes.eoa.report import is_telling, report_of
 from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, Decision, reoffer, said
 from laneway.lanes.eoa.values import (
@@ -46,33 +46,27 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     threshold = head.health.threshold
     if head.broke and event.balance > value(threshold):
         records.append(FundsJudged(False, threshold))
-    seen = {slot.id: slot.seen for slot in lane.slots.values() if slot.seen is not None}
-    undone: dict[int, Inclusion] = {}
+    facts = Facts(lane, event.fork)
     if event.fork is not None:
         records.append(HeadMoved(event.block, event.block_hash, event.fork))
-        undone = {slot: fact for slot, fact in seen.items() if fact.block > event.fork}
-        seen = {slot: fact for slot, fact in seen.items() if slot not in undone}
     elif (event.block, event.block_hash) != (head.block, head.block_hash):
         records.append(HeadMoved(event.block, event.block_hash))
-    doubled = 0
-    for receipt in event.receipts:
-        place = lane.hashes.get(receipt.hash)
-        if place is None:
-            continue
-        if place[0] in seen:
-            doubled += seen[place[0]].attempt != place[1]
-            continue
-        seen[place[0]] = fact = included(receipt, place[1])
-        records.append(seen_at(lane.slots[place[0]], fact, receipt.hash))
-    for number, fact in undone.items():
-        if number not in seen:
+    doubled = facts.take(event.receipts)
+    settled = settle(lane, facts, event)
+    final = {record.slot for record in settled}
+    records += [
+        seen_at(lane.slots[slot], fact, lane.attempts[slot][fact.attempt].hash)
+        for slot, fact in facts.fresh.items()
+        if slot not in final
+    ]
+    for number, fact in facts.undone.items():
+        if number not in facts.fresh:
             record, effect = reoffer(lane, lane.attempts[number][fact.attempt])
             records.append(record)
             effects.append(effect)
-    settled = settle(lane, seen, event)
     records += settled
-    unknown = unseen(lane, seen, event)
-    report = report_of(lane, Sightings(event.now_ms, tuple(seen), settled, doubled, len(unknown)))
+    unknown = unseen(lane, facts, event)
+    report = report_of(event.now_ms, settled, doubled, len(unknown))
     if is_telling(report):
         records.append(CleanupDone(report))
     proofs = [slot for slot in unknown if not slot.proving][:PROOFS_MAX]
@@ -88,6 +82,41 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     return said(records, effects)
 
 
+class Facts:
+    """Where slots are mined, by what was known and by what one look found."""
+
+    def __init__(self, lane: EoaLane, fork: int | None) -> None:
+        self._lane = lane
+        self.undone: dict[int, Inclusion] = {}
+        """What a reorg took back."""
+        if fork is not None:
+            self.undone = {slot: fact for slot, fact in lane.seen.items() if fact.block > fork}
+        self.fresh: dict[int, Inclusion] = {}
+
+    def take(self, receipts: tuple[Receipt, ...]) -> int:
+        """What is in the new blocks; how many receipts stand at one number beside another."""
+        doubled = 0
+        for receipt in receipts:
+            place = self._lane.hashes.get(receipt.hash)
+            if place is None:
+                continue
+            known = self.get(place[0])
+            if known is None:
+                self.fresh[place[0]] = included(receipt, place[1])
+            else:
+                doubled += known.attempt != place[1]
+        return doubled
+
+    def get(self, slot: int) -> Inclusion | None:
+        found = self.fresh.get(slot)
+        if found is None and slot not in self.undone:
+            found = self._lane.seen.get(slot)
+        return found
+
+    def count(self) -> int:
+        return len(self._lane.seen) - len(self.undone) + len(self.fresh)
+
+
 def seen_at(slot: Slot, fact: Inclusion, mined: bytes) -> SlotIncluded:
     return SlotIncluded(slot.id, fact, slot.intent, slot.nonce, mined)
 
@@ -98,7 +127,7 @@ def included(receipt: Receipt, attempt: int) -> Inclusion:
     )
 
 
-def settle(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[SlotSettled]:
+def settle(lane: EoaLane, facts: Facts, event: ChainRead) -> list[SlotSettled]:
     """Final answers in the order of the numbers; one that is not final holds back those above."""
     records: list[SlotSettled] = []
     final_block = event.block - lane.settings.finality_depth_blocks
@@ -109,7 +138,7 @@ def settle(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[
             if number >= event.latest:
                 return records
         else:
-            fact = seen.get(slot.id)
+            fact = facts.get(slot.id)
             if fact is None or fact.block > final_block:
                 return records
             records.append(ended(lane, slot, fact, event.now_ms))
@@ -133,6 +162,7 @@ def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettle
         nonce=slot.nonce,
         block=fact.block,
         hash=attempt.hash,
+        seen=fact,
     )
 
 
@@ -157,12 +187,14 @@ def denial(lane: EoaLane, slot: Slot) -> str:
     return next((one.reason for one in own if one.reason), "every node refused it")
 
 
-def unseen(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:
+def unseen(lane: EoaLane, facts: Facts, event: ChainRead) -> list[Slot]:
     """Numbers that the chain says are used, and none of our bytes was seen there."""
+    if facts.count() >= event.latest - lane.head.low:
+        return []  # Each of them was: that is the rule, and the window may be wide.
     return [
         slot
         for number in range(lane.head.low, event.latest)
-        if (slot := lane.slot_at(number)) is not None and slot.id not in seen
+        if (slot := lane.slot_at(number)) is not None and facts.get(slot.id) is None
     ]
 
 

@@ -78,6 +78,8 @@ def look(lane: EoaLane) -> LookAtChain:
 def over_cap(lane: EoaLane, slot: Slot, made: Made) -> bool:
     """Whether an attempt is dearer than its account or the operator allows."""
     settings = lane.settings
+    if settings.fee_wei_max is settings.cost_wei_max is settings.spend_wei_max is None:
+        return False
     before = value(slot.cost)
     spend = value(lane.head.spend) - before + max(before, made.cost)
     if slot.nonce <= lane.head.latest:

@@ -304,7 +304,8 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
 
 
 class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Final: mined with enough blocks above it."""
+    """Final: mined with enough blocks above it. What is final where it is first seen is told at
+    once, without a word that it was included."""
 
     slot: int
     status: str
@@ -314,6 +315,7 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     nonce: int = 0
     block: int | None = None
     hash: bytes = b""
+    seen: Inclusion | None = None
 
 
 class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
