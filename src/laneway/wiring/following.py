@@ -73,12 +73,8 @@ def is_word_followed(record: object) -> bool:
 
 def is_about(watch: Watch, record: object) -> bool:
     """Whether an account's lane began what it was told about an intent that has a number."""
-    match record:
-        case eoa.ContentReplaced(content=content):
-            return watch.verb == "replace" and content.intent == watch.intent
-        case eoa.BumpOrdered(intent=intent, purpose=purpose):
-            return intent == watch.intent and (
-                watch.verb == "bump" or (watch.verb == "cancel" and purpose == Purpose.CANCEL)
-            )
-        case _:
-            return False
+    if isinstance(record, eoa.ContentReplaced):
+        return watch.verb == "replace" and record.content.intent == watch.intent
+    if not isinstance(record, eoa.BumpOrdered) or record.intent != watch.intent:
+        return False
+    return watch.verb == "bump" or (watch.verb == "cancel" and record.purpose == Purpose.CANCEL)

@@ -8,7 +8,7 @@ from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import NOTHING, look, said
-from laneway.lanes.eoa.values import LookBegun, ModeChanged
+from laneway.lanes.eoa.values import LookBegun, ModeChanged, SlotClaimed
 
 
 @pytest.mark.slow
@@ -86,3 +86,21 @@ def test_a_paused_lane_gives_out_nothing() -> None:
     world.apply([ModeChanged("paused", "", "", 1)])
     assert retake(world.lane, world.now_ms) is NOTHING
     assert wants(world.lane) == 0
+
+
+def test_a_draining_lane_leaves_what_came_later() -> None:
+    world = begun(1)
+    world.apply([ModeChanged("draining", "", "", 1, drain_seq=2, drain_left=1)])
+    world.accept(2)
+    rows = tuple(replace(row, valid_until_ms=None) for row in world.backlog[-2:])
+    records = claim_offered(world.lane, (rows[1],), world.now_ms).records
+    assert [one for one in records if isinstance(one, SlotClaimed)] == []
+    records = claim_offered(world.lane, rows, world.now_ms).records
+    assert [one.slot.seq for one in records if isinstance(one, SlotClaimed)] == [2]
+
+
+def test_a_drained_account_is_not_even_read() -> None:
+    lane = EoaLane(begun(0).lane.id, EoaSettings())
+    assert wants(lane) == 1
+    lane.head.mode = "draining"
+    assert wants(lane) == 0

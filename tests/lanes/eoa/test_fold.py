@@ -4,10 +4,12 @@ import pytest
 from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run, take
 from tests.lanes.eoa.test_laws import check
 
+from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.limits import RESETS_KEPT
-from laneway.lanes.eoa.rows import Slot
+from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
+    AttemptSigned,
     CommandRefused,
     FundsJudged,
     IntentDropped,
@@ -157,3 +159,24 @@ def test_a_no_op_fills_a_hole_that_someone_else_left() -> None:
     world.apply([SlotClaimed(hole, returned=False)])
     assert world.lane.head.nonce_next == 2
     assert world.lane.slot_at(0) == hole
+
+
+def test_a_hole_that_someone_else_left_is_filled_and_many_bytes_stand_apart() -> None:
+    world = begun(2)
+    hole = Slot(9, None, 0, 0, 0, 0, 1, purpose="noop")
+    world.apply([SlotDropped(1, "refused", "no", 1, recycle=False), SlotClaimed(hole, False)])
+    assert world.lane.nonces == {0: 9, 1: 2}
+    attempt = Attempt(9, 1, b"h", "noop", Fee(2, 1), 21_000, 1, ("a",))
+    world.apply([AttemptSigned(attempt, b"r" * 1_000, b"")])
+    assert world.lane.raws == {"9/1": b"r" * 1_000}
+
+
+def test_contents_of_others_stay_when_a_number_is_given_out() -> None:
+    world = begun(17)
+    rows = list(world.accepted.values())
+    world.tell("replace", rows[0], "b")
+    world.tell("replace", rows[-1], "c")
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    world.pull()
+    assert list(world.lane.contents) == [rows[0].id, rows[-1].id]

@@ -13,6 +13,7 @@ from laneway.lanes.eoa.values import (
     FundsJudged,
     NonceProven,
     ProveNonce,
+    Receipt,
     SendAttempt,
     SlotIncluded,
 )
@@ -192,3 +193,10 @@ def test_our_own_bytes_at_a_number_count_when_they_are_final_where_they_were_see
     chain(world, 1, 4)
     world.post(NonceProven(world.now_ms, 0, found, 6))
     assert world.lane.slots[1].seen is not None
+
+
+def test_a_receipt_of_nobody_is_passed_over() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 1, Receipt(b"another", 1, b"b", ok=True))
+    assert world.lane.slots[1].seen is None
