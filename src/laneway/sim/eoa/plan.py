@@ -93,7 +93,7 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         ),
         refuse=some(0.0, 0.0, 0.15),
         double=some(0.0, 0.1),
-        gas=some(0.0, 0.0, 0.1),
+        gas=some(0.0, 0.0, 0.3),
         sign=some(0.0, 0.1),
         prompt=rng.random() < 0.5,
         watch=rng.choice((0.0, 0.5)),
