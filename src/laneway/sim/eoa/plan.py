@@ -127,7 +127,7 @@ def eoa_settings(rng: Random) -> EoaSettings:
         cost_wei_max=5 * GWEI * GAS if bound == 1 else None,
         spend_wei_max=12 * GWEI * GAS if bound == 2 else None,
         look_ms_min=rng.choice((10, 100)),
-        rest_ms=rng.choice((0, 500)),
+        rest_ms=rng.choice((400, 2_000)),
         poll_ms=rng.choice((60, 200)),
         resend_ms=rng.choice((150, 500)),
         make_retry_ms=rng.choice((20, 100)),
