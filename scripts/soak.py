@@ -46,6 +46,14 @@ def fleet(store: str) -> Part:
     return Part(f"fleet on {store}", 200, 50, command)
 
 
+def payments(store: str) -> Part:
+    """A worker that pays from four EVM accounts on a real anvil, killed again and again."""
+    words = "--kills {count} --payments 2000 --window 12 --seed {first}"
+    more = ["--server-kills", "10"] if store == "redis" else []
+    command = ["tests/kill/eoa_runner.py", "--store", store, *words.split(), *more]
+    return Part(f"payments on {store}", 100, 50, command)
+
+
 HOUR_S = 3_600
 
 PARTS = [
@@ -75,6 +83,7 @@ PARTS = [
             "{first}",
         ],
     ),
+    *(payments(store) for store in ("sqlite", "redis")),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.
     Part(

@@ -6,18 +6,19 @@ proxy before one, at the end.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Protocol
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import pytest
 from eth_account import Account
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
+from tests.evm_worlds import Needs, Told, World, kinds, mined, process, send
 
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.endpoint import Place
 from laneway.core.errors import ChainError
-from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind, Sent
+from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind
 from laneway.core.outcome import Outcome
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule, read_rule
@@ -30,89 +31,6 @@ SEND = "eth_sendRawTransaction"
 SENDER = address()
 OTHER = address(KEYS[1])
 WAIT_S = 20.0
-
-
-class World(Protocol):
-    """A chain that mines when it is told to, and the hands that move it."""
-
-    chain: EvmChain
-
-    def mine(self, count: int = 1) -> None: ...
-    def drop(self, digest: bytes) -> None: ...
-    def reorg(self, depth: int, raws: Sequence[bytes] = ()) -> None:
-        """Replace the newest blocks by as many, empty but for `raws` in the first."""
-
-    def set_back(self, depth: int) -> None: ...
-    def set_balance(self, owner: bytes, wei: int) -> None: ...
-    def set_base_fee(self, wei: int) -> None: ...
-    def set_code(self, owner: bytes, code: bytes) -> None: ...
-
-
-class AnvilWorld:
-    def __init__(self, node: Anvil, chain: EvmChain) -> None:
-        self.node = node
-        self.chain = chain
-
-    def mine(self, count: int = 1) -> None:
-        self.node.mine(count)
-
-    def drop(self, digest: bytes) -> None:
-        self.node.say("anvil_dropTransaction", "0x" + digest.hex())
-
-    def reorg(self, depth: int, raws: Sequence[bytes] = ()) -> None:
-        self.node.say("anvil_reorg", depth, [["0x" + raw.hex(), 0] for raw in raws])
-
-    def set_back(self, depth: int) -> None:
-        self.node.say("anvil_rollback", depth)
-
-    def set_balance(self, owner: bytes, wei: int) -> None:
-        self.node.say("anvil_setBalance", "0x" + owner.hex(), hex(wei))
-
-    def set_base_fee(self, wei: int) -> None:
-        self.node.say("anvil_setNextBlockBaseFeePerGas", hex(wei))
-
-    def set_code(self, owner: bytes, code: bytes) -> None:
-        self.node.say("anvil_setCode", "0x" + owner.hex(), "0x" + code.hex())
-
-
-@asynccontextmanager
-async def anvil_world() -> AsyncIterator[World]:
-    with anvil() as node:
-        chain = RpcChain([Place(node.url, ws_url=node.ws_url)], chain_id=CHAIN_ID, poll_ms=50)
-        try:
-            yield AnvilWorld(node, chain)
-        finally:
-            await chain.close()
-
-
-WORLDS: dict[str, Callable[[], AbstractAsyncContextManager[World]]] = {"anvil": anvil_world}
-
-Told = Callable[[Callable[[World], Coroutine[Any, Any, None]]], None]
-
-
-@pytest.fixture(params=list(WORLDS))
-def tell(request: pytest.FixtureRequest) -> Told:
-    def told(story: Callable[[World], Coroutine[Any, Any, None]]) -> None:
-        async def run() -> None:
-            async with WORLDS[request.param]() as world:
-                await story(world)
-
-        asyncio.run(run())
-
-    return told
-
-
-async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:
-    """The first node's answers."""
-    return [answers[0] for answers in await chain.send(raws)]
-
-
-async def kinds(chain: EvmChain, *raws: bytes) -> list[SendKind]:
-    return [answer.kind for answer in await send(chain, *raws)]
-
-
-async def mined(chain: EvmChain, *hashes: bytes) -> list[bool]:
-    return [receipt is not None for receipt in await chain.receipts(hashes)]
 
 
 # Sending.
@@ -186,6 +104,8 @@ def test_a_gap_waits_until_it_is_filled(tell: Told) -> None:
         late, late_hash = signed(1)
         first, first_hash = signed(0)
         assert await kinds(world.chain, late) == [K.TAKEN]
+        assert world.pool() == (0, 1)
+        assert world.say("eth_getTransactionCount", "0x" + SENDER.hex(), "pending") == "0x0"
         world.mine()
         assert await mined(world.chain, late_hash) == [False]
         assert await kinds(world.chain, first) == [K.TAKEN]
@@ -254,11 +174,22 @@ def test_one_answer_for_each_of_many_in_order(tell: Told) -> None:
 # Losing.
 
 
-def test_a_dropped_one_leaves_its_nonce_and_may_be_sent_again(tell: Told) -> None:
+@pytest.mark.parametrize(
+    ("way", "params"),
+    [
+        ("anvil_dropTransaction", ["0x" + signed(0)[1].hex()]),
+        ("anvil_removePoolTransactions", ["0x" + SENDER.hex()]),
+        ("anvil_dropAllTransactions", []),
+    ],
+)
+def test_a_dropped_one_leaves_its_nonce_and_may_be_sent_again(
+    tell: Told, way: str, params: list[object]
+) -> None:
     async def story(world: World) -> None:
         raw, digest = signed(0)
         await send(world.chain, raw)
-        world.drop(digest)
+        world.say(way, *params)
+        assert world.say("eth_getTransactionByHash", "0x" + digest.hex()) is None
         world.mine()
         assert await mined(world.chain, digest) == [False]
         assert (await world.chain.account(SENDER)).count == 0
@@ -276,6 +207,7 @@ def test_one_below_the_base_fee_stays_out_and_its_nonce_is_unused(tell: Told) ->
         world.set_base_fee(100 * GWEI)
         world.mine()
         assert await mined(world.chain, digest) == [False]
+        assert world.pool() == (0, 0), "it is forgotten"
         assert (await world.chain.account(SENDER)).count == 0
 
     tell(story)
@@ -289,6 +221,9 @@ def test_one_whose_funds_went_stays_out(tell: Told) -> None:
         world.mine()
         assert await mined(world.chain, digest) == [False]
         assert (await world.chain.account(SENDER)).count == 0
+        world.set_balance(SENDER, 10**18)
+        world.mine()
+        assert await mined(world.chain, digest) == [False], "it does not come back by itself"
 
     tell(story)
 
@@ -486,45 +421,43 @@ def test_a_restart_loses_what_waited_and_keeps_what_was_mined(tmp_path: Any) -> 
         asyncio.run(story(node))
 
 
-def test_a_node_that_hangs_is_unknown_and_may_have_heard() -> None:
-    async def story(node: Anvil) -> None:
-        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID, send_ms=500)
+def test_a_node_that_hangs_is_unknown_and_may_have_heard(tell: Told) -> None:
+    async def story(world: World) -> None:
+        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID, send_ms=500)
         await chain.account(SENDER)
-        node.freeze()
+        process(world).freeze()
         (answer,) = await send(chain, signed(0)[0])
-        node.thaw()
+        process(world).thaw()
         assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
-        patient = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        patient = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
         assert (await send(patient, signed(0)[0]))[0].outcome is Outcome.ACCEPTED
         await patient.close()
         await chain.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story, Needs.PROCESS)
 
 
-def test_a_key_used_elsewhere_moves_the_count() -> None:
-    async def story(node: Anvil) -> None:
-        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
-        node.say("anvil_setNonce", "0x" + SENDER.hex(), hex(7))
-        node.mine()
+def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
+    async def story(world: World) -> None:
+        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+        world.set_nonce(SENDER, 7)
+        world.mine()
         assert (await chain.account(SENDER)).count == 7
         await chain.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_delegation_uses_two_nonces() -> None:
-    async def story(node: Anvil) -> None:
-        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+def test_a_delegation_uses_two_nonces(tell: Told) -> None:
+    async def story(world: World) -> None:
+        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
         delegation = {"chainId": CHAIN_ID, "address": "0x" + "33" * 20, "nonce": 1}
         authorization = Account.sign_authorization(delegation, KEYS[0])
         raw, digest = signed(
             0, gas=100_000, authorizationList=[authorization], to=Account.from_key(KEYS[0]).address
         )
         assert await kinds(chain, raw) == [K.TAKEN]
-        node.mine()
+        world.mine()
         seen = await chain.account(SENDER)
         assert seen.count == 2
         assert await mined(chain, digest) == [True]
@@ -534,36 +467,34 @@ def test_a_delegation_uses_two_nonces() -> None:
         assert await chain.at_nonce(SENDER, 1, seen.block) is None, "no transaction has it"
         await chain.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story, Needs.DELEGATIONS)
 
 
 @pytest.mark.parametrize("more", [{"gasPrice": 10 * GWEI}, {"accessList": []}])
-def test_other_types_are_taken(more: dict[str, Any]) -> None:
-    async def story(node: Anvil) -> None:
-        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+def test_other_types_are_taken(tell: Told, more: dict[str, Any]) -> None:
+    async def story(world: World) -> None:
+        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
         if "gasPrice" in more:
             more.update(maxFeePerGas=None, maxPriorityFeePerGas=None)
         raw, digest = signed(0, **more)
         assert await kinds(chain, raw) == [K.TAKEN]
-        node.mine()
+        world.mine()
         assert await mined(chain, digest) == [True]
         await chain.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_node_without_the_look_up_by_nonce_is_searched() -> None:
-    async def story(node: Anvil) -> None:
+def test_a_node_without_the_look_up_by_nonce_is_searched(tell: Told) -> None:
+    async def story(world: World) -> None:
         rule = read_rule("error method=eth_getTransactionBySenderAndNonce code=-32601 message=no")
-        async with proxied(node, rule) as (chain, _):
+        async with proxied(world, rule) as (chain, _):
             hashes = []
             for nonce in range(6):
                 raw, digest = signed(nonce)
                 hashes.append(digest)
                 await send(chain, raw)
-                node.mine(3)
+                world.mine(3)
             head = (await chain.account(SENDER)).block
             for nonce, digest in enumerate(hashes):
                 owner = await chain.at_nonce(SENDER, nonce, head)
@@ -571,8 +502,7 @@ def test_a_node_without_the_look_up_by_nonce_is_searched() -> None:
                 assert (owner.hash, owner.block.number) == (digest, 3 * nonce + 1)
             assert await chain.at_nonce(SENDER, 6, head) is None
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
 # What no anvil says, through the proxy.
@@ -580,10 +510,10 @@ def test_a_node_without_the_look_up_by_nonce_is_searched() -> None:
 
 @asynccontextmanager
 async def proxied(
-    node: Anvil, *rules: Rule, **settings: Any
+    world: World, *rules: Rule, **settings: Any
 ) -> AsyncIterator[tuple[RpcChain, ChaosProxy]]:
     async with AsyncExitStack() as stack:
-        proxy = await stack.enter_async_context(ChaosProxy(node.url, rules))
+        proxy = await stack.enter_async_context(ChaosProxy(world.url, rules))
         chain = RpcChain([Place(proxy.url, ws_url=proxy.ws_url)], chain_id=CHAIN_ID, **settings)
         stack.push_async_callback(chain.close)
         yield chain, proxy
@@ -605,54 +535,52 @@ async def proxied(
         ("tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", K.NODE_FEE_CAP, False),
     ],
 )
-def test_what_anvil_never_refuses_is_read(words: str, kind: SendKind, final: bool) -> None:
-    async def story(node: Anvil) -> None:
+def test_what_anvil_never_refuses_is_read(
+    tell: Told, words: str, kind: SendKind, final: bool
+) -> None:
+    async def story(world: World) -> None:
         rule = Rule(Fault.ERROR, method=SEND, message=words, count=1)
-        async with proxied(node, rule) as (chain, _):
+        async with proxied(world, rule) as (chain, _):
             raw, _hash = signed(0)
             (answer,) = await send(chain, raw)
             assert (answer.kind, answer.outcome, answer.final) == (kind, Outcome.REFUSED, final)
             assert await kinds(chain, raw) == [K.TAKEN]
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_lost_answer_is_unknown_and_the_bytes_are_there() -> None:
+def test_a_lost_answer_is_unknown_and_the_bytes_are_there(tell: Told) -> None:
     """Hazard H1: whoever takes this for a refusal pays twice."""
 
-    async def story(node: Anvil) -> None:
-        async with proxied(node, Rule(Fault.LOSE_ANSWER, method=SEND, count=1)) as (chain, _):
+    async def story(world: World) -> None:
+        async with proxied(world, Rule(Fault.LOSE_ANSWER, method=SEND, count=1)) as (chain, _):
             raw, digest = signed(0)
             (answer,) = await send(chain, raw)
             assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
             assert await kinds(chain, raw) == [K.ALREADY_KNOWN]
-            node.mine()
+            world.mine()
             assert await mined(chain, digest) == [True]
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_lost_request_is_unknown_too() -> None:
-    async def story(node: Anvil) -> None:
-        async with proxied(node, Rule(Fault.LOSE_REQUEST, method=SEND, count=1)) as (chain, _):
+def test_a_lost_request_is_unknown_too(tell: Told) -> None:
+    async def story(world: World) -> None:
+        async with proxied(world, Rule(Fault.LOSE_REQUEST, method=SEND, count=1)) as (chain, _):
             raw, _hash = signed(0)
             assert (await send(chain, raw))[0].outcome is Outcome.UNKNOWN
             assert await kinds(chain, raw) == [K.TAKEN]
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_bytes_that_arrive_twice_are_accepted() -> None:
-    async def story(node: Anvil) -> None:
-        async with proxied(node, Rule(Fault.DUPLICATE, method=SEND)) as (chain, _):
+def test_bytes_that_arrive_twice_are_accepted(tell: Told) -> None:
+    async def story(world: World) -> None:
+        async with proxied(world, Rule(Fault.DUPLICATE, method=SEND)) as (chain, _):
             (answer,) = await send(chain, signed(0)[0])
             assert (answer.kind, answer.outcome) == (K.ALREADY_KNOWN, Outcome.ACCEPTED)
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
 @pytest.mark.parametrize(
@@ -666,30 +594,29 @@ def test_bytes_that_arrive_twice_are_accepted() -> None:
         (Rule(Fault.ERROR, method=SEND, message="queer words", count=1), K.UNKNOWN),
     ],
 )
-def test_a_gateways_trouble_is_unknown(rule: Rule, kind: SendKind) -> None:
-    async def story(node: Anvil) -> None:
-        async with proxied(node, rule, send_ms=1_000) as (chain, _):
+def test_a_gateways_trouble_is_unknown(tell: Told, rule: Rule, kind: SendKind) -> None:
+    async def story(world: World) -> None:
+        async with proxied(world, rule, send_ms=1_000) as (chain, _):
             raw, _hash = signed(0)
             (answer,) = await send(chain, raw)
             assert (answer.kind, answer.outcome) == (kind, Outcome.UNKNOWN)
-            patient = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+            patient = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
             assert (await send(patient, raw))[0].outcome is Outcome.ACCEPTED
             await patient.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_lagging_node_gives_no_count_while_another_is_ahead() -> None:
+def test_a_lagging_node_gives_no_count_while_another_is_ahead(tell: Told) -> None:
     """Hazard H2: a count and the receipts that belong to it must not come from two times."""
 
-    async def story(node: Anvil) -> None:
+    async def story(world: World) -> None:
         raw, digest = signed(0)
-        async with ChaosProxy(node.url, [Rule(Fault.LAG, at=0)]) as behind:
-            places = [Place(behind.url, name="behind"), Place(node.url, name="ahead")]
+        async with ChaosProxy(world.url, [Rule(Fault.LAG, at=0)]) as behind:
+            places = [Place(behind.url, name="behind"), Place(world.url, name="ahead")]
             chain = RpcChain(places, chain_id=CHAIN_ID, poll_ms=20)
             await send(chain, raw)
-            node.mine()
+            world.mine()
             heads = chain.heads()
             while (await asyncio.wait_for(anext(heads), WAIT_S)).number < 1:
                 pass
@@ -704,16 +631,15 @@ def test_a_lagging_node_gives_no_count_while_another_is_ahead() -> None:
             await heads.aclose()  # type: ignore[attr-defined]
             await chain.close()
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_a_lagging_node_alone_is_told_by_its_block() -> None:
-    async def story(node: Anvil) -> None:
-        async with proxied(node) as (chain, proxy):
+def test_a_lagging_node_alone_is_told_by_its_block(tell: Told) -> None:
+    async def story(world: World) -> None:
+        async with proxied(world) as (chain, proxy):
             raw, digest = signed(0)
             await send(chain, raw)
-            node.mine(3)
+            world.mine(3)
             ahead = await chain.account(SENDER)
             proxy.rule(Rule(Fault.LAG, blocks=3))
             behind = await chain.account(SENDER)
@@ -723,20 +649,18 @@ def test_a_lagging_node_alone_is_told_by_its_block() -> None:
             known = [ahead.block]
             assert (await chain.blocks(known, 10)).after == ahead.block, "lag is no reorganisation"
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)
 
 
-def test_heads_go_on_when_the_subscription_is_cut() -> None:
-    async def story(node: Anvil) -> None:
+def test_heads_go_on_when_the_subscription_is_cut(tell: Told) -> None:
+    async def story(world: World) -> None:
         rule = Rule(Fault.LOSE_ANSWER, method="eth_subscription")
-        async with proxied(node, rule, poll_ms=20) as (chain, _):
+        async with proxied(world, rule, poll_ms=20) as (chain, _):
             heads = chain.heads()
             for number in range(4):
                 while (await asyncio.wait_for(anext(heads), WAIT_S)).number < number:
                     pass
-                node.mine()
+                world.mine()
             await heads.aclose()  # type: ignore[attr-defined]
 
-    with anvil() as node:
-        asyncio.run(story(node))
+    tell(story)

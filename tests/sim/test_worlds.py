@@ -11,7 +11,8 @@ from laneway.lanes.contract import machine
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.values import Execute
 from laneway.lanes.eoa import answers
-from laneway.lanes.eoa.values import Attempt, SendResult
+from laneway.lanes.eoa.rows import Attempt
+from laneway.lanes.eoa.values import SendResult
 from laneway.sim import cli
 from laneway.sim.run import KINDS, LAYERS, run_world, run_worlds
 

@@ -28,9 +28,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
     "lane": (
         "laneway.cli.lanes:lane",
-        "Show one lane, or tell it to pause, resume or drain.",
+        "Show one lane and its health, or pause, resume, drain or reset it.",
     ),
-    "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
+    "tx": (
+        "laneway.cli.tx:tx",
+        "Show, list, wait for, cancel, bump, replace or retry transactions.",
+    ),
     "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
     "webhook": (
         "laneway.cli.webhook:webhook",
@@ -41,6 +44,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
+    "devnet": ("laneway.cli.devnet:devnet", "A chain of your own to try things on."),
     "chaos": ("laneway.cli.chaos:chaos", "A proxy before a node that misbehaves by rule."),
     "apikey": ("laneway.cli.apikey:apikey", "Make an API key; only its hash is kept."),
     "key": ("laneway.cli.key:key", "Make, import and list keystores; check a signer."),

@@ -29,6 +29,7 @@ from laneway.wiring.worker_lines import (
     Ready,
     Refused,
     Request,
+    Send,
     Show,
     Shown,
     Stop,
@@ -55,7 +56,7 @@ class Caller:
     """Submits through one worker after another until every submission is answered."""
 
     def __init__(self, config: Path, log: Path) -> None:
-        self.unanswered: dict[str, Submit] = {}
+        self.unanswered: dict[str, Submit | Send] = {}
         """By key, in the order in which they were first sent."""
         self.ids: dict[str, str] = {}
         """What was accepted: the intent of each key."""
@@ -167,7 +168,7 @@ class Caller:
 
     # Words.
 
-    def send(self, submit: Submit) -> None:
+    def send(self, submit: Submit | Send) -> None:
         """Submit now, or with the next worker if there is none."""
         self.unanswered[submit.key] = submit
         self._say(submit)

@@ -48,6 +48,7 @@ from laneway.wiring.worker_lines import (
     Ready,
     Refused,
     Request,
+    Send,
     Show,
     Shown,
     Stop,
@@ -134,11 +135,13 @@ class Desk:
             await asyncio.wait(self._open, timeout=WORKER_STOP_S_MAX)
 
     async def _carry_out(self, request: Request) -> None:
-        key = request.key if isinstance(request, Submit) else None
+        key = request.key if isinstance(request, Submit | Send) else None
         try:
             match request:
                 case Submit():
                     await self._submit(request)
+                case Send():
+                    await self._send(request)
                 case Show(id=intent):
                     shown = await self._laneway.show(intent)
                     line = Shown(shown.id, shown.status, shown.why, shown.block, shown.key)
@@ -166,6 +169,19 @@ class Desk:
         self._reporter.say(Taken(request.key, handle.id, handle.replayed))
         if handle.replayed:
             # It may have ended in an earlier life of this worker, and been told to nobody.
+            self._reporter.look_up(handle.id)
+
+    async def _send(self, request: Send) -> None:
+        handle = await self._laneway.send(
+            request.lane,
+            to=request.to,
+            value=request.value,
+            data=request.data,
+            gas=request.gas,
+            key=request.key,
+        )
+        self._reporter.say(Taken(request.key, handle.id, handle.replayed))
+        if handle.replayed:
             self._reporter.look_up(handle.id)
 
     def _refuse(self, key: str | None, code: str, message: str, retry: str = "never") -> None:

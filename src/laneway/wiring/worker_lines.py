@@ -19,6 +19,17 @@ class Submit(Struct, frozen=True, tag_field="op", tag="submit", forbid_unknown_f
     valid_until_ms: int | None = None
 
 
+class Send(Struct, frozen=True, tag_field="op", tag="send", forbid_unknown_fields=True):
+    """A transaction of an EVM account: amounts are decimal texts, bytes are hex."""
+
+    key: str
+    lane: str
+    to: str
+    value: str = "0"
+    data: str = "0x"
+    gas: int | None = None
+
+
 class Show(Struct, frozen=True, tag_field="op", tag="show", forbid_unknown_fields=True):
     id: str
 
@@ -31,7 +42,7 @@ class Stop(Struct, frozen=True, tag_field="op", tag="stop", forbid_unknown_field
     drain: Literal["queue", "running", "now"] = "now"
 
 
-Request = Submit | Show | Measure | Stop
+Request = Submit | Send | Show | Measure | Stop
 
 
 class Ready(Struct, frozen=True, tag_field="event", tag="ready"):

@@ -8,6 +8,7 @@ from laneway.devnets.evm.model import Accepted, EvmChain, Fees, Refused
 from laneway.devnets.evm.pool import Sent
 from laneway.devnets.evm.rules import ANVIL, GETH
 from laneway.evm.envelope import draft, seal
+from laneway.evm.errors import InvalidTransaction
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import (
@@ -430,3 +431,56 @@ def test_two_worlds_of_one_story_have_the_same_blocks() -> None:
 
     assert told() == told()
     assert Account() == Account(0, 0)
+
+
+def test_a_reorg_that_is_not_strict_leaves_out_what_cannot_be_executed() -> None:
+    chain = world()
+    chain.mine(1)
+    chain.reorg(1, 2, blocks=[[pay(1), pay(0)]], strict=False)
+    assert chain.head(0).transactions == (keccak(pay(0)),)
+
+
+def test_a_reorg_to_what_no_chain_takes_changes_nothing() -> None:
+    chain = world()
+    block = chain.mine(1)
+    with pytest.raises(InvalidTransaction):
+        chain.reorg(1, 2, blocks=[[pay(0, chain_id=1)]], strict=False)
+    assert chain.head(0) is chain.newest() is block
+
+
+def test_blocks_are_found_by_hash_on_a_nodes_own_chain() -> None:
+    chain = world(nodes=2)
+    first = chain.mine(1)
+    chain.freeze(1)
+    chain.reorg(1, 2)
+    assert chain.block_by_hash(0, first.hash) is None
+    assert chain.block_by_hash(1, first.hash) is first
+    assert chain.block_by_hash(0, bytes(32)) is None
+    assert chain.parent(first) is chain.block(0, 0)
+
+
+def test_an_account_is_told_as_it_stood_behind_a_block() -> None:
+    chain = world()
+    accepted(chain, pay(0))
+    block = chain.mine(1)
+    first = chain.parent(block)
+    assert chain.account(first, A.address) == Account(ETHER, 0)
+    assert chain.account(block, A.address).nonce == 1
+    assert chain.account(block, b"\x77" * 20) == Account()
+
+
+def test_only_what_has_no_gap_before_it_is_ready() -> None:
+    chain = world()
+    assert not chain.has_ready(0)
+    accepted(chain, pay(1))
+    assert not chain.has_ready(0)
+    accepted(chain, pay(0))
+    assert chain.has_ready(0)
+
+
+def test_receipts_add_up_the_gas_of_their_block() -> None:
+    chain = world()
+    hashes = [accepted(chain, pay(nonce)) for nonce in range(3)]
+    chain.mine(1)
+    receipts = [chain.receipt(0, digest) for digest in hashes]
+    assert [receipt and receipt.gas_total for receipt in receipts] == [GAS, 2 * GAS, 3 * GAS]

@@ -5,6 +5,7 @@ from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt,
 from tests.lanes.eoa.test_laws import check
 
 from laneway.lanes.eoa.limits import RESETS_KEPT
+from laneway.lanes.eoa.rows import Slot
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
     CommandRefused,
@@ -12,7 +13,6 @@ from laneway.lanes.eoa.values import (
     IntentDropped,
     ModeChanged,
     NoncesReset,
-    Slot,
     SlotClaimed,
     SlotDropped,
     SlotFellOut,
@@ -143,7 +143,7 @@ def test_what_is_offered_again_by_time_says_when_and_why() -> None:
     take(world, 1)
     world.apply([AttemptReoffered(1, 1)])
     assert world.lane.slots[1].tried_ms == 1_000_000
-    world.apply([AttemptReoffered(1, 1, 1_000_777, "why")])
+    world.apply([AttemptReoffered(1, 1, at_ms=1_000_777, reason="why")])
     assert (world.lane.slots[1].tried_ms, world.lane.slots[1].wait_reason) == (1_000_777, "why")
     assert world.lane.attempts[1][1].taken == ()
 

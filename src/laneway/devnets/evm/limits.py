@@ -3,6 +3,9 @@
 BLOCK_GAS_MAX = 30_000_000
 """Anvil's default: 1,428 transfers."""
 
+BLOCK_GAS_MIN = 5_000
+"""The protocol's own least; the base fee's rule divides by half of it."""
+
 BASE_FEE_WEI_FIRST = 1_000_000_000
 """EIP-1559's initial base fee, which anvil has as well."""
 
@@ -24,3 +27,44 @@ SIZE_BYTES_GETH = 131_072
 
 REVERT_GAS = 6
 """PUSH1, PUSH1, REVERT: what the shortest code that reverts uses."""
+
+BALANCE_WEI_DEV = 10_000 * 10**18
+"""What anvil gives each of its accounts."""
+
+PORT_DEFAULT = 8_545
+"""Where every tool looks for a node on this machine."""
+
+BODY_BYTES_MAX = 4 << 20
+"""Twice what the adapter puts into one request; anvil takes 2 MiB, geth 5 MB."""
+
+BATCH_COUNT_MAX = 1_000
+"""Calls of one request, as geth bounds them. Anvil has no bound."""
+
+OPENINGS_COUNT_MAX = 10_000
+"""Brackets and braces of one request: five for each call of the longest batch, and then some. Some
+libraries raise Python's recursion limit, and under it the decoder would overflow the stack on a
+deeper nesting (seen at 30,000)."""
+
+SOCKETS_COUNT_MAX = 256
+"""WebSockets at once: more than a fleet of demos has, fewer than a process has files."""
+
+SUBSCRIPTIONS_COUNT_MAX = 16
+"""Of one connection; there is one kind."""
+
+OUTGOING_COUNT_MAX = 4_096
+"""Messages that wait for one reader: an hour of blocks. Who is slower is cut off."""
+
+SHUTDOWN_S = 1.0
+"""No call takes longer than its computation, so nobody is worth waiting for."""
+
+MINE_COUNT_MAX = 1_000
+"""Blocks of one call: the loop stands still while they are made, and each is told."""
+
+REORG_BLOCKS_MAX = 1_000
+"""As deep as one call can mine; chains reorganise by a few."""
+
+BLOCK_MS_MAX = 3_600_000
+"""A chain that is slower than that is one that mines when it is told to."""
+
+FEE_HISTORY_BLOCKS_MAX = 1_024
+"""As geth bounds it."""

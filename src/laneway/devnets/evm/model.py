@@ -58,6 +58,8 @@ class Receipt(Struct, frozen=True):
     succeeded: bool
     gas_used: int
     price_wei: int
+    gas_total: int
+    """Of its block, up to and with this one."""
 
 
 class Found(Struct, frozen=True):
@@ -157,20 +159,26 @@ class EvmChain:
         *,
         blocks: Sequence[Sequence[bytes]] | None = None,
         returns: bool | None = None,
+        strict: bool = True,
     ) -> tuple[Block, ...]:
         """Take the last blocks away and put others there, which hold these transactions.
 
         Without `blocks` as many empty ones are made, so that the height stays. `returns` says
-        whether what was taken away goes back into the pools, else the rules do.
+        whether what was taken away goes back into the pools, else the rules do. What cannot be
+        executed is the caller's mistake, or, if not `strict`, left out, as anvil has it.
+        InvalidTransaction comes before anything has changed.
         """
         assert 0 < depth < len(self._chain)
+        empty: Sequence[Sequence[bytes]] = [()] * depth
+        given = empty if blocks is None else blocks
+        wanted = [[self._known(raw) for raw in raws] for raws in given]
         gone = tuple(self._chain[-depth:])
         del self._chain[-depth:]
-        for raws in [()] * depth if blocks is None else blocks:
+        for held in wanted:
             work = self._work()
-            for raw in raws:
-                ran = work.run(self._known(raw))
-                assert ran, "a block holds only what can be executed on its parent"
+            for sent in held:
+                ran = work.run(sent)
+                assert ran or not strict, "a block holds only what can be executed on its parent"
             self._write(work, now_ms)
         self._show()
         if self.rules.returns_reorged if returns is None else returns:
@@ -238,6 +246,20 @@ class EvmChain:
         """The block of this number as a node sees it."""
         return self._ancestor(self._nodes[node].head, number)
 
+    def block_by_hash(self, node: int, digest: bytes) -> Block | None:
+        """The block of this hash, if the node's own chain holds it."""
+        block = self._blocks.get(digest)
+        if block is None or self.block(node, block.number) is not block:
+            return None
+        return block
+
+    def parent(self, block: Block) -> Block:
+        return self._blocks[block.parent]
+
+    def account(self, block: Block, address: bytes) -> Account:
+        """How an account stood behind a block."""
+        return self._states[block.hash].get(address, NOBODY)
+
     def receipt(self, node: int, digest: bytes) -> Receipt | None:
         """Where a transaction was mined, if the node's own chain holds it."""
         for receipt in self._receipts.get(digest, ()):
@@ -277,6 +299,18 @@ class EvmChain:
             tuple(sent for sent in held if sent.hash in pending),
             tuple(sent for sent in held if sent.hash not in pending),
         )
+
+    def has_ready(self, node: int) -> bool:
+        """Whether a block that were made now might hold something."""
+        seen = self._nodes[node]
+        return any(
+            seen.pool.ready(sender, self._account(seen, sender).nonce)
+            for sender in seen.pool.senders()
+        )
+
+    def newest(self) -> Block:
+        """The chain's last block, whoever has seen it."""
+        return self._chain[-1]
 
     def history(self) -> tuple[Block, ...]:
         """The chain as it is now, from block 0."""
@@ -370,7 +404,9 @@ class EvmChain:
         block = self._block(parent, work, hashes, now_ms)
         self._states[block.hash] = work.accounts
         self._chain.append(block)
+        gas_total = 0
         for index, (sent, gas_used, succeeded) in enumerate(work.done):
+            gas_total += gas_used
             receipt = Receipt(
                 hash=sent.hash,
                 block=block.hash,
@@ -379,6 +415,7 @@ class EvmChain:
                 succeeded=succeeded,
                 gas_used=gas_used,
                 price_wei=price_wei(sent.transaction, block.base_fee_wei),
+                gas_total=gas_total,
             )
             self._receipts.setdefault(sent.hash, []).append(receipt)
             self._spent.setdefault((sent.sender, sent.transaction.nonce), {})[sent.hash] = None

@@ -7,17 +7,15 @@ from laneway.core import records
 from laneway.core.units import value
 from laneway.lanes.eoa.fees import NO_FEE, Fee, bumped, fresh
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.values import (
-    Attempt,
     AttemptReoffered,
     Effect,
     LookAtChain,
     Made,
     MakeAttempt,
-    Purpose,
     Record,
     SendAttempt,
-    Slot,
 )
 
 Decision: TypeAlias = records.Decision[Record, Effect]
@@ -39,12 +37,13 @@ def market(lane: EoaLane) -> Fee:
 
 
 def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
-    """The payload of an intent that was just offered is not in the lane yet."""
+    """The payload of an intent that was just offered, or replaced, is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
         payload = b""
     elif payload is None:
         assert slot.intent is not None
-        payload = lane.intents[slot.intent].payload
+        content = lane.contents.get(slot.intent)
+        payload = lane.intents[slot.intent].payload if content is None else content.payload
     floor, last = slot.floor, lane.last(slot.id)
     if last is not None and floor != NO_FEE:
         # By what the market asks now: one that was parked in a storm is made cheaper behind it.
@@ -66,7 +65,10 @@ def reoffer(
     slot, number = attempt.slot, attempt.number
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
     effect = SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
-    return AttemptReoffered(slot, number, at_ms, reason), effect
+    record = AttemptReoffered(
+        slot, number, lane.slots[slot].intent, attempt.hash, at_ms=at_ms, reason=reason
+    )
+    return record, effect
 
 
 def look(lane: EoaLane) -> LookAtChain:

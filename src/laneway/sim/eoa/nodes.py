@@ -19,6 +19,7 @@ from laneway.devnets.evm.model import Accepted
 from laneway.devnets.evm.model import Receipt as Mined
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
@@ -31,7 +32,6 @@ from laneway.lanes.eoa.values import (
     NonceProven,
     NotMade,
     ProveNonce,
-    Purpose,
     ReadFailed,
     Receipt,
     SendAttempt,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Status
+from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
@@ -14,10 +15,8 @@ from laneway.lanes.eoa.values import (
     HeadMoved,
     MakingDelayed,
     NoncesReset,
-    Purpose,
     Record,
     ResendPlanned,
-    Slot,
     SlotClaimed,
     SlotDropped,
     SlotFellOut,

@@ -1,0 +1,77 @@
+"""Laws of the devnet as a command: it says where it is and who has money, and ends when told to."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+
+import pytest
+from aiohttp import ClientSession
+from msgspec import json
+
+from laneway.cli.app import run
+from laneway.devnets.evm.accounts import DEV_ACCOUNTS
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--port", "70000"], ["--block-ms", "-1"], ["--chain-id", "0"]]
+)
+def test_a_bad_option_is_a_mistake_of_usage(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["devnet", "evm", *arguments]) == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("as_json", [False, True])
+def test_it_serves_until_it_is_told_to_end(as_json: bool) -> None:
+    command = [sys.executable, "-m", "laneway", "devnet", "evm", "--port", "0"]
+    command += ["--block-ms", "20", "--chain-id", "7"] + ["--json"] * as_json
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        if as_json:
+            place = json.decode(line)
+            url, shown = place["url"], line
+            assert place["chain_id"] == 7
+        else:
+            url = line.split()[2].rstrip(",")
+            shown = "".join(child.stdout.readline() for _ in range(1 + len(DEV_ACCOUNTS)))
+        for account in DEV_ACCOUNTS:
+            assert account.address.hex() in shown
+            assert account.secret.hex() in shown
+
+        async def ask(method: str) -> str:
+            body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": []}
+            async with ClientSession() as session, session.post(url, json=body) as response:
+                return str(json.decode(await response.read())["result"])
+
+        async def story() -> None:
+            assert await ask("eth_chainId") == "0x7"
+            async with asyncio.timeout(20):
+                while await ask("eth_blockNumber") == "0x0":
+                    await asyncio.sleep(0.005)
+
+        asyncio.run(story())
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == 0
+    finally:
+        child.kill()
+        child.communicate()
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_one_line() -> None:
+    command = [sys.executable, "-m", "laneway", "devnet", "evm", "--json", "--port"]
+    with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True) as first:
+        try:
+            assert first.stdout is not None
+            port = json.decode(first.stdout.readline())["url"].rpartition(":")[2]
+            second = subprocess.run([*command, port], capture_output=True, text=True, check=False)
+            assert second.returncode == 1
+            assert second.stderr.count("\n") == 1
+            assert "in use" in second.stderr
+        finally:
+            first.kill()

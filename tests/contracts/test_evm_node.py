@@ -1,0 +1,232 @@
+"""The model answers as anvil does: the same calls, the same words, the same shapes.
+
+The suite beside this one asks both through the adapter. Here they are asked word by word, past
+every adapter, and their answers are laid side by side.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+from tests.anvil import GWEI, KEYS, Said, address, signed
+from tests.evm_worlds import WORLDS, World
+
+from laneway.devnets.evm.given import RpcRefused
+
+pytestmark = pytest.mark.slow
+
+SENDER = "0x" + address().hex()
+OTHER = "0x" + address(KEYS[1]).hex()
+BARE = "0x" + "11" * 20
+SEND = "eth_sendRawTransaction"
+
+CHOSEN_BY_THE_CHAIN = {
+    # Hashes are of other contents, times are of the machine, roots and sizes are not modelled.
+    "hash", "blockHash", "parentHash", "timestamp", "blockTimestamp", "stateRoot", "mixHash",
+    "transactionsRoot", "receiptsRoot", "size",
+}  # fmt: skip
+ONLY_ANVILS = {
+    # Of later forks than these transfers need.
+    "requestsHash", "blobGasPrice", "baseFeePerBlobGas", "blobGasUsedRatio",
+}  # fmt: skip
+
+
+def raw(nonce: int, **fields: Any) -> str:
+    return "0x" + signed(nonce, **fields)[0].hex()
+
+
+def digest(nonce: int, **fields: Any) -> str:
+    return "0x" + signed(nonce, **fields)[1].hex()
+
+
+def told(name: str, story: Callable[[World], Coroutine[Any, Any, Any]]) -> Any:
+    async def run() -> Any:
+        async with WORLDS[name]() as world:
+            return await story(world)
+
+    return asyncio.run(run())
+
+
+def same(value: Any) -> Any:
+    """An answer without what each chain chooses for itself; what is there stays there."""
+    if isinstance(value, list):
+        return [same(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: "chosen" if key in CHOSEN_BY_THE_CHAIN and item is not None else same(item)
+        for key, item in value.items()
+        if key not in ONLY_ANVILS
+    }
+
+
+def answer(world: World, method: str, *params: object) -> Any:
+    """The result, or code and words of the no."""
+    try:
+        return same(world.say(method, *params))
+    except (Said, RpcRefused) as no:
+        return no.code, no.message
+
+
+@pytest.mark.parametrize("name", list(WORLDS))
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, (-32003, "transaction already imported")),
+        ({"value": 2}, (-32003, "replacement transaction underpriced")),
+        (
+            {"maxPriorityFeePerGas": 8 * GWEI},
+            (-32003, "replacement transaction underpriced"),
+        ),
+        ({"nonce": 0}, (-32003, "nonce too low")),
+        ({"value": 10**30}, (-32003, "Insufficient funds for gas * price + value")),
+        ({"gas": 20_000}, (-32000, "intrinsic gas too low")),
+        (
+            {"gas": 10**9},
+            (-32000, "intrinsic gas too high -- tx.gas_limit > env.block.gas_limit"),
+        ),
+        (
+            {"maxFeePerGas": 10, "maxPriorityFeePerGas": 1},
+            (-32003, "max fee per gas less than block base fee"),
+        ),
+        (
+            {"maxPriorityFeePerGas": 200 * GWEI},
+            (-32003, "max priority fee per gas higher than max fee per gas"),
+        ),
+        ({"chainId": 1}, (-32003, "invalid chain id for signer")),
+    ],
+)
+def test_a_no_has_this_code_and_these_words(
+    name: str, fields: dict[str, Any], words: tuple[int, str]
+) -> None:
+    async def story(world: World) -> None:
+        world.say(SEND, raw(0))
+        world.mine()
+        world.say(SEND, raw(1))
+        assert world.refusal(SEND, raw(**{"nonce": 1, **fields})) == words
+
+    told(name, story)
+
+
+@pytest.mark.parametrize("name", list(WORLDS))
+@pytest.mark.parametrize(
+    ("method", "params", "words"),
+    [
+        (SEND, ["0x02deadbeef"], (-32602, "Failed to decode transaction")),
+        (SEND, ["0x"], (-32602, "Empty transaction data")),
+        ("eth_mineGold", [], (-32601, "Method not found")),
+        ("txpool_contentFrom", [SENDER], (-32601, "Method not found")),
+        ("eth_subscribe", ["newHeads"], (-32601, "Method not found")),
+        ("eth_getBalance", ["0x12", "latest"], (-32602, "invalid string length")),
+        ("eth_getBalance", [SENDER, "nonsense"], (-32602, "hex string without 0x prefix")),
+        ("eth_getBlockByNumber", ["0xzz", False], (-32602, "invalid digit found in string")),
+        (
+            "eth_getBalance",
+            [SENDER, "0x5"],
+            (-32602, "BlockOutOfRangeError: block height is 0 but requested was 5"),
+        ),
+        (
+            "eth_getTransactionCount",
+            [SENDER, {"blockHash": "0x" + "11" * 32}],
+            (-32001, "Resource not found"),
+        ),
+        (
+            "anvil_reorg",
+            [9, []],
+            (
+                -32602,
+                "Reorg depth must not exceed current chain height: current height 0, depth 9",
+            ),
+        ),
+        (
+            "anvil_rollback",
+            [9],
+            (
+                -32602,
+                "Rollback depth must not exceed current chain height: current height 0, depth 9",
+            ),
+        ),
+        ("evm_setIntervalMining", [0.5], (-32602, "invalid number")),
+    ],
+)
+def test_a_wrong_call_is_refused_in_these_words(
+    name: str, method: str, params: list[object], words: tuple[int, str]
+) -> None:
+    async def story(world: World) -> None:
+        assert world.refusal(method, *params) == words
+
+    told(name, story)
+
+
+READS: list[tuple[str, Any]] = [
+    ("eth_chainId", []),
+    ("net_version", []),
+    ("net_listening", []),
+    ("eth_syncing", []),
+    ("eth_accounts", []),
+    ("eth_blockNumber", []),
+    ("eth_gasPrice", []),
+    ("eth_maxPriorityFeePerGas", []),
+    ("eth_blobBaseFee", []),
+    ("txpool_status", []),
+    ("eth_getBlockByNumber", ["latest", False]),
+    ("eth_getBlockByNumber", ["latest", True]),
+    ("eth_getBlockByNumber", ["0x1", False]),
+    ("eth_getBlockByNumber", ["0x63", False]),
+    ("eth_getBlockByHash", ["0x" + "00" * 32, False]),
+    ("eth_getBlockReceipts", ["0x1"]),
+    ("eth_getBlockReceipts", ["latest"]),
+    *(
+        (method, [made])
+        for method in ("eth_getTransactionByHash", "eth_getTransactionReceipt")
+        for made in (digest(0), digest(1), digest(2), digest(9))
+    ),
+    *(("eth_getTransactionBySenderAndNonce", [SENDER, hex(nonce)]) for nonce in (0, 3, 4, 5, 9)),
+    *(
+        (method, [who, tag])
+        for method in ("eth_getTransactionCount", "eth_getBalance")
+        for who in (SENDER, OTHER, BARE)
+        for tag in ("latest", "earliest", "0x0", "0x1", {"blockNumber": "0x1"})
+    ),
+    ("eth_getTransactionCount", [SENDER, "pending"]),
+    ("eth_getCode", [SENDER, "latest"]),
+    ("eth_getCode", ["0x" + "22" * 20, "latest"]),
+    ("eth_estimateGas", [{"from": SENDER, "to": BARE, "value": "0x1"}]),
+    ("eth_estimateGas", [{"from": SENDER, "to": BARE, "value": hex(10**30)}]),
+    ("eth_estimateGas", [{"from": SENDER, "to": BARE, "input": "0x00ff00"}]),
+    ("eth_estimateGas", [{"from": SENDER, "to": "0x" + "22" * 20}]),
+    ("eth_call", [{"from": SENDER, "to": BARE}, "latest"]),
+    ("eth_call", [{"from": SENDER, "to": "0x" + "22" * 20}, "latest"]),
+    ("eth_feeHistory", ["0x2", "latest", [50]]),
+    ("eth_feeHistory", [2, "latest"]),
+]
+
+
+async def story_of_reads(world: World) -> list[Any]:
+    """Three types mined in two blocks, one that waits, one behind a gap, one that reverts."""
+    legacy = {"gasPrice": 10 * GWEI, "maxFeePerGas": None, "maxPriorityFeePerGas": None}
+    world.set_code(b"\x22" * 20, bytes.fromhex("60006000fd"))
+    # Anvil's first block does not follow the rule of the base fee, so it is given.
+    world.set_base_fee(2 * GWEI)
+    world.say(SEND, raw(0))
+    world.mine()
+    world.say(SEND, raw(1, **legacy))
+    world.say(SEND, raw(2, accessList=[{"address": BARE, "storageKeys": []}], gas=50_000))
+    world.say(SEND, raw(3, to="0x" + "22" * 20, gas=100_000))
+    # First in both orders: anvil goes by the highest fee, the model by the tip that is paid.
+    world.say(SEND, raw(0, key=KEYS[1], value=5, maxPriorityFeePerGas=9 * GWEI))
+    world.mine()
+    world.say(SEND, raw(4))
+    world.say(SEND, raw(9))
+    return [answer(world, method, *params) for method, params in READS]
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, list[Any]]:
+    return {name: told(name, story_of_reads) for name in WORLDS}
+
+
+@pytest.mark.parametrize("place", range(len(READS)), ids=lambda place: READS[place][0])
+def test_the_model_answers_as_anvil_does(answers: dict[str, list[Any]], place: int) -> None:
+    assert answers["model"][place] == answers["anvil"][place]
