@@ -15,6 +15,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.rows import START, Command, HeadWrite, Lease, Touch, Touched, Write
 from laneway.core.units import amount
 from laneway.evm import envelope
+from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.lanes.eoa.fees import Fee
@@ -90,9 +91,9 @@ class Recorder(stage.World):
         head = self.kind.head(self.lane, self.kind.deadline(self.lane))
         self.steps.append(Write(head, tuple(self._touched), (), self.now_ms, b"feed"))
 
-    def tell(self, verb: str, row: IntentRow | None = None) -> None:
+    def tell(self, verb: str, row: IntentRow | None = None, content: str = "") -> None:
         self.steps.append(Command(1, LANE, verb, self.now_ms, "why", "ann"))
-        super().tell(verb, row)
+        super().tell(verb, row, content)
 
 
 def recorded(seed: int, *, intents: int = 12, steps: int = 300) -> list[Step]:
@@ -238,7 +239,18 @@ class Life:
         )
         block_hash = bytes([self.block]) * 32
         await self.post(
-            ChainRead(self.now_ms, latest, latest, 10**20, 100, 1, self.block, block_hash, receipts)
+            ChainRead(
+                self.now_ms,
+                self.lane.head.block_hash,
+                latest,
+                latest,
+                10**20,
+                100,
+                1,
+                self.block,
+                block_hash,
+                receipts,
+            )  # fmt: skip
         )
 
     async def begin(self, count: int) -> None:
@@ -253,7 +265,7 @@ class Life:
         drafted = envelope.draft(
             DynamicFeeTransaction(CHAIN, effect.nonce, tip, cap, 21_000, PAYEE, effect.number)
         )
-        made = envelope.seal(drafted, KEY.sign(drafted.digest))
+        made = envelope.seal(drafted, KEY.sign(keccak(drafted.payload)))
         return Made(
             *(effect.slot, effect.number, made.raw, made.hash, Fee(cap, tip), 21_000, cap * 21_000)
         )

@@ -22,7 +22,7 @@ from laneway.core.rows import HeadWrite, Index, Lease, RowPut, Table, Touch, Wri
 from laneway.lanes.eoa.lane import FREE, RAW, encode, passed
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.ranges import Ranges
-from laneway.lanes.eoa.values import Attempt, EoaHead, Purpose, Slot
+from laneway.lanes.eoa.rows import Attempt, EoaHead, Purpose, Slot
 from laneway.ports import Commit
 from laneway.stores.redis.engine_core import Found, Layout, Out, understood
 from laneway.stores.redis.letter import Say

@@ -13,8 +13,14 @@ from msgspec import Struct
 
 from laneway.core.ids import IntentId
 from laneway.core.rows import Result, RowKey, RowPut, Rows, Table, Write
-from laneway.lanes.eoa.lane import FREE, RAW, decode_attempt, decode_head, decode_slot
-from laneway.lanes.eoa.values import Attempt, EoaHead
+from laneway.lanes.eoa.lane import (
+    FREE,
+    RAW,
+    decode_attempt,
+    decode_head,
+    decode_history,
+)
+from laneway.lanes.eoa.rows import Attempt, EoaHead
 from laneway.stores.redis.letter_keys import Account
 from laneway.stores.redis.letter_words import (
     Shot,
@@ -172,7 +178,7 @@ class LetterView:
         elif row.table == Table.AUX:
             if row.key.startswith(RAW):
                 self._raws[row.key.removeprefix(RAW)] = row.body
-            else:
+            elif row.key.startswith(FREE):
                 self._set_range(int(row.key.removeprefix(FREE)), decode_end(row.body))
 
     def _drop(self, row: RowKey) -> None:
@@ -190,7 +196,7 @@ class LetterView:
         elif row.table == Table.AUX:
             if row.key.startswith(RAW):
                 self._raws.pop(row.key.removeprefix(RAW), None)
-            else:
+            elif row.key.startswith(FREE):
                 self._set_range(int(row.key.removeprefix(FREE)), None)
 
     def _set_range(self, start: int, end: int | None) -> None:
@@ -201,15 +207,15 @@ class LetterView:
             self._free[start] = end
 
     def _end(self, result: Result) -> None:
-        """A final answer comes before its slot goes."""
+        """A final answer, with the slot as it ended."""
         self._ended.append(result)
-        number = self._slot_of.get(result.intent)
-        if number is None:
+        if not result.history:
             return
-        slot = decode_slot(self._slots[number].body)
-        if slot.seen is not None:
-            attempt = self._tries[number][slot.seen.attempt]
-            self._receipts[result.intent] = receipt_told(self.account, slot, attempt)
+        ended = decode_history(result.history)
+        seen = ended.slot.seen
+        if seen is not None:
+            attempt = next(one for one in ended.attempts if one.number == seen.attempt)
+            self._receipts[result.intent] = receipt_told(self.account, ended.slot, attempt)
 
     # What they show.
 

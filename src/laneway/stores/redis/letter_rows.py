@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from laneway.core.rows import Table
 from laneway.lanes.eoa.lane import FREE, RAW, decode_attempt, decode_head, decode_slot
-from laneway.lanes.eoa.values import Attempt, Slot
+from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.stores.redis.cells import LaneRows
 from laneway.stores.redis.letter import BORROWED, PENDING, SUBMITTED, decode_end, place_of
 from laneway.stores.redis.letter_keys import QUEUE, Account

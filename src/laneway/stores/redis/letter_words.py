@@ -7,7 +7,7 @@ from laneway.core.intent import Arrival, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.core.units import value
-from laneway.lanes.eoa.values import Attempt, Health, Purpose, Slot
+from laneway.lanes.eoa.rows import Attempt, Health, Purpose, Slot
 from laneway.ports import EvmRequest
 from laneway.stores.redis.letter_keys import Account
 
