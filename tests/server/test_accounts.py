@@ -52,6 +52,7 @@ async def running(
     node: Anvil, folder: Path, chain: str = "", **flags: str
 ) -> AsyncIterator[tuple[Up, Client]]:
     """A server for the node's first account, which nobody else uses meanwhile."""
+    node.say("anvil_dropAllTransactions")
     key = folder / "hot.key"
     key.write_text(KEYS[0])
     key.chmod(0o600)

@@ -21,6 +21,7 @@ from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.values import AttemptsMade, CommandRefused, MakeAttempt, NotMade
 
 replace = msgspec.structs.replace
@@ -388,3 +389,21 @@ def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
         make_all(world)
     assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
     assert told(world, "cancel", row) == "", "its number can still be given to a no-op"
+
+
+def test_a_word_about_an_intent_names_one() -> None:
+    world = begun(1)
+    for verb in ("cancel", "bump", "replace"):
+        assert "names no intent" in told(world, verb)
+
+
+def test_a_number_has_only_so_many_attempts() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    row = first(world)
+    for _ in range(ATTEMPTS_MAX - 1):
+        assert told(world, "bump", row) == ""
+        make_all(world)
+    assert "32 attempts" in told(world, "bump", row)
+    assert "32 attempts" in told(world, "replace", row, "b")
