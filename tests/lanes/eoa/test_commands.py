@@ -21,7 +21,6 @@ from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX
-from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.values import AttemptsMade, CommandRefused, MakeAttempt, NotMade
 
 replace = msgspec.structs.replace
@@ -163,6 +162,18 @@ def test_what_is_final_is_not_made_final_again() -> None:
     (refusal,) = judge_command(world.lane, word, 0).records
     assert isinstance(refusal, CommandRefused)
     assert "no word" in refusal.reason
+
+
+def test_a_cancel_that_came_too_late_is_none() -> None:
+    """What landed decides, not what was wanted last."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    assert told(world, "cancel", first(world)) == ""
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
+    assert world.results[first(world).id].status == "confirmed"
 
 
 # Other content.
@@ -378,6 +389,7 @@ def test_a_word_on_an_intent_names_one() -> None:
     world = begun(1)
     assert told(world, "cancel") == "it names no intent"
     assert told(world, "bump") == "it names no intent"
+    assert told(world, "replace") == "it names no intent"
 
 
 def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
@@ -388,22 +400,5 @@ def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
         assert told(world, "bump", row) == ""
         make_all(world)
     assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
+    assert "attempts" in told(world, "replace", row, "b")
     assert told(world, "cancel", row) == "", "its number can still be given to a no-op"
-
-
-def test_a_word_about_an_intent_names_one() -> None:
-    world = begun(1)
-    for verb in ("cancel", "bump", "replace"):
-        assert "names no intent" in told(world, verb)
-
-
-def test_a_number_has_only_so_many_attempts() -> None:
-    world = begun(1)
-    make_all(world)
-    take(world, 1)
-    row = first(world)
-    for _ in range(ATTEMPTS_MAX - 1):
-        assert told(world, "bump", row) == ""
-        make_all(world)
-    assert "32 attempts" in told(world, "bump", row)
-    assert "32 attempts" in told(world, "replace", row, "b")
