@@ -31,6 +31,7 @@ from laneway.core.errors import (
     StoreFull,
     StoreRefused,
     StoreUnknown,
+    WebhookNotFound,
 )
 
 ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
@@ -135,3 +136,7 @@ def test_an_account_that_is_not_configured_says_so() -> None:
     assert isinstance(error, LaneNotFound)
     assert (error.lane, error.code) == ("evm:dev:cold", "lane_not_found")
     assert "no account evm:dev:cold is configured" in str(error)
+
+
+def test_a_webhook_that_is_not_configured_is_named() -> None:
+    assert WebhookNotFound("orders").webhook == "orders"

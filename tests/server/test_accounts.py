@@ -255,6 +255,12 @@ def test_a_bump_and_a_replacement_are_dearer_attempts_at_the_same_nonce(
             assert done["nonce"] == out["nonce"]
             mined = node.say("eth_getTransactionByHash", done["hash"])
             assert int(mined["value"], 16) == 9
+            trail = (await client.get(f"/v1/audit?lane={LANE}")).body["items"]
+            assert [(one["action"], one["outcome"]) for one in trail] == [
+                ("bump", "asked"), ("bump", "done"), ("replace", "asked"), ("replace", "done"),
+                ("replace", "asked"), ("replace", "refused"),
+            ]  # fmt: skip
+            assert {(one["tx"], one["reason"]) for one in trail} == {(intent, "a test")}
             # Every attempt's hash finds it.
             for one in tries:
                 found = await client.get(f"/v1/transactions/{one['hash']}")
