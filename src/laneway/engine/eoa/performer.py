@@ -34,7 +34,12 @@ from laneway.ports import Clock
 
 Permit = Callable[[], str | None]
 
-HOPELESS = (SendKind.OVERSIZED, SendKind.GAS_LIMIT)
+HOPELESS = (
+    SendKind.OVERSIZED,
+    SendKind.GAS_LIMIT,
+    SendKind.INTRINSIC_GAS,
+    SendKind.TIP_ABOVE_CAP,
+)
 """No other bytes for the same request fare better."""
 
 
