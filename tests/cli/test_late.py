@@ -54,7 +54,12 @@ def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
     calls: list[dict[str, object]] = []
     put(monkeypatch, "laneway.bench.contract", main=noted(calls, 0))
     assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
-    assert calls == [{"json": True, "quick": True, "out": Path("there")}]
+    put(monkeypatch, "laneway.bench.eoa", main=noted(calls, 0))
+    assert run(["bench", "eoa", "--only", "raw,viem", "--out", "there"]) == 0
+    assert calls == [
+        {"json": True, "quick": True, "out": Path("there")},
+        {"json": False, "quick": False, "out": Path("there"), "only": "raw,viem"},
+    ]
 
 
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])

@@ -5,15 +5,14 @@ from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt,
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Status
+from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import status
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BumpOrdered,
     FundsJudged,
-    Inclusion,
     NonceProven,
     ProveNonce,
-    Purpose,
     SendAttempt,
     SlotIncluded,
 )

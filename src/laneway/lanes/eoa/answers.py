@@ -4,23 +4,22 @@ from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
+from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, OUT_OF_FUNDS, PARKED, Decision, make, over_cap, said
 from laneway.lanes.eoa.values import (
-    Attempt,
     AttemptAnswered,
     AttemptSigned,
     Effect,
     FundsJudged,
     Made,
     MakingDelayed,
+    NoncesCrowded,
     NotMade,
     Offered,
-    Purpose,
     Record,
     ResendPlanned,
     SendAttempt,
     SendResult,
-    Slot,
     SlotDropped,
     SlotFellOut,
     SlotFreed,
@@ -52,9 +51,10 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 made_ms=now_ms,
                 silent=lane.settings.nodes,
                 raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
+                content=slot.content,
             )
             apart = b"" if attempt.raw else one.raw
-            records.append(AttemptSigned(attempt, apart, amount(one.cost)))
+            records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
             signed[slot.nonce] = (attempt, one.raw)
     return offer(lane, records, signed)
 
@@ -142,7 +142,7 @@ def fall_out(
         if isinstance(record, AttemptSigned)
     }
     decision = offer(lane, before, signed)
-    gone = SlotFellOut(slot.id, status, reason, now_ms)
+    gone = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
     assert lane.head.nonce_next is not None
     again: list[Effect] = []
     for nonce in range(slot.nonce + 1, lane.head.nonce_next):
@@ -159,6 +159,7 @@ def fall_out(
             purpose=above.purpose,
             attempt_next=above.attempt_next + 1,
             floor=above.floor,
+            content=above.content,
         )
         again.append(make(lane, moved))
     return said((*decision.records, gone), (*decision.effects, *again))
@@ -171,10 +172,32 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
         return [delayed, broke(lane)]
     if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
-        retake_ms = now_ms + settings.make_retry_ms
-        return [SlotDropped(slot.id, Status.REFUSED.value, one.reason, now_ms, retake_ms)]
+        return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
     tries = min(slot.make_tries, settings.make_tries_max)
     return [MakingDelayed(slot.id, now_ms + (settings.make_retry_ms << tries), one.reason)]
+
+
+def dropped(
+    lane: EoaLane,
+    slot: Slot,
+    status: str,
+    reason: str,
+    now_ms: int,
+    *,
+    retake_ms: int | None = None,
+    recycle: bool = True,
+) -> SlotDropped:
+    """A final answer without anything on chain."""
+    return SlotDropped(
+        slot=slot.id,
+        status=status,
+        reason=reason,
+        at_ms=now_ms,
+        retake_ms=now_ms + lane.settings.make_retry_ms if retake_ms is None else retake_ms,
+        recycle=recycle,
+        intent=slot.intent,
+        nonce=slot.nonce,
+    )
 
 
 def broke(lane: EoaLane) -> FundsJudged:
@@ -190,6 +213,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     records: list[Record] = []
     after: dict[tuple[int, int], Attempt] = {}
     hopeless: dict[int, str] = {}
+    first: dict[int, None] = {}
     poor = False
     doubtful = False
     for result in results:
@@ -198,7 +222,22 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         if attempt is None or result.node not in attempt.silent:
             continue
         word = proven(result, attempt)
-        records.append(AttemptAnswered(*place, result.node, word, result.reason))
+        intent = lane.slots[result.slot].intent
+        if word != "taken" or result.slot in lane.submitted or result.slot in first:
+            intent = None
+        else:
+            first[result.slot] = None
+        records.append(
+            AttemptAnswered(
+                slot=result.slot,
+                number=result.number,
+                node=result.node,
+                word=word,
+                reason=result.reason,
+                intent=intent,
+                hash=b"" if intent is None else attempt.hash,
+            )
+        )
         after[place] = answered(attempt, result.node, word)
         doubtful = doubtful or word == "silent"
         poor = poor or result.broke
@@ -206,8 +245,12 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             hopeless[result.slot] = result.reason
     if not records:
         return NOTHING
+    freed = 0
     for slot in dict.fromkeys(place[0] for place in after):
-        records += judge_dead(lane, slot, after, hopeless.get(slot), now_ms, poor=poor)
+        dead = judge_dead(lane, slot, after, hopeless.get(slot), now_ms, poor=poor)
+        freed += len(dead)
+        records += dead
+    records += crowded(lane, freed)
     if poor:
         records.append(broke(lane))
     if doubtful and lane.head.resend_ms is None:
@@ -268,7 +311,14 @@ def judge_dead(
     retake_ms = now_ms + (settings.funds_retry_ms if poor else settings.make_retry_ms)
     reason = hopeless or next((one.reason for one in tries if one.reason), "every node refused it")
     if slot.purpose == Purpose.CANCEL:
-        return [SlotDropped(number, Status.CANCELLED.value, "taken back", now_ms, retake_ms)]
+        word = Status.CANCELLED.value
+        return [dropped(lane, slot, word, "taken back", now_ms, retake_ms=retake_ms)]
     if slot.intent is None or hopeless is not None:
-        return [SlotDropped(number, Status.REFUSED.value, reason, now_ms, retake_ms)]
-    return [SlotFreed(number, retake_ms, reason)]
+        return [dropped(lane, slot, Status.REFUSED.value, reason, now_ms, retake_ms=retake_ms)]
+    return [SlotFreed(number, retake_ms, reason, intent=slot.intent, nonce=slot.nonce)]
+
+
+def crowded(lane: EoaLane, freed: int) -> list[Record]:
+    """Someone is told when free numbers become more than are allowed, and not again until then."""
+    bound, free = lane.settings.recycled_max, lane.free.count
+    return [NoncesCrowded(free + freed, bound)] if free <= bound < free + freed else []

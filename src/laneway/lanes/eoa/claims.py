@@ -4,15 +4,14 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
+from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, said
 from laneway.lanes.eoa.values import (
     Effect,
     IntentDropped,
     LookBegun,
     LookEnded,
-    Purpose,
     Record,
-    Slot,
     SlotClaimed,
 )
 
@@ -39,12 +38,20 @@ def wants(lane: EoaLane) -> int:
     if not is_running(lane) or lane.returned:
         return 0
     if lane.head.nonce_next is None:
-        return 0 if lane.head.looking else 1  # What is offered makes it read the account.
+        # What is offered makes it read the account.
+        return 0 if lane.head.looking or is_drained(lane) else 1
     if lane.free.count and lane.settings.recycled == "returned":
         return 0
     if lane.free.count > lane.settings.recycled_max:
         return 0
-    return min(CLAIMS_MAX, budget(lane))
+    wanted = min(CLAIMS_MAX, budget(lane))
+    return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
+
+
+def is_drained(lane: EoaLane) -> bool:
+    """Whether it was told to finish what it had, and that is done; no-ops are nobody's work."""
+    head = lane.head
+    return head.mode == "draining" and not head.drain_left and not lane.bound and not lane.returned
 
 
 class Numbers:
@@ -80,16 +87,19 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
     numbers = Numbers(lane)
     records: list[Record] = []
     effects: list[Effect] = []
+    draining = lane.head.mode == "draining"
     for intent in intents:
+        if draining and intent.seq > lane.head.drain_seq:
+            break
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expired(intent, now_ms, returned=False))
             continue
         if left == 0:
             break
         left -= 1
-        slot = slot_for(intent, numbers, now_ms)
+        slot = slot_for(lane, intent, numbers, now_ms)
         records.append(SlotClaimed(slot, returned=False))
-        effects.append(make(lane, slot, intent.payload))
+        effects.append(make(lane, slot, None if slot.content else intent.payload))
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 
@@ -121,9 +131,9 @@ def retake(lane: EoaLane, now_ms: int) -> Decision:
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expired(intent, now_ms, returned=True))
             continue
-        slot = slot_for(intent, numbers, now_ms)
+        slot = slot_for(lane, intent, numbers, now_ms)
         records.append(SlotClaimed(slot, returned=True))
-        effects.append(make(lane, slot, intent.payload))
+        effects.append(make(lane, slot))
     while numbers.has_free():
         slot = no_op(numbers, now_ms)
         records.append(SlotClaimed(slot, returned=False))
@@ -131,7 +141,8 @@ def retake(lane: EoaLane, now_ms: int) -> Decision:
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 
-def slot_for(intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
+def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
+    content = lane.contents.get(intent.id)
     return Slot(
         id=numbers.slot(),
         intent=intent.id,
@@ -140,6 +151,7 @@ def slot_for(intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
         size=intent.size(),
         nonce=numbers.take(),
         claimed_ms=now_ms,
+        content=0 if content is None else content.count,
     )
 
 

@@ -17,8 +17,8 @@ from laneway.core.rows import (
     taken,
 )
 from laneway.lanes.eoa.ranges import Ranges
+from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.values import Attempt, EoaHead, Slot
 
 replace = msgspec.structs.replace
 encode = msgspec.msgpack.Encoder().encode
@@ -27,8 +27,12 @@ decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_returned = msgspec.msgpack.Decoder(Returned).decode
 
-RAW, FREE = "raw/", "free/"
-"""Rows of bytes that were signed, and of free numbers: what changes stays small."""
+decode_content = msgspec.msgpack.Decoder(Content).decode
+decode_history = msgspec.msgpack.Decoder(History).decode
+
+RAW, FREE, CONTENT = "raw/", "free/", "content/"
+"""Rows of bytes that were signed, of free numbers, and of what replaces an intent's own content:
+what changes stays small."""
 
 
 class EoaLane:
@@ -51,12 +55,24 @@ class EoaLane:
         """Attempts that some node has not answered."""
         self.delayed: dict[int, None] = {}
         """Slots whose bytes are to be made again."""
+        self.submitted: dict[int, None] = {}
+        """Slots of which some node has an attempt."""
+        self.noops: dict[int, None] = {}
+        """Slots that no intent has."""
+        self.bound: dict[IntentId, int] = {}
+        """The slot of each intent that has a number."""
+        self.contents: dict[IntentId, Content] = {}
+        """What replaces the content of intents, whether they have a number or not."""
         self.returned: dict[IntentId, Returned] = {}
         self.free = Ranges()
         self.intents: dict[str, IntentRow] = {}
 
     def slot_at(self, nonce: int) -> Slot | None:
         found = self.nonces.get(nonce)
+        return None if found is None else self.slots[found]
+
+    def slot_of(self, intent: IntentId | None) -> Slot | None:
+        found = None if intent is None else self.bound.get(intent)
         return None if found is None else self.slots[found]
 
     def tries(self, slot: int) -> dict[int, Attempt]:
@@ -90,6 +106,9 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
                 assert row.table == Table.AUX
                 if row.key.startswith(RAW):
                     lane.raws[row.key.removeprefix(RAW)] = row.body
+                elif row.key.startswith(CONTENT):
+                    content = decode_content(row.body)
+                    lane.contents[content.intent] = content
                 else:
                     start = int(row.key.removeprefix(FREE))
                     lane.free.load(start, msgspec.msgpack.decode(row.body, type=int))
@@ -119,6 +138,10 @@ def index_slot(lane: EoaLane, slot: Slot) -> None:
         lane.delayed[slot.id] = None
     else:
         lane.delayed.pop(slot.id, None)
+    if slot.intent is None:
+        lane.noops[slot.id] = None
+    else:
+        lane.bound[slot.intent] = slot.id
 
 
 def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
@@ -129,6 +152,10 @@ def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
         lane.unsure[place] = None
     else:
         lane.unsure.pop(place, None)
+    if any(one.taken for one in lane.attempts[attempt.slot].values()):
+        lane.submitted[attempt.slot] = None
+    else:
+        lane.submitted.pop(attempt.slot, None)
 
 
 def put_slot(lane: EoaLane, slot: Slot) -> RowPut:
@@ -146,8 +173,20 @@ def put_raw(lane: EoaLane, attempt: Attempt, raw: bytes) -> RowPut:
     return RowPut(Table.AUX, RAW + attempt.key(), None, raw)
 
 
+def put_content(lane: EoaLane, content: Content) -> RowPut:
+    lane.contents[content.intent] = content
+    return RowPut(Table.AUX, CONTENT + content.intent, None, encode(content))
+
+
+def drop_content(lane: EoaLane, intent: IntentId) -> list[Touch]:
+    if lane.contents.pop(intent, None) is None:
+        return []
+    return [RowKey(Table.AUX, CONTENT + intent)]
+
+
 def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     gone: list[Touch] = []
+    lane.submitted.pop(slot, None)
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
         lane.unsure.pop((slot, attempt.number), None)
@@ -163,6 +202,10 @@ def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
     if lane.nonces.get(slot.nonce) == slot.id:
         del lane.nonces[slot.nonce]
     lane.delayed.pop(slot.id, None)
+    if slot.intent is None:
+        del lane.noops[slot.id]
+    else:
+        del lane.bound[slot.intent]
     return [RowKey(Table.SLOT, str(slot.id)), *drop_attempts(lane, slot.id)]
 
 

@@ -2,28 +2,27 @@
 
 from laneway.core.outcome import Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.answers import offer
+from laneway.lanes.eoa.answers import dropped, offer
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import PROOFS_MAX
+from laneway.lanes.eoa.report import Sightings, is_telling, report_of
+from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, Decision, said
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptReoffered,
     ChainRead,
+    CleanupDone,
     Effect,
     FundsJudged,
     HeadMoved,
-    Inclusion,
     LookEnded,
     NonceProven,
     ProofOrdered,
     ProveNonce,
-    Purpose,
     Receipt,
     Record,
     SendAttempt,
-    Slot,
-    SlotDropped,
     SlotFreed,
     SlotIncluded,
     SlotSettled,
@@ -55,11 +54,16 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         seen = {slot: fact for slot, fact in seen.items() if slot not in undone}
     elif (event.block, event.block_hash) != (head.block, head.block_hash):
         records.append(HeadMoved(event.block, event.block_hash))
+    doubled = 0
     for receipt in event.receipts:
         place = lane.hashes.get(receipt.hash)
-        if place is not None and place[0] not in seen:
-            seen[place[0]] = fact = included(receipt, place[1])
-            records.append(SlotIncluded(place[0], fact))
+        if place is None:
+            continue
+        if place[0] in seen:
+            doubled += seen[place[0]].attempt != place[1]
+            continue
+        seen[place[0]] = fact = included(receipt, place[1])
+        records.append(seen_at(lane.slots[place[0]], fact, receipt.hash))
     for number, fact in undone.items():
         if number not in seen:
             record, effect = reoffer(lane, number, fact.attempt)
@@ -67,7 +71,11 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
             effects.append(effect)
     settled = settle(lane, seen, event)
     records += settled
-    proofs = prove(lane, seen, event)
+    unknown = unseen(lane, seen, event)
+    report = report_of(lane, Sightings(event.now_ms, tuple(seen), settled, doubled, len(unknown)))
+    if is_telling(report):
+        records.append(CleanupDone(report))
+    proofs = [slot for slot in unknown if not slot.proving][:PROOFS_MAX]
     records += [ProofOrdered(slot.id, True) for slot in proofs]
     effects += [ProveNonce(slot.nonce, event.block) for slot in proofs]
     if head.nonce_next is not None:
@@ -84,8 +92,12 @@ def reoffer(lane: EoaLane, slot: int, number: int) -> tuple[AttemptReoffered, Se
     """The same bytes to everyone: a block that held them was taken back."""
     attempt = lane.attempts[slot][number]
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    raw = lane.raw(attempt)
-    return AttemptReoffered(slot, number), SendAttempt(slot, number, raw, nodes, again=True)
+    record = AttemptReoffered(slot, number, lane.slots[slot].intent, attempt.hash)
+    return record, SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
+
+
+def seen_at(slot: Slot, fact: Inclusion, mined: bytes) -> SlotIncluded:
+    return SlotIncluded(slot.id, fact, slot.intent, slot.nonce, mined)
 
 
 def included(receipt: Receipt, attempt: int) -> Inclusion:
@@ -115,27 +127,48 @@ def settle(
 
 
 def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled | SlotFreed:
-    purpose = lane.attempts[slot.id][fact.attempt].purpose
-    if purpose == Purpose.CANCEL:
-        return SlotSettled(slot.id, Status.CANCELLED.value, now_ms, "a no-op took its place")
-    if purpose == Purpose.NOOP and slot.intent is not None:
+    attempt = lane.attempts[slot.id][fact.attempt]
+    status, reason = Status.CONFIRMED if fact.ok else Status.REVERTED, landed(slot, attempt)
+    if attempt.purpose == Purpose.CANCEL:
+        status, reason = Status.CANCELLED, "a no-op took its place"
+    elif attempt.purpose == Purpose.NOOP and slot.intent is not None:
         # A no-op took the number so that others could go on: the intent is given another.
-        retake_ms = now_ms + lane.settings.make_retry_ms
-        return SlotFreed(slot.id, retake_ms, "a no-op took its place", recycle=False)
-    status = Status.CONFIRMED if fact.ok else Status.REVERTED
-    return SlotSettled(slot.id, status.value, now_ms)
+        reason = "a no-op took its place"
+        return freed(lane, slot, reason, now_ms)
+    return SlotSettled(
+        slot=slot.id,
+        status=status.value,
+        at_ms=now_ms,
+        reason=reason,
+        intent=slot.intent,
+        nonce=slot.nonce,
+        block=fact.block,
+        hash=attempt.hash,
+    )
 
 
-def prove(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:
+def landed(slot: Slot, attempt: Attempt) -> str:
+    """Which of its contents, where there was a choice."""
+    if slot.content == 0:
+        return ""
+    if attempt.content == 0:
+        return "its first content landed, not its replacement"
+    return f"its replacement {attempt.content} of {slot.content} landed"
+
+
+def freed(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotFreed:
+    """Its number is used up, and not by it."""
+    retake_ms = now_ms + lane.settings.make_retry_ms
+    return SlotFreed(slot.id, retake_ms, reason, False, slot.intent, slot.nonce)
+
+
+def unseen(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:
     """Numbers that the chain says are used, and none of our bytes was seen there."""
-    found: list[Slot] = []
-    for number in range(lane.head.low, event.latest):
-        slot = lane.slot_at(number)
-        if slot is not None and slot.id not in seen and not slot.proving:
-            found.append(slot)
-            if len(found) == PROOFS_MAX:
-                break
-    return found
+    return [
+        slot
+        for number in range(lane.head.low, event.latest)
+        if (slot := lane.slot_at(number)) is not None and slot.id not in seen
+    ]
 
 
 def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
@@ -149,19 +182,12 @@ def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
         return said([ProofOrdered(slot.id, False)])
     place = lane.hashes.get(receipt.hash)
     if place is not None and place[0] == slot.id:
-        return said([SlotIncluded(slot.id, included(receipt, place[1]))])
+        return said([seen_at(slot, included(receipt, place[1]), receipt.hash)])
     if receipt.block + lane.settings.finality_depth_blocks > lane.head.block:
         return said([ProofOrdered(slot.id, False)])
     reason = f"replaced by 0x{receipt.hash.hex()}"
-    retake_ms = event.now_ms + lane.settings.make_retry_ms
-    if slot.intent is None:
-        gone = SlotDropped(
-            slot.id, Status.REFUSED.value, reason, event.now_ms, retake_ms, recycle=False
-        )
-        return said([gone])
-    if slot.purpose == Purpose.CANCEL:
-        gone = SlotDropped(
-            slot.id, Status.CANCELLED.value, reason, event.now_ms, retake_ms, recycle=False
-        )
-        return said([gone])
-    return said([SlotFreed(slot.id, retake_ms, reason, recycle=False)])
+    if slot.intent is not None and slot.purpose != Purpose.CANCEL:
+        moved = CleanupReport(event.now_ms, moved_to_pending=1)
+        return said([freed(lane, slot, reason, event.now_ms), CleanupDone(moved)])
+    word = Status.REFUSED if slot.intent is None else Status.CANCELLED
+    return said([dropped(lane, slot, word.value, reason, event.now_ms, recycle=False)])

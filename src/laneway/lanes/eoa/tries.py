@@ -7,17 +7,8 @@ from laneway.core import records
 from laneway.core.units import value
 from laneway.lanes.eoa.fees import Fee, fresh
 from laneway.lanes.eoa.lane import EoaLane
-from laneway.lanes.eoa.values import (
-    Attempt,
-    Effect,
-    LookAtChain,
-    Made,
-    MakeAttempt,
-    Purpose,
-    Record,
-    SendAttempt,
-    Slot,
-)
+from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
+from laneway.lanes.eoa.values import Effect, LookAtChain, Made, MakeAttempt, Record, SendAttempt
 
 Decision: TypeAlias = records.Decision[Record, Effect]
 
@@ -36,12 +27,13 @@ def market(lane: EoaLane) -> Fee:
 
 
 def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
-    """The payload of an intent that was just offered is not in the lane yet."""
+    """The payload of an intent that was just offered, or replaced, is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
         payload = b""
     elif payload is None:
         assert slot.intent is not None
-        payload = lane.intents[slot.intent].payload
+        content = lane.contents.get(slot.intent)
+        payload = lane.intents[slot.intent].payload if content is None else content.payload
     return MakeAttempt(
         slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), slot.floor
     )
