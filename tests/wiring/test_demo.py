@@ -128,7 +128,7 @@ def test_accounts_pay_once_and_in_order_through_kills_and_lost_answers(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if name != "anvil":
-        monkeypatch.setattr(demo_node, "find_anvil", lambda: None)
+        monkeypatch.setattr(demo_node, "anvil_program", lambda: None)
     watcher, verdict = show(PAYING)
     assert verdict.is_right(), verdict
     assert watcher.accounts == ["payer1", "payer2", "payer3"]

@@ -11,7 +11,7 @@ from laneway.wire.hex import octets
 from laneway.wire.jsonrpc import RpcCall
 from laneway.wiring import demo_node
 from laneway.wiring.demo_naive import NaiveSender, pay_naively
-from laneway.wiring.demo_node import Node, NodeRefused, find_anvil, open_node
+from laneway.wiring.demo_node import Node, NodeRefused, open_node
 
 PAYEE = bytes.fromhex("22" * 20)
 
@@ -27,22 +27,6 @@ async def name_of(folder: Path) -> str:
     async with open_node(folder, 100) as node:
         await node.counts([octets(DEV_ACCOUNTS[0].address)])
         return node.name
-
-
-def test_an_anvil_beside_the_source_comes_before_one_on_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo_node, "CHECKOUT", tmp_path)
-    monkeypatch.setenv("PATH", "")
-    assert find_anvil() is None
-    (tmp_path / "bin").mkdir()
-    on_path = program(tmp_path / "bin", "exit 0")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert find_anvil() == on_path
-    folder = tmp_path / ".tools/node_modules/@foundry-rs/anvil-linux-amd64/bin"
-    folder.mkdir(parents=True)
-    beside = program(folder, "exit 0")
-    assert find_anvil() == beside
 
 
 @pytest.mark.slow
@@ -78,7 +62,7 @@ def test_an_anvil_that_does_not_start_is_named_and_not_needed(
     text: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = program(tmp_path, text)
-    monkeypatch.setattr(demo_node, "find_anvil", lambda: made)
+    monkeypatch.setattr(demo_node, "anvil_program", lambda: made)
     monkeypatch.setattr(demo_node, "ANVIL_START_S_MAX", 0.2)
     name = asyncio.run(name_of(tmp_path))
     assert name.startswith(f"laneway's devnet (for {made} {problem}")
@@ -89,7 +73,7 @@ def test_an_anvil_that_cannot_be_run_is_not_needed(
 ) -> None:
     made = tmp_path / "anvil"
     made.write_text("")
-    monkeypatch.setattr(demo_node, "find_anvil", lambda: str(made))
+    monkeypatch.setattr(demo_node, "anvil_program", lambda: str(made))
     name = asyncio.run(name_of(tmp_path))
     assert name == f"laneway's devnet (for {made} cannot be run: Permission denied)"
 
@@ -97,7 +81,7 @@ def test_an_anvil_that_cannot_be_run_is_not_needed(
 def test_a_question_that_a_node_refuses_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_node, "find_anvil", lambda: None)
+    monkeypatch.setattr(demo_node, "anvil_program", lambda: None)
 
     async def ask() -> None:
         async with open_node(tmp_path, 100) as node:
@@ -114,7 +98,7 @@ def test_a_question_that_a_node_refuses_is_told(
 def test_a_sender_that_reads_the_nonce_again_after_a_lost_answer_pays_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_node, "find_anvil", lambda: None)
+    monkeypatch.setattr(demo_node, "anvil_program", lambda: None)
 
     async def pay() -> list[tuple[int, int]]:
         async with open_node(tmp_path, 50) as node:
@@ -136,7 +120,7 @@ def test_a_sender_that_reads_the_nonce_again_after_a_lost_answer_pays_twice(
 def test_with_no_answer_lost_the_same_sender_pays_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_node, "find_anvil", lambda: None)
+    monkeypatch.setattr(demo_node, "anvil_program", lambda: None)
 
     async def pay() -> int:
         async with open_node(tmp_path, 50) as node:

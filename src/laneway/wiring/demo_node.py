@@ -5,7 +5,6 @@ Whoever asks it here asks past every adapter, for its answers judge what the ada
 
 import asyncio
 import re
-import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from msgspec import json
 
 from laneway.core.errors import ChainError, LanewayError
+from laneway.devnets.evm.anvil import anvil_program
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.wire.hex import quantity, read_octets, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcClient, RpcError
@@ -22,8 +22,6 @@ from laneway.wire.limits import RPC_BATCH_COUNT_MAX
 from laneway.wiring.limits import ANVIL_START_S_MAX, ANVIL_STOP_S_MAX, DEMO_CALL_MS_MAX
 
 CHAIN_ID = 31_337
-CHECKOUT = Path(__file__).parents[3]
-"""Of the source, if it runs from there; `make setup` installs an anvil beside it."""
 LISTENING = re.compile(rb"Listening on (127\.0\.0\.1:[0-9]+)")
 VERSION = re.compile(rb"^\s+([0-9]+\.[0-9]+\.[0-9]+) \(", re.MULTILINE)
 
@@ -97,11 +95,6 @@ class Node:
         await self._client.close()
 
 
-def find_anvil() -> str | None:
-    beside = sorted(CHECKOUT.glob(".tools/node_modules/@foundry-rs/anvil-*/bin/anvil"))
-    return str(beside[0]) if beside else shutil.which("anvil")
-
-
 @asynccontextmanager
 async def open_node(folder: Path, block_ms: int) -> AsyncIterator[Node]:
     """A chain that makes a block every `block_ms`; it is forgotten in the end."""
@@ -112,7 +105,7 @@ async def open_node(folder: Path, block_ms: int) -> AsyncIterator[Node]:
 
 
 async def chosen(stack: AsyncExitStack, folder: Path, block_ms: int) -> Node:
-    program = find_anvil()
+    program = anvil_program()
     if program is None:
         return await stack.enter_async_context(open_devnet(block_ms))
     try:
