@@ -205,32 +205,37 @@ def meaning(lane: Path, name: str) -> str:
 
 def configuration() -> str:
     from laneway.lanes.contract import ContractSettings
+    from laneway.lanes.eoa.settings import EoaSettings
     from laneway.wiring.schema import TABLES, Config
+    from laneway.wiring.schema_evm import AccountSection, EoaSection, NodeSection
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
     lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
+    shared = field_docs(EoaSettings) | field_docs(EoaSection)
+    behind = {"contract": field_docs(ContractSettings), "eoa": shared, "evm": shared}
     for section in msgspec.structs.fields(Config):
         kind, name = section.type, f"[{section.encode_name}]"
         if section.encode_name in TABLES:
             kind, name = get_args(kind)[0], f"[{name}]"
-        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
-            continue
-        lines += [
-            f"## `{name}`",
-            "",
-            "| key | default | meaning |",
-            "|---|---|---|",
-        ]
-        meanings = field_docs(kind)
-        if section.encode_name == "contract":
-            meanings = field_docs(ContractSettings)
-        for field in msgspec.structs.fields(kind):
-            default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
-            meaning = meanings.get(field.name, "").replace("\n", " ")
-            lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")
-        lines.append("")
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            lines += settings_table(name, kind, behind.get(section.encode_name, {}))
+        if section.encode_name == "evm":
+            lines += settings_table("[[evm.accounts]]", AccountSection, shared)
+            lines += settings_table("[[evm.nodes]]", NodeSection, {})
     return "\n".join(lines)
+
+
+def settings_table(name: str, kind: type[msgspec.Struct], behind: dict[str, str]) -> list[str]:
+    lines = [f"## `{name}`", "", "| key | default | meaning |", "|---|---|---|"]
+    meanings = behind | field_docs(kind)
+    for field in msgspec.structs.fields(kind):
+        default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
+        if field.default is msgspec.UNSET:
+            default = "as for all"
+        meaning = meanings.get(field.name, "").replace("\n", " ")
+        lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")
+    return [*lines, ""]
 
 
 def field_docs(kind: type) -> dict[str, str]:
