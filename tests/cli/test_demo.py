@@ -15,6 +15,7 @@ from rich.console import Console
 from laneway.cli.app import run
 from laneway.cli.demo_live import LiveView
 from laneway.cli.demo_plain import JsonView, PlainView
+from laneway.cli.demo_words import nonces_cell
 from laneway.wiring.demo_values import (
     Direct,
     Kill,
@@ -58,6 +59,20 @@ def workers_in(folder: Path) -> list[int]:
     return found
 
 
+def nodes_in(folder: Path) -> list[int]:
+    """The anvils that were started from this folder and still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                here = (entry / "cwd").readlink() == folder
+                if here and b"anvil" in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
 @pytest.mark.slow
 def test_it_kills_and_every_row_is_right(tmp_path: Path) -> None:
     ran = demo(tmp_path, "--once", *SMALL)
@@ -76,7 +91,7 @@ def test_it_kills_and_every_row_is_right(tmp_path: Path) -> None:
     assert "3 lost → 13 mined, 3 paid twice" in out
     assert "30/30 payments mined once on anvil 1." in out
     assert list(tmp_path.iterdir()) == []
-    assert workers_in(tmp_path) == []
+    assert workers_in(tmp_path) == nodes_in(tmp_path) == []
 
 
 @pytest.mark.slow
@@ -105,11 +120,11 @@ def test_it_stays_up_until_it_is_stopped(number: signal.Signals, tmp_path: Path)
     for line in ran.stdout:
         if line.startswith("  its log"):
             break
-    assert len(workers_in(tmp_path)) == 1
+    assert len(workers_in(tmp_path)) == len(nodes_in(tmp_path)) == 1
     ran.send_signal(number)
     out, err = ran.communicate(timeout=30)
     assert (ran.returncode, out, err) == (0, "", "")
-    assert workers_in(tmp_path) == []
+    assert workers_in(tmp_path) == nodes_in(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -128,7 +143,7 @@ def test_stopped_in_the_middle_it_cleans_up_and_says_so(tmp_path: Path) -> None:
     _, err = ran.communicate(timeout=30)
     assert ran.returncode == 130
     assert err == "laneway: interrupted before the verdict; the worker is gone\n"
-    assert workers_in(tmp_path) == []
+    assert workers_in(tmp_path) == nodes_in(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -213,6 +228,14 @@ def test_a_wrong_row_is_not_passed_over(draw: object) -> None:
     assert "payments NOT right: 1 of 2 mined once on anvil 1.7.1" in said
     assert "problem: it broke" in said
     assert "everything is kept in F" in said
+
+
+def test_an_account_that_used_no_nonce_has_none() -> None:
+    nothing = PaymentRow(
+        account="payer1", accepted=2, once=0, twice=0, lost=2, wrong=0, no_ops=0, nonces=0,
+        dense=True, in_order=False,
+    )  # fmt: skip
+    assert nonces_cell(nothing) == "none"
 
 
 def test_payments_are_counted_while_one_watches() -> None:

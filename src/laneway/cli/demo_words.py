@@ -1,6 +1,15 @@
 """The demo's sentences, said in the same words on a terminal and in a log."""
 
-from laneway.wiring.demo_values import Direct, Kill, Naive, Plan, Snapshot, Surroundings, Verdict
+from laneway.wiring.demo_values import (
+    Direct,
+    Kill,
+    Naive,
+    PaymentRow,
+    Plan,
+    Snapshot,
+    Surroundings,
+    Verdict,
+)
 
 HEAD = ("contract", "sent", "on chain", "duplicates", "conflicts", "gaps", "in order")
 PAYMENTS_HEAD = ("account", "accepted", "mined once", "twice", "lost", "nonces", "in order")
@@ -76,11 +85,17 @@ def payment_cells(verdict: Verdict) -> list[tuple[str, ...]]:
             str(row.once),
             str(row.twice),
             str(row.lost),
-            f"0–{row.nonces - 1} dense" if row.dense else "NOT dense",
+            nonces_cell(row),
             "yes" if row.in_order else "NO",
         )
         for row in verdict.payments
     ]
+
+
+def nonces_cell(row: PaymentRow) -> str:
+    if not row.nonces:
+        return "none"
+    return f"0–{row.nonces - 1} dense" if row.dense else "NOT dense"
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
