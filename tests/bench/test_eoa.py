@@ -19,12 +19,12 @@ from laneway.bench.eoa import (
     CPU_RATIOS,
     FULL,
     GOALS,
-    LINES,
     NEEDS,
     PARTS,
     PEERS,
     QUICK,
     RATIOS,
+    RAW,
     TRANSFER,
     Bench,
     Stalled,
@@ -98,7 +98,7 @@ def test_every_ratio_divides_two_who_run() -> None:
     for ours, theirs in (*RATIOS.values(), *CPU_RATIOS.values()):
         assert {ours, theirs} <= names
     assert set(FULL.jobs) == set(QUICK.jobs) == set(NEEDS) - set(PARTS)
-    assert {*LINES, *PEERS, "laneway_sqlite", "laneway_redis"} == set(FULL.jobs)
+    assert {*RAW, *PEERS, "laneway_sqlite", "laneway_redis"} == set(FULL.jobs)
 
 
 def test_a_full_run_means_something() -> None:

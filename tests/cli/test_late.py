@@ -42,11 +42,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, object]] = []
     put(monkeypatch, "laneway.sim.cli", main=noted(calls, 3))
-    assert run(["sim", "--seed", "7", "--layer", "S2", "--json"]) == 3
+    assert run(["sim", "--seed", "7", "--layer", "S2", "--kind", "eoa", "--json"]) == 3
     assert run(["sim"]) == 3
     assert calls == [
-        {"seed": 7, "seeds": 100, "layer": "s2", "json": True},
-        {"seed": None, "seeds": 100, "layer": "s1", "json": False},
+        {"seed": 7, "seeds": 100, "layer": "s2", "kind": "eoa", "json": True},
+        {"seed": None, "seeds": 100, "layer": "s1", "kind": "contract", "json": False},
     ]
 
 

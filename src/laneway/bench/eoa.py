@@ -50,6 +50,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "laneway_sqlite": ("anvil",),
     "laneway_redis": ("anvil", "redis"),
     "raw_1_line": ("anvil",),
+    "raw_no_receipts": ("anvil",),
     "viem": ("anvil", "node"),
     "ethers": ("anvil", "node"),
     "web3py": ("anvil", "peers"),
@@ -80,6 +81,7 @@ RATIOS = {
     "sqlite_vs_ethers_tps": ("laneway_sqlite", "ethers"),
     "sqlite_vs_web3py_tps": ("laneway_sqlite", "web3py_best"),
     "sqlite_vs_raw_1_line_tps": ("laneway_sqlite", "raw_1_line"),
+    "sqlite_vs_raw_no_receipts_tps": ("laneway_sqlite", "raw_no_receipts"),
     "raw_vs_viem_tps": ("raw", "viem"),
     "raw_vs_ethers_tps": ("raw", "ethers"),
     "raw_vs_web3py_tps": ("raw", "web3py_best"),
@@ -95,7 +97,13 @@ CPU_RATIOS = {
 }
 
 WEB3PY = ("web3py", "web3py_gather")
-LINES = {"raw": 2, "raw_1_line": 1}
+RAW = {
+    "raw": {"lines": 2, "receipts": 1},
+    "raw_1_line": {"lines": 1, "receipts": 1},
+    "raw_no_receipts": {"lines": 2, "receipts": 0},
+}
+"""How many connections each sends on, and whether it ends with its receipts in hand as everyone
+else does."""
 PEERS: dict[str, tuple[str, dict[str, int]]] = {
     "viem": ("viem_transfers.cjs", {"width": VIEM_WIDTH}),
     "ethers": ("ethers_transfers.cjs", {"width": ETHERS_WIDTH}),
@@ -127,6 +135,7 @@ FULL = Plan(
         "laneway_sqlite": 12_000,
         "laneway_redis": 12_000,
         "raw_1_line": 12_000,
+        "raw_no_receipts": 12_000,
         "viem": 3_000,
         "ethers": 1_500,
         "web3py": 1_500,
@@ -152,6 +161,7 @@ SECONDS = {
     "laneway_sqlite": 6.0,
     "laneway_redis": 8.0,
     "raw_1_line": 6.0,
+    "raw_no_receipts": 5.0,
     "viem": 7.0,
     "ethers": 10.0,
     "web3py": 9.0,
@@ -201,16 +211,16 @@ class Bench(Contest):
         return Sample(jobs, spent["seconds"], spent["cpu_s"])
 
     def _transfer(self, name: str, place: Path, node: Anvil) -> dict[str, float]:
-        """Wall and CPU time from the first signature until the last transfer is in a block."""
+        """Wall and CPU time from the first signature until the last receipt is in hand."""
         jobs = self.jobs[name]
         watched = Watchman(node, jobs, self)
         question = {**TRANSFER, "jobs": jobs, "key": KEY, "url": node.url(), "port": node.port}
         if name.startswith("laneway"):
             with self._engine(self._address(name, place), node) as engine:
                 return engine.ask({"do": "run", **question}, watched)
-        if name in LINES:
+        if name in RAW:
             with module("eoa_raw") as child:
-                return child.ask({**question, "lines": LINES[name]}, watched)
+                return child.ask({**question, **RAW[name]}, watched)
         script, more = PEERS[name]
         question |= {"chain_id": CHAIN_ID, "batch": BATCH, "poll_ms": PEER_POLL_MS, **more}
         with Child(self.guests.script(script)) as child:

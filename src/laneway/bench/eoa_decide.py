@@ -94,6 +94,7 @@ class Stage:
         self._post(
             ChainRead(
                 now_ms=self._now_ms,
+                since=self.lane.head.block_hash,
                 latest=self._mined,
                 preconfirmed=self._mined,
                 balance=10**22,

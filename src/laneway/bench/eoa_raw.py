@@ -2,7 +2,8 @@
 
 Transfers are signed a hundred at a time while the node reads those before. They leave in the order
 of their nonces, over two connections in turn: over one, half of the node waits for the other half.
-A third connection reads the hashes in each new block.
+A third connection reads the hashes in each new block, and the receipts of its own: without them
+nobody knows whether a transfer succeeded. `receipts: 0` leaves them out.
 Should it die, nobody knows what it sent: it keeps no record of anything.
 """
 
@@ -35,7 +36,16 @@ class BlockSaid(Struct, frozen=True):
     result: Block | None
 
 
+class Receipt(Struct, frozen=True):
+    status: str
+
+
+class ReceiptSaid(Struct, frozen=True):
+    result: Receipt | None
+
+
 decode_block = msgspec.json.Decoder(BlockSaid).decode
+decode_receipts = msgspec.json.Decoder(list[ReceiptSaid]).decode
 
 
 class Line:
@@ -81,6 +91,7 @@ class Sender:
         self._fee_wei_max: int = question["fee_wei_max"]
         self._tip_wei_max: int = question["tip_wei_max"]
         self._out: set[str] = set()
+        self._receipts: int = question["receipts"]
         self.jobs: int = question["jobs"]
         self.mined = 0
 
@@ -127,11 +138,23 @@ class Sender:
             if said is None:
                 await asyncio.sleep(BLOCK_POLL_S)
                 continue
-            for mined in said.transactions:
-                if mined in self._out:
-                    self._out.remove(mined)
-                    self.mined += 1
+            ours = [mined for mined in said.transactions if mined in self._out]
+            self._out.difference_update(ours)
+            if self._receipts:
+                await self._read_receipts(line, ours)
+            self.mined += len(ours)
             number += 1
+
+    async def _read_receipts(self, line: Line, ours: Sequence[str]) -> None:
+        for first in range(0, len(ours), BATCH):
+            body = ",".join(
+                f'{{"jsonrpc":"2.0","id":1,"method":"eth_getTransactionReceipt","params":["{mined}"]}}'
+                for mined in ours[first : first + BATCH]
+            )
+            line.write(f"[{body}]".encode())
+            for said in decode_receipts(await line.read()):
+                if said.result is None or said.result.status != "0x1":
+                    raise BenchFailed("a transfer failed, or has no receipt")
 
 
 async def taken(line: Line, asked: int) -> None:

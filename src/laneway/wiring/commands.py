@@ -3,12 +3,14 @@
 from hashlib import blake2b
 
 from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, LaneId, is_shown
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.rows import Command
 from laneway.engine.shell import Engine
 from laneway.ports import Clock, IntentView, Store
+from laneway.wire.evm import EvmPayload
 from laneway.wiring.arrivals import check_text, contract_lane
+from laneway.wiring.evm_request import decode, encoded, request_of
 
 
 class Commands:
@@ -19,7 +21,7 @@ class Commands:
         self.store = store
         self._clock = clock
 
-    def lane_of(self, text: str) -> LaneId:
+    def _lane_of(self, text: str) -> LaneId:
         """The lane that is meant: a contract by its name."""
         return contract_lane(text)
 
@@ -35,7 +37,7 @@ class Commands:
         """Take what waits now and nothing after (queue), or only what runs (running)."""
         if mode not in ("queue", "running"):
             raise BadRequest("mode", "a lane drains its 'queue' or only what is 'running'")
-        view = await self.store.lane(self.lane_of(contract))
+        view = await self.store.lane(self._lane_of(contract))
         seq = 0 if view is None else view.tail.seq_next - 1
         await self._tell(contract, "drain", reason=reason, by=by, word=mode, seq=seq)
 
@@ -52,12 +54,18 @@ class Commands:
         """Offer more for an account's transaction that is out, at the same nonce."""
         await self._tell_intent(intent, "bump", "", reason, by)
 
-    async def replace(self, intent: str, payload: bytes, *, reason: str = "", by: str = "") -> None:
-        """Other content for an account's transaction, at the same nonce; whichever lands decides.
-        `payload` is as its intent would keep it."""
+    async def replace(
+        self, intent: str, payload: EvmPayload, *, reason: str = "", by: str = ""
+    ) -> None:
+        """Other content for an account's transaction, at the same nonce; whichever lands
+        decides."""
+        view = await self._view(intent)
+        if view is None or not is_account(view.intent.lane):
+            raise IntentNotFound(intent)
+        content = encoded(request_of(payload, decode(view.intent.payload).trace))
         # Two words that differ are two words; the same one again is told once.
-        word = blake2b(payload, digest_size=16).hexdigest()
-        await self._tell_intent(intent, "replace", word, reason, by, payload)
+        word = blake2b(content, digest_size=16).hexdigest()
+        await self._tell_intent(intent, "replace", word, reason, by, content)
 
     async def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
         """Tell a halted lane what a person found out: executed, not_executed or skip."""
@@ -95,7 +103,7 @@ class Commands:
     ) -> None:
         command = Command(
             id=0,
-            lane=self.lane_of(contract),
+            lane=self._lane_of(contract),
             verb=verb,
             at_ms=self._clock.now_ms(),
             reason=checked("reason", reason),

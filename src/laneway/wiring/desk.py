@@ -18,7 +18,7 @@ from laneway.core.errors import (
     LaneNotFound,
     RetryUnfit,
 )
-from laneway.core.ids import IntentId, LaneId, is_account, is_shown, lane_id
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown, lane_id, lane_key
 from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
@@ -57,6 +57,7 @@ from laneway.wiring.commands import is_intent_id
 from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.evm_desk import EvmDesk, check_account
+from laneway.wiring.evm_request import request_of
 from laneway.wiring.evm_shown import EvmTeller
 from laneway.wiring.following import Following
 from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
@@ -213,29 +214,31 @@ class EngineDesk:
         return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
 
     async def bump(self, intent: str, word: Word) -> Action:
-        return await self._change(intent, "bump", b"", word)
+        return await self._change(intent, "bump", word)
 
     async def replace(self, intent: str, payload: EvmPayload, word: Word) -> Action:
-        row = await self._open(intent)
-        check_account(row.lane, "replace")
-        content = self._evm.replacement(row, payload)
-        return await self._change(intent, "replace", content, word)
+        request_of(payload)  # What is wrong with it is said before anything is noted.
+        return await self._change(intent, "replace", word, payload)
 
-    async def _change(self, intent: str, verb: str, content: bytes, word: Word) -> Action:
+    async def _change(
+        self, intent: str, verb: str, word: Word, payload: EvmPayload | None = None
+    ) -> Action:
         row = await self._open(intent)
         check_account(row.lane, verb)
         if word.dry_run:
             effect = self._evm.effect(verb, row)
             return await self._action(verb, "would", effect, row.lane, intent)
         asked = Entry(word.by, verb, row.lane, intent, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._changed, row, verb, content, word))
+        return await self.trail.acted(asked, partial(self._changed, row, verb, payload, word))
 
-    async def _changed(self, row: IntentRow, verb: str, content: bytes, word: Word) -> Action:
+    async def _changed(
+        self, row: IntentRow, verb: str, payload: EvmPayload | None, word: Word
+    ) -> Action:
         with self._following.watch(row.lane, verb, row.id) as heard:
-            if verb == "bump":
+            if payload is None:
                 await self._laneway.bump(row.id, reason=word.reason, by=word.by)
             else:
-                await self._laneway.replace(row.id, content, reason=word.reason, by=word.by)
+                await self._laneway.replace(row.id, payload, reason=word.reason, by=word.by)
             followed = await self._heard(row.lane, verb, heard)
         effect = "the lane is told"
         if followed:
@@ -321,7 +324,7 @@ class EngineDesk:
         return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
 
     async def _operate(self, lane: LaneId, verb: LaneVerb, word: Word, effect: str) -> Action:
-        tell, name = self._laneway, self._laneway.name_of(lane)
+        tell, name = self._laneway, lane if is_account(lane) else lane_key(lane)
         with self._following.watch(lane, verb) as heard:
             match verb:
                 case "pause":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, assert_never, get_args
 import msgspec
 
 from laneway.core.errors import BadRequest, CallerError, IntentConflict, IntentNotFound, LaneFull
-from laneway.core.ids import IntentId, LaneId, is_account, is_contract, lane_key
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
@@ -33,11 +33,13 @@ from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.delivery import delivery_kind
 from laneway.ports import Clock, ContractCall, ContractHost, Store
+from laneway.wire.evm import LaneHealth
 from laneway.wire.evm_words import evm_payload
 from laneway.wiring.arrivals import Arrivals, contract_lane
 from laneway.wiring.commands import Commands
 from laneway.wiring.evm_arrivals import EvmArrivals
 from laneway.wiring.evm_request import request_of
+from laneway.wiring.evm_shown import EvmTeller, empty_view
 from laneway.wiring.handle import Handle, Handles, Settled
 from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
@@ -108,6 +110,7 @@ class Laneway(Commands):
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
+        self._accounts = EvmTeller(engine, evm)
 
     @classmethod
     def open(
@@ -191,16 +194,12 @@ class Laneway(Commands):
         if self._closed:
             raise EngineStopped()
 
-    def lane_of(self, text: str) -> LaneId:
+    def _lane_of(self, text: str) -> LaneId:
         """A contract by its name; an EVM account's lane by `evm:CHAIN:ACCOUNT`, where there are
         any."""
         if self.evm is not None and is_account(text):
-            return self.evm.lane(text)
-        return super().lane_of(text)
-
-    def name_of(self, lane: LaneId) -> str:
-        """What `lane_of` takes."""
-        return lane if is_account(lane) else lane_key(lane)
+            return self._accounts.name(text)
+        return super()._lane_of(text)
 
     # Submissions.
 
@@ -242,8 +241,9 @@ class Laneway(Commands):
         are the API's: gas, type, max_fee_per_gas, max_priority_fee_per_gas, max_cost, access_list,
         authorization_list, blobs. Safe to call twice with one key.
         """
-        asked = request_of(evm_payload(data, {"to": to, "value": value, **options}))
-        arrival = self._requests.make(self.lane_of(lane), asked, key, "", valid_until_ms)
+        asked = request_of(evm_payload(data, {"to": to, "value": value, **options}), at="request")
+        name = self._accounts.name(lane)
+        arrival = self._requests.make(name, asked, key, "", valid_until_ms)
         handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
         handle = self._taken(arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
@@ -300,12 +300,19 @@ class Laneway(Commands):
         view = await self._view(intent)
         if view is None:
             left = await self.store.find(PRUNED_INDEX, intent)
-            if left is None or not is_contract(left.lane):
+            if left is None or not is_shown(left.lane):
                 raise IntentNotFound(intent)
             return pruned(left)
         lane = await self.store.lane(view.intent.lane)
         assert lane is not None
+        if is_account(view.intent.lane):
+            return self._accounts.intent(view, lane)
         return self._shower.intent(view, lane)
+
+    async def health(self, lane: str) -> LaneHealth:
+        """Of an EVM account: its balance and nonces, and what a person should look at."""
+        name = self._accounts.name(lane)
+        return self._accounts.health(await self.store.lane(name) or empty_view(name))
 
     async def metrics(self) -> list[QueueMetrics]:
         """The seed's metrics, one row a contract."""

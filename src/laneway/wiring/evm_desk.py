@@ -8,12 +8,12 @@ from laneway.core.rows import LaneView
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.rows import Slot
 from laneway.ports import Clock, Entropy, IntentView, Store
-from laneway.wire.evm import EvmPayload, EvmTx, NonceReset
+from laneway.wire.evm import EvmTx, NonceReset
 from laneway.wire.times import to_ms, to_time
 from laneway.wire.values import NewEvmTx, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE
 from laneway.wiring.evm_arrivals import EvmArrivals
-from laneway.wiring.evm_request import decode, encoded, payload_of, request_of
+from laneway.wiring.evm_request import decode, payload_of, request_of
 from laneway.wiring.evm_shown import EvmTeller, empty_view, reset_of
 
 HASH_INDEX, NONCE_INDEX = "hash", "nonce"
@@ -126,10 +126,6 @@ class EvmDesk:
                 return "it will be sent with the new content alone"
             return "it will never be sent" if final else "the lane has followed"
         return f"{DONE[verb]} {slot.nonce}; whichever lands decides"
-
-    def replacement(self, row: IntentRow, payload: EvmPayload) -> bytes:
-        """As the lane keeps it; the trace stays the intent's own."""
-        return encoded(request_of(payload, decode(row.payload).trace))
 
     def reset(self, view: LaneView) -> NonceReset | None:
         plan = self.teller.plan(view)

@@ -22,7 +22,7 @@ from laneway.wire.times import to_time
 from laneway.wire.values import Lane, Queue, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE
 from laneway.wiring.evm_request import checksummed, decode, payload_of
-from laneway.wiring.shown import age
+from laneway.wiring.shown import IntentShown, age
 
 
 class Account(Protocol):
@@ -125,6 +125,14 @@ class EvmTeller:
             return Sight(Status.SUBMITTED, "held_elsewhere")
         return Sight(Status.QUEUED, "" if account is None else waiting(head, account.settings))
 
+    def intent(self, view: IntentView, lane: LaneView) -> IntentShown:
+        """As the library shows it."""
+        tx = self.tx(view, lane)
+        row = view.intent
+        return IntentShown(
+            row.id, row.lane, tx.status, tx.reason, row.key, row.seq, row.accepted_ms, tx.block
+        )
+
     def at_nonce(self, lane: LaneId, nonce: int) -> IntentId | None:
         """Whose number it is, while it is bound and the lane is held here."""
         held = self.held(lane)
@@ -174,7 +182,8 @@ class EvmTeller:
         if state.word == "halted":
             problems.append(state.reason)
         if state.word in ("paused", "draining"):
-            problems.append(f"{state.word} by {state.by}: {state.reason}")
+            by = f" by {state.by}" if state.by else ""
+            problems.append(f"{state.word}{by}: {state.reason}")
         if head.crowded:
             problems.append(f"{state.reason}; reset-nonce with dry_run shows what it can do")
         report = head.report

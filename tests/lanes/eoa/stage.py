@@ -212,7 +212,8 @@ class World:
             case LookAtChain():
                 self.post(ReadFailed(self.now_ms) if lost else self.look(effect))
             case ProveNonce():
-                self.post(NonceProven(self.now_ms, effect.nonce, self.prove(effect.nonce, lost)))
+                found = self.prove(effect.nonce, lost)
+                self.post(NonceProven(self.now_ms, effect.nonce, found, len(self.blocks) - 1))
             case _:
                 raise AssertionError(effect)
 
@@ -326,8 +327,8 @@ class World:
             if digest(raw) in effect.hashes
         ]
         return ChainRead(
-            self.now_ms, self.count(), self.count(), self.balance(), self.base_fee, 1, tip.number,
-            tip.hash, tuple(receipts), fork,
+            self.now_ms, effect.block_hash, self.count(), self.count(), self.balance(),
+            self.base_fee, 1, tip.number, tip.hash, tuple(receipts), fork,
         )  # fmt: skip
 
     def prove(self, nonce: int, lost: bool) -> Receipt | None:
@@ -499,13 +500,23 @@ def later(world: World, ms: int) -> None:
 def other(world: World, nonce: int, block: int) -> None:
     """Someone else's transaction stands at this number."""
     receipt = Receipt(b"other" * 6, block, b"b", ok=True)
-    world.post(NonceProven(world.now_ms, nonce, receipt))
+    world.post(NonceProven(world.now_ms, nonce, receipt, world.lane.head.block))
 
 
 def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: Any) -> None:
     world.post(
         ChainRead(
-            world.now_ms, latest, latest, 10**19, 100, 1, block, bytes([block]), receipts, **words
+            world.now_ms,
+            words.pop("since", world.lane.head.block_hash),
+            latest,
+            latest,
+            10**19,
+            100,
+            1,
+            block,
+            bytes([block]),
+            receipts,
+            **words,
         )
     )
 

@@ -20,6 +20,7 @@ from laneway.core.rows import Command
 from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.values import AttemptsMade, CommandRefused, MakeAttempt, NotMade
 
 replace = msgspec.structs.replace
@@ -362,3 +363,28 @@ def test_a_reset_goes_back_to_the_chain_where_nothing_is_out() -> None:
     # The chain is being looked at already.
     assert told(world, "reset-nonce") == ""
     assert len(world.lane.head.health.resets_ms) == 2
+
+
+def test_what_is_final_is_not_taken_back_again() -> None:
+    """A cancel may wait in the mailbox while its intent gets its answer."""
+    world = begun(1)
+    row = first(world)
+    assert told(world, "cancel", row) == ""
+    assert told(world, "cancel", row) == "it is final already"
+
+
+def test_a_word_on_an_intent_names_one() -> None:
+    world = begun(1)
+    assert told(world, "cancel") == "it names no intent"
+    assert told(world, "bump") == "it names no intent"
+
+
+def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
+    world = begun(1)
+    make_all(world)
+    row = first(world)
+    for _ in range(1, ATTEMPTS_MAX):
+        assert told(world, "bump", row) == ""
+        make_all(world)
+    assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
+    assert told(world, "cancel", row) == "", "its number can still be given to a no-op"

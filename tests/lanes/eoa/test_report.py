@@ -3,8 +3,9 @@
 from tests.lanes.eoa.stage import begun, chain, make_all, other, receipt, take
 
 from laneway.core.outcome import Status
-from laneway.lanes.eoa.report import Sightings, is_telling, report_of
+from laneway.lanes.eoa.report import is_telling, report_of
 from laneway.lanes.eoa.rows import CleanupReport
+from laneway.lanes.eoa.values import SlotSettled
 
 
 def test_a_look_that_cleared_nothing_away_reports_nothing() -> None:
@@ -35,7 +36,7 @@ def test_what_ended_is_counted_by_how_it_ended() -> None:
 
 
 def test_an_intent_at_two_numbers_is_a_violation() -> None:
-    world = begun(2)
-    make_all(world)
-    found = Sightings(5, (1, 1, 2), [], 0, 0)
-    assert report_of(world.lane, found).cross_nonce_violations == 1
+    row = next(iter(begun(1).accepted))
+    twice = [SlotSettled(slot, "confirmed", 5, intent=row, nonce=slot) for slot in (1, 2)]
+    report = report_of(5, twice, 0, 0)
+    assert (report.moved_to_success, report.cross_nonce_violations) == (2, 1)

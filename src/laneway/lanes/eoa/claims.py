@@ -1,5 +1,7 @@
 """Numbers for intents: free ones first, then new ones; no-ops for those nobody may take."""
 
+from collections import deque
+
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
@@ -66,6 +68,10 @@ class Numbers:
     def has_free(self) -> bool:
         return bool(self._free)
 
+    def lowest(self) -> int:
+        """The one that is given out next."""
+        return self._free[0] if self._free else self._next
+
     def slot(self) -> int:
         self._slot += 1
         return self._slot - 1
@@ -119,26 +125,44 @@ def poll_soon(lane: EoaLane, now_ms: int) -> tuple[Record, ...]:
 
 
 def retake(lane: EoaLane, now_ms: int) -> Decision:
-    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest."""
+    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest.
+
+    A free number is not for one that is younger than some intent above it: it would overtake.
+    """
     if not is_running(lane):
         return NOTHING
     numbers = Numbers(lane)
     records: list[Record] = []
     effects: list[Effect] = []
-    back = sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq))
-    for row in back:
+    back = deque[IntentRow]()
+    for row in sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq)):
         intent = lane.intents[row.intent]
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expired(intent, now_ms, returned=True))
-            continue
-        slot = slot_for(lane, intent, numbers, now_ms)
-        records.append(SlotClaimed(slot, returned=True))
-        effects.append(make(lane, slot))
-    while numbers.has_free():
-        slot = no_op(numbers, now_ms)
-        records.append(SlotClaimed(slot, returned=False))
-        effects.append(make(lane, slot))
+        else:
+            back.append(intent)
+    while back or numbers.has_free():
+        if back and may_take(lane, back[0], numbers.lowest()):
+            intent = back.popleft()
+            slot = slot_for(lane, intent, numbers, now_ms)
+            records.append(SlotClaimed(slot, returned=True))
+            effects.append(make(lane, slot))
+        else:
+            slot = no_op(numbers, now_ms)
+            records.append(SlotClaimed(slot, returned=False))
+            effects.append(make(lane, slot))
     return said((*records, *poll_soon(lane, now_ms)), effects)
+
+
+def may_take(lane: EoaLane, intent: IntentRow, number: int) -> bool:
+    assert lane.head.nonce_next is not None
+    if number >= lane.head.nonce_next or lane.settings.recycled == "any":
+        return True
+    return not any(
+        slot.nonce > number and slot.seq < intent.seq and slot.priority == intent.priority
+        for slot in lane.slots.values()
+        if slot.intent is not None
+    )
 
 
 def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:

@@ -8,6 +8,7 @@ from laneway.core.reason import clip
 from laneway.core.rows import Command, taken
 from laneway.lanes.eoa.answers import dropped, fall_out, falls_out
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.rows import Content, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import Decision, look, make, said
@@ -99,7 +100,8 @@ def is_final(lane: EoaLane, command: Command) -> bool:
 
 def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     """Waiting: it never gets a number. Bound: a no-op at its number, never a hole."""
-    assert command.intent is not None
+    if command.intent is None:
+        return refused(command, "it names no intent")
     if command.word:
         # The store tells each word on an intent once; two cancels must not differ by theirs.
         return refused(command, "a cancel takes no word")
@@ -137,6 +139,8 @@ def waiting_dropped(lane: EoaLane, command: Command, now_ms: int) -> IntentDropp
 
 
 def dearer(lane: EoaLane, command: Command) -> Decision:
+    if command.intent is None:
+        return refused(command, "it names no intent")
     slot = lane.slot_of(command.intent)
     if slot is None or not lane.tries(slot.id):
         return refused(command, "nothing of it is out")
@@ -144,16 +148,19 @@ def dearer(lane: EoaLane, command: Command) -> Decision:
         return refused(command, f"it was mined in block {slot.seen.block}")
     if slot.making and not slot.delayed:
         return refused(command, "a further attempt is being made already")
+    if len(lane.tries(slot.id)) >= ATTEMPTS_MAX:
+        return refused(command, f"it has {ATTEMPTS_MAX} attempts; no dearer one is made")
     return bump(lane, slot, clip(command.reason))
 
 
 def put_instead(lane: EoaLane, command: Command) -> Decision:
     """Other content for the same intent, at the same number: never a second nonce."""
-    assert command.intent is not None
+    if command.intent is None:
+        return refused(command, "it names no intent")
     slot = lane.slot_of(command.intent)
     if slot is None and is_final(lane, command):
         return refused(command, "it is final already")
-    if slot is not None and (why := unfit(slot)) is not None:
+    if slot is not None and (why := unfit(lane, slot)) is not None:
         return refused(command, why)
     before = lane.contents.get(command.intent)
     if before is not None and before.payload == command.payload:
@@ -173,10 +180,12 @@ def put_instead(lane: EoaLane, command: Command) -> Decision:
     return said([told, *order.records], order.effects)
 
 
-def unfit(slot: Slot) -> str | None:
+def unfit(lane: EoaLane, slot: Slot) -> str | None:
     """Why the content of what has a number cannot be replaced."""
     if slot.seen is not None:
         return f"it was mined in block {slot.seen.block}"
+    if len(lane.tries(slot.id)) >= ATTEMPTS_MAX:
+        return f"it has {ATTEMPTS_MAX} attempts; no other one is made"
     return "it is being taken back" if slot.purpose == Purpose.CANCEL else None
 
 

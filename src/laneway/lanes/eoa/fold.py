@@ -4,6 +4,7 @@ from typing import assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import amount, value
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
     drop_attempts,
@@ -54,31 +55,23 @@ from laneway.lanes.eoa.values import (
 
 
 def evolve(lane: EoaLane, record: Record) -> Touched:
-    """Fold one record into the lane; the rows it touched."""
-    touched = fold(lane, record)
-    head = lane.head
-    head.open_count, head.noop_count = len(lane.slots), len(lane.noops)
-    head.submitted_count, head.returned_count = len(lane.submitted), len(lane.returned)
-    head.free_count = lane.free.count
-    head.crowded = head.free_count > lane.settings.recycled_max
-    return touched
-
-
-def fold(lane: EoaLane, record: Record) -> Touched:
+    """Fold one record into the lane; the rows it touched. The most frequent stand first."""
     match record:
         case SlotClaimed():
             return claim(lane, record)
-        case SlotFellOut():
-            return fall_out(lane, record)
         case AttemptSigned():
             return sign(lane, record)
         case AttemptAnswered():
             return answer(lane, record)
-        case AttemptReoffered(slot=place, number=number):
-            attempt = lane.attempts[place][number]
-            nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-            again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
-            return (put_attempt(lane, again),)
+        case SlotSettled():
+            return settle(lane, record)
+        case SlotIncluded(slot=place, inclusion=inclusion):
+            seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
+            return (put_slot(lane, seen),)
+        case SlotFellOut():
+            return fall_out(lane, record)
+        case AttemptReoffered():
+            return reoffer(lane, record)
         case ResendPlanned(at_ms=resend_ms):
             lane.head.resend_ms = resend_ms
             return () if resend_ms is not None else doubt(lane)
@@ -98,13 +91,8 @@ def fold(lane: EoaLane, record: Record) -> Touched:
             return (put_content(lane, content),)
         case HeadMoved():
             return move_head(lane, record)
-        case SlotIncluded(slot=place, inclusion=inclusion):
-            seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
-            return (put_slot(lane, seen),)
         case ProofOrdered(slot=place, proving=proving):
             return (put_slot(lane, replace(lane.slots[place], proving=proving)),)
-        case SlotSettled():
-            return settle(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
         case AccountSeen() | Offered() | LookBegun() | LookEnded() | FundsJudged():
@@ -234,6 +222,7 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
             delayed=False,
             # Bytes for its old number may still be made; they must not be taken for the new ones.
             attempt_next=above.attempt_next + 1,
+            floor=NO_FEE,
             cost=b"",
         )
         touched.append(put_slot(lane, moved))
@@ -267,6 +256,18 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     return tuple(touched)
 
 
+def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
+    attempt = lane.attempts[record.slot][record.number]
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
+    touched: list[Touch] = [put_attempt(lane, again)]
+    if record.at_ms:
+        slot = lane.slots[record.slot]
+        reason = record.reason or slot.wait_reason
+        touched.append(put_slot(lane, replace(slot, tried_ms=record.at_ms, wait_reason=reason)))
+    return tuple(touched)
+
+
 def doubt(lane: EoaLane) -> Touched:
     """Bytes that are offered a second time: no refusal of theirs proves anything any more."""
     certain = [
@@ -284,13 +285,17 @@ def spent(lane: EoaLane, more: int) -> None:
 
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
-    node = record.node
-    silent = tuple(one for one in attempt.silent if one != node)
+    node, reason = record.node, record.reason
+    silent = tuple([one for one in attempt.silent if one != node])
     if record.word == "taken":
-        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node))
+        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node), reason=reason)
     elif record.word == "refused":
-        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node))
-    return (put_attempt(lane, replace(attempt, reason=record.reason)),)
+        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node), reason=reason)
+    elif record.word == "denied" and node not in attempt.denied:
+        attempt = replace(attempt, denied=(*attempt.denied, node), reason=reason)
+    else:
+        attempt = replace(attempt, reason=reason)
+    return (put_attempt(lane, attempt),)
 
 
 def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
@@ -350,20 +355,19 @@ def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
     lane.head.block, lane.head.block_hash = record.block, record.block_hash
     if record.fork is None:
         return ()
-    undone = [
-        slot
-        for slot in lane.slots.values()
-        if slot.seen is not None and slot.seen.block > record.fork
-    ]
-    return tuple(put_slot(lane, replace(slot, seen=None)) for slot in undone)
+    undone = [slot for slot, fact in lane.seen.items() if fact.block > record.fork]
+    return tuple([put_slot(lane, replace(lane.slots[slot], seen=None)) for slot in undone])
 
 
 def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     spent(lane, -value(slot.cost))
-    head.health = replace(head.health, confirmed_ms=record.at_ms)
+    if head.health.confirmed_ms != record.at_ms:
+        head.health = replace(head.health, confirmed_ms=record.at_ms)
     attempts = tuple(lane.tries(slot.id).values())
     gone = drop_slot(lane, slot)
+    if slot.seen is None:
+        slot = replace(slot, seen=record.seen)
     head.low = max(head.low, slot.nonce + 1)
     if slot.intent is None:
         return tuple(gone)

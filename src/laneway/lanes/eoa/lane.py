@@ -17,7 +17,7 @@ from laneway.core.rows import (
     taken,
 )
 from laneway.lanes.eoa.ranges import Ranges
-from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Slot
+from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Inclusion, Slot
 from laneway.lanes.eoa.settings import EoaSettings
 
 replace = msgspec.structs.replace
@@ -52,11 +52,13 @@ class EoaLane:
         self.hashes: dict[bytes, tuple[int, int]] = {}
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
-        """Attempts that some node has not answered."""
+        """Attempts that some node has not answered, or in words that may change."""
         self.delayed: dict[int, None] = {}
         """Slots whose bytes are to be made again."""
         self.submitted: dict[int, None] = {}
         """Slots of which some node has an attempt."""
+        self.seen: dict[int, Inclusion] = {}
+        """Where slots were mined that are not final yet."""
         self.noops: dict[int, None] = {}
         """Slots that no intent has."""
         self.bound: dict[IntentId, int] = {}
@@ -119,7 +121,12 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
 
 
 def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
+    """The head as it is kept; what others hold in numbers is counted here, once a turn."""
     head = lane.head
+    head.open_count, head.noop_count = len(lane.slots), len(lane.noops)
+    head.submitted_count, head.returned_count = len(lane.submitted), len(lane.returned)
+    head.free_count = lane.free.count
+    head.crowded = head.free_count > lane.settings.recycled_max
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
 
 
@@ -133,6 +140,10 @@ def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
 
 def index_slot(lane: EoaLane, slot: Slot) -> None:
     lane.slots[slot.id] = slot
+    if slot.seen is not None:
+        lane.seen[slot.id] = slot.seen
+    else:
+        lane.seen.pop(slot.id, None)
     lane.nonces[slot.nonce] = slot.id
     if slot.delayed:
         lane.delayed[slot.id] = None
@@ -148,11 +159,11 @@ def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
     lane.attempts.setdefault(attempt.slot, {})[attempt.number] = attempt
     place = (attempt.slot, attempt.number)
     lane.hashes[attempt.hash] = place
-    if attempt.silent:
+    if attempt.asked():
         lane.unsure[place] = None
     else:
         lane.unsure.pop(place, None)
-    if any(one.taken for one in lane.attempts[attempt.slot].values()):
+    if attempt.taken or any(one.taken for one in lane.attempts[attempt.slot].values()):
         lane.submitted[attempt.slot] = None
     else:
         lane.submitted.pop(attempt.slot, None)
@@ -199,6 +210,7 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
 
 def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
     del lane.slots[slot.id]
+    lane.seen.pop(slot.id, None)
     if lane.nonces.get(slot.nonce) == slot.id:
         del lane.nonces[slot.nonce]
     lane.delayed.pop(slot.id, None)

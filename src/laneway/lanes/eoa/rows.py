@@ -175,13 +175,25 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The bytes, if they are few; otherwise they have a row of their own, written once."""
     content: int = 0
     """Which of the intent's contents it carries; 0 is the first."""
+    denied: tuple[str, ...] = ()
+    """Silent nodes that refused it for good, but may have taken it before."""
 
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
 
+    def asked(self) -> tuple[str, ...]:
+        """Nodes that it is worth offering to again."""
+        if not self.denied:
+            return self.silent
+        return tuple([node for node in self.silent if node not in self.denied])
+
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""
         return not self.silent and not self.taken
+
+    def is_denied(self) -> bool:
+        """Whether every node refuses it for good by now, whatever became of an earlier offer."""
+        return not self.taken and not self.asked()
 
 
 class Content(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -3,8 +3,19 @@
 from laneway.lanes.eoa.claims import is_drained, is_running, retake
 from laneway.lanes.eoa.fees import bumped
 from laneway.lanes.eoa.lane import EoaLane, replace
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.rows import Content, Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, market, said, send_again
+from laneway.lanes.eoa.tries import (
+    NOTHING,
+    TRIED_OUT,
+    Decision,
+    look,
+    make,
+    market,
+    reoffer,
+    said,
+    send_again,
+)
 from laneway.lanes.eoa.values import (
     BumpOrdered,
     Effect,
@@ -96,7 +107,7 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
         records.append(MakingResumed())
         effects += [make(lane, lane.slots[one]) for one in lane.delayed]
     if is_due(bump_ms(lane), now_ms):
-        order = bump(lane, stalled(lane), "its number stood still for too long")
+        order = press(lane, now_ms)
         records += order.records
         effects += order.effects
     if is_due(gap_ms(lane), now_ms):
@@ -108,6 +119,18 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
         records += again.records
         effects += again.effects
     return said(records, effects)
+
+
+def press(lane: EoaLane, now_ms: int) -> Decision:
+    """The lowest number stood still: it is made dearer, as often as one number may be."""
+    slot = stalled(lane)
+    assert slot is not None
+    if len(lane.tries(slot.id)) < ATTEMPTS_MAX:
+        return bump(lane, slot, "its number stood still for too long")
+    last = lane.last(slot.id)
+    assert last is not None
+    record, effect = reoffer(lane, last, now_ms, TRIED_OUT)
+    return said([record], [effect])
 
 
 def fill(lane: EoaLane, now_ms: int) -> Decision:
@@ -137,13 +160,12 @@ def offered(lane: EoaLane) -> list[tuple[int, int]]:
 
 def bump(
     lane: EoaLane,
-    slot: Slot | None,
+    slot: Slot,
     reason: str,
     purpose: str | None = None,
     content: Content | None = None,
 ) -> Decision:
     """A further attempt at the same number, dear enough to take the place of the last."""
-    assert slot is not None
     last = lane.last(slot.id)
     floor = slot.floor if last is None else bumped(last.fee, market(lane))
     is_made_now = slot.making and not slot.delayed

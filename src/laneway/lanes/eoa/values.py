@@ -85,6 +85,9 @@ class ChainRead(Struct, frozen=True):
     up to the block the account's count is from."""
 
     now_ms: int
+    since: bytes
+    """The hash of the block it was asked from: an answer to an older question is not one to this,
+    for it does not say which blocks of those known since are gone."""
     latest: int
     preconfirmed: int
     balance: int
@@ -117,6 +120,8 @@ class NonceProven(Struct, frozen=True):
     nonce: int
     receipt: Receipt | None
     """None proves nothing."""
+    head: int = 0
+    """The newest block of the node that showed it, read before it was shown."""
 
 
 class TimerFired(Struct, frozen=True):
@@ -193,7 +198,8 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     number: int
     node: str
     word: str
-    """taken, refused, or silent (its answer proves nothing)."""
+    """taken, refused, denied (refused, but it may have been taken before), or silent (its answer
+    proves nothing)."""
     reason: str
     intent: IntentId | None = None
     """Whose it is, if this is the first node that has any of it."""
@@ -207,12 +213,16 @@ class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
 
 class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It was mined, or known, and is not any more: the same bytes go to every node again."""
+    """It was mined, or known, and may not be any more: the same bytes go to every node again."""
 
     slot: int
     number: int
     intent: IntentId | None = None
     hash: bytes = b""
+    at_ms: int = 0
+    """When, where time and not a block is the reason."""
+    reason: str = ""
+    """Why nothing dearer is made in its place."""
 
 
 class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -294,7 +304,8 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
 
 
 class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Final: mined with enough blocks above it."""
+    """Final: mined with enough blocks above it. What is final where it is first seen is told at
+    once, without a word that it was included."""
 
     slot: int
     status: str
@@ -304,6 +315,7 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     nonce: int = 0
     block: int | None = None
     hash: bytes = b""
+    seen: Inclusion | None = None
 
 
 class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
