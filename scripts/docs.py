@@ -169,7 +169,9 @@ EOA_INTENT = (
     f"Every arrow was seen in {len(SEEDS)} simulated worlds with crashes, lost answers, reorgs and "
     "operators; it names the records that go that way.",
     "`BumpOrdered (intent)` is a gas bump or a replacement, `BumpOrdered (cancel)` a no-op over "
-    "the intent's own attempts: a further attempt at the same nonce, and whichever lands decides.",
+    "the intent's own attempts by someone's word, `BumpOrdered (noop)` one because no node will "
+    "ever take them: each is a further attempt at the same nonce, and whichever lands decides.",
+    "What is final where it is first seen is settled at once, without having been `included`.",
     "A silent or doubtful answer makes no arrow: unknown counts as sent.",
 )
 EOA_NONCE = (
@@ -177,7 +179,8 @@ EOA_NONCE = (
     "of it for good.",
     "Free ones are given out before new ones; a no-op fills what nobody may take, so that no gap "
     "stays.",
-    "`bound` to `unused` is the highest one: the optimistic nonce goes down instead.",
+    "`bound` to `unused`: nothing of it or above it was ever offered, so those above move down "
+    "and the optimistic nonce with them.",
     "`used` without having been bound is someone else's transaction of the same account.",
 )
 
