@@ -171,6 +171,8 @@ class EoaPerformer:
 
 
 def result(order: SendAttempt, answer: Sent) -> SendResult:
+    if answer.outcome is Outcome.ACCEPTED:
+        return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
     return SendResult(
         order.slot,
         order.number,
