@@ -56,6 +56,7 @@ from laneway.stores.sqlite.database import (
     translated,
 )
 from laneway.stores.sqlite.entry import Entry, Group, read_entry
+from laneway.stores.sqlite.pointers import pointed, write_indexes
 from laneway.stores.sqlite.reader import SqliteReader, readable
 
 SQL = statements()
@@ -174,10 +175,7 @@ class SqliteBook(SqliteReader):
             if self._db.total_changes() - before != len(group.results):
                 raise Bug("a final answer names an intent that is not there")
         if group.indexes:
-            many(
-                SQL["put_index"],
-                [(i.name, i.value, encode(i)) for i in group.indexes.values()],
-            )
+            write_indexes(self._db, SQL, list(group.indexes.values()))
         if group.commands:
             many(SQL["add_command"], group.commands)
         if group.answered:
@@ -187,6 +185,7 @@ class SqliteBook(SqliteReader):
         if group.dropped_numbers:
             many(SQL["drop_result"], group.dropped_numbers)
             many(SQL["drop_intent"], group.dropped_numbers)
+            self._db.execute(SQL["drop_pointers"])
         if group.trimmed:
             many(SQL["drop_feed"], group.trimmed)
         if group.commands or group.dropped_numbers or group.trimmed:
@@ -443,7 +442,8 @@ class SqliteBook(SqliteReader):
                 continue  # A slot still watches over it.
             packed, priority, seq, body, lane, result = found
             row: IntentRow = intent_row(lane, packed, priority, seq, body)
-            for index in leftovers(row, decode_result(result)):
+            ended = decode_result(result)
+            for index in (*leftovers(row, ended), *pointed(row, ended)):
                 group.indexes[(index.name, index.value)] = index
             group.dropped_numbers.append((no,))
             old += 1

@@ -39,6 +39,7 @@ from laneway.stores.codec import (
 )
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
 from laneway.stores.sqlite.database import statements, translate
+from laneway.stores.sqlite.pointers import pack_value
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -177,7 +178,19 @@ class SqliteReader:
     @readable
     def find(self, name: str, value: str) -> Index | None:
         row = self._one("index", name, value)
-        return None if row is None else decode_index(row[0])
+        return self._pointed(name, value) if row is None else decode_index(row[0])
+
+    def _pointed(self, name: str, value: str) -> Index | None:
+        """A name that only points at an intent: each stretch is asked, the newest first."""
+        (first,), (last,) = self._one("stretch_first"), self._one("stretch_last")
+        if first is None:
+            return None
+        packed = pack_value(value)
+        for stretch in range(last, first - 1, -1):
+            row = self._one("pointer", stretch, name, packed)
+            if row is not None:
+                return Index(name, value, unpack_id(row[0]), LaneId(row[1]))
+        return None
 
     @readable
     def lane(self, lane: LaneId) -> LaneView | None:

@@ -58,6 +58,25 @@ DELETE FROM rows WHERE lane_no = ? AND kind = ? AND key = ?
 -- name: put_index
 INSERT OR REPLACE INTO indexes (name, value, body) VALUES (?, ?, ?)
 
+-- name: put_pointer
+INSERT OR REPLACE INTO pointers (stretch, name, value, no)
+SELECT no / 8192, ?, ?, no FROM intents WHERE id = ?
+
+-- name: stretch_first
+SELECT min(no) / 8192 FROM intents
+
+-- name: stretch_last
+SELECT max(no) / 8192 FROM intents
+
+-- name: pointer
+SELECT i.id, l.lane FROM pointers AS p
+JOIN intents AS i ON i.no = p.no
+JOIN lanes AS l ON l.no = i.lane_no
+WHERE p.stretch = ? AND p.name = ? AND p.value = ?
+
+-- name: drop_pointers
+DELETE FROM pointers WHERE stretch < (SELECT min(no) / 8192 FROM intents)
+
 -- name: index
 SELECT body FROM indexes WHERE name = ? AND value = ?
 

@@ -1,0 +1,54 @@
+"""Names that find intents. Those that only point at one that is here are kept small and together,
+by the stretch of intents they belong to; see the second migration."""
+
+from collections.abc import Mapping
+
+import apsw
+
+from laneway.core.intent import IntentRow
+from laneway.core.rows import Index, Result
+from laneway.stores.codec import encode, pack_id
+
+HASH_CHARS = 64
+
+
+def is_pointer(index: Index) -> bool:
+    """Whether it says nothing but where its intent is."""
+    return not index.digest and not index.status and index.hash is None
+
+
+def pack_value(value: str) -> bytes:
+    """A hash takes 32 bytes instead of 64 characters. What was text is marked as such."""
+    if len(value) == HASH_CHARS:
+        try:
+            packed = bytes.fromhex(value)
+        except ValueError:
+            return b"t" + value.encode()
+        if packed.hex() == value:
+            return b"h" + packed
+    return b"t" + value.encode()
+
+
+def write_indexes(db: apsw.Connection, sql: Mapping[str, str], indexes: list[Index]) -> None:
+    pointers = [index for index in indexes if is_pointer(index)]
+    if pointers:
+        before = db.total_changes()
+        places = [(one.name, pack_value(one.value), pack_id(one.intent)) for one in pointers]
+        db.executemany(sql["put_pointer"], places)
+        if db.total_changes() - before == len(pointers):
+            indexes = [index for index in indexes if not is_pointer(index)]
+        # Otherwise some of their intents are not here, and all of them are kept in full.
+    if indexes:
+        rows = [(one.name, one.value, encode(one)) for one in indexes]
+        db.executemany(sql["put_index"], rows)
+
+
+def pointed(row: IntentRow, result: Result) -> list[Index]:
+    """Names that pointed at an intent that is pruned now: its hash and its number on chain."""
+    if result.hash is None or result.number is None:
+        return []
+    names = (("hash", result.hash.hex()), ("nonce", f"{row.lane}#{result.number}"))
+    return [
+        Index(name, value, row.id, row.lane, row.digest, result.status, result.hash)
+        for name, value in names
+    ]
