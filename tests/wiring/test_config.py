@@ -75,6 +75,7 @@ OTHER: dict[str, object] = {
     "eoa.funds_check_ms": 1_000,
     "eoa.funds_retry_ms": 2_000,
     "eoa.gas_percent": 150,
+    "eoa.streams": 2,
 }
 """For each key but the password a value, other than the default where one other is allowed."""
 

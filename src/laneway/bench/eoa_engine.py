@@ -78,6 +78,8 @@ EOA = EoaSection(
     block_ms=100,
     poll_ms=100,
     look_ms_min=50,
+    # As many connections as the raw sender has: anvil keeps numbers with a gap below them.
+    streams=2,
     # Nothing else uses the account, and nothing is ever stuck for so long.
     bump_after_ms=600_000,
 )

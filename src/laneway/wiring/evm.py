@@ -96,7 +96,13 @@ class EvmLanes:
         for account in section.accounts:
             signer = await open_signer(account.signer, password_file=account.password_file)
             self._opened.append(signer)
-            opened = EvmAccount(section.chain_id, view, signer, gas_percent=self._eoa.gas_percent)
+            opened = EvmAccount(
+                section.chain_id,
+                view,
+                signer,
+                gas_percent=self._eoa.gas_percent,
+                streams=self._eoa.streams,
+            )
             settings = settings_of(self._eoa, section, account, chain.nodes)
             self.add(section, account, opened, settings)
 

@@ -47,6 +47,9 @@ class EoaSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     funds_retry_ms: Duration = D.funds_retry_ms
     gas_percent: Percent = 120
     """What is asked for of an estimate of gas."""
+    streams: Annotated[int, Meta(ge=1, le=4)] = 1
+    """Batches of one account under way at once. More than one is quicker with a node that keeps
+    numbers with a gap below them, and slower with one that drops or strands them."""
 
 
 class NodeSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -117,7 +120,7 @@ def settings_of(
         }
     for key in WEI_KEYS:
         chosen[key] = None if chosen[key] is None else read_wei(chosen[key])
-    del chosen["gas_percent"]
+    del chosen["gas_percent"], chosen["streams"]
     recycled_max = chosen.pop("max_recycled_nonces")
     return EoaSettings(**chosen, recycled_max=recycled_max, nodes=nodes)
 

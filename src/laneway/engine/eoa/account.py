@@ -15,7 +15,13 @@ def account_lane(chain_id: int, address: bytes) -> LaneId:
 
 class EvmAccount:
     def __init__(
-        self, chain_id: int, view: ChainView, signer: Signer, *, gas_percent: int = 120
+        self,
+        chain_id: int,
+        view: ChainView,
+        signer: Signer,
+        *,
+        gas_percent: int = 120,
+        streams: int = 1,
     ) -> None:
         self.chain_id = chain_id
         self.address = signer.address
@@ -25,5 +31,6 @@ class EvmAccount:
         self.sign_now = signer.sign_now if isinstance(signer, PromptSigner) else None
         self.gas_percent = gas_percent
         """What is asked for of an estimate: the state may change until the call is mined."""
-        self.stream = asyncio.Lock()
-        """Whoever sends: numbers that arrive out of order can stick in a node's pool."""
+        self.stream = asyncio.Semaphore(streams)
+        """Whoever sends, first come first served. With more than one stream numbers may arrive out
+        of order, which some pools forget and some never promote."""
