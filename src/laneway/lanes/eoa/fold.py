@@ -148,7 +148,8 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         # meanwhile, or a reorg may have taken back what they did.
         head.low = head.nonce_next = head.offered_next = record.latest
     health = replace(head.health, balance=record.balance, balance_ms=record.at_ms)
-    if record.latest > head.latest or health.moved_ms == 0:
+    promised = max(record.latest, record.preconfirmed)
+    if promised > max(head.latest, head.preconfirmed) or health.moved_ms == 0:
         health = replace(health, moved_ms=record.at_ms)
     head.health = health
     head.latest, head.preconfirmed = record.latest, record.preconfirmed
