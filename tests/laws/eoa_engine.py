@@ -134,9 +134,11 @@ def configured(
 
 
 @asynccontextmanager
-async def opened(folder: Path, nodes: Sequence[str], **words: Any) -> AsyncIterator[Run]:
+async def opened(
+    folder: Path, nodes: Sequence[str], *, heard: Heard | None = None, **words: Any
+) -> AsyncIterator[Run]:
     """A running engine on nodes at these addresses; see `configured` for the words."""
-    heard = Heard()
+    heard = heard or Heard()
     folder.mkdir(exist_ok=True)
     configuration = load(str(configured(folder, nodes, **words)))
     async with open_laneway(configuration, (heard,)) as laneway:
