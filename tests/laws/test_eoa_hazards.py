@@ -146,7 +146,7 @@ def test_h3_an_owner_that_was_overtaken_writes_nothing_and_pays_nothing(
     goes on as if nothing were: its clock does not stop it, so the fence in the script must."""
 
     async def story(node: Anvil) -> None:
-        words = {"nodes": [node.url], "store": redis.url}
+        words: dict[str, Any] = {"nodes": [node.url], "store": redis.url}
         async with opened(tmp_path / "a", **words) as old, opened(tmp_path / "b", **words) as new:
             await old.confirmed(await old.pay(1))
             before = list(old.heard.records)
@@ -269,7 +269,7 @@ def test_h6_a_reset_that_anyone_tells_is_decided_by_the_owner_alone(
     redis: Server, tmp_path: Path
 ) -> None:
     async def story(node: Anvil) -> None:
-        words = {"nodes": [node.url], "store": redis.url}
+        words: dict[str, Any] = {"nodes": [node.url], "store": redis.url}
         async with (
             opened(tmp_path / "a", **words) as owner,
             opened(tmp_path / "b", **words) as other,
@@ -392,7 +392,7 @@ def test_h9_a_transaction_costs_its_send_and_its_receipt_and_a_request_carries_m
     count = 300
 
     async def story(node: Anvil) -> None:
-        quiet = {"poll_ms": 400, "look_ms_min": 100}
+        quiet: dict[str, Any] = {"poll_ms": 400, "look_ms_min": 100}
         async with ChaosProxy(node.url) as proxy, opened(tmp_path, [proxy.url], **quiet) as engine:
             requests = requests_of(proxy)
             await engine.confirmed(*await engine.pay_all(range(1, count + 1)))

@@ -56,7 +56,7 @@ def ref(number: int, branch: str = "") -> BlockRef:
 class FakeChain:
     """One node. Its blocks are a list; a reorg replaces the end of it."""
 
-    nodes = ("node",)
+    nodes: tuple[str, ...] = ("node",)
 
     def __init__(self) -> None:
         self.blocks_now: list[BlockSeen] = [BlockSeen(ref(0), b"", ())]

@@ -110,8 +110,8 @@ def test_a_permit_is_asked_again_after_waiting_and_nothing_leaves_without_it() -
             return over[0] if over else None
 
         send = stage.performer.perform_all
-        first = asyncio.create_task(send(stage.lane, [sending(b"one", 1)], permit))  # type: ignore[arg-type]
-        second = asyncio.create_task(send(stage.lane, [sending(b"two", 2)], permit))  # type: ignore[arg-type]
+        first = asyncio.create_task(send(stage.lane, [sending(b"one", 1)], permit))
+        second = asyncio.create_task(send(stage.lane, [sending(b"two", 2)], permit))
         await asyncio.sleep(1)
         over.append("not sent: the lease may be over")
         await first
