@@ -302,7 +302,7 @@ class Batching(Stage):
         self.meanwhile: Callable[[], None] = lambda: None
         """What happens while a batch waits inside of the performer."""
         anything: Any = self
-        performers = {"toy": Batch(self), "lone": self}
+        performers: dict[str, Any] = {"toy": Batch(self), "lone": self}
         self.effects = Effects(anything, performers, anything, anything, self.time)
         self.effects.moved = self._move
 
