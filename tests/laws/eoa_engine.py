@@ -145,6 +145,23 @@ async def opened(
         yield Run(laneway, heard)
 
 
+@asynccontextmanager
+async def mining(node: Node, every_s: float = 0.1) -> AsyncIterator[None]:
+    """Blocks at this pace, of a node that mines when it is told to."""
+
+    async def mine() -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            node.mine()
+
+    task = asyncio.create_task(mine())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 def paid(node: Node, key: str = KEYS[0]) -> list[tuple[int, int]]:
     """Nonce and value of all that an account has on chain, in the chain's order."""
     sender = "0x" + address(key).hex()

@@ -56,6 +56,7 @@ chain of its own. `answers::` and the like say in which file of PLACES a law sta
 | SR8 SR9 SR10 SR11 | test_sr8_to_sr11_a_recycled_number_is_claimed_signed_and_sent_like_any_other |
 | SN1 SN2 SEND | test_sn1_sn2_the_budget_is_what_is_in_flight_by_the_chains_count |
 | NN0 NN1 NN2 NN3 | test_nn1_to_nn3_waiting_intents_are_given_the_next_numbers_in_their_order |
+| NN3 | test_nn3_a_number_that_the_chain_says_is_used_is_never_given_out |
 | NN4 NN5 | answers::test_numbers_are_offered_without_a_gap |
 | NN6 | answers::test_one_that_can_never_be_made_falls_out_and_those_above_move_down |
 | NN7 NN8 | test_nn7_nn8_bytes_are_durable_before_they_are_sent_and_numbers_strictly_follow |
@@ -679,6 +680,18 @@ def test_nn1_to_nn3_waiting_intents_are_given_the_next_numbers_in_their_order() 
     world = begun(0)
     world.pull()
     assert world.out == []
+
+
+def test_nn3_a_number_that_the_chain_says_is_used_is_never_given_out() -> None:
+    """Someone else has the key too. The seed gives out its optimistic number all the same."""
+    world = begun(1)
+    make_all(world)
+    chain(world, 4, 3)
+    world.accept(2)
+    world.pull()
+    assert sorted(world.lane.nonces) == [0, 4, 5]
+    make_all(world)
+    assert [world.lane.slots[one.slot].nonce for one in sends(world)] == [0, 4, 5]
 
 
 def test_nn7_nn8_bytes_are_durable_before_they_are_sent_and_numbers_strictly_follow() -> None:

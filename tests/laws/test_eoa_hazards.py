@@ -13,7 +13,7 @@ import pytest
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil
 from tests.contracts.test_store import arrival
 from tests.evm_worlds import Node
-from tests.laws.eoa_engine import Run, once, opened, paid, run
+from tests.laws.eoa_engine import Run, mining, once, opened, paid, run
 from tests.redis_servers import Server, empty, shared
 
 from laneway.core.errors import LeaseLost
@@ -92,14 +92,14 @@ def test_h2_a_lagging_nodes_null_receipts_replace_nothing(tmp_path: Path) -> Non
 
     async def story(node: Anvil, behind: Anvil) -> None:
         async with opened(tmp_path, [behind.url, node.url]) as engine:
-            await engine.confirmed(*await engine.pay_all([1, 2, 3]))
+            async with mining(node):
+                await engine.confirmed(*await engine.pay_all([1, 2, 3]))
             assert engine.heard.of(SlotFreed) == []
 
     with anvil() as node:
         node.mine(2)
         fork = ("--fork-url", node.url, "--fork-block-number", "2")
         with anvil("--no-mining", *fork, "--fork-chain-id", str(CHAIN_ID)) as behind:
-            node.say("evm_setIntervalMining", 1)
             run(story(node, behind))
             assert int(behind.say("eth_blockNumber"), 16) == 2
         assert paid(node) == once([1, 2, 3])
