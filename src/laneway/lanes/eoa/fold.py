@@ -143,6 +143,8 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         touched += take_number(lane, lowest)  # Someone else used it.
     if head.nonce_next is None:
         head.nonce_next = head.offered_next = record.latest
+    # Others may have used numbers beyond ours; those are nobody's to give out.
+    head.nonce_next = max(head.nonce_next, record.latest)
     if not lane.slots:
         # Nothing is out, so the chain's word is all there is: others may have used the account
         # meanwhile, or a reorg may have taken back what they did.
