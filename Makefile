@@ -69,8 +69,9 @@ soak: $(VENV)/.dev $(PEERS)/.done
 bench: $(VENV)/.dev $(PEERS)/.done
 	@$(BIN)/laneway bench contract $(ARGS)
 	@$(BIN)/laneway bench door $(ARGS)
+	@$(BIN)/laneway bench eoa $(ARGS)
 
-$(PEERS)/.done: bench/peers/requirements.txt scripts/setup.sh
+$(PEERS)/.done: bench/peers/requirements.txt bench/peers/npm.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(PEERS)" peers
 
 ## make docs     diagrams and references drawn from the code

@@ -9,4 +9,6 @@ step lint;    "$bin/ruff" check -q src tests scripts
 step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
 step types;   "$bin/mypy" --no-error-summary
 step tests;   "$bin/python" -m pytest -q -n "$jobs" -m "not slow and not vectors" --no-header
-step simulator; "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
+step simulator
+"$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
+"$bin/python" scripts/seeds.py s1 500 --kind eoa --jobs "$jobs"

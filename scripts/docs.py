@@ -263,9 +263,9 @@ def api_fields(name: str, schema: dict[str, Any]) -> list[str]:
 
 def api_class(name: str) -> type:
     from laneway.server import seed
-    from laneway.wire import problem, values
+    from laneway.wire import evm, problem, values
 
-    for module in (values, problem, seed):
+    for module in (values, evm, problem, seed):
         if hasattr(module, name):
             found: type = getattr(module, name)
             return found

@@ -1,4 +1,4 @@
-"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--first N] [--jobs N]`.
+"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--kind eoa] [--first N] [--jobs N]`.
 
 Rare states have *sometimes* counters; those that stayed at zero are an error when enough seeds
 ran. A seed that breaks a law is printed with the command that tells its story.
@@ -12,12 +12,12 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
-from laneway.sim.run import LAYERS, run_world
+from laneway.sim.run import KINDS, LAYERS, run_world
 
 CHUNK = 25
 
 MUST_BE_SEEN = {
-    "s1": (
+    "contract s1": (
         "commit answer lost",
         "conflict",
         "crash:inside a commit",
@@ -53,7 +53,7 @@ MUST_BE_SEEN = {
         "too late to act",
         "zombie refused",
     ),
-    "s2": (
+    "contract s2": (
         "commit answer lost",
         "crash:inside a commit",
         "crash:after a commit",
@@ -61,19 +61,85 @@ MUST_BE_SEEN = {
         "second try",
         "result:confirmed",
     ),
-    "s3": ("commit answer lost", "killed", "lived to the end", "store busy", "submit answer lost"),
+    "contract s3": (
+        "commit answer lost",
+        "killed",
+        "lived to the end",
+        "store busy",
+        "submit answer lost",
+    ),
+    "eoa s1": (
+        "answer lost",
+        "bump",
+        "bytes doubled",
+        "bytes late",
+        "cancel lost",
+        "cancel won",
+        "caps raised",
+        "commit answer lost",
+        "crash:after a commit",
+        "crash:before answer",
+        "crash:before perform",
+        "crash:inside a commit",
+        "declared dead",
+        "dropped by a pool",
+        "fee storm",
+        "fell out",
+        "foreign replaced",
+        "fork seen",
+        "frozen",
+        "funds are back",
+        "gap filled",
+        "lane released",
+        "no-op filled",
+        "node behind",
+        "node says insufficient_funds",
+        "node says oversized",
+        "node says pool_full",
+        "node says replacement_underpriced",
+        "number freed",
+        "out of funds",
+        "owned by another",
+        "parked by cap",
+        "pool lost on restart",
+        "recycled nonce reused",
+        "reorg took back included",
+        "replayed",
+        "reset",
+        "result:cancelled",
+        "result:confirmed",
+        "result:expired",
+        "result:refused",
+        "result:reverted",
+        "returned intent claimed",
+        "store busy",
+        "too late to act",
+        "zombie refused",
+    ),
+    "eoa s2": (
+        "bump",
+        "commit answer lost",
+        "crash:inside a commit",
+        "crash:after a commit",
+        "number freed",
+        "reorg took back included",
+        "result:confirmed",
+    ),
+    "eoa s3": ("commit answer lost", "killed", "lived to the end", "reorg", "store busy"),
 }
 """States so rare that they are easily missed; MANY seeds together must have met each."""
 
 MANY = 250
 
 
-def run_chunk(layer: str, first: int, count: int) -> tuple[list[tuple[int, str]], dict[str, int]]:
+def run_chunk(
+    kind: str, layer: str, first: int, count: int
+) -> tuple[list[tuple[int, str]], dict[str, int]]:
     logging.disable(logging.CRITICAL)  # A world's own warnings are part of its story, not of ours.
     broken = []
     seen: Counter[str] = Counter()
     for seed in range(first, first + count):
-        verdict = run_world(seed, layer)
+        verdict = run_world(seed, layer, kind)
         seen.update(verdict.seen)
         seen["steps"] += verdict.steps
         if verdict.broken is not None:
@@ -85,6 +151,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("layer", choices=LAYERS)
     parser.add_argument("count", type=int)
+    parser.add_argument("--kind", choices=KINDS, default="contract")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -95,7 +162,7 @@ def main() -> int:
     starts = list(range(options.first, last, CHUNK))
     with ProcessPoolExecutor(options.jobs) as pool:
         futures = [
-            pool.submit(run_chunk, options.layer, start, min(CHUNK, last - start))
+            pool.submit(run_chunk, options.kind, options.layer, start, min(CHUNK, last - start))
             for start in starts
         ]
         for number, future in enumerate(futures, 1):
@@ -108,13 +175,13 @@ def main() -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     took_s = time.monotonic() - begun
-    print(
-        f"{options.layer}: {options.count} worlds, {seen['steps']} steps, {took_s:.1f} s, "
-        f"{len(broken)} broken"
-    )
+    name = f"{options.kind} {options.layer}"
+    counts = f"{options.count} worlds, {seen['steps']} steps, {took_s:.1f} s"
+    print(f"{name}: {counts}, {len(broken)} broken")
     for seed, why in broken[:20]:
-        print(f"  laneway sim --layer {options.layer} --seed {seed}   # {why}")
-    missed = [name for name in MUST_BE_SEEN[options.layer] if not seen[name]]
+        told = f"--kind {options.kind} --layer {options.layer} --seed {seed}"
+        print(f"  laneway sim {told}   # {why}")
+    missed = [state for state in MUST_BE_SEEN[name] if not seen[state]]
     if missed and options.count >= MANY:
         print(f"  never met: {', '.join(missed)}")
         return 1

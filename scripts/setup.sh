@@ -51,11 +51,17 @@ need_redis() {
 # scripts of the packages need not run.
 need_anvil() {
     ls .tools/node_modules/@foundry-rs/anvil-*/bin/anvil >/dev/null 2>&1 && return
-    command -v npm >/dev/null 2>&1 || install_debian npm
     echo "installing anvil"
-    mkdir -p .tools
-    npm install --prefix .tools --ignore-scripts --no-audit --no-fund --loglevel=error \
-        @foundry-rs/anvil@1.7.1 >/dev/null
+    npm_install .tools @foundry-rs/anvil@1.7.1
+}
+
+npm_install() {
+    command -v npm >/dev/null 2>&1 || install_debian npm
+    folder=$1
+    shift
+    mkdir -p "$folder"
+    npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error \
+        "$@" >/dev/null
 }
 
 pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
@@ -77,8 +83,12 @@ case $what in
     peers)
         need_postgres
         need_redis
+        need_anvil
         echo "installing the benchmarks' peers"
         pip -r bench/peers/requirements.txt
+        # One name and version a line.
+        # shellcheck disable=SC2046
+        npm_install "$dir/node" $(cat bench/peers/npm.txt)
         touch "$dir/.done"
         ;;
     *)

@@ -32,9 +32,11 @@ class Part(NamedTuple):
     """Whether its figures are shown, and its last line again in the summary."""
 
 
-def seeds(layer: str, total: int, piece: int) -> Part:
+def seeds(layer: str, total: int, piece: int, kind: str = "contract") -> Part:
     command = ["scripts/seeds.py", layer, "{count}", "--first", "{first}", "--jobs", str(JOBS)]
-    return Part(f"simulator {layer}", total, piece, command)
+    if kind == "contract":
+        return Part(f"simulator {layer}", total, piece, command)
+    return Part(f"simulator {kind} {layer}", total, piece, [*command, "--kind", kind])
 
 
 def fleet(store: str) -> Part:
@@ -58,6 +60,9 @@ PARTS = [
     seeds("s1", 100_000, 5_000),
     seeds("s2", 10_000, 1_000),
     seeds("s3", 30_000, 5_000),
+    seeds("s1", 100_000, 5_000, "eoa"),
+    seeds("s2", 5_000, 500, "eoa"),
+    seeds("s3", 10_000, 1_000, "eoa"),
     Part(
         "exhaustive small scope",
         1,

@@ -4,7 +4,6 @@ They need the program that `make setup` puts under `.tools`. Without it tests fa
 was not tried on a real node is not known to work.
 """
 
-import shutil
 import signal
 import subprocess
 import time
@@ -19,10 +18,11 @@ from eth_account import Account
 from msgspec import json
 from tests.redis_servers import free_port
 
+from laneway.devnets.evm.anvil import anvil_program
+
 START_S_MAX = 30.0
 SAY_S_MAX = 30.0
 CHAIN_ID = 31_337
-TOOLS = Path(__file__).parent.parent / ".tools"
 
 KEYS = (
     "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
@@ -35,8 +35,7 @@ GWEI = 10**9
 
 
 def program() -> str:
-    beside = sorted(TOOLS.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
-    found = str(beside[0]) if beside else shutil.which("anvil")
+    found = anvil_program()
     assert found, "the tests need anvil: run make setup"
     return found
 

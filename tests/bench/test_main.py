@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from laneway.bench import __main__ as command
-from laneway.bench import contract, door
+from laneway.bench import contract, door, eoa
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,16 @@ from laneway.bench import contract, door
             (True, True, Path("o"), Path("p")),
         ),
         (["door", "--quick"], (False, True, Path("bench/results"), Path(".venv-peers"))),
+        (["eoa"], (False, False, Path("bench/results"), Path(".venv-peers"), "")),
+        (
+            ["eoa", "--only", "raw,viem"],
+            (False, False, Path("bench/results"), Path(".venv-peers"), "raw,viem"),
+        ),
     ],
 )
 def test_the_options_reach_the_benchmark(
     arguments: list[str],
-    expected: tuple[bool, bool, Path, Path],
+    expected: tuple[object, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heard: list[object] = []
@@ -30,10 +35,16 @@ def test_the_options_reach_the_benchmark(
         heard.append(given)
         return 7
 
-    bench = contract if arguments[0] == "contract" else door
+    bench = {"contract": contract, "door": door, "eoa": eoa}[arguments[0]]
     monkeypatch.setattr(bench, "main", run)
     assert command.main(arguments) == 7
     assert heard == [expected]
+
+
+def test_a_choice_of_contestants_belongs_to_accounts(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["door", "--only", "arq"])
+    assert "--only" in capsys.readouterr().err
 
 
 def test_an_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,6 +51,11 @@ def test_who_did_not_run_has_no_bar() -> None:
     assert LABELS["huey"] not in words
 
 
+def test_without_any_rate_the_goals_are_still_told() -> None:
+    page = ElementTree.fromstring(svg(found({})))
+    assert "a_goal" in [node.text for node in page.iter(f"{SVG}text")]
+
+
 def test_a_longer_bar_is_a_higher_rate() -> None:
     page = ElementTree.fromstring(svg(found({"laneway_1": 2_000.0, "raw": 20_000.0})))
     widths = [float(node.attrib["width"]) for node in page.iter(f"{SVG}rect")][1:]

@@ -28,6 +28,7 @@ LIGHT_COMMANDS = [
     ["sim", "--help"],
     ["bench", "--help"],
     ["bench", "contract", "--help"],
+    ["bench", "eoa", "--help"],
     ["doctor", "--help"],
     ["up", "--help"],
     ["devnet", "evm", "--help"],

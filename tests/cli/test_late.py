@@ -42,11 +42,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, object]] = []
     put(monkeypatch, "laneway.sim.cli", main=noted(calls, 3))
-    assert run(["sim", "--seed", "7", "--layer", "S2", "--json"]) == 3
+    assert run(["sim", "--seed", "7", "--layer", "S2", "--kind", "eoa", "--json"]) == 3
     assert run(["sim"]) == 3
     assert calls == [
-        {"seed": 7, "seeds": 100, "layer": "s2", "json": True},
-        {"seed": None, "seeds": 100, "layer": "s1", "json": False},
+        {"seed": 7, "seeds": 100, "layer": "s2", "kind": "eoa", "json": True},
+        {"seed": None, "seeds": 100, "layer": "s1", "kind": "contract", "json": False},
     ]
 
 
@@ -54,7 +54,12 @@ def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
     calls: list[dict[str, object]] = []
     put(monkeypatch, "laneway.bench.contract", main=noted(calls, 0))
     assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
-    assert calls == [{"json": True, "quick": True, "out": Path("there")}]
+    put(monkeypatch, "laneway.bench.eoa", main=noted(calls, 0))
+    assert run(["bench", "eoa", "--only", "raw,viem", "--out", "there"]) == 0
+    assert calls == [
+        {"json": True, "quick": True, "out": Path("there")},
+        {"json": False, "quick": False, "out": Path("there"), "only": "raw,viem"},
+    ]
 
 
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])

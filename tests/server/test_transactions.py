@@ -150,7 +150,7 @@ def test_a_wait_is_let_go_when_the_server_ends_and_the_transaction_stays() -> No
 
 BAD: list[tuple[Any, int, str, str | None]] = [
     ({**CALL, "lane": "contract"}, 422, "invalid_body", "lane"),
-    ({**CALL, "lane": "evm:1:0xabc"}, 422, "invalid_body", "lane"),
+    ({**CALL, "lane": "dance:1"}, 422, "invalid_body", "lane"),
     ({**CALL, "lane": "contract:a/b"}, 422, "invalid_body", "lane"),
     ({**CALL, "lane": "contract:" + "Q" * 300}, 422, "invalid_body", "lane"),
     ({**CALL, "payload": {}}, 422, "invalid_body", "payload"),

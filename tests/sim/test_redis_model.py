@@ -22,14 +22,16 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Commit
-from laneway.sim.redis_model import RedisModel, spoken
+from laneway.sim.redis_model import RedisModel, commits_told, spoken
 from laneway.stores.book import leftovers
-from laneway.stores.redis.calls import Call, Sender
+from laneway.stores.redis.calls import Call, Sender, Shown
 from laneway.stores.redis.cells import FINAL_WORDS, decode_result, encode, intent_parsed
 from laneway.stores.redis.keys import HOMES, Names, cluster, plain
+from laneway.stores.redis.letter import Say
+from laneway.stores.redis.letter_keys import account_of
 from laneway.stores.redis.scripts import scripts
 
-LANES = [LaneId(f"contract:{letter}") for letter in "abc"]
+LANES = [LaneId("contract:a"), LaneId("contract:b"), LaneId(f"evm:1:0x{7:040x}")]
 OWNERS = [Owner("me"), Owner("you"), Owner("them")]
 SCRIPTS = scripts()
 
@@ -49,6 +51,10 @@ def dumped(redis: Server) -> dict[str, Any]:
         elif kind == b"zset":
             flat = redis.say("ZRANGE", key, 0, -1, "WITHSCORES")
             found[key.decode()] = {flat[i]: float(flat[i + 1]) for i in range(0, len(flat), 2)}
+        elif kind == b"string":
+            found[key.decode()] = redis.say("GET", key)
+        elif kind == b"list":
+            found[key.decode()] = redis.say("LRANGE", key, 0, -1)
         else:
             told = redis.say("XRANGE", key, "-", "+")
             found[key.decode()] = {int(place.partition(b"-")[2]): flat for place, flat in told}
@@ -83,7 +89,9 @@ class Drawn:
         self.versions: dict[LaneId, int] = {}
         self.fences: dict[LaneId, int] = {}
         self.settled: dict[LaneId, int] = {}
+        self.holders: dict[LaneId, Owner] = {}
         self.applied = 0
+        self.shown_count = 0
 
     def call(self) -> Call:
         self.now_ms += self.dice.choice((0, 1, 7, 400))
@@ -127,7 +135,32 @@ class Drawn:
         lanes = [lane for lane in self.lanes() if self.dice.random() < 0.8]
         commits = [self.commit_of(lane) for lane in lanes]
         shard = self.names.shard_of(lanes[0]) if lanes else 0
-        return self.sender.commit(shard, commits)
+        return self.sender.commit(shard, commits, [self.shown(one) for one in commits])
+
+    def shown(self, commit: Commit) -> Shown | None:
+        """Any change of an account's keys; or none can be told."""
+        account = account_of(self.names, commit.lease.lane)
+        if account is None:
+            return None
+        if self.dice.random() < 0.1:
+            return account, None
+        one, number = self.known().id, self.dice.randrange(5)
+        every: list[Say] = [
+            (account.pending, "ZADD", [number, one]),
+            (account.pending, "ZREM", [one, "nobody"]),
+            (account.told(one), "HSET", ["status", "submitted", "completed_at", number]),
+            (account.borrowed, "HSET", [one, b"{}"]),
+            (account.borrowed, "HDEL", [one]),
+            (account.attempts(one), "LPUSH", [b"%d" % number, b"{}"]),
+            (account.hash(f"0x{number}"), "SET", [one]),
+            (account.hash(f"0x{number}"), "DEL", []),
+            (account.recycled, "ZADD", [word for n in range(1_200) for word in (n, f"n{n}")]),
+        ]
+        says = self.dice.sample(every, self.dice.randrange(4))
+        if commit.write.answered:
+            says += [(account.resets, "HDEL", [*commit.write.answered])]
+            says += [(account.reset, "UNLESS", [])]
+        return account, says
 
     def commit_of(self, lane: LaneId) -> Commit:
         version = self.versions.get(lane, 0) + self.dice.choice((1, 1, 1, 1, 0, 2))
@@ -153,10 +186,12 @@ class Drawn:
         feed = b"f%d" % version if self.dice.random() < 0.7 else b""
         answered = tuple(range(self.dice.randrange(3)))
         write = Write(head, tuple(touched), answered, self.now_ms, feed)
-        return Commit(Lease(lane, OWNERS[0], fence), version, write)
+        holder = self.holders.get(lane, OWNERS[0]) if self.dice.random() < 0.9 else OWNERS[0]
+        return Commit(Lease(lane, holder, fence), version, write)
 
     def claim(self) -> Call:
-        return self.sender.claim(self.dice.choice(LANES), self.dice.choice(OWNERS))
+        lane, adopt = self.dice.choice(LANES), self.dice.random() < 0.2
+        return self.sender.claim(lane, self.dice.choice(OWNERS), adopt=adopt)
 
     def beat(self) -> Call:
         shard = self.names.shard_of(self.dice.choice(LANES))
@@ -165,7 +200,8 @@ class Drawn:
     def tell(self) -> Call:
         one = self.known()
         intent = self.dice.choice((one.id, None))
-        return self.sender.tell(Command(0, one.lane, "cancel", self.now_ms, intent=intent))
+        verb = self.dice.choice(("cancel", "reset-nonce"))
+        return self.sender.tell(Command(0, one.lane, verb, self.now_ms, intent=intent))
 
     def release(self) -> Call:
         lane = self.dice.choice(LANES)
@@ -202,16 +238,18 @@ class Drawn:
     def learn(self, call: Call, reply: Any) -> None:
         """What a caller would know after this answer."""
         if call.script == "claim" and reply is not None:
-            self.fences[LaneId(str(call.args[0]))] = reply[0]
+            lane = LaneId(str(call.args[0]))
+            if reply[0]:
+                self.fences[lane], self.holders[lane] = reply[0], Owner(str(call.args[1]))
         if call.script == "commit":
-            at = 3
-            for answer in reply:
-                lane = LaneId(str(call.args[at]))
+            told = commits_told(call.keys, [spoken(word) for word in call.args])
+            for answer, one in zip(reply, told, strict=True):
+                lane = LaneId(one.head[0].decode())
                 if answer == 1:
                     self.applied += 1
-                    self.versions[lane] = int(call.args[at + 2])
-                    self.settled[lane] = int(call.args[at + 5])
-                at += 13 + 4 * int(call.args[at + 12])
+                    self.shown_count += one.says is not None
+                    self.versions[lane] = int(one.head[2])
+                    self.settled[lane] = int(one.head[5])
 
     def step(self, redis: Server) -> Call:
         call = self.call()
@@ -234,6 +272,7 @@ def test_the_model_and_a_real_redis_hold_the_same(seed: int, form: Any) -> None:
             assert dumped(redis) == drawn.model.dump()
     assert dumped(redis) == drawn.model.dump()
     assert drawn.applied > 8
+    assert drawn.names.tagged or drawn.shown_count > 1
 
 
 @pytest.mark.slow
@@ -269,6 +308,12 @@ def test_whatever_tail_of_the_log_is_lost_a_whole_number_of_answers_is_kept() ->
 def restored(dump: dict[str, Any]) -> RedisModel:
     model = RedisModel()
     for key, found in dump.items():
+        if isinstance(found, bytes):
+            model.strings[key] = found
+            continue
+        if isinstance(found, list):
+            model.lists[key] = [*found]
+            continue
         values = list(found.values())
         if values and isinstance(values[0], bytes):
             model.hashes[key] = dict(found)

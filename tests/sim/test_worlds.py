@@ -6,30 +6,35 @@ from pathlib import Path
 
 import pytest
 
+from laneway.core.outcome import Outcome
 from laneway.lanes.contract import machine
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.values import Execute
+from laneway.lanes.eoa import answers
+from laneway.lanes.eoa.rows import Attempt
+from laneway.lanes.eoa.values import SendResult
 from laneway.sim import cli
-from laneway.sim.run import LAYERS, run_world, run_worlds
+from laneway.sim.run import KINDS, LAYERS, run_world, run_worlds
 
 SEEDS = Path(__file__).parent / "seeds.txt"
 KEPT = [
-    (layer, int(seed))
-    for layer, seed, *_ in (
+    (place.rpartition(":")[0] or "contract", place.rpartition(":")[2], int(seed))
+    for place, seed, *_ in (
         line.split() for line in SEEDS.read_text().splitlines() if line and line[0] != "#"
     )
 ]
 
 
-@pytest.mark.parametrize(("layer", "seed"), KEPT)
-def test_a_seed_that_ever_broke_a_law_keeps_it_now(layer: str, seed: int) -> None:
-    assert run_world(seed, layer).broken is None
+@pytest.mark.parametrize(("kind", "layer", "seed"), KEPT)
+def test_a_seed_that_ever_broke_a_law_keeps_it_now(kind: str, layer: str, seed: int) -> None:
+    assert run_world(seed, layer, kind).broken is None
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("seed", [3, 17])
-def test_two_runs_of_one_seed_have_the_same_trace(layer: str, seed: int) -> None:
-    first, second = run_world(seed, layer), run_world(seed, layer)
+def test_two_runs_of_one_seed_have_the_same_trace(kind: str, layer: str, seed: int) -> None:
+    first, second = run_world(seed, layer, kind), run_world(seed, layer, kind)
     assert first.trace == second.trace
     assert first.story == second.story
     assert first.seen == second.seen
@@ -40,9 +45,10 @@ def test_other_seeds_are_other_worlds() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_no_world_breaks_a_law(layer: str) -> None:
-    broken, seen, steps = run_worlds(range(10_000, 10_040), layer)
+def test_no_world_breaks_a_law(kind: str, layer: str) -> None:
+    broken, seen, steps = run_worlds(range(10_000, 10_040), layer, kind)
     assert [(verdict.seed, verdict.broken) for verdict in broken] == []
     assert steps > 40
     assert sum(seen.values()) > 0
@@ -81,6 +87,27 @@ def test_a_story_tells_what_happened_to_each_intent() -> None:
     assert "begins on" in story
     assert "is block" in story
     assert "the faults stop" in story
+
+
+def test_a_story_of_accounts_tells_what_happened_to_each_number() -> None:
+    story = "\n".join(run_world(3, "s1", "eoa").story)
+    assert "accepted as" in story
+    assert "takes" in story
+    assert "holds" in story
+    assert "is confirmed" in story
+
+
+def test_a_machine_that_frees_a_number_by_silence_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Unknown counts as sent; whoever takes it for refused gives the number away."""
+
+    def hasty(result: SendResult, _attempt: Attempt) -> str:
+        return "taken" if result.outcome is Outcome.ACCEPTED else "refused"
+
+    monkeypatch.setattr(answers, "proven", hasty)
+    broken, _, _ = run_worlds(range(40), "s1", "eoa")
+    assert any("never twice" in (verdict.broken or "") for verdict in broken)
 
 
 def test_the_command_tells_one_seed_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:

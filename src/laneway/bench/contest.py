@@ -105,7 +105,9 @@ def present(execute: Callable[[], dict[str, Any]], name: str, out: Path, *, json
         return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    # A quick run's numbers are noise and must not replace those that the docs show.
-    table = write_report(found, out, f"{name}-quick" if found.get("quick") else name)
+    # A quick run's numbers are noise, and a part is no whole: neither may replace what the docs
+    # show.
+    kind = "-quick" if found.get("quick") else "-part" if found.get("only") else ""
+    table = write_report(found, out, name + kind)
     print(json_format.dumps(found, indent=2) if json else table)
     return 0

@@ -63,6 +63,14 @@ def ratio(rounds: Mapping[str, Sequence[Sample]], ours: str, theirs: str) -> flo
     return median(mine.rate() / other.rate() for mine, other in pairs)
 
 
+def cpu_ratio(rounds: Mapping[str, Sequence[Sample]], ours: str, theirs: str) -> float | None:
+    """How many times the CPU time `ours` needed for a job, as the median over the rounds."""
+    if not rounds.get(ours) or not rounds.get(theirs):
+        return None
+    pairs = zip(rounds[ours], rounds[theirs], strict=True)
+    return median((mine.cpu_s / mine.jobs) / (other.cpu_s / other.jobs) for mine, other in pairs)
+
+
 def summary(samples: Sequence[Sample]) -> dict[str, Any]:
     rates = [sample.rate() for sample in samples]
     return {

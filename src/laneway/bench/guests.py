@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from laneway.bench import anvil, node
 from laneway.bench.child import BenchFailed
 from laneway.bench.peers import environment, scripts, versions
 from laneway.bench.postgres import Postgres, postgres
 from laneway.bench.redis import Redis, redis
 
-Need = Literal["peers", "postgres", "redis"]
+Need = Literal["anvil", "node", "peers", "postgres", "redis"]
 
 
 class Guests(Struct, frozen=True):
@@ -21,11 +23,18 @@ class Guests(Struct, frozen=True):
     python: Path | None = None
     postgres: Postgres | None = None
     redis: Redis | None = None
+    anvil: str | None = None
+    """Its program: every contestant has a node of its own."""
+    modules: Path | None = None
+    """The packages of those that run on Node."""
     missing: dict[str, str] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
     """Versions of those that run, and why the others do not."""
 
     def script(self, name: str) -> list[str]:
+        if name.endswith(".cjs"):
+            assert self.modules is not None
+            return node.command(self.modules, name)
         return [str(self.python), str(scripts() / name)]
 
 
@@ -39,22 +48,11 @@ def invited(
     quick: bool,
 ) -> Guests:
     """Set everything up. A quick run goes on without what cannot be had; a full one ends."""
-    python: Path | None = None
-    database: Postgres | None = None
-    cells: Redis | None = None
+    found = Guests()
     failures: dict[str, str] = {}
-    words: dict[str, str] = {}
     for need in sorted({need for wanted in needs.values() for need in wanted}):
         try:
-            if need == "peers":
-                python = environment(environment_folder, packages)
-                words.update(versions(python, packages))
-            elif need == "postgres":
-                database = stack.enter_context(postgres(folder))
-                words["postgresql"] = database.version
-            else:
-                cells = stack.enter_context(redis(folder))
-                words["redis"] = cells.version
+            found = with_one(found, need, stack, folder, environment_folder, packages)
         except BenchFailed as failure:
             failures[need] = str(failure)
     if failures and not quick:
@@ -65,4 +63,36 @@ def invited(
         for need in wanted
         if need in failures
     }
-    return Guests(python, database, cells, missing, {**words, **missing})
+    return replace(found, missing=missing, words={**found.words, **missing})
+
+
+def with_one(
+    found: Guests,
+    need: Need,
+    stack: ExitStack,
+    folder: Path,
+    environment_folder: Path,
+    packages: Sequence[str],
+) -> Guests:
+    """What was found, and one more; its version is among the words."""
+    match need:
+        case "anvil":
+            program = anvil.program()
+            version = anvil.version(program)
+            return replace(found, anvil=program, words={**found.words, "anvil": version})
+        case "node":
+            modules = node.modules(environment_folder)
+            return replace(found, modules=modules, words={**found.words, **node.words(modules)})
+        case "peers":
+            python = environment(environment_folder, packages)
+            words = versions(python, packages)
+            return replace(found, python=python, words={**found.words, **words})
+        case "postgres":
+            database = stack.enter_context(postgres(folder))
+            words = {**found.words, "postgresql": database.version}
+            return replace(found, postgres=database, words=words)
+        case "redis":
+            cells = stack.enter_context(redis(folder))
+            return replace(found, redis=cells, words={**found.words, "redis": cells.version})
+        case _:
+            assert_never(need)

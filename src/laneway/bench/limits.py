@@ -53,3 +53,33 @@ GUARD_S = 1.0
 
 SERVER_POLL_S = 0.05
 """How often a server that starts is asked whether it is up."""
+
+NODE_ANSWER_S_MAX = 30.0
+"""For one answer of anvil to the benchmark itself, while a contestant keeps it busy."""
+
+BLOCK_POLL_S = 0.02
+"""How often the raw sender asks for the next block: a fifth of the time between two."""
+
+PEER_POLL_MS = 50
+"""How often a peer asks for receipts, where it can be told: by default they wait for seconds."""
+
+CYCLE_TRANSFERS = 16
+"""Of one cycle of an account's machine: what fills the narrowest window."""
+
+SETTLED_S = 0.5
+"""A backlog that did not change for so long is taken from no more."""
+
+VIEM_WIDTH = 100
+ETHERS_WIDTH = 500
+WEB3PY_WIDTH = 100
+"""Calls under way at once: each peer's best here. With more viem's receipts take longer, with
+fewer ethers waits for itself."""
+
+STALL_LOOK_S = 5.0
+STALL_S_MAX = 30.0
+"""How often the chain is asked whether a contestant gets on, and when it is called stuck. anvil
+may leave the next nonce in its queue for ever when two connections race; nobody recovers from it
+who only waits."""
+
+STALLS_MAX = 3
+"""Tries of one round on fresh nodes; one in sixty was stuck when it was looked into."""

@@ -36,12 +36,20 @@ LABELS = {
     "laneway_redis": "laneway on Redis",
     "arq": "arq on Redis, no order",
     "saq": "SAQ on Redis, no order",
+    "viem": "viem, nonceManager",
+    "ethers": "ethers, NonceManager",
+    "web3py": "web3.py, one by one",
+    "web3py_gather": "web3.py, 100 at once",
+    "raw_1_line": "raw, one connection",
     "laneway_postgres": "laneway on PostgreSQL",
     "fleet_1": "1 process, PostgreSQL",
     "fleet_3": "3 processes, PostgreSQL",
 }
 """In the order of the bars."""
 
+
+TITLES = {"eoa": "Transfers from one account a second, each in a block"}
+"""What is counted, where it is no execution of a contract."""
 
 OUR_NAMES = ("laneway", "http", "fleet")
 
@@ -62,14 +70,15 @@ def svg(found: Mapping[str, Any]) -> str:
     rates = {
         name: found["results"][name]["jobs_per_s"] for name in LABELS if name in found["results"]
     }
-    bars = bar_lines(rates)
+    bars = bar_lines(rates) if rates else []
     goals_top = TOP + ROW * len(rates) + 56
     height = goals_top + 24 * (len(found["goals"]) + 1) + 16
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" font-family="system-ui, sans-serif" font-size="13">'
     )
-    title = "Durable no-op executions a second (log scale; medians of interleaved rounds)"
+    what = TITLES.get(found.get("bench", ""), "Durable no-op executions a second")
+    title = f"{what} (log scale; medians of interleaved rounds)"
     return "\n".join(
         [
             head,

@@ -46,6 +46,8 @@ def table(found: Mapping[str, Any]) -> str:
         lines += ["", *memory_lines(results)]
     if "takeovers_s" in results:
         lines += ["", *fleet_lines(results)]
+    if "anvil_cpu_us_per_transfer" in results:
+        lines += ["", *account_lines(results)]
     return "\n".join([*lines, ""])
 
 
@@ -95,6 +97,31 @@ def fleet_lines(results: Mapping[str, Any]) -> list[str]:
     sse = results["sse"]
     heard = listed(sse["events_heard"])
     return [*lines, "", f"{sse['readers']:,} readers of events heard, in each round: {heard}."]
+
+
+def account_lines(results: Mapping[str, Any]) -> list[str]:
+    """What an account's lane costs beside its rate."""
+    node = results["anvil_cpu_us_per_transfer"]
+    shown = ", ".join(f"{name} {spent:,.0f}" for name, spent in node.items())
+    lines = [f"CPU µs of the node itself for each transfer: {shown}."] if node else []
+    if results["stalls"]:
+        stuck = ", ".join(f"{name} {count}" for name, count in results["stalls"].items())
+        lines.append(f"Runs that got stuck in the node's pool and were made again: {stuck}.")
+    if (backlog := results["waiting"]) is not None:
+        few, many = backlog["waiting"]
+        rss = backlog["rss_mb"]
+        lines.append(
+            f"Resident memory with {few:,} waiting {rss['few']:.0f} MB; with {many:,} "
+            f"{rss['same_process']:.0f} MB in the process that took them, "
+            f"{rss['fresh_process']:.0f} MB in a fresh one."
+        )
+    if (decide := results["decide"]) is not None:
+        lines += ["", "| in flight | CPU µs/transfer of the machine alone | by event |"]
+        lines.append("|---:|---:|---|")
+        for count, found in decide["us_per_transfer"].items():
+            events = ", ".join(f"{name} {spent:.3g}" for name, spent in found["events"].items())
+            lines.append(f"| {int(count):,} | {found['all']:.3g} | {events} |")
+    return lines
 
 
 def listed(numbers: Sequence[float]) -> str:

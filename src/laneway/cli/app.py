@@ -28,9 +28,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
     "lane": (
         "laneway.cli.lanes:lane",
-        "Show one lane, or tell it to pause, resume or drain.",
+        "Show one lane and its health, or pause, resume, drain or reset it.",
     ),
-    "tx": ("laneway.cli.tx:tx", "Show, list, wait for, retry or cancel transactions."),
+    "tx": (
+        "laneway.cli.tx:tx",
+        "Show, list, wait for, cancel, bump, replace or retry transactions.",
+    ),
     "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
     "webhook": (
         "laneway.cli.webhook:webhook",

@@ -45,3 +45,13 @@ def door(as_json: bool, quick: bool, out: Path) -> int:
     """Requests per second over HTTP, PostgreSQL and Redis, a fleet, and a thousand readers."""
     code: int = find("bench", "laneway.bench.door", "main")(json=as_json, quick=quick, out=out)
     return code
+
+
+@bench.command()
+@measured
+@click.option("--only", default="", help="Contestants, separated by commas; all by default.")
+def eoa(as_json: bool, quick: bool, out: Path, only: str) -> int:
+    """Transfers per second from one account on a real node, against viem, ethers and web3.py."""
+    main = find("bench", "laneway.bench.eoa", "main")
+    code: int = main(json=as_json, quick=quick, out=out, only=only)
+    return code

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from laneway.cli.remote import LANE_HEAD, Output, age, lane_row, reasoned, remote
+from laneway.wiring.process import EXIT_FAILED
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
+    from laneway.wire.evm import EvmLane
 
 T = TypeVar("T")
 
@@ -22,7 +24,14 @@ def lanes(client: "Client", output: Output) -> None:
 
 @click.group()
 def lane() -> None:
-    """Show one lane, or tell it to pause, resume or drain."""
+    """Show one lane and its health, or pause, resume, drain or reset it."""
+
+
+@lane.command("list")
+@remote
+def list_(client: "Client", output: Output) -> None:
+    """List lanes: what is queued, in flight, stuck."""
+    output.table(client.lanes(), LANE_HEAD, lane_row)
 
 
 @lane.command()
@@ -53,8 +62,45 @@ def show(client: "Client", output: Output, lane: str) -> None:
             ("dropped", queue.dropped),
             ("fast/slow", f"{queue.fast}/{queue.slow} now"),
             ("hits", f"{queue.fast_hits}/{queue.slow_hits}"),
+            *(() if found.evm is None else account_facts(found.evm)),
         ),
     )
+
+
+@lane.command()
+@click.argument("lane")
+@remote
+def health(client: "Client", output: Output, lane: str) -> int:
+    """Whether a lane goes on by itself; exits 1 if a person should look at it."""
+    found = client.health(lane)
+    facts = [
+        ("lane", found.lane),
+        ("health", "good" if found.healthy else "; ".join(found.problems)),
+        *(() if found.evm is None else account_facts(found.evm)),
+    ]
+    output.facts(found, facts)
+    return 0 if found.healthy else EXIT_FAILED
+
+
+def account_facts(evm: "EvmLane") -> list[tuple[str, object]]:
+    balance = None if evm.balance is None else f"{evm.balance} wei"
+    moved, done = evm.last_nonce_movement_at, evm.last_confirmation_at
+    return [
+        ("account", f"{evm.account} {evm.address} on {evm.chain} ({evm.chain_id})"),
+        ("balance", balance),
+        ("threshold", None if evm.balance_threshold == "0" else f"{evm.balance_threshold} wei"),
+        ("out of funds", "yes" if evm.out_of_funds else None),
+        ("next nonce", evm.nonce_next),
+        ("chain's count", evm.latest),
+        ("in flight", f"{evm.inflight} of {evm.window}"),
+        ("pending", evm.pending),
+        ("borrowed", evm.borrowed),
+        ("submitted", evm.submitted),
+        ("recycled", f"{evm.recycled} of {evm.max_recycled_nonces}"),
+        ("moved", moved and moved.isoformat()),
+        ("confirmed", done and done.isoformat()),
+        ("resets", ", ".join(at.isoformat() for at in evm.nonce_resets)),
+    ]
 
 
 def named(command: Callable[..., T]) -> Callable[..., T]:
@@ -115,3 +161,12 @@ def drain(
 ) -> None:
     """Finish what waits now, or only what runs; then pause."""
     output.action(client.drain(lane, mode, reason=reason, dry_run=dry_run))
+
+
+@lane.command("reset-nonce")
+@click.argument("lane")
+@reasoned
+@remote
+def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
+    """Set an account's next nonce back to what the chain says, never below one that is bound."""
+    output.action(client.reset_nonce(lane, reason=reason, dry_run=dry_run))

@@ -1,18 +1,49 @@
 """One line of a file that `laneway send` is given."""
 
-from msgspec import Struct
+from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from laneway.core.ids import is_account
+from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs
 from laneway.wire.values import Moment
+
+OWN = ("lane", "data", "key", "valid_until")
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One line of a file. The lane may stand on the command line instead."""
 
-    data: str
+    data: str | None = None
     lane: str | None = None
-    executor: str = ""
-    quorum_type: int = 2
-    comment: str = ""
+    executor: str | None = None
+    quorum_type: int | None = None
+    comment: str | None = None
     key: str | None = None
-    priority: int = 0
+    priority: int | None = None
     valid_until: Moment | None = None
+    to: str | None = None
+    value: str | int | None = None
+    gas: int | None = None
+    type: int | None = None
+    max_fee_per_gas: str | int | None = None
+    max_priority_fee_per_gas: str | int | None = None
+    max_cost: str | int | None = None
+    access_list: list[EvmAccess] | None = None
+    authorization_list: list[EvmAuthorization] | None = None
+    blobs: EvmBlobs | None = None
+
+    def options(self) -> dict[str, Any]:
+        """What is given beside the line's own: a contract's words, or an account's."""
+        return {
+            name: said
+            for name, said in asdict(self).items()
+            if name not in OWN and said is not None
+        }
+
+    def is_empty(self) -> bool:
+        """Whether it says nothing that could be done."""
+        if self.lane is not None and is_account(self.lane):
+            return self.to is None and self.data is None
+        return self.data is None

@@ -46,6 +46,31 @@ def configured(command: Callable[..., T]) -> Callable[..., T]:
     return run
 
 
+EVM_OPTIONS = (
+    ("--to", "ADDRESS", "Accounts: to whom; without it --data creates a contract."),
+    ("--value", "WEI", "Accounts: for example 1gwei or 0.5ether."),
+    ("--max-fee", "WEI", "Accounts: of one unit of gas, never more."),
+    ("--tip", "WEI", "Accounts: of one unit of gas, to the block's builder."),
+    ("--max-cost", "WEI", "Accounts: of all its gas, never more."),
+)
+EVM_NAMES = {"max_fee": "max_fee_per_gas", "tip": "max_priority_fee_per_gas"}
+
+
+def evm_options(command: Callable[..., T]) -> Callable[..., T]:
+    """What an account's transaction may say, under the names that the API has."""
+    command = click.option(
+        "--type", "type", type=click.IntRange(0, 4), help="Accounts: of the transaction."
+    )(command)
+    command = click.option(
+        "--gas", type=click.IntRange(1), help="Accounts: estimated if it is left out."
+    )(command)
+    for option, metavar, words in reversed(EVM_OPTIONS):
+        name = option.removeprefix("--").replace("-", "_")
+        named = (option, EVM_NAMES.get(name, name))
+        command = click.option(*named, metavar=metavar, help=words)(command)
+    return command
+
+
 def address(text: str) -> dict[str, str]:
     """HOST:PORT, [HOST]:PORT or HOST, as flags."""
     host, colon, port = text.rpartition(":")

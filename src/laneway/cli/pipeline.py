@@ -70,12 +70,5 @@ def progress(count: int) -> Iterator[Callable[[], None]]:
 def post(client: "Client", line: Line) -> "SentTx":
     assert line.lane is not None
     return client.send(
-        line.lane,
-        line.data,
-        executor=line.executor,
-        quorum_type=line.quorum_type,
-        comment=line.comment,
-        key=line.key,
-        priority=line.priority,
-        valid_until=line.valid_until,
+        line.lane, line.data, key=line.key, valid_until=line.valid_until, **line.options()
     )

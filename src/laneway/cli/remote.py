@@ -97,7 +97,9 @@ def ended(txs: Iterable["Tx"]) -> int:
 
 def tx_line(tx: "Tx") -> str:
     block = "" if tx.block is None else f"block {tx.block}"
-    parts = (tx.id, f"{tx.status:<9}", f"{tx.lane} #{tx.seq}", block, tx.reason)
+    nonce = "" if tx.nonce is None else f"nonce {tx.nonce}"
+    place = (f"{tx.lane} #{tx.seq}", nonce, block, tx.hash or "")
+    parts = (tx.id, f"{tx.status:<9}", *place, tx.reason)
     return "  ".join(part for part in parts if part)
 
 

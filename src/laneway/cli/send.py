@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from laneway.cli.lines import Line
-from laneway.cli.options import moment
+from laneway.cli.options import evm_options, moment
 from laneway.cli.remote import Output, ended, remote
 
 if TYPE_CHECKING:
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("lane", required=False)
-@click.option("--data", help="What the contract is given.")
-@click.option("--executor", default="", help="Who executes, for example a DID.")
-@click.option("--quorum-type", type=click.IntRange(0), default=2, show_default=True)
-@click.option("--comment", default="")
+@click.option("--data", help="What the contract is given; of an account the call, 0x….")
+@click.option("--executor", help="Contracts: who executes, for example a DID.")
+@click.option("--quorum-type", type=click.IntRange(0), help="Contracts; 2 if it is left out.")
+@click.option("--comment", help="Contracts.")
+@click.option("--priority", type=click.IntRange(0, 3), help="Contracts: 0 is the most urgent.")
+@evm_options
 @click.option("--key", help="Idempotency key: with it the command is safe to run twice.")
-@click.option("--priority", type=click.IntRange(0, 3), default=0, show_default=True)
 @click.option("--valid-until", metavar="TIME", help="RFC 3339; not begun after it.")
 @click.option("--file", type=click.File("rb"), help="JSON Lines; - is standard input.")
 @click.option("--wait", is_flag=True, help="Until it is final; exits 0 only if confirmed.")
@@ -41,14 +42,16 @@ def send(
 ) -> int:
     """Queue a transaction; returns when it is durable.
 
-    LANE is KIND:KEY, for example contract:QmToken. A file has one object a line with the options'
-    names: {"lane": …, "data": …, "executor": …, "key": …}. The lines of one lane are sent in order,
+    LANE is KIND:KEY, for example contract:QmToken, or evm:CHAIN:ACCOUNT. A file has one object a
+    line with the options' names: {"lane": …, "data": …, "executor": …, "key": …} or {"lane": …,
+    "to": …, "value": "1 gwei", "max_fee_per_gas": …}. The lines of one lane are sent in order,
     each when the one before it is durable; those of other lanes at the same time. A line without a
     key gets one from --key or from the file's contents, and its number: after any crash the same
     command goes on where it stopped and doubles nothing.
     """
-    if (data is None) == (file is None):
-        raise click.UsageError("say what to send: --data or --file")
+    said = data is not None or others["to"] is not None
+    if said == (file is not None):
+        raise click.UsageError("say what to send: --data, --to or --file")
     if file is not None:
         lines = read_lines(file.read(), lane, others["key"])
     else:
@@ -57,6 +60,8 @@ def send(
         until = None if valid_until is None else moment("--valid-until", valid_until)
         given = {"lane": lane, "data": data, "valid_until": until, **others}
         lines = [msgspec.convert(given, Line)]
+        if lines[0].is_empty():
+            raise click.UsageError("say what the contract is given: --data")
     from laneway.cli.pipeline import post_all
 
     sent = post_all(client, lines)
@@ -86,5 +91,8 @@ def read_lines(raw: bytes, lane: str | None, key: object) -> list[Line]:
             raise click.UsageError(f"line {number}: it has no lane, and no LANE is given")
         if line.key is None:
             line = msgspec.structs.replace(line, key=f"{prefix}:{number}")
-        lines.append(msgspec.structs.replace(line, lane=line.lane or lane))
+        line = msgspec.structs.replace(line, lane=line.lane or lane)
+        if line.is_empty():
+            raise click.UsageError(f"line {number}: it says neither `data` nor `to`")
+        lines.append(line)
     return lines

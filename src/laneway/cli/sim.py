@@ -15,13 +15,20 @@ from laneway.cli.late import find
     show_default=True,
     help="s1: memory store; s2: SQLite on a disk that loses writes; s3: the asyncio shell.",
 )
+@click.option(
+    "--kind",
+    type=click.Choice(["contract", "eoa"], case_sensitive=False),
+    default="contract",
+    show_default=True,
+    help="Of the lanes: contracts, or EVM accounts.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def sim(seed: int | None, seeds: int, layer: str, as_json: bool) -> int:
+def sim(seed: int | None, seeds: int, layer: str, kind: str, as_json: bool) -> int:
     """Run simulated worlds, each from one seed.
 
-    Crashes, lost answers and slow quorums are part of every world.
+    Crashes, lost answers, slow quorums and reorgs are part of every world.
     """
     code: int = find("sim", "laneway.sim.cli", "main")(
-        seed=seed, seeds=seeds, layer=layer, json=as_json
+        seed=seed, seeds=seeds, layer=layer, kind=kind, json=as_json
     )
     return code

@@ -1,15 +1,17 @@
 """`laneway tx`: one transaction, or a list of them."""
 
 from itertools import islice
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from laneway.cli.options import evm_options
 from laneway.cli.remote import Output, ended, reasoned, remote
 from laneway.wire.values import StatusWord
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
+    from laneway.wire.evm import EvmAttempt, EvmTx
     from laneway.wire.values import Tx
 
 ID = click.argument("intent", metavar="ID")
@@ -17,9 +19,10 @@ ID = click.argument("intent", metavar="ID")
 
 @click.group()
 def tx() -> None:
-    """Show, list, wait for, retry or cancel transactions.
+    """Show, list, wait for, cancel, bump, replace or retry transactions.
 
-    ID is tx_…, or key: and an idempotency key.
+    ID is tx_…, or key: and an idempotency key; of an account's transaction also the hash of an
+    attempt, or LANE#NONCE.
     """
 
 
@@ -63,8 +66,46 @@ def wait(client: "Client", output: Output, intent: str, timeout: float | None) -
 @reasoned
 @remote
 def cancel(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
-    """Take back one that waits; one that runs cannot be called back."""
+    """Take back one that waits; an execution that runs cannot be called back.
+
+    Of an account's transaction that has a nonce a no-op takes the place, never a hole.
+    """
     output.action(client.cancel(intent, reason=reason, dry_run=dry_run))
+
+
+@tx.command()
+@ID
+@reasoned
+@remote
+def bump(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
+    """Offer more for an account's transaction, at the same nonce."""
+    output.action(client.bump(intent, reason=reason, dry_run=dry_run))
+
+
+@tx.command()
+@ID
+@click.option("--data", metavar="HEX", help="Of the new content.")
+@evm_options
+@reasoned
+@remote
+def replace(
+    client: "Client",
+    output: Output,
+    *,
+    intent: str,
+    data: str | None,
+    reason: str,
+    dry_run: bool,
+    **options: Any,
+) -> None:
+    """Put other content in the place of an account's transaction, at the same nonce.
+
+    What was sent before may be mined instead: whichever is decides. The new content is all that is
+    said here; nothing of the old one is kept.
+    """
+    if data is None and options["to"] is None:
+        raise click.UsageError("say the whole new content: --to, --value, --data")
+    output.action(client.replace(intent, data, reason=reason, dry_run=dry_run, **options))
 
 
 @tx.command()
@@ -82,6 +123,9 @@ def retry(client: "Client", output: Output, intent: str, reason: str, dry_run: b
 
 def output_tx(output: Output, found: "Tx") -> None:
     payload = found.payload
+    if found.evm is not None:
+        output_evm(output, found, found.evm)
+        return
     output.facts(
         found,
         (
@@ -103,3 +147,42 @@ def output_tx(output: Output, found: "Tx") -> None:
             ("comment", payload and payload.comment),
         ),
     )
+
+
+def output_evm(output: Output, found: "Tx", evm: "EvmTx") -> None:
+    asked = evm.payload
+    paid = None
+    if evm.gas_used is not None:
+        paid = f"{evm.gas_used} gas at {evm.gas_price} wei"
+    output.facts(
+        found,
+        (
+            ("tx", found.id),
+            ("lane", f"{found.lane} #{found.seq}"),
+            ("status", found.status),
+            ("why", found.reason),
+            ("nonce", found.nonce),
+            ("hash", found.hash),
+            ("block", found.block),
+            ("confirmations", evm.confirmations),
+            ("paid", paid),
+            ("key", found.idempotency_key),
+            ("retry of", found.retry_of),
+            ("accepted", found.accepted_at.isoformat()),
+            ("settled", found.settled_at and found.settled_at.isoformat()),
+            ("valid until", found.valid_until and found.valid_until.isoformat()),
+            ("trace", found.traceparent),
+            ("to", asked and asked.to),
+            ("value", asked and f"{asked.value} wei"),
+            ("data", asked and asked.data),
+            ("replaced", f"{evm.replaced} times" if evm.replaced else None),
+            *((f"attempt {one.number}", attempt_line(one)) for one in evm.attempts),
+        ),
+    )
+
+
+def attempt_line(one: "EvmAttempt") -> str:
+    nodes = ", ".join(f"{node} {word}" for node, word in one.nodes.items())
+    fees = f"{one.max_fee_per_gas}/{one.max_priority_fee_per_gas} wei"
+    parts = (one.hash, "" if one.purpose == "intent" else one.purpose, fees, nodes, one.reason)
+    return "  ".join(part for part in (*parts, "MINED" if one.mined else "") if part)

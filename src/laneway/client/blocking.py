@@ -13,14 +13,25 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
-from laneway.client.calls import NO_REASON, Calls, Taken, Words, filters, new_tx
+from laneway.client.calls import (
+    NO_REASON,
+    Calls,
+    EvmOptions,
+    Taken,
+    TxOptions,
+    Words,
+    filters,
+    new_tx,
+)
 from laneway.client.following import Following, StreamedEvent
 from laneway.client.http import Connections
 from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Heard, Lost, Pause, Rules, Steps, T
+from laneway.wire.evm import LaneHealth
+from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -51,6 +62,10 @@ class SentTx:
     def wait(self, timeout_s: float | None = None) -> Tx:
         """Wait until it is final; TimeoutError takes nothing back."""
         return self.tx if self.tx.final else self._client.wait(self.id, timeout_s)
+
+    def result(self, timeout_s: float | None = None) -> Tx:
+        """The same as `wait`."""
+        return self.wait(timeout_s)
 
     def show(self) -> Tx:
         return self._client.tx(self.id)
@@ -108,29 +123,24 @@ class Client:
     def send(
         self,
         lane: str,
-        data: str,
+        data: str | bytes | None = None,
         *,
-        executor: str = "",
-        quorum_type: int = 2,
-        comment: str = "",
         key: str | None = None,
-        priority: int = 0,
         valid_until: datetime | None = None,
+        **options: Unpack[TxOptions],
     ) -> SentTx:
-        """Queue one; returns when it is durable. Safe to call twice with one key."""
-        new = new_tx(
-            lane,
-            data,
-            executor=executor,
-            quorum_type=quorum_type,
-            comment=comment,
-            priority=priority,
-            valid_until=valid_until,
-        )
+        """Queue one; returns when it is durable. Safe to call twice with one key.
+
+        A contract takes `data`, executor, quorum_type, comment and priority; an account's lane,
+        `evm:CHAIN:ACCOUNT`, takes to, value, `data`, gas, type, max_fee_per_gas,
+        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs.
+        """
+        new = new_tx(lane, data, valid_until, options)
         return SentTx(self, self._run(self._calls.send(new, key)))
 
     def tx(self, intent: str) -> Tx:
-        """Where one is, and why. `intent` is an id, or `key:` and an idempotency key."""
+        """Where one is, and why. `intent` is an id, `key:` and an idempotency key, the
+        hash of an attempt, or `LANE#NONCE`."""
         return self._run(self._calls.tx(intent))
 
     def wait(self, intent: str, timeout_s: float | None = None) -> Tx:
@@ -140,6 +150,24 @@ class Client:
     def cancel(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Take back one that waits; one that runs cannot be called back."""
         return self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
+
+    def bump(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Offer more for an account's transaction, at the same nonce."""
+        return self._run(self._calls.bump(intent, Words(reason=reason, dry_run=dry_run)))
+
+    def replace(
+        self,
+        intent: str,
+        data: str | bytes | None = None,
+        *,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+        **options: Unpack[EvmOptions],
+    ) -> Action:
+        """Other content for an account's transaction, at the same nonce; whichever lands decides,
+        and the answer's `reason` says which."""
+        payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
+        return self._run(self._calls.replace(intent, payload, words))
 
     def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Queue what one said again, as a new one that names it in `retry_of`.
@@ -175,6 +203,15 @@ class Client:
 
     def lane(self, lane: str) -> Lane:
         return self._run(self._calls.lane(lane))
+
+    def health(self, lane: str) -> LaneHealth:
+        """Whether it goes on by itself; of an account its balance, nonces and last cleanup."""
+        return self._run(self._calls.health(lane))
+
+    def reset_nonce(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
+        """Set an account's next nonce back to what the chain says, never below one that is bound.
+        A dry run shows the numbers."""
+        return self._operate(lane, "reset-nonce", reason, dry_run)
 
     def pause(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Start nothing more; what runs is finished."""

@@ -3,6 +3,7 @@
 import math
 import os
 from datetime import datetime
+from typing import TypedDict
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -10,7 +11,10 @@ from msgspec import Struct
 
 from laneway.client.limits import PAGE, WAIT_PAUSE_S, WAIT_S
 from laneway.client.steps import Ask, Pause, Rules, Steps, T, not_found, persist, read
-from laneway.core.ids import idempotency_key
+from laneway.core.errors import BadRequest
+from laneway.core.ids import idempotency_key, is_account
+from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload, LaneHealth
+from laneway.wire.evm_words import evm_payload
 from laneway.wire.idempotency import HEADER, REPLAYED, quoted
 from laneway.wire.limits import PAGE_MAX
 from laneway.wire.values import (
@@ -22,8 +26,10 @@ from laneway.wire.values import (
     DrainOrder,
     Lane,
     LanePage,
+    NewEvmTx,
     NewTx,
     Order,
+    ReplaceOrder,
     Tx,
     TxPage,
     WebhookAction,
@@ -60,7 +66,7 @@ class Calls:
 
     # Transactions.
 
-    def send(self, new: NewTx, key: str | None) -> Steps[Taken]:
+    def send(self, new: NewTx | NewEvmTx, key: str | None) -> Steps[Taken]:
         # Made once for all tries, so that a lost answer cannot make two of one.
         key = f"auto-{os.urandom(16).hex()}" if key is None else idempotency_key(key)
         ask = self._post("/v1/transactions", new, headers={HEADER: quoted(key)}, key=key)
@@ -97,6 +103,14 @@ class Calls:
     def cancel(self, intent: str, words: Words) -> Steps[Action]:
         return (yield from self._act_on(intent, "cancel", words))
 
+    def bump(self, intent: str, words: Words) -> Steps[Action]:
+        return (yield from self._act_on(intent, "bump", words))
+
+    def replace(self, intent: str, payload: EvmPayload, words: Words) -> Steps[Action]:
+        intent = yield from self._id(intent)
+        order = ReplaceOrder(reason=words.reason, payload=payload, dry_run=words.dry_run)
+        return (yield from self._act(f"{tx_path(intent)}/replace", order))
+
     def retry(self, intent: str, words: Words) -> Steps[Action]:
         return (yield from self._act_on(intent, "retry", words))
 
@@ -117,6 +131,9 @@ class Calls:
 
     def lane(self, lane: str) -> Steps[Lane]:
         return (yield from self._get(lane_path(lane), Lane))
+
+    def health(self, lane: str) -> Steps[LaneHealth]:
+        return (yield from self._get(f"{lane_path(lane)}/health", LaneHealth))
 
     def lane_page(self, cursor: str | None = None) -> Steps[LanePage]:
         return (yield from self._get("/v1/lanes", LanePage, {"limit": str(PAGE), "cursor": cursor}))
@@ -168,7 +185,7 @@ class Calls:
         answer = yield from persist(self.rules, ask, retry_s)
         return read(self.rules, answer, kind)
 
-    def _act(self, path: str, order: Order | DrainOrder) -> Steps[Action]:
+    def _act(self, path: str, order: Order | DrainOrder | ReplaceOrder) -> Steps[Action]:
         answer = yield from persist(self.rules, self._post(path, order))
         return read(self.rules, answer, Action)
 
@@ -189,20 +206,60 @@ class Calls:
         )
 
 
+class EvmOptions(TypedDict, total=False):
+    """What an account's transaction may say. Amounts are wei, or words like "0.5 ether"."""
+
+    to: str | bytes | None
+    value: int | str
+    gas: int | None
+    type: int | None
+    max_fee_per_gas: int | str | None
+    max_priority_fee_per_gas: int | str | None
+    max_cost: int | str | None
+    access_list: list[EvmAccess]
+    authorization_list: list[EvmAuthorization]
+    blobs: EvmBlobs | None
+
+
+class ContractOptions(TypedDict, total=False):
+    """What an execution of a contract may say."""
+
+    executor: str
+    quorum_type: int
+    comment: str
+    priority: int
+
+
+class TxOptions(EvmOptions, ContractOptions, total=False):
+    """Of either kind of lane; those of the other are refused."""
+
+
+CONTRACT_WORDS = frozenset(ContractOptions.__annotations__)
+
+
 def new_tx(
     lane: str,
-    data: str,
-    *,
-    executor: str = "",
-    quorum_type: int = 2,
-    comment: str = "",
-    priority: int = 0,
+    data: str | bytes | None,
     valid_until: datetime | None = None,
-) -> NewTx:
-    payload = ContractPayload(
-        data=data, executor=executor, quorum_type=quorum_type, comment=comment
+    options: TxOptions | None = None,
+) -> NewTx | NewEvmTx:
+    given = {name: said for name, said in (options or {}).items() if said is not None}
+    strange = given.keys() & CONTRACT_WORDS if is_account(lane) else given.keys() - CONTRACT_WORDS
+    if strange:
+        kind = "an account" if is_account(lane) else "a contract"
+        raise BadRequest(min(strange), f"{kind} has no such option; {lane} is its lane")
+    if is_account(lane):
+        return NewEvmTx(lane=lane, payload=evm_payload(data, given), valid_until=valid_until)
+    if not isinstance(data, str):
+        raise BadRequest("data", "say what the contract is given, as text")
+    priority = given.pop("priority", 0)
+    payload = ContractPayload(data=data, **given)  # type: ignore[arg-type]
+    return NewTx(
+        lane=lane,
+        payload=payload,
+        priority=priority,  # type: ignore[arg-type]
+        valid_until=valid_until,
     )
-    return NewTx(lane=lane, payload=payload, priority=priority, valid_until=valid_until)
 
 
 def filters(lane: str | None, status: str | None, page: int) -> dict[str, str | None]:

@@ -2,7 +2,8 @@
 
 LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
-│   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound · LaneNotFound
+│   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound
+│   ├── LaneNotFound (AccountNotFound) · WebhookNotFound
 │   ├── CommandUnfit · RetryUnfit · LaneFull · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
@@ -91,6 +92,14 @@ class LaneNotFound(CallerError):
     def __init__(self, lane: str) -> None:
         self.lane = lane
         super().__init__(f"nothing was ever queued for {lane}")
+
+
+class AccountNotFound(LaneNotFound):
+    """An EVM account's lane is there before anything was queued, if its account is configured."""
+
+    def __init__(self, lane: str) -> None:
+        super().__init__(lane)
+        self.args = (f"no account {lane} is configured here; say evm:CHAIN:ACCOUNT",)
 
 
 class WebhookNotFound(CallerError):

@@ -168,6 +168,8 @@ class NonceOwner(Struct, frozen=True):
     hash: bytes
     block: BlockRef
     node: str
+    head: int = 0
+    """The node's newest block, read before: with enough of them above it, it is final there."""
 
 
 class Estimated(Struct, frozen=True):

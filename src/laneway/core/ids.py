@@ -38,6 +38,16 @@ def is_contract(lane: str) -> bool:
     return lane.startswith("contract:")
 
 
+def is_account(lane: str) -> bool:
+    """Whether it sends an EVM account's transactions."""
+    return lane.startswith("evm:")
+
+
+def is_shown(lane: str) -> bool:
+    """Whether its intents are transactions, and not a trail's entries or a webhook's messages."""
+    return lane.startswith(("contract:", "evm:"))
+
+
 def lane_key(lane: LaneId) -> str:
     return lane.partition(":")[2]
 

@@ -146,6 +146,8 @@ class Command(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     priority: int = 0
     size: int = 0
     word: str = ""
+    payload: bytes = b""
+    """What the word is about, where it is more than a word."""
 
 
 class Lease(Struct, frozen=True):

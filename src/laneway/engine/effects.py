@@ -105,8 +105,8 @@ class Effects:
             if self._answered_now(order):
                 answered = True
             elif lane_kind(order.lane) in self._batchers:
-                for group in self._groups(order):
-                    out[group[0]] = loop.create_task(self._carry_out_all(group))
+                for first, *more in self._groups(order):
+                    out[first] = loop.create_task(self._carry_out(first, more))
             else:
                 out[order] = loop.create_task(self._carry_out(order))
         return answered
@@ -119,28 +119,6 @@ class Effects:
             more = waiting.popleft()
             groups.setdefault(type(more.effect), []).append(more)
         return list(groups.values())
-
-    async def _carry_out_all(self, group: list[Perform]) -> None:
-        """The same for effects that are performed together; the first stands for all."""
-        order = group[0]
-        lane = order.lane
-        kind = lane_kind(lane)
-        performer, batcher = self._performers[kind], self._batchers[kind]
-        effects = [one.effect for one in group]
-        try:
-            reason = self._why_not(order)
-            if reason is None:
-                self._sent[order] = None
-                permit = partial(self._why_not, order)
-                for event in await batcher.perform_all(lane, effects, permit):
-                    self._reactor.answered(lane, event)
-            else:
-                for effect in effects:
-                    self._reactor.answered(lane, performer.decline(lane, effect, reason))
-        except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
-            self._reactor.broken(lane, error)
-        finally:
-            self._ended(order)
 
     def _answered_now(self, order: Perform) -> bool:
         """Carry it out without a task, if its performer can; the reactor hears at once."""
@@ -158,29 +136,40 @@ class Effects:
         self._reactor.answered(lane, event)
         return True
 
-    async def _carry_out(self, order: Perform) -> None:
-        lane, effect = order.lane, order.effect
+    async def _carry_out(self, order: Perform, more: Sequence[Perform] = ()) -> None:
+        """One effect, and those that are performed together with it."""
+        lane = order.lane
         try:
-            if isinstance(effect, PassOn):
-                if not self._closing:  # If so it stays in the outbox, and goes at the next start.
-                    self._sent[order] = None
-                    message = await self._messenger.pass_on(effect)
-                    self._reactor.passed_on(lane, message, self._clock.now_ms())
-                return
-            performer = self._performers[lane_kind(lane)]
-            reason = self._why_not(order)
-            if reason is None:
-                self._sent[order] = None
-                event = await performer.perform(lane, effect)
+            if isinstance(order.effect, PassOn):
+                await self._pass_on(order, order.effect)
             else:
-                event = performer.decline(lane, effect, reason)
-            self._reactor.answered(lane, event)
+                for event in await self._answers(order, more):
+                    self._reactor.answered(lane, event)
         except StoreError as error:
             self.failed(error)
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
             self._reactor.broken(lane, error)
         finally:
             self._ended(order)
+
+    async def _pass_on(self, order: Perform, effect: PassOn) -> None:
+        if not self._closing:  # If so it stays in the outbox, and goes at the next start.
+            self._sent[order] = None
+            message = await self._messenger.pass_on(effect)
+            self._reactor.passed_on(order.lane, message, self._clock.now_ms())
+
+    async def _answers(self, order: Perform, more: Sequence[Perform]) -> Sequence[Any]:
+        lane, kind = order.lane, lane_kind(order.lane)
+        performer = self._performers[kind]
+        reason = self._why_not(order)
+        if reason is not None:
+            return [performer.decline(lane, one.effect, reason) for one in (order, *more)]
+        self._sent[order] = None
+        batcher = self._batchers.get(kind)
+        if batcher is None:
+            return (await performer.perform(lane, order.effect),)
+        effects = [order.effect, *(one.effect for one in more)]
+        return await batcher.perform_all(lane, effects, partial(self._why_not, order))
 
     def _ended(self, order: Perform) -> None:
         del self._out[order]

@@ -7,6 +7,7 @@ import msgspec
 
 from laneway.core.ids import LaneId, lane_kind
 from laneway.core.rows import FeedEntry
+from laneway.feeds.eoa_events import eoa_events
 from laneway.lanes.contract.values import (
     AttemptDoubted,
     CommandRefused,
@@ -98,4 +99,7 @@ CONTRACT: dict[type, Callable[[Any, LaneId, int], Told]] = {
 }
 """Which records people hear of, and how each is told."""
 
-KINDS: dict[str, Callable[[FeedEntry], Sequence[Told]]] = {"contract": contract_events}
+KINDS: dict[str, Callable[[FeedEntry], Sequence[Told]]] = {
+    "contract": contract_events,
+    "evm": eoa_events,
+}

@@ -16,7 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from laneway.core.ids import LaneId, is_contract, lane_key
+from laneway.core.ids import LaneId, is_account, is_contract, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
@@ -24,6 +24,8 @@ from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.contract.values import SlotClaimed
 from laneway.lanes.delivery.values import AttemptFailed
+from laneway.lanes.eoa.lane import decode_history as decode_eoa_history
+from laneway.lanes.eoa.values import AttemptSigned, SlotFreed
 from laneway.version import __version__
 
 WAIT_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 1_800, 3_600, 14_400, 86_400)
@@ -133,6 +135,50 @@ class ContractMetrics(Listener):
             self.fast_depth.set(sum(queue.fast_queue_len for queue in queues))
             self.slow_depth.set(sum(queue.slow_queue_len for queue in queues))
         return generate_latest(self.registry)
+
+
+class AccountMetrics(Listener):
+    """What this process's EVM accounts did. `per_lane` labels every series with its lane."""
+
+    def __init__(self, registry: CollectorRegistry, *, per_lane: bool = False) -> None:
+        self._per_lane = per_lane
+        labels = ("lane",) if per_lane else ()
+        self.attempts = Counter(
+            "laneway_evm_attempts", "Attempts signed, first ones and further ones.", labels,
+            registry=registry,
+        )  # fmt: skip
+        self.nacks = Counter(
+            "laneway_evm_nacks", "Nonces that every node refused, and that are free again.", labels,
+            registry=registry,
+        )  # fmt: skip
+        self.ended = Counter(
+            "laneway_evm_transactions", "Transactions by how they ended.", (*labels, "result"),
+            registry=registry,
+        )  # fmt: skip
+        self.confirmation = Histogram(
+            "laneway_evm_confirmation_seconds", "From its nonce to its final answer.", labels,
+            registry=registry, buckets=WAIT_BUCKETS_S,
+        )  # fmt: skip
+
+    def _of(self, series: Any, lane: LaneId, *more: str) -> Any:
+        labels = (lane, *more) if self._per_lane else more
+        return series.labels(*labels) if labels else series
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_account(lane):
+            return
+        signed = sum(type(record) is AttemptSigned for record in records)
+        if signed:
+            self._of(self.attempts, lane).inc(signed)
+        for record in records:
+            if type(record) is SlotFreed and record.recycle:
+                self._of(self.nacks, lane).inc()
+        for result in results:
+            self._of(self.ended, lane, result.status).inc()
+            if result.history:
+                slot = decode_eoa_history(result.history).slot
+                took_ms = max(0, result.settled_ms - slot.claimed_ms)
+                self._of(self.confirmation, lane).observe(took_ms / 1000)
 
 
 class DeliveryMetrics(Listener):

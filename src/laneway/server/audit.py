@@ -24,6 +24,7 @@ async def list_audit(call: Call) -> web.Response:
     query = call.query(AuditQuery)
     lane, cursor = given(query.lane), given(query.cursor)
     if lane is not None:
+        lane = call.desk.lane_name(lane)
         call.caller.check_lane(lane)
     listing = AuditListing(
         lane=lane,
@@ -44,6 +45,7 @@ ROUTES = (
         summary="The audit trail",
         scope="lane:admin",
         query=AuditQuery,
+        problems=(404,),
         told={200: Told("One page.", AuditPage)},
     ),
 )

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.wire.cursor import TxPlace
+from laneway.wire.evm import EvmPayload, LaneHealth
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -14,6 +15,7 @@ from laneway.wire.values import (
     DeadLetter,
     Delivery,
     Lane,
+    NewEvmTx,
     NewTx,
     Tx,
     Webhook,
@@ -23,7 +25,7 @@ from laneway.wire.values import (
 LaneTest = Callable[[str], bool]
 """Whether a lane is one that the caller may see."""
 
-LaneVerb = Literal["pause", "resume", "drain"]
+LaneVerb = Literal["pause", "resume", "drain", "reset-nonce"]
 WebhookVerb = Literal["pause", "resume", "test"]
 
 
@@ -106,21 +108,35 @@ class Desk(Protocol):
 
     webhooks: WebhookDesk
 
-    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
+    def lane_name(self, lane: str) -> str:
+        """The lane's own name for what people write: an account may be called by its name."""
+
+    async def submit(
+        self, new: NewTx | NewEvmTx, key: str | None, scope: str, trace: str = ""
+    ) -> Taken:
         """Durable when it answers. `trace` is a W3C traceparent, kept with it."""
 
-    async def show(self, intent: str) -> Tx: ...
+    async def show(self, intent: str) -> Tx:
+        """By its id; of an account also by the hash of an attempt, or `LANE#NONCE`."""
+
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         """The transaction once it is final, or as it stands when the time is over."""
 
     async def find(self, key: str, scope: str) -> Tx | None: ...
     async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]: ...
     async def cancel(self, intent: str, word: Word) -> Action: ...
+    async def bump(self, intent: str, word: Word) -> Action:
+        """A dearer attempt at the same nonce."""
+
+    async def replace(self, intent: str, payload: EvmPayload, word: Word) -> Action:
+        """Other content at the same nonce."""
+
     async def retry(self, intent: str, word: Word) -> Action:
         """A new transaction in the place of one that is proven dead; asked twice, the same."""
 
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]: ...
     async def lane(self, lane: str) -> Lane: ...
+    async def health(self, lane: str) -> LaneHealth: ...
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action: ...
     async def audit(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]: ...
     async def dead_letters(

@@ -55,6 +55,7 @@ async def events(call: Call) -> web.StreamResponse:
     query = call.query(EventQuery)
     lane = given(query.lane)
     if lane is not None:
+        lane = call.desk.lane_name(lane)
         call.caller.check_lane(lane)
     after = call.request.headers.get(LAST_EVENT_ID, given(query.cursor))
     if after is not None and len(after) > EVENT_CURSOR_CHARS_MAX:
@@ -107,6 +108,7 @@ ROUTES = (
         scope="tx:read",
         query=EventQuery,
         headers=(LAST_EVENT_ID,),
+        problems=(404,),
         told={200: Told("A stream that does not end.", str, content_type=sse.CONTENT_TYPE)},
         endless=True,
     ),

@@ -9,6 +9,7 @@ from laneway.server.desk import LaneVerb, Word
 from laneway.server.route import Route, Told
 from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
 from laneway.wire.cursor import LanePlace, unwrap, wrap
+from laneway.wire.evm import LaneHealth
 from laneway.wire.limits import PAGE_DEFAULT
 from laneway.wire.values import DrainOrder, Lane, LanePage, Order
 
@@ -35,9 +36,26 @@ async def show_lane(call: Call) -> web.Response:
 
 
 async def visible(call: Call) -> Lane:
-    lane = call.path("lane")
+    return await call.desk.lane(name_of(call))
+
+
+def name_of(call: Call) -> str:
+    lane = call.desk.lane_name(call.path("lane"))
     call.caller.check_lane(lane)
-    return await call.desk.lane(lane)
+    return lane
+
+
+async def lane_health(call: Call) -> web.Response:
+    """Whether a lane goes on by itself; of an account its balance, nonces and last cleanup."""
+    return reply(await call.desk.health(name_of(call)))
+
+
+async def reset_nonce(call: Call) -> web.Response:
+    """Set an account's next nonce back to what the chain says, never below one that is bound.
+
+    A dry run shows the numbers before and after, and why it would not become lower.
+    """
+    return await operated(call, "reset-nonce", await call.body(Order))
 
 
 async def pause_lane(call: Call) -> web.Response:
@@ -83,6 +101,14 @@ ROUTES = (
         scope="tx:read",
         told={200: Told("As it stands.", Lane)},
     ),
+    Route(
+        method="GET",
+        path="/v1/lanes/{lane}/health",
+        act=lane_health,
+        summary="Whether a lane goes on by itself",
+        scope="tx:read",
+        told={200: Told("As it stands.", LaneHealth)},
+    ),
     *(
         Route(
             method="POST",
@@ -100,6 +126,7 @@ ROUTES = (
             ("pause", pause_lane, "Pause a lane", Order),
             ("resume", resume_lane, "Resume a lane", Order),
             ("drain", drain_lane, "Drain a lane", DrainOrder),
+            ("reset-nonce", reset_nonce, "Reset an account's next nonce", Order),
         )
     ),
 )

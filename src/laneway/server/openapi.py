@@ -25,10 +25,18 @@ HEADERS: dict[str, str] = {
 }
 
 PATHS: dict[str, tuple[str, dict[str, Any]]] = {
-    "id": ("The transaction's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
+    "id": (
+        "The transaction's id, `tx_` and 32 digits; of an account's also the hash of an attempt, "
+        "`0x` and 64 digits, or `LANE#NONCE`.",
+        {"type": "string", "minLength": 1},
+    ),
     "webhook": ("The webhook's id.", {"type": "string", "minLength": 1}),
     "delivery": ("The delivery's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
-    "lane": ("The lane's id, for example `contract:QmToken`.", {"type": "string", "minLength": 1}),
+    "lane": (
+        "The lane's id, for example `contract:QmToken`; of an account `evm:CHAIN:ACCOUNT`, each by "
+        "its name, or by the chain's id and the address.",
+        {"type": "string", "minLength": 1},
+    ),
 }
 
 
@@ -63,7 +71,8 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
 
 def types_of(route: Route) -> list[Any]:
     named = [told.body for told in route.told.values() if told.body not in (None, str)]
-    return named + [kind for kind in (route.body, route.query) if kind is not None]
+    given = (route.body, route.other_body, route.query)
+    return named + [kind for kind in given if kind is not None]
 
 
 def components_of(routes: Sequence[Route]) -> tuple[dict[Any, Any], dict[str, Any]]:
@@ -93,7 +102,10 @@ def operation(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
     if route.scope is not None:
         made["x-scope"] = route.scope
     if route.body is not None:
-        content = {"application/json": {"schema": schemas[repr(route.body)]}}
+        schema = schemas[repr(route.body)]
+        if route.other_body is not None:
+            schema = {"anyOf": [schema, schemas[repr(route.other_body)]]}
+        content = {"application/json": {"schema": schema}}
         made["requestBody"] = {"required": True, "content": content}
     return made
 

@@ -36,6 +36,8 @@ class Route(Struct, frozen=True, kw_only=True):
     told: dict[int, Told]
     query: type[Struct] | None = None
     body: type[Struct] | None = None
+    other_body: type[Struct] | None = None
+    """Of another kind of lane."""
     headers: tuple[str, ...] = ()
     """Of the request, all optional."""
     problems: tuple[int, ...] = ()

@@ -6,15 +6,26 @@ from urllib.parse import quote
 from aiohttp import web
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from laneway.core.errors import IntentNotFound
 from laneway.server.answers import reply
-from laneway.server.call import Call, given
+from laneway.server.call import Call, decode, given
 from laneway.server.desk import Listing, Word
 from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
 from laneway.server.route import Route, Told
 from laneway.wire.cursor import TxPlace, unwrap, wrap
 from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
 from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
-from laneway.wire.values import Action, LaneName, NewTx, Order, StatusWord, Tx, TxPage
+from laneway.wire.values import (
+    Action,
+    LaneName,
+    NewEvmTx,
+    NewTx,
+    Order,
+    ReplaceOrder,
+    StatusWord,
+    Tx,
+    TxPage,
+)
 
 Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
 CursorText = Annotated[
@@ -32,6 +43,13 @@ Seconds = Annotated[int, Meta(ge=1, le=WAIT_S_MAX, description="Of the wait.")]
 KeyText = Annotated[
     str, Meta(min_length=1, max_length=255, description="An idempotency key of this caller.")
 ]
+HashText = Annotated[
+    str,
+    Meta(
+        pattern=r"^0x[0-9a-fA-F]{64}$",
+        description="Of an attempt of an account's transaction.",
+    ),
+]
 DryRun = Annotated[bool, Meta(description="Show what would happen and do nothing.")]
 
 
@@ -44,6 +62,7 @@ class TxQuery(Struct, frozen=True, forbid_unknown_fields=True):
     lane: LaneName | UnsetType = UNSET
     status: StatusWord | UnsetType = UNSET
     key: KeyText | UnsetType = UNSET
+    hash: HashText | UnsetType = UNSET
     limit: Limit = PAGE_DEFAULT
     cursor: CursorText | UnsetType = UNSET
 
@@ -59,8 +78,8 @@ async def enqueue(call: Call) -> web.Response:
     """
     query = call.query(WaitQuery)
     key = call.idempotency_key()
-    new = await call.body(NewTx)
-    call.caller.check_lane(new.lane)
+    new = read_new(await call.raw())
+    call.caller.check_lane(call.desk.lane_name(new.lane))
     taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     tx = taken.tx
     if query.wait is not UNSET and not tx.final:
@@ -69,6 +88,19 @@ async def enqueue(call: Call) -> web.Response:
     if taken.replayed:
         headers[REPLAYED] = "true"
     return reply(tx, 200 if query.wait is not UNSET and tx.final else 202, headers)
+
+
+class Named(Struct, frozen=True):
+    """As much of a body as says what the rest is."""
+
+    lane: str
+
+
+def read_new(raw: bytes) -> NewTx | NewEvmTx:
+    """Most are for contracts, and are read once."""
+    if b'"evm:' in raw and decode(raw, Named).lane.startswith("evm:"):
+        return decode(raw, NewEvmTx)
+    return decode(raw, NewTx)
 
 
 async def waited(call: Call, intent: str, timeout_s: int) -> Tx:
@@ -101,10 +133,11 @@ async def visible(call: Call) -> Tx:
 
 
 async def find(call: Call) -> web.Response:
-    """List transactions: of a lane in its order, of a status, or the one with a key."""
+    """List transactions: of a lane in its order, of a status, or the one with a key or a hash."""
     query = call.query(TxQuery)
     lane, key, cursor = given(query.lane), given(query.key), given(query.cursor)
     if lane is not None:
+        lane = call.desk.lane_name(lane)
         call.caller.check_lane(lane)
     listing = Listing(
         lane=lane,
@@ -113,15 +146,23 @@ async def find(call: Call) -> web.Response:
         limit=query.limit,
         may_see=call.caller.may_see,
     )
-    if key is not None:
-        return reply(await by_key(call, key, listing))
+    if key is not None or query.hash is not UNSET:
+        return reply(await by_name(call, key, given(query.hash), listing))
     items, place = await call.desk.listing(listing)
     return reply(TxPage(list(items), None if place is None else wrap(place)))
 
 
-async def by_key(call: Call, key: str, listing: Listing) -> TxPage:
+async def by_name(call: Call, key: str | None, mined: str | None, listing: Listing) -> TxPage:
     """At most one, on one page."""
-    found = await call.desk.find(key, call.caller.id)
+    found = None
+    if key is not None:
+        found = await call.desk.find(key, call.caller.id)
+    if mined is not None:
+        try:
+            other = await call.desk.show(mined)
+        except IntentNotFound:
+            return TxPage([], None)
+        found = other if key is None or (found is not None and found.id == other.id) else None
     items = [
         tx
         for tx in (() if found is None else (found,))
@@ -133,12 +174,41 @@ async def by_key(call: Call, key: str, listing: Listing) -> TxPage:
 
 
 async def cancel(call: Call) -> web.Response:
-    """Take back a transaction that waits; one that runs cannot be called back."""
+    """Take back a transaction that waits; an execution that runs cannot be called back.
+
+    An account's that has a nonce is taken back by a no-op at that nonce, never by a hole: whichever
+    of the two is mined decides, and then its status is `cancelled` or not.
+    """
     dry_run = call.query(DryRunQuery).dry_run
     order = await call.body(Order)
     tx = await visible(call)
     word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
     return acted(await call.desk.cancel(tx.id, word))
+
+
+async def bump(call: Call) -> web.Response:
+    """Offer more for an account's transaction, at the same nonce.
+
+    At least 1.125 of what the last attempt offered, and 1.2 of what the chain asks now.
+    """
+    dry_run = call.query(DryRunQuery).dry_run
+    order = await call.body(Order)
+    tx = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
+    return acted(await call.desk.bump(tx.id, word))
+
+
+async def replace(call: Call) -> web.Response:
+    """Put other content in the place of an account's transaction, at the same nonce.
+
+    What was sent before may still be mined instead: whichever is decides, and `reason` says which.
+    One that has no nonce yet is sent with the new content alone.
+    """
+    dry_run = call.query(DryRunQuery).dry_run
+    order = await call.body(ReplaceOrder)
+    tx = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
+    return acted(await call.desk.replace(tx.id, order.payload, word))
 
 
 async def retry(call: Call) -> web.Response:
@@ -173,11 +243,13 @@ ROUTES = (
         scope="tx:write",
         query=WaitQuery,
         body=NewTx,
+        other_body=NewEvmTx,
         headers=(HEADER, OTHER_HEADER),
         told={
             200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
             202: Told("Durable.", Tx, headers=("Location", REPLAYED)),
         },
+        problems=(404,),
         writes=True,
         waits=True,
     ),
@@ -189,6 +261,7 @@ ROUTES = (
         scope="tx:read",
         query=TxQuery,
         told={200: Told("One page.", TxPage)},
+        problems=(404,),
     ),
     Route(
         method="GET",
@@ -208,6 +281,30 @@ ROUTES = (
         scope="tx:write",
         query=DryRunQuery,
         body=Order,
+        told=ACTED,
+        problems=(409,),
+        writes=True,
+    ),
+    Route(
+        method="POST",
+        path="/v1/transactions/{id}/bump",
+        act=bump,
+        summary="Offer more for an account's transaction",
+        scope="tx:write",
+        query=DryRunQuery,
+        body=Order,
+        told=ACTED,
+        problems=(409,),
+        writes=True,
+    ),
+    Route(
+        method="POST",
+        path="/v1/transactions/{id}/replace",
+        act=replace,
+        summary="Put other content in the place of an account's transaction",
+        scope="tx:write",
+        query=DryRunQuery,
+        body=ReplaceOrder,
         told=ACTED,
         problems=(409,),
         writes=True,

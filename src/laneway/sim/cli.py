@@ -14,7 +14,7 @@ STORY_LINES_MAX = 400
 """A story longer than this is cut in the middle: its beginning and its end tell most."""
 
 
-def main(seed: int | None, seeds: int, layer: str, json: bool) -> int:
+def main(seed: int | None, seeds: int, layer: str, json: bool, kind: str = "contract") -> int:
     """Exit code 0 when every law held."""
     if layer not in LAYERS:
         print(f"laneway sim: no layer {layer!r}; one of {', '.join(LAYERS)}", file=sys.stderr)
@@ -25,8 +25,8 @@ def main(seed: int | None, seeds: int, layer: str, json: bool) -> int:
     logger.setLevel(logging.CRITICAL)
     try:
         if seed is not None:
-            return tell(run_world(seed, layer), json=json)
-        return count(seeds, layer, json=json)
+            return tell(run_world(seed, layer, kind), json=json)
+        return count(seeds, layer, kind, json=json)
     finally:
         logger.setLevel(level)
 
@@ -41,19 +41,19 @@ def tell(verdict: Verdict, *, json: bool) -> int:
             cut = len(lines) - STORY_LINES_MAX
             lines = [*lines[:half], f"          … {cut} lines …", *lines[-half:]]
         print("\n".join(lines))
-        print(f"seed {verdict.seed}, layer {verdict.layer}: {verdict.steps} steps")
+        print(f"seed {verdict.seed}, {verdict.kind} {verdict.layer}: {verdict.steps} steps")
         print(f"trace {verdict.trace}")
         print(f"BROKEN  {verdict.broken}" if verdict.broken else "every law held")
     return 1 if verdict.broken else 0
 
 
-def count(seeds: int, layer: str, *, json: bool) -> int:
+def count(seeds: int, layer: str, kind: str, *, json: bool) -> int:
     begun = time.monotonic()
     seen: Counter[str] = Counter()
     broken: list[int] = []
     steps = 0
     for number in range(seeds):
-        verdict = run_world(number, layer)
+        verdict = run_world(number, layer, kind)
         seen.update(verdict.seen)
         steps += verdict.steps
         if verdict.broken:
@@ -66,6 +66,7 @@ def count(seeds: int, layer: str, *, json: bool) -> int:
     took_s = time.monotonic() - begun
     if json:
         answer = {
+            "kind": kind,
             "layer": layer,
             "seeds": seeds,
             "steps": steps,
@@ -75,9 +76,10 @@ def count(seeds: int, layer: str, *, json: bool) -> int:
         }
         print(jsonlib.dumps(answer))
     else:
-        print(f"{seeds} worlds of layer {layer}, {steps} steps in {took_s:.1f} s")
+        print(f"{seeds} worlds of kind {kind}, layer {layer}, {steps} steps in {took_s:.1f} s")
         for name, number in sorted(seen.items()):
             print(f"  sometimes {name}: {number}")
         failing = ", ".join(map(str, broken))
-        print(f"BROKEN  seeds {failing}: laneway sim --seed N" if broken else "every law held")
+        again = f"laneway sim --kind {kind} --layer {layer} --seed N"
+        print(f"BROKEN  seeds {failing}: {again}" if broken else "every law held")
     return 1 if broken else 0

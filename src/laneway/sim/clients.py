@@ -1,5 +1,6 @@
 """The callers of a world: they submit, lose answers, and send the same key again."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
@@ -13,6 +14,7 @@ from laneway.core.rows import Result
 from laneway.ports import ContractCall
 
 if TYPE_CHECKING:
+    from laneway.sim.contract_world import ContractWorld
     from laneway.sim.world import World
 
 encode = msgspec.msgpack.Encoder().encode
@@ -21,10 +23,13 @@ encode = msgspec.msgpack.Encoder().encode
 class Wish:
     """One thing a caller wants done once."""
 
-    def __init__(self, number: int, lane: LaneId, data: str, priority: int) -> None:
+    def __init__(
+        self, number: int, lane: LaneId, data: str, payload: bytes, priority: int = 0
+    ) -> None:
         self.number = number
         self.lane = lane
         self.data = data
+        self.payload = payload
         self.priority = priority
         self.key = f"k{number}"
         self.valid_until_ms: int | None = None
@@ -32,12 +37,12 @@ class Wish:
         self.result: Result | None = None
         self.given_up = False
 
-    def call(self) -> ContractCall:
-        return ContractCall(lane_key(self.lane), "did:sim", self.data)
 
-
-class Client:
+class Callers(ABC):
     """Every wish is sent until it is answered."""
+
+    fast_size = 0
+    count_max: int | None = None
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -46,11 +51,8 @@ class Client:
         self.by_intent: dict[IntentId, Wish] = {}
         self.results: dict[IntentId, Result] = {}
 
-    def _wish(self, number: int) -> Wish:
-        lane = self._dice.choice(self._world.lanes)
-        refused = "!" if self._dice.random() < 0.1 else ""
-        priority = self._dice.randint(0, 3) if self._world.plan.settings.priorities else 0
-        return Wish(number, lane, f"{refused}d{number}", priority)
+    @abstractmethod
+    def _wish(self, number: int) -> Wish: ...
 
     def start(self) -> None:
         for wish in self.wishes:
@@ -67,8 +69,7 @@ class Client:
         process = living[wish.number % len(living)]
         if wish.valid_until_ms is None and world.chance(0.05):
             wish.valid_until_ms = world.now_ms + self._dice.randint(1, 400)
-        payload = encode(wish.call())
-        settings = world.plan.settings
+        payload = wish.payload
         arrival = Arrival(
             id=intent_id(world.now_ms, self._dice.randbytes(10)),
             lane=wish.lane,
@@ -78,8 +79,8 @@ class Client:
             key=wish.key,
             priority=wish.priority,
             valid_until_ms=wish.valid_until_ms,
-            fast_size=settings.fast_size,
-            count_max=settings.count_max if settings.limit_policy == "reject" else None,
+            fast_size=self.fast_size,
+            count_max=self.count_max,
             fresh=True,
         )
         answers: list[Answer] = world.group(lambda book: book.accept([arrival]))
@@ -120,20 +121,37 @@ class Client:
 
     def is_done(self) -> bool:
         """Whether every wish has its final answer in the store."""
-        return self.has_sent_all() and not self.waiting()
+        return self.has_sent_all() and not any(map(self._why_open, self.wishes))
 
     def waiting(self) -> list[str]:
-        book = self._world.book
-        open_ = []
-        for wish in self.wishes:
-            if wish.acked is None:
-                open_.append(f"{wish.data} (unanswered)")
-                continue
-            view = book.intent(wish.acked)
-            if view is None:
-                open_.append(f"{wish.data} (vanished!)")
-            elif view.result is None:
-                open_.append(wish.data)
-            else:
-                wish.result = view.result
-        return open_
+        return [why for why in map(self._why_open, self.wishes) if why]
+
+    def _why_open(self, wish: Wish) -> str:
+        """Empty when the wish has its final answer, which is written once."""
+        if wish.result is not None:
+            return ""
+        if wish.acked is None:
+            return f"{wish.data} (unanswered)"
+        view = self._world.book.intent(wish.acked)
+        if view is None:
+            return f"{wish.data} (vanished!)"
+        wish.result = view.result
+        return wish.data if view.result is None else ""
+
+
+class Client(Callers):
+    """Those of contracts."""
+
+    def __init__(self, world: "ContractWorld") -> None:
+        self._settings = settings = world.plan.settings
+        super().__init__(world)
+        self.fast_size = settings.fast_size
+        self.count_max = settings.count_max if settings.limit_policy == "reject" else None
+
+    def _wish(self, number: int) -> Wish:
+        lane = self._dice.choice(self._world.lanes)
+        refused = "!" if self._dice.random() < 0.1 else ""
+        priority = self._dice.randint(0, 3) if self._settings.priorities else 0
+        data = f"{refused}d{number}"
+        call = ContractCall(lane_key(lane), "did:sim", data)
+        return Wish(number, lane, data, encode(call), priority)

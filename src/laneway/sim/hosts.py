@@ -7,8 +7,10 @@ import msgspec
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
 from laneway.devnets.contract.model import Fault, RoundEnded
+from laneway.engine.contract import declined
 from laneway.lanes.contract.values import (
     Effect,
+    Event,
     Execute,
     ExecutionReturned,
     FindExecution,
@@ -19,8 +21,8 @@ from laneway.lanes.contract.values import (
 from laneway.ports import ContractCall
 
 if TYPE_CHECKING:
+    from laneway.sim.contract_world import ContractWorld
     from laneway.sim.process import Process
-    from laneway.sim.world import World
 
 decode_call = msgspec.msgpack.Decoder(ContractCall).decode
 
@@ -30,7 +32,7 @@ FAULTS = tuple(fault for fault in Fault if fault is not Fault.NONE)
 class Host:
     """Answers what it is asked, sometimes; the chain remembers what really happened."""
 
-    def __init__(self, world: "World") -> None:
+    def __init__(self, world: "ContractWorld") -> None:
         self._world = world
         self._callers: dict[int, tuple[Process, LaneId, Execute]] = {}
         self._watched_ms: int | None = None
@@ -61,10 +63,13 @@ class Host:
             case _:
                 assert_never(effect)
 
+    def declined(self, effect: Effect, now_ms: int, reason: str) -> Event:
+        return declined(effect, now_ms, reason)
+
     def _execute(self, process: "Process", lane: LaneId, effect: Execute) -> None:
         world = self._world
         for observer in world.observers:
-            observer.executing(process, lane, effect.slot, effect.attempt)
+            observer.leaving(process, lane, effect)
         if world.chance(world.plan.lose):
             world.seen["host unreachable"] += 1
             process.answered(lane, self._returned(effect, Outcome.REFUSED, reason="unreachable"))

@@ -1,5 +1,6 @@
 """The laws of every world, checked on the chain's own history and on the store's rows."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from laneway.core.ids import LaneId, Owner, lane_key
@@ -7,7 +8,9 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Lease, Table
 from laneway.lanes.contract.lane import ContractLane, decode_head, decode_slot, restore
 from laneway.lanes.contract.show import queue_metrics
-from laneway.sim.world import LawBroken, World
+from laneway.lanes.contract.values import Execute, Record
+from laneway.sim.contract_world import ContractWorld
+from laneway.sim.world import LawBroken
 
 if TYPE_CHECKING:
     from laneway.sim.process import Process
@@ -19,7 +22,7 @@ COMPARED_EVERY = 3
 class Laws:
     """Safety at every step, the account at the end."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ContractWorld) -> None:
         self._world = world
         self._heights: dict[str, int] = {}
         self._commits = 0
@@ -27,10 +30,14 @@ class Laws:
 
     # At every step.
 
-    def executing(self, _process: "Process", lane: LaneId, slot: int, attempt: int) -> None:
+    def leaving(self, _process: "Process", lane: LaneId, effect: Execute) -> None:
         """Nothing leaves before the record that explains it is durable."""
+        slot, attempt = effect.slot, effect.attempt
         if not self._is_recorded(lane, slot, attempt):
             raise LawBroken(f"never twice: {lane} executes try {attempt} of slot {slot} unrecorded")
+
+    def told(self, lane: LaneId, records: Sequence[Record]) -> None:
+        """Nothing to hold against the records of a contract lane: its chain shows all."""
 
     def _is_recorded(self, lane: LaneId, slot: int, attempt: int) -> bool:
         view = self._world.book.lane(lane)

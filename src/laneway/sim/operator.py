@@ -7,39 +7,21 @@ from laneway.core.rows import Command
 from laneway.lanes.contract.show import describe
 
 if TYPE_CHECKING:
+    from laneway.sim.clients import Wish
+    from laneway.sim.contract_world import ContractWorld
     from laneway.sim.world import World
 
 
-class Operator:
-    """Also the other writers, who put blocks of their own on a contract's chain."""
+class Crew:
+    """What people of every world can do: leave a word in a lane's mailbox."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
         self._dice = world.plan.rng("operator")
 
-    def start(self) -> None:
-        self._world.after(300, "operator", self._act)
-        self._world.after(200, "foreign", self._write)
-
-    def _act(self) -> None:
-        world = self._world
-        if not world.faults:
-            return
-        world.after(300, "operator", self._act)
-        if not world.chance(world.plan.operator * 10):
-            return
-        lane = self._dice.choice(world.lanes)
-        verb = self._dice.choice(("pause", "resume", "drain", "cancel"))
-        if verb == "cancel":
-            self._cancel()
-        else:
-            word = self._dice.choice(("queue", "running")) if verb == "drain" else ""
-            view = world.book.lane(lane)
-            seq = 0 if view is None else view.tail.seq_next - 1
-            self._tell(Command(0, lane, verb, world.now_ms, word=word, seq=seq))
-
-    def _cancel(self) -> None:
-        wishes = [wish for wish in self._world.client.wishes if wish.acked is not None]
+    def _about(self, verb: str, wishes: "list[Wish]") -> None:
+        """A word about one of the intents that were accepted."""
+        wishes = [wish for wish in wishes if wish.acked is not None]
         if not wishes:
             return
         wish = self._dice.choice(wishes)
@@ -51,7 +33,7 @@ class Operator:
             Command(
                 0,
                 wish.lane,
-                "cancel",
+                verb,
                 self._world.now_ms,
                 intent=row.id,
                 seq=row.seq,
@@ -71,6 +53,33 @@ class Operator:
         living[-1].reactor.called(command.lane)
         living[-1].pump_soon()
         world.wake_others(living[-1], lambda p: p.reactor.called(command.lane))
+
+
+class Operator(Crew):
+    """Also the other writers, who put blocks of their own on a contract's chain."""
+
+    _world: "ContractWorld"
+
+    def start(self) -> None:
+        self._world.after(300, "operator", self._act)
+        self._world.after(200, "foreign", self._write)
+
+    def _act(self) -> None:
+        world = self._world
+        if not world.faults:
+            return
+        world.after(300, "operator", self._act)
+        if not world.chance(world.plan.operator * 10):
+            return
+        lane = self._dice.choice(world.lanes)
+        verb = self._dice.choice(("pause", "resume", "drain", "cancel"))
+        if verb == "cancel":
+            self._about("cancel", world.client.wishes)
+        else:
+            word = self._dice.choice(("queue", "running")) if verb == "drain" else ""
+            view = world.book.lane(lane)
+            seq = 0 if view is None else view.tail.seq_next - 1
+            self._tell(Command(0, lane, verb, world.now_ms, word=word, seq=seq))
 
     def calm(self) -> None:
         """After the faults: resume what was paused, and settle what is halted, truthfully."""

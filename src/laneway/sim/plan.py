@@ -8,14 +8,11 @@ from laneway.engine.windows import Windows
 from laneway.lanes.contract import ContractSettings
 
 
-class Plan(Struct, frozen=True, kw_only=True):
-    """Everything about a world that does not depend on what happens in it."""
+class Weather(Struct, frozen=True, kw_only=True):
+    """What every world's plan says, whatever its lanes are."""
 
     seed: int
-    contracts: int
     intents: int
-    settings: ContractSettings
-    round_ms: int
     windows: Windows
     crash: float
     """Chance that a step kills the process it belongs to."""
@@ -23,10 +20,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Chance that a step freezes it past its lease; only where two processes can share a store."""
     lose: float
     """Chance that an answer is lost, and that a host cannot be reached."""
-    fault: float
-    """Chance that an execution goes wrong on the host."""
     foreign: float
-    """Chance that someone else writes to a contract."""
+    """Chance that someone else writes to a contract, or uses an account."""
     operator: float
     """Chance of an operator's word."""
     delay_ms: int
@@ -37,6 +32,16 @@ class Plan(Struct, frozen=True, kw_only=True):
     def rng(self, actor: str) -> Random:
         """One stream an actor: what one does leaves the others' dice alone."""
         return Random(f"{self.seed}/{actor}")
+
+
+class Plan(Weather, frozen=True, kw_only=True):
+    """Everything about a world of contracts that does not depend on what happens in it."""
+
+    contracts: int
+    settings: ContractSettings
+    round_ms: int
+    fault: float
+    """Chance that an execution goes wrong on the host."""
 
 
 def plan(seed: int, *, shared: bool = True) -> Plan:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, assert_never
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import Lease, Rows
-from laneway.engine.contract import declined
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_STOP_MS, LEASE_TTL_MS, READY_PAGE
 from laneway.engine.orders import (
     Open,
@@ -32,7 +31,7 @@ class Process:
     def __init__(self, world: "World", name: str) -> None:
         self.world = world
         self.owner = Owner(name)
-        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows)
+        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows, world.prompts)
         self.alive = True
         self.frozen_until_ms = 0
         self.lease_until_ms = 0
@@ -117,8 +116,10 @@ class Process:
         match order:
             case Perform():
                 world.after(world.delay(), "perform", lambda: self.perform(order), self)
-            case Told(lane=lane, results=results):
+            case Told(lane=lane, records=records, results=results):
                 world.client.told(results)
+                for observer in world.observers:
+                    observer.told(lane, records)
                 for result in results:
                     world.note(f"{lane}: {result.intent[-6:]} is {result.status} {result.reason}")
             case Open(lane=lane):
@@ -234,7 +235,8 @@ class Process:
             self.world.host.perform(self, order.lane, order.effect)
         else:
             self.world.seen[reason] += 1
-            self.reactor.answered(order.lane, declined(order.effect, self.world.now_ms, reason))
+            event = self.world.host.declined(order.effect, self.world.now_ms, reason)
+            self.reactor.answered(order.lane, event)
             self.pump_soon()
 
     def why_not(self, order: Perform) -> str | None:

@@ -5,7 +5,10 @@ command; so it says what the scripts mean, and what a server must hold after los
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from laneway.stores.redis.calls import Call, Word
+from msgspec import Struct
+
+from laneway.stores.redis.calls import Call
+from laneway.stores.redis.letter import Word
 
 Hash: TypeAlias = dict[bytes, bytes]
 Sorted: TypeAlias = dict[bytes, float]
@@ -28,6 +31,46 @@ def by_score(found: Sorted) -> list[bytes]:
     return sorted(found, key=lambda member: (found[member], member))
 
 
+class Written(Struct):
+    """One commit as its call tells it."""
+
+    own: list[str]
+    head: list[bytes]
+    changes: list[list[bytes]]
+    owner: bytes = b""
+    """Of an account's lane; nobody of any other."""
+    lock: str = ""
+    says: list[tuple[str, bytes, list[bytes]]] | None = None
+    """What it changes in an account's keys; None if it must not be written."""
+
+
+def commits_told(keys: list[str], args: list[bytes]) -> list[Written]:
+    found: list[Written] = []
+    at, base = 3, 7
+    for _ in range(int(args[2])):
+        head = args[at : at + 13]
+        at += 13
+        changes = [args[at + 4 * i : at + 4 * i + 4] for i in range(int(head[12]))]
+        at += 4 * len(changes)
+        one = Written(keys[base : base + 4], head, changes, args[at])
+        base += 4
+        if one.owner:
+            count = int(args[at + 1])
+            one.lock = keys[base]
+            at, base = at + 2, base + 1
+            one.says = None if count < 0 else []
+            for key in keys[base : base + max(count, 0)]:
+                size = int(args[at + 1])
+                assert one.says is not None
+                one.says.append((key, args[at], args[at + 2 : at + 2 + size]))
+                at += 2 + size
+            base += max(count, 0)
+        else:
+            at += 1
+        found.append(one)
+    return found
+
+
 class RedisModel:
     """One server's keys. Empty ones do not exist, as in Redis; streams outlive their entries."""
 
@@ -35,6 +78,8 @@ class RedisModel:
         self.hashes: dict[str, Hash] = {}
         self.sets: dict[str, Sorted] = {}
         self.streams: dict[str, Stream] = {}
+        self.strings: dict[str, bytes] = {}
+        self.lists: dict[str, list[bytes]] = {}
 
     def run(self, call: Call) -> Reply:
         scripts: dict[str, Callable[[list[str], list[bytes]], Reply]] = {
@@ -60,6 +105,8 @@ class RedisModel:
         """Everything that is there, to be compared."""
         found: dict[str, Any] = {key: dict(one) for key, one in self.hashes.items() if one}
         found |= {key: dict(one) for key, one in self.sets.items() if one}
+        found |= self.strings
+        found |= {key: [*one] for key, one in self.lists.items() if one}
         return found | {key: dict(one) for key, one in self.streams.items()}
 
     def _hash(self, key: str) -> Hash:
@@ -88,16 +135,11 @@ class RedisModel:
     def _commit(self, keys: list[str], args: list[bytes]) -> Reply:
         answers: list[int] = []
         told: list[bytes] = []
-        at = 3
-        for place in range(int(args[2])):
-            head = args[at : at + 13]
-            count = int(head[12])
-            changes = [args[at + 13 + 4 * i : at + 17 + 4 * i] for i in range(count)]
-            own = keys[6 + 4 * place : 10 + 4 * place]
-            answers.append(self._commit_one(keys[:6], own, head, changes))
+        for one in commits_told(keys, args):
+            head = one.head
+            answers.append(self._commit_one(keys[:7], one))
             if answers[-1] == 1 and head[10]:
                 told += [head[0], head[2], head[9], head[10]]
-            at += 13 + 4 * count
         if told:
             numbers = self._hash(keys[5])
             last = number(numbers.get(b"feed")) + len(told) // 4
@@ -105,9 +147,8 @@ class RedisModel:
             self.streams.setdefault(keys[2], {})[last] = told
         return answers
 
-    def _commit_one(
-        self, shared: list[str], own: list[str], head: list[bytes], changes: list[list[bytes]]
-    ) -> int:
+    def _commit_one(self, shared: list[str], told: Written) -> int:
+        own, head, changes = told.own, told.head, told.changes
         lane = self.hashes.get(own[0], {})
         if lane.get(b"fence") != head[1] or int(head[1]) <= self._passed(shared[5]):
             return 0
@@ -118,6 +159,8 @@ class RedisModel:
             self._touch(shared[5])
             return 2
         if before + 1 != version:
+            return 0
+        if told.owner and (told.says is None or self.strings.get(told.lock) != told.owner):
             return 0
 
         def key(place: bytes) -> str:
@@ -149,7 +192,36 @@ class RedisModel:
         fields = (b"version", b"digest", b"cursors", b"settled", b"settled_bytes", b"wake")
         written = (head[2], head[3], head[4], head[5], head[6], wake)
         lane |= {**dict(zip(fields, written, strict=True)), b"state": head[8]}
+        last = ""
+        for name, command, words in told.says or ():
+            self._say(name, command, words, last)
+            last = name
         return 1
+
+    def _say(self, key: str, command: bytes, words: list[bytes], last: str) -> None:
+        """One command on a key of an account."""
+        pairs = dict(zip(words[::2], words[1::2], strict=False))
+        match command:
+            case b"SET":
+                self.strings[key] = words[0]
+            case b"DEL":
+                self.strings.pop(key, None)
+            case b"UNLESS":
+                if not self.hashes.get(last):
+                    self.strings.pop(key, None)
+            case b"HSET":
+                self._hash(key).update(pairs)
+            case b"HDEL":
+                for word in words:
+                    self._hash(key).pop(word, None)
+            case b"ZADD":
+                self._set(key).update({one: float(at) for at, one in pairs.items()})
+            case b"ZREM":
+                for word in words:
+                    self._set(key).pop(word, None)
+            case _:
+                assert command == b"LPUSH"
+                self.lists.setdefault(key, [])[:0] = reversed(words)
 
     @staticmethod
     def _row(lane: Hash, member: bytes, value: bytes | None) -> None:
@@ -173,6 +245,11 @@ class RedisModel:
             lane = 7 + 2 * (int(arrival[0]) - 1)
             answer = self._accept_one(keys[:7], keys[lane : lane + 2], arrival, args[2] == b"1")
             answers.append(answer)
+            told = 4 + 12 * int(args[3]) + 4 * place
+            if answer[0] == b"accepted" and len(args) > told and args[told]:
+                first = len(keys) - 4 * (int(args[3]) - place)
+                own = keys[first : first + 4]
+                self._accept_shown(own, arrival, args[told : told + 4], answer[1] == 1)
             if answer[0] in (b"replayed", b"conflict", b"bug"):
                 self._touch(keys[6])
         return answers
@@ -211,12 +288,24 @@ class RedisModel:
             self._hash(shared[3])[key] = b"%b\n%b\n%b" % (intent, name, digest)
         return [b"accepted", seq, depth + 1, unsettled + size, int(fast)]
 
+    def _accept_shown(
+        self, own: list[str], arrival: list[bytes], told: list[bytes], is_first: bool
+    ) -> None:
+        pending, shown, registry, jobs = own
+        asked, at_ms, queue, job = told
+        fields = {b"user_request": asked, b"status": b"pending", b"created_at": at_ms}
+        self._hash(shown).update(fields)
+        self._set(pending)[arrival[2]] = float(at_ms)
+        self._hash(registry)[arrival[2]] = queue
+        if is_first:
+            self._hash(jobs)[job] = arrival[1]
+
     def _reserve(self, keys: list[str], args: list[bytes]) -> Reply:
         held = self._hash(keys[0])
         return [held.setdefault(args[i], args[i + 1]) for i in range(0, len(args), 2)]
 
     def _tell(self, keys: list[str], args: list[bytes]) -> Reply:
-        _, _, name, groups, group, intent, said, value = args
+        _, _, name, groups, group, intent, said, value = args[:8]
         results, left = self.hashes.get(keys[4], {}), self.hashes.get(keys[5], {})
         if intent and (intent in results or intent in left):
             return [b"0", value]
@@ -230,6 +319,9 @@ class RedisModel:
         numbers[b"command"] = b"%d" % (number(numbers.get(b"command")) + 1)
         told = b"%d" % (int(numbers[b"command"]) * int(groups) + int(group))
         mail[told] = value
+        if len(keys) > 8:
+            self.strings[keys[8]] = args[8]
+            self._hash(keys[9])[told] = args[8]
         self._set(keys[2])[name] = 0.0
         self._wake(keys, name, lane.get(b"wake", b""), b"0")
         lane[b"wake"] = b"0"
@@ -255,11 +347,14 @@ class RedisModel:
         return 1
 
     def _claim(self, keys: list[str], args: list[bytes]) -> Reply:
-        name, owner, now = args
+        name, owner, now, adopts = args
         owners, dead = self._set(keys[0]), self._set(keys[1])
         if owner in dead:
             return None
         holder, buried = self.hashes.get(keys[4], {}).get(b"owner"), b""
+        lock = self.strings.get(keys[5]) if len(keys) > 5 else None
+        if lock is not None and lock not in (holder, owner) and adopts == b"0":
+            return [0, lock]
         if holder is not None and holder != owner:
             if owners.get(holder, -1.0) >= int(now):
                 return None
@@ -269,6 +364,8 @@ class RedisModel:
         self._set(keys[2])[name] = 0.0
         lane[b"owner"] = owner
         lane[b"fence"] = b"%d" % (max(number(lane.get(b"fence")), self._passed(keys[3])) + 1)
+        if len(keys) > 5:
+            self.strings[keys[5]] = owner
         return [int(lane[b"fence"]), buried]
 
     def _passed(self, numbers: str) -> int:
@@ -295,12 +392,15 @@ class RedisModel:
         lane = self.hashes.get(keys[0], {})
         if lane.get(b"fence") != args[0]:
             return 0
-        return int(lane.pop(b"owner", None) is not None)
+        owner = lane.pop(b"owner", None)
+        if owner is not None and len(keys) > 1 and self.strings.get(keys[1]) == owner:
+            del self.strings[keys[1]]
+        return int(owner is not None)
 
     # Retention.
 
     def _prune(self, keys: list[str], args: list[bytes]) -> Reply:
-        ended, intents, results, left, lane, order = keys
+        ended, intents, results, left, lane, order = keys[:6]
         count = 0
         for i in range(1, len(args), 2):
             intent = args[i]
@@ -312,6 +412,10 @@ class RedisModel:
             self._set(order).pop(intent, None)
             self._set(ended).pop(b"%b %b" % (intent, args[0]), None)
             self._hash(left)[intent] = args[i + 1]
+            if len(keys) > 6:
+                self._hash(keys[6]).pop(intent, None)
+                self.hashes.pop(keys[6 + i], None)
+                self.lists.pop(keys[7 + i], None)
             count += 1
         return count
 

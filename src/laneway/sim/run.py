@@ -1,21 +1,27 @@
 """Runs worlds by their seeds, and tells what became of them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from laneway.core.errors import LanewayError
+from laneway.sim.contract_world import ContractWorld
 from laneway.sim.laws import Laws
 from laneway.sim.plan import plan
 from laneway.sim.shelves import DiskShelf, MemoryShelf
 from laneway.sim.world import Shelf, World
+
+if TYPE_CHECKING:
+    from laneway.sim.shell_world import ShellWorld
 
 
 class Verdict(Struct, frozen=True):
     """What one world showed."""
 
     seed: int
+    kind: str
     layer: str
     broken: str | None
     steps: int
@@ -25,25 +31,26 @@ class Verdict(Struct, frozen=True):
 
 
 LAYERS = ("s1", "s2", "s3")
+KINDS = ("contract", "eoa")
 
 
-def run_world(seed: int, layer: str = "s1") -> Verdict:
+def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
     """One world from its seed, to its end or to the first broken law."""
     if layer == "s3":
-        return run_shell(seed)
+        return run_shell(seed, kind)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
-    world = World(plan(seed, shared=layer == "s1"), shelf)
-    laws = Laws(world)
+    world, account = furnished(seed, shelf, kind, shared=layer == "s1")
     broken = None
     try:
         world.run()
-        laws.account()
+        account()
     except (AssertionError, LanewayError) as error:
         broken = str(error) or repr(error)
     finally:
         shelf.close()
     return Verdict(
         seed=seed,
+        kind=kind,
         layer=layer,
         broken=broken,
         steps=world.steps,
@@ -53,11 +60,25 @@ def run_world(seed: int, layer: str = "s1") -> Verdict:
     )
 
 
-def run_shell(seed: int) -> Verdict:
-    """One world of the asyncio shell, several lives long."""
-    from laneway.sim.shell_world import ShellWorld
+def furnished(
+    seed: int, shelf: Shelf, kind: str, *, shared: bool
+) -> tuple[World, Callable[[], None]]:
+    """A world of one kind of lanes under its laws, and the account to take at its end."""
+    if kind == "contract":
+        contracts = ContractWorld(plan(seed, shared=shared), shelf)
+        return contracts, Laws(contracts).account
+    # The curve is an extra (`evm`); worlds of contracts need none of it.
+    from laneway.sim.eoa.laws import EoaLaws
+    from laneway.sim.eoa.plan import eoa_plan
+    from laneway.sim.eoa.world import EoaWorld
 
-    world = ShellWorld(plan(seed, shared=False))
+    accounts = EoaWorld(eoa_plan(seed, shared=shared), shelf)
+    return accounts, EoaLaws(accounts).account
+
+
+def run_shell(seed: int, kind: str) -> Verdict:
+    """One world of the asyncio shell, several lives long."""
+    world = furnished_shell(seed, kind)
     broken = None
     try:
         world.run()
@@ -65,6 +86,7 @@ def run_shell(seed: int) -> Verdict:
         broken = str(error) or repr(error)
     return Verdict(
         seed=seed,
+        kind=kind,
         layer="s3",
         broken=broken,
         steps=world.callbacks,
@@ -74,13 +96,26 @@ def run_shell(seed: int) -> Verdict:
     )
 
 
-def run_worlds(seeds: Iterable[int], layer: str = "s1") -> tuple[list[Verdict], Counter[str], int]:
+def furnished_shell(seed: int, kind: str) -> "ShellWorld":
+    from laneway.sim.shell_world import ContractShell
+
+    if kind == "contract":
+        return ContractShell(plan(seed, shared=False))
+    from laneway.sim.eoa.plan import eoa_plan
+    from laneway.sim.eoa.shell import EoaShell
+
+    return EoaShell(eoa_plan(seed, shared=False))
+
+
+def run_worlds(
+    seeds: Iterable[int], layer: str = "s1", kind: str = "contract"
+) -> tuple[list[Verdict], Counter[str], int]:
     """Many worlds: those that broke a law, what was seen, and the steps in all."""
     broken: list[Verdict] = []
     seen: Counter[str] = Counter()
     steps = 0
     for seed in seeds:
-        verdict = run_world(seed, layer)
+        verdict = run_world(seed, layer, kind)
         seen.update(verdict.seen)
         steps += verdict.steps
         if verdict.broken is not None:

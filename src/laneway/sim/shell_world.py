@@ -1,6 +1,7 @@
 """Layer S3: the asyncio shell itself, on the virtual loop, killed after any callback."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
@@ -11,6 +12,7 @@ from laneway.core.errors import ChainUnreachable, StoreBusy, StoreUnknown
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id, lane_key
 from laneway.core.intent import Accepted, Arrival, Replayed
 from laneway.core.outcome import Outcome
+from laneway.core.rows import Result
 from laneway.devnets.contract.model import ContractChain, Fault
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.reactor import Reactor
@@ -19,7 +21,7 @@ from laneway.lanes.contract import contract_kind
 from laneway.ports import ContractCall, Execution, Finding, HostTraits
 from laneway.sim.hosts import FAULTS
 from laneway.sim.loop import LoopClock, SimLoop
-from laneway.sim.plan import Plan
+from laneway.sim.plan import Plan, Weather
 from laneway.sim.world import LawBroken
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
@@ -41,12 +43,12 @@ class ShakyBook(MemoryBook):
         self._world = world
 
     def begin(self) -> None:
-        if self._world.chance(self._world.plan.lose / 2):
+        if self._world.chance(self._world.lose / 2):
             self._world.seen["store busy"] += 1
             raise StoreBusy("the simulator says so")
 
     def sync(self) -> None:
-        if self._world.chance(self._world.plan.lose):
+        if self._world.chance(self._world.lose):
             self._world.seen["commit answer lost"] += 1
             raise StoreUnknown("the simulator lost the answer")
 
@@ -54,7 +56,7 @@ class ShakyBook(MemoryBook):
 class LoopHost:
     """The chain model on the virtual loop; rounds run on while processes die."""
 
-    def __init__(self, world: "ShellWorld", loop: SimLoop) -> None:
+    def __init__(self, world: "ContractShell", loop: SimLoop) -> None:
         self.traits = HostTraits(takes_parent=True)
         self._world = world
         self._loop = loop
@@ -116,20 +118,15 @@ class LoopHost:
                 answer.set_result(Execution(Outcome.REFUSED, reason="consensus failed"))
 
 
-class ShellWorld:
+class ShellWorld(ABC):
     """Several lives of one process on one store and one chain."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = msgspec.structs.replace(
-            plan,
-            settings=msgspec.structs.replace(
-                plan.settings,
-                takes_parent=True,
-                count_max=None,
-                stale_retries_max=1_000,
-                breaker_failures=max(3, plan.settings.breaker_failures),
-            ),
-        )
+    callbacks_life_max = 150
+    """A life is killed at one of so many callbacks."""
+
+    def __init__(self, plan: Weather) -> None:
+        self._weather = plan
+        self.lose = plan.lose
         self.seen: Counter[str] = Counter()
         self.callbacks = 0
         self.faults = True
@@ -137,21 +134,15 @@ class ShellWorld:
         self._hash = blake2b(digest_size=16)
         self._now_s = 1_000.0
         self.book = ShakyBook(self)
-        self.chain = ContractChain(round_ms=plan.round_ms, slow_factor=4)
-        self.wishes = [
-            (lane_id("contract", f"T{n % plan.contracts}"), f"d{n}") for n in range(plan.intents)
-        ]
+        self.wishes: list[tuple[LaneId, str]] = []
         self.acked: dict[str, IntentId] = {}
         self.story: list[str] = []
 
     def chance(self, probability: float) -> bool:
         return self.faults and probability > 0 and self._dice.random() < probability
 
-    def pick(self, choices: tuple[Fault, ...]) -> Fault:
-        return self._dice.choice(choices)
-
     def delay_s(self) -> float:
-        return self._dice.randint(0, self.plan.delay_ms) / 1000
+        return self._dice.randint(0, self._weather.delay_ms) / 1000
 
     def note(self, line: str) -> None:
         self.story.append(f"{self._now_s:>9.3f} s  {line}")
@@ -165,7 +156,7 @@ class ShellWorld:
             self.faults = not last
             loop = SimLoop(self._dice, self._now_s)
             loop.on_callback = lambda now_s: self._hash.update(f"{now_s:.3f}\n".encode())
-            loop.dies_at = CALLBACKS_MAX if last else self._dice.randint(1, 150)
+            loop.dies_at = CALLBACKS_MAX if last else self._dice.randint(1, self.callbacks_life_max)
             self.note(f"life {life} begins; it dies at callback {loop.dies_at}")
             ended = self._live(loop, life)
             self._now_s = loop.time() + 0.01
@@ -175,8 +166,8 @@ class ShellWorld:
             if last and not ended:
                 raise LawBroken(f"no spinning: {CALLBACKS_MAX} callbacks and no end")
             self.seen["lived to the end" if ended else "killed"] += 1
-            self._check_chain()
-        self._check_results()
+            self.check_chain()
+        self.check_results()
 
     def _live(self, loop: SimLoop, life: int) -> bool:
         """One life, to its end or its death."""
@@ -193,16 +184,32 @@ class ShellWorld:
     async def _main(self, loop: SimLoop, life: int) -> None:
         clock = LoopClock(loop)
         store = GroupStore(self.book, clock, thread="never")
-        kinds = {"contract": contract_kind(self.plan.settings)}
-        reactor = Reactor(kinds, Owner(f"life{life}"), self.plan.windows)
-        performer = ContractPerformer(LoopHost(self, loop), clock)
-        engine = Engine(store, reactor, {"contract": performer}, clock)
+        engine = self.engine(loop, clock, store, Owner(f"life{life}"))
         # The file lock of a real store proves the earlier lives dead; here we say so.
         for earlier in range(life):
             self.book.pulse.leave(Owner(f"life{earlier}"))
         await self._patiently(engine.start)
         await asyncio.gather(*(self._wish(engine, clock, lane, data) for lane, data in self.wishes))
         await engine.stop()
+
+    @abstractmethod
+    def engine(self, loop: SimLoop, clock: LoopClock, store: GroupStore, owner: Owner) -> Engine:
+        """The engine of one life, over the chain that outlives it."""
+
+    @abstractmethod
+    def payload(self, lane: LaneId, data: str) -> bytes: ...
+
+    @abstractmethod
+    def judge(self, data: str, result: Result) -> None:
+        """LawBroken unless this is how the wish had to end."""
+
+    @abstractmethod
+    def check_chain(self) -> None:
+        """After each life: never twice, in order."""
+
+    @abstractmethod
+    def check_results(self) -> None:
+        """At the end: never lost."""
 
     async def _patiently(self, start: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -215,7 +222,7 @@ class ShellWorld:
 
     async def _wish(self, engine: Engine, clock: LoopClock, lane: LaneId, data: str) -> None:
         await asyncio.sleep(self.delay_s())
-        payload = encode(ContractCall(lane_key(lane), "did:sim", data))
+        payload = self.payload(lane, data)
         while True:
             arrival = Arrival(
                 id=intent_id(clock.now_ms(), self._dice.randbytes(10)),
@@ -238,25 +245,61 @@ class ShellWorld:
         if known != answer.id:
             raise LawBroken(f"never twice: {data} is {known} and {answer.id}")
         result = await engine.result(answer.id)
-        self.note(f"{lane}: {data} is {result.status} in block {result.number}")
+        self.note(f"{lane}: {data} is {result.status}, number {result.number}")
+        self.judge(data, result)
+
+    def seq(self, datum: str) -> int:
+        """The place in its lane of what ran."""
+        index = self.book.find("key", f"\x1f{datum}")
+        if index is None:
+            raise LawBroken(f"never lost: {datum} ran, and the store does not know it")
+        return self.book.intents[index.intent].seq
+
+
+class ContractShell(ShellWorld):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.plan = msgspec.structs.replace(
+            plan,
+            settings=msgspec.structs.replace(
+                plan.settings,
+                takes_parent=True,
+                count_max=None,
+                stale_retries_max=1_000,
+                breaker_failures=max(3, plan.settings.breaker_failures),
+            ),
+        )
+        self.chain = ContractChain(round_ms=plan.round_ms, slow_factor=4)
+        self.wishes = [
+            (lane_id("contract", f"T{n % plan.contracts}"), f"d{n}") for n in range(plan.intents)
+        ]
+
+    def pick(self, choices: tuple[Fault, ...]) -> Fault:
+        return self._dice.choice(choices)
+
+    def engine(self, loop: SimLoop, clock: LoopClock, store: GroupStore, owner: Owner) -> Engine:
+        kinds = {"contract": contract_kind(self.plan.settings)}
+        reactor = Reactor(kinds, owner, self.plan.windows)
+        performer = ContractPerformer(LoopHost(self, loop), clock)
+        return Engine(store, reactor, {"contract": performer}, clock)
+
+    def payload(self, lane: LaneId, data: str) -> bytes:
+        return encode(ContractCall(lane_key(lane), "did:sim", data))
+
+    def judge(self, data: str, result: Result) -> None:
         if result.status != "confirmed":
             raise LawBroken(f"{data} ended as {result.status}: {result.reason}")
 
-    def _check_chain(self) -> None:
+    def check_chain(self) -> None:
         for contract in self.chain.contracts():
             data = [block.data for block in self.chain.history(contract)[1:]]
             if len(set(data)) != len(data):
                 raise LawBroken(f"never twice: {contract} has {data}")
-            seqs = []
-            for datum in data:
-                index = self.book.find("key", f"\x1f{datum}")
-                if index is None:
-                    raise LawBroken(f"never lost: {datum} ran, and the store does not know it")
-                seqs.append(self.book.intents[index.intent].seq)
+            seqs = [self.seq(datum) for datum in data]
             if seqs != sorted(seqs):
                 raise LawBroken(f"in order: {contract} ran {data}, in the sequence {seqs}")
 
-    def _check_results(self) -> None:
+    def check_results(self) -> None:
         for lane, data in self.wishes:
             blocks = [b for b in self.chain.history(lane_key(lane)) if b.data == data]
             if len(blocks) != 1:

@@ -1,27 +1,25 @@
-"""Layers S1 and S2: reactors, machines, a Book and the chain model, stepped from one seed.
+"""Layers S1 and S2: reactors, machines, a Book and a chain model, stepped from one seed.
 
 Time is virtual and everything that takes time is a message with a delay, so that messages are
 reordered, lost and doubled. A process dies between any two steps; what it had under way is gone.
 A frozen process wakes up after others have taken its lanes. Every step is told to the observers,
-who check the laws; the world itself judges nothing.
+who check the laws; the world itself judges nothing. Which machine and which chain it is, and who
+asks and answers, a world of its kind says.
 """
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from laneway.core.ids import LaneId, lane_id
-from laneway.devnets.contract.model import ContractChain
-from laneway.lanes.contract import contract_kind
-from laneway.ports import ContractCall
-from laneway.sim.clients import Client
-from laneway.sim.hosts import Host
+from laneway.core.ids import LaneId
+from laneway.core.rows import Result
+from laneway.engine.orders import Prompt
+from laneway.lanes.kind import LaneKind
 from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
-from laneway.sim.operator import Operator
-from laneway.sim.plan import Plan
+from laneway.sim.plan import Weather
 from laneway.sim.process import Process
 from laneway.stores.book import Book, flush
 
@@ -29,7 +27,8 @@ from laneway.stores.book import Book, flush
 class Observer(Protocol):
     """Checks laws as the world goes on; raises `LawBroken`."""
 
-    def executing(self, process: Process, lane: LaneId, slot: int, attempt: int) -> None: ...
+    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None: ...
+    def told(self, lane: LaneId, records: Sequence[Any]) -> None: ...
     def committed(self, process: Process, lane: LaneId) -> None: ...
     def stepped(self) -> None: ...
 
@@ -42,14 +41,45 @@ class Shelf(Protocol):
     def close(self) -> None: ...
 
 
+class Host(Protocol):
+    """The chain's side: it performs effects, and posts what they prove."""
+
+    def perform(self, process: Process, lane: LaneId, effect: Any) -> None: ...
+    def declined(self, effect: Any, now_ms: int, reason: str) -> Any:
+        """What it proves that an effect was not begun and never will be."""
+
+
+class Client(Protocol):
+    def start(self) -> None: ...
+    def told(self, results: Sequence[Result]) -> None: ...
+    def is_done(self) -> bool:
+        """Whether nothing is wished for any more that has no answer."""
+
+    def waiting(self) -> list[str]: ...
+
+
+class Operator(Protocol):
+    def start(self) -> None: ...
+    def calm(self) -> None:
+        """The faults are over: mend what only people can mend."""
+
+
 class LawBroken(AssertionError):
     """A promise was not kept; the message says which, and the seed tells the story."""
 
 
 class World:
-    """One seed's world."""
+    """One seed's world. A world of a kind sets `kinds`, `lanes` and its three actors."""
 
-    def __init__(self, plan: Plan, shelf: Shelf, observers: "list[Observer] | None" = None) -> None:
+    kinds: Mapping[str, LaneKind]
+    lanes: list[LaneId]
+    host: Host
+    client: Client
+    operator: Operator
+
+    def __init__(
+        self, plan: Weather, shelf: Shelf, observers: "list[Observer] | None" = None
+    ) -> None:
         self.plan = plan
         self.shelf = shelf
         self.observers = observers or []
@@ -64,12 +94,7 @@ class World:
         self._events: list[tuple[int, int, Process | None, str, Callable[[], None]]] = []
         self._order = 0
         self._dice = plan.rng("world")
-        self.chain = ContractChain(round_ms=plan.round_ms, slow_factor=6, refuses=refuses)
-        self.kinds = {"contract": contract_kind(plan.settings)}
-        self.lanes = [lane_id("contract", f"T{n}") for n in range(plan.contracts)]
-        self.host = Host(self)
-        self.client = Client(self)
-        self.operator = Operator(self)
+        self.prompts: Mapping[str, Prompt] = {}
         self.book: Book = shelf.open()
         self.processes: list[Process] = []
         self.process_next = 1
@@ -185,8 +210,3 @@ class World:
         act()
         for observer in self.observers:
             observer.stepped()
-
-
-def refuses(call: ContractCall) -> str | None:
-    """The contract's own rule in every world: data that begin with a bang are refused."""
-    return "the contract refuses it" if call.data.startswith("!") else None

@@ -48,3 +48,15 @@ RETRY_AFTER_S_MAX = 300
 
 MESSAGE_BYTES_MAX = 4 << 20
 """Of one message of a subscription; the header of a block has 2 KB."""
+
+QUANTITY_CHARS_MAX = 78
+"""256 bits in decimal digits."""
+
+HEX_CHARS_MAX = 2 + (2 << 20)
+"""Of bytes in hexadecimal: the largest payload."""
+
+LIST_MAX = 1_024
+"""Of an access list's entries and keys, and of authorizations: a block's gas ends before."""
+
+BLOBS_MAX = 9
+"""The most that any fork takes (Prague)."""

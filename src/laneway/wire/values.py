@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from laneway.core.limits import LANE_ID_CHARS_MAX, PRIORITY_CLASSES
+from laneway.wire.evm import EvmLane, EvmPayload, EvmTx, NonceReset
 from laneway.wire.limits import NUMBER_MAX, REASON_CHARS_MAX
 
 LaneName = Annotated[
@@ -18,7 +19,7 @@ LaneName = Annotated[
         min_length=3,
         max_length=LANE_ID_CHARS_MAX,
         pattern=r"^[a-z]+:[!-.0-~]+$",
-        description="`KIND:KEY`, for example `contract:QmToken`.",
+        description="`KIND:KEY`, for example `contract:QmToken` or `evm:1:0x…`.",
     ),
 ]
 ContractLane = Annotated[
@@ -27,6 +28,14 @@ ContractLane = Annotated[
         max_length=LANE_ID_CHARS_MAX,
         pattern=r"^contract:[!-.0-~]+$",
         description="`contract:TOKEN`.",
+    ),
+]
+AccountLane = Annotated[
+    str,
+    Meta(
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^evm:[!-9;-~]+:[!-.0-~]+$",
+        description="`evm:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address.",
     ),
 ]
 Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
@@ -69,6 +78,15 @@ class NewTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Not begun after this moment; then its status is `expired`."""
 
 
+class NewEvmTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an EVM account is wanted to send once."""
+
+    lane: AccountLane
+    payload: EvmPayload
+    valid_until: Moment | None = None
+    """Given no nonce after this moment; then its status is `expired`."""
+
+
 class Tx(Struct, frozen=True, kw_only=True):
     """One accepted transaction: where it is, and why."""
 
@@ -92,9 +110,15 @@ class Tx(Struct, frozen=True, kw_only=True):
     next_attempt_at: Moment | None = None
     """When its next attempt, or the next look for one in doubt, is due."""
     payload: ContractPayload | None = None
-    """As it was sent; gone when retention removed it."""
+    """A contract's, as it was sent; gone when retention removed it."""
     traceparent: str | None = None
     """The trace it was sent in."""
+    hash: str | None = None
+    """An account's: of the attempt that was mined, or else of the last one."""
+    nonce: int | None = None
+    """An account's: its number, once it has one."""
+    evm: EvmTx | None = None
+    """An account's: what was asked for, and what was tried."""
 
 
 class TxPage(Struct, frozen=True):
@@ -136,6 +160,8 @@ class Lane(Struct, frozen=True, kw_only=True):
     next_attempt_at: Moment | None = None
     """When the next attempt, or the next look for one in doubt, is due."""
     queue: Queue
+    evm: EvmLane | None = None
+    """Of an EVM account: its health."""
 
 
 class LanePage(Struct, frozen=True):
@@ -158,6 +184,14 @@ class DrainOrder(Struct, frozen=True, forbid_unknown_fields=True):
     """Finish what waits now, or only what runs."""
 
 
+class ReplaceOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Other content for a transaction, at the same nonce."""
+
+    reason: Reason
+    payload: EvmPayload
+    dry_run: bool = False
+
+
 class Action(Struct, frozen=True, kw_only=True):
     """What came of an operator's word."""
 
@@ -168,6 +202,8 @@ class Action(Struct, frozen=True, kw_only=True):
     """What it did, or would do, in words."""
     lane: Lane
     tx: Tx | None = None
+    reset: NonceReset | None = None
+    """Of `reset-nonce`: the numbers before and after."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -180,8 +216,8 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     actor: str
     """The id of an API key, `loopback` where there are none, or `keys_file`."""
     action: str
-    """pause, resume, drain, cancel, retry, `webhook.` and pause, resume, resend, test, or `apikey.`
-    and in_force, changed, removed."""
+    """pause, resume, drain, reset-nonce, cancel, bump, replace, retry, `webhook.` and pause,
+    resume, resend, test, or `apikey.` and in_force, changed, removed."""
     outcome: Literal["asked", "done", "told", "refused"]
     """asked: written before anything was done; the entry that answers it says what came of it."""
     reason: str
@@ -303,6 +339,8 @@ class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     block: int | None = None
     reason: str = ""
     by: str = ""
+    nonce: int | None = None
+    hash: str | None = None
 
 
 class Event(Struct, frozen=True):

@@ -21,6 +21,7 @@ from laneway.engine.shell import DrainMode, EngineStopped, Listener
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.ports import ContractCall, ContractHost
+from laneway.wire.evm import EvmPayload, LaneHealth
 from laneway.wiring.embedded import Handle, IntentShown, LaneShown, Laneway, Settled
 from laneway.wiring.handle import settled
 from laneway.wiring.limits import LOOP_STOP_S_MAX
@@ -154,6 +155,29 @@ class LanewaySync:
         )
         return HandleSync(self, self.call(submitted))
 
+    def send(
+        self,
+        lane: str,
+        *,
+        to: str | None = None,
+        value: int | str = 0,
+        data: str | bytes = b"",
+        key: str | None = None,
+        valid_until_ms: int | None = None,
+        **options: Any,
+    ) -> HandleSync:
+        """Queue one transaction of an EVM account; see Laneway.send for the options."""
+        sent = self._engine().send(
+            lane,
+            to=to,
+            value=value,
+            data=data,
+            key=key,
+            valid_until_ms=valid_until_ms,
+            **options,
+        )
+        return HandleSync(self, self.call(sent))
+
     def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[HandleSync]:
@@ -181,6 +205,10 @@ class LanewaySync:
     def lane(self, contract: str) -> LaneShown:
         return self.call(self._engine().lane(contract))
 
+    def health(self, lane: str) -> LaneHealth:
+        """Of an EVM account: its balance and nonces, and what a person should look at."""
+        return self.call(self._engine().health(lane))
+
     def check(self) -> None:
         """Raise what stopped the engine, if anything did."""
         self._engine().check()
@@ -202,6 +230,18 @@ class LanewaySync:
     def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
         """Take back a waiting execution; one that runs cannot be called back."""
         self.call(self._engine().cancel(intent, reason=reason, by=by))
+
+    def bump(self, intent: str, *, reason: str = "", by: str = "") -> None:
+        """Offer more for an account's transaction that is out, at the same nonce."""
+        self.call(self._engine().bump(intent, reason=reason, by=by))
+
+    def replace(self, intent: str, payload: EvmPayload, *, reason: str = "", by: str = "") -> None:
+        """Other content for an account's transaction, at the same nonce."""
+        self.call(self._engine().replace(intent, payload, reason=reason, by=by))
+
+    def reset_nonce(self, lane: str, *, reason: str = "", by: str = "") -> None:
+        """Back to what the chain says, never below a number that may still be used."""
+        self.call(self._engine().reset_nonce(lane, reason=reason, by=by))
 
     def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
         """Tell a halted lane what a person found out: executed, not_executed or skip."""

@@ -1,12 +1,16 @@
 """What an operator may tell a running engine: words into a lane's durable mailbox."""
 
+from hashlib import blake2b
+
 from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, is_contract
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.rows import Command
 from laneway.engine.shell import Engine
 from laneway.ports import Clock, IntentView, Store
+from laneway.wire.evm import EvmPayload
 from laneway.wiring.arrivals import check_text, contract_lane
+from laneway.wiring.evm_request import decode, encoded, request_of
 
 
 class Commands:
@@ -16,6 +20,10 @@ class Commands:
         self.engine = engine
         self.store = store
         self._clock = clock
+
+    def _lane_of(self, text: str) -> LaneId:
+        """The lane that is meant: a contract by its name."""
+        return contract_lane(text)
 
     async def pause(self, contract: str, *, reason: str = "", by: str = "") -> None:
         await self._tell(contract, "pause", reason=reason, by=by)
@@ -29,13 +37,35 @@ class Commands:
         """Take what waits now and nothing after (queue), or only what runs (running)."""
         if mode not in ("queue", "running"):
             raise BadRequest("mode", "a lane drains its 'queue' or only what is 'running'")
-        view = await self.store.lane(contract_lane(contract))
+        view = await self.store.lane(self._lane_of(contract))
         seq = 0 if view is None else view.tail.seq_next - 1
         await self._tell(contract, "drain", reason=reason, by=by, word=mode, seq=seq)
 
+    async def reset_nonce(self, lane: str, *, reason: str = "", by: str = "") -> None:
+        """Back to what the chain says, never below a number that may still be used."""
+        await self._tell(lane, "reset-nonce", reason=reason, by=by)
+
     async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
-        """Take back a waiting execution; one that runs cannot be called back."""
+        """Take back what waits. A contract's execution that runs cannot be called back; of an
+        account's transaction a no-op takes the place, unless it is mined before."""
         await self._tell_intent(intent, "cancel", "", reason, by)
+
+    async def bump(self, intent: str, *, reason: str = "", by: str = "") -> None:
+        """Offer more for an account's transaction that is out, at the same nonce."""
+        await self._tell_intent(intent, "bump", "", reason, by)
+
+    async def replace(
+        self, intent: str, payload: EvmPayload, *, reason: str = "", by: str = ""
+    ) -> None:
+        """Other content for an account's transaction, at the same nonce; whichever lands
+        decides."""
+        view = await self._view(intent)
+        if view is None or not is_account(view.intent.lane):
+            raise IntentNotFound(intent)
+        content = encoded(request_of(payload, decode(view.intent.payload).trace))
+        # Two words that differ are two words; the same one again is told once.
+        word = blake2b(content, digest_size=16).hexdigest()
+        await self._tell_intent(intent, "replace", word, reason, by, content)
 
     async def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
         """Tell a halted lane what a person found out: executed, not_executed or skip."""
@@ -43,7 +73,9 @@ class Commands:
             raise BadRequest("word", "one of executed, not_executed, skip")
         await self._tell_intent(intent, "settle", word, reason, by)
 
-    async def _tell_intent(self, intent: str, verb: str, word: str, reason: str, by: str) -> None:
+    async def _tell_intent(
+        self, intent: str, verb: str, word: str, reason: str, by: str, payload: bytes = b""
+    ) -> None:
         view = await self._view(intent)
         if view is None:
             raise IntentNotFound(intent)
@@ -62,6 +94,7 @@ class Commands:
             priority=row.priority,
             size=row.size(),
             word=word,
+            payload=payload,
         )
         await self.engine.tell(command)
 
@@ -70,7 +103,7 @@ class Commands:
     ) -> None:
         command = Command(
             id=0,
-            lane=contract_lane(contract),
+            lane=self._lane_of(contract),
             verb=verb,
             at_ms=self._clock.now_ms(),
             reason=checked("reason", reason),
@@ -81,9 +114,9 @@ class Commands:
         await self.engine.tell(command)
 
     async def _view(self, intent: str) -> IntentView | None:
-        """The intent, if it is one of a contract: an entry of the audit trail is not."""
+        """The intent, if it is a transaction: an entry of the audit trail is not."""
         view = await self.store.intent(IntentId(intent)) if is_intent_id(intent) else None
-        return view if view is not None and is_contract(view.intent.lane) else None
+        return view if view is not None and is_shown(view.intent.lane) else None
 
 
 def checked(field: str, words: str) -> str:

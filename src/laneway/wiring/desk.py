@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol, assert_never
+from typing import Literal, Protocol, assert_never
 
 from msgspec.structs import asdict
 
@@ -18,7 +18,7 @@ from laneway.core.errors import (
     LaneNotFound,
     RetryUnfit,
 )
-from laneway.core.ids import IntentId, LaneId, is_contract, lane_id, lane_key
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown, lane_id, lane_key
 from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
@@ -38,6 +38,7 @@ from laneway.server.desk import (
 )
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
+from laneway.wire.evm import EvmPayload, LaneHealth
 from laneway.wire.times import to_ms, to_time
 from laneway.wire.values import (
     Action,
@@ -46,6 +47,7 @@ from laneway.wire.values import (
     ContractPayload,
     DeadLetter,
     Lane,
+    NewEvmTx,
     NewTx,
     Tx,
 )
@@ -54,11 +56,14 @@ from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.embedded import Laneway
+from laneway.wiring.evm_desk import EvmDesk, check_account
+from laneway.wiring.evm_request import request_of
+from laneway.wiring.evm_shown import EvmTeller
 from laneway.wiring.following import Following
 from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
-from laneway.wiring.shown import Shower, contract_lanes
+from laneway.wiring.shown import Shower, contract_lanes, shown_lanes
 from laneway.wiring.system import SystemClock, SystemEntropy
 from laneway.wiring.told import Teller, accepted_tx, payload_of
 
@@ -94,15 +99,24 @@ class EngineDesk:
         self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
         self._shower = Shower(laneway.settings, laneway.engine.faults)
         self._readiness = Readiness(laneway)
+        teller = EvmTeller(laneway.engine, laneway.evm)
+        self._evm = EvmDesk(laneway.store, teller, self._clock, SystemEntropy())
         self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
 
     def _teller(self) -> Teller:
-        return Teller(self._store, self._shower, self._clock)
+        return Teller(self._store, self._shower, self._clock, self._evm.teller)
+
+    def lane_name(self, lane: str) -> str:
+        return self._evm.teller.name(lane) if is_account(lane) else lane
 
     # Transactions.
 
-    async def submit(self, new: NewTx, key: str | None, scope: str, trace: str = "") -> Taken:
+    async def submit(
+        self, new: NewTx | NewEvmTx, key: str | None, scope: str, trace: str = ""
+    ) -> Taken:
+        if isinstance(new, NewEvmTx):
+            return await self._take(self._evm.arrival(new, key, scope, trace))
         kind, _, contract = new.lane.partition(":")
         if kind != KIND:
             raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
@@ -115,10 +129,12 @@ class EngineDesk:
         arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
         return await self._take(arrival, asked)
 
-    async def _take(self, arrival: Arrival, asked: ContractPayload) -> Taken:
+    async def _take(self, arrival: Arrival, asked: ContractPayload | None = None) -> Taken:
         answer = await self._engine.submit(arrival)
         match answer:
             case Accepted():
+                if asked is None:
+                    return Taken(self._evm.accepted(arrival, answer), replayed=False)
                 return Taken(accepted_tx(arrival, answer, asked), replayed=False)
             case Replayed(id=intent):
                 return Taken(await self.show(intent), replayed=True)
@@ -130,6 +146,8 @@ class EngineDesk:
                 assert_never(answer)
 
     async def show(self, intent: str) -> Tx:
+        if intent.startswith("0x") or "#" in intent:
+            intent = await self._evm.find(intent)
         view = await self._view(intent)
         return await (self._teller().pruned(intent) if view is None else self._teller().tx(view))
 
@@ -137,7 +155,7 @@ class EngineDesk:
         if not is_intent_id(intent):
             raise IntentNotFound(intent)
         view = await self._store.intent(IntentId(intent))
-        if view is not None and not is_contract(view.intent.lane):
+        if view is not None and not is_shown(view.intent.lane):
             raise IntentNotFound(intent)
         return view
 
@@ -159,20 +177,31 @@ class EngineDesk:
         return await Lister(self._store, self._teller(), listing).page()
 
     async def cancel(self, intent: str, word: Word) -> Action:
+        row = await self._open(intent)
+        if word.dry_run:
+            account = is_account(row.lane)
+            effect = self._evm.effect("cancel", row) if account else await self._would(row)
+            return await self._action("cancel", "would", effect, row.lane, intent)
+        asked = Entry(word.by, "cancel", row.lane, intent, reason=word.reason)
+        return await self.trail.acted(asked, partial(self._cancel, row, word))
+
+    async def _open(self, intent: str) -> IntentRow:
+        """The intent, unless it is final."""
         view = await self._view(intent)
         if view is None:
             final = await self._teller().pruned(intent)
             raise IntentFinal(final.id, final.status)
         if view.result is not None:
             raise IntentFinal(view.intent.id, view.result.status)
-        lane = view.intent.lane
-        if word.dry_run:
-            effect = cancel_effect(view)
-            return await self._action("cancel", "would", effect, lane, intent)
-        asked = Entry(word.by, "cancel", lane, intent, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._cancel, lane, view.intent.id, word))
+        return view.intent
 
-    async def _cancel(self, lane: LaneId, intent: IntentId, word: Word) -> Action:
+    async def _would(self, row: IntentRow) -> str:
+        view = await self._store.intent(row.id)
+        assert view is not None
+        return cancel_effect(view)
+
+    async def _cancel(self, row: IntentRow, word: Word) -> Action:
+        lane, intent = row.lane, row.id
         with self._following.watch(lane, "cancel", intent) as heard:
             await self._laneway.cancel(intent, reason=word.reason, by=word.by)
             followed = await self._heard(lane, "cancel", heard)
@@ -180,7 +209,41 @@ class EngineDesk:
         if tx.final and tx.status != "cancelled":
             raise IntentFinal(tx.id, tx.status)
         effect = "it will never be executed" if followed else "the lane is told"
+        if followed and is_account(lane):
+            effect = self._evm.followed("cancel", row, final=tx.final)
         return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
+
+    async def bump(self, intent: str, word: Word) -> Action:
+        return await self._change(intent, "bump", word)
+
+    async def replace(self, intent: str, payload: EvmPayload, word: Word) -> Action:
+        request_of(payload)  # What is wrong with it is said before anything is noted.
+        return await self._change(intent, "replace", word, payload)
+
+    async def _change(
+        self, intent: str, verb: str, word: Word, payload: EvmPayload | None = None
+    ) -> Action:
+        row = await self._open(intent)
+        check_account(row.lane, verb)
+        if word.dry_run:
+            effect = self._evm.effect(verb, row)
+            return await self._action(verb, "would", effect, row.lane, intent)
+        asked = Entry(word.by, verb, row.lane, intent, reason=word.reason)
+        return await self.trail.acted(asked, partial(self._changed, row, verb, payload, word))
+
+    async def _changed(
+        self, row: IntentRow, verb: str, payload: EvmPayload | None, word: Word
+    ) -> Action:
+        with self._following.watch(row.lane, verb, row.id) as heard:
+            if payload is None:
+                await self._laneway.bump(row.id, reason=word.reason, by=word.by)
+            else:
+                await self._laneway.replace(row.id, payload, reason=word.reason, by=word.by)
+            followed = await self._heard(row.lane, verb, heard)
+        effect = "the lane is told"
+        if followed:
+            effect = self._evm.followed(verb, row, final=False)
+        return await self._action(verb, "done" if followed else "told", effect, row.lane, row.id)
 
     async def retry(self, intent: str, word: Word) -> Action:
         view = await self._view(intent)
@@ -193,15 +256,19 @@ class EngineDesk:
             effect = "its body would be queued again, at the lane's end"
             return await self._action("retry", "would", effect, row.lane, intent)
         asked = Entry(word.by, "retry", row.lane, intent, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._retry, row, word))
+        return await self.trail.acted(asked, partial(self._retry, view, word))
 
-    async def _retry(self, row: IntentRow, word: Word) -> Action:
+    async def _retry(self, view: IntentView, word: Word) -> Action:
         # The key makes a second asking find the first one's intent, whoever asks and however
         # often a store, a server or an answer is lost in between.
-        arrival = self._arrivals.make(
-            decode_call(row.payload), row.id, row.priority, None, RETRY_SCOPE
-        )
-        taken = await self._take(arrival, payload_of(row.payload))
+        row = view.intent
+        if is_account(row.lane):
+            taken = await self._take(self._evm.again(view))
+        else:
+            arrival = self._arrivals.make(
+                decode_call(row.payload), row.id, row.priority, None, RETRY_SCOPE
+            )
+            taken = await self._take(arrival, payload_of(row.payload))
         made = taken.tx.id
         said = {"tx": row.id, "new": made, "reason": word.reason, "by": word.by}
         log.info("retried", extra={"fields": said})
@@ -211,14 +278,25 @@ class EngineDesk:
     # Lanes.
 
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]:
-        views = await contract_lanes(self._store, None if after is None else LaneId(after), limit)
+        views = await shown_lanes(self._store, None if after is None else LaneId(after), limit)
         teller = self._teller()
         return [await teller.lane(view) for view in views]
 
     async def lane(self, lane: str) -> Lane:
         return await self._teller().lane(await self._lane_view(lane))
 
+    async def health(self, lane: str) -> LaneHealth:
+        view = await self._lane_view(lane)
+        if is_account(lane):
+            return self._evm.teller.health(view)
+        shown = await self._teller().lane(view)
+        stuck = shown.state in ("halted", "tripped", "recovering", "paused")
+        problems = [f"{shown.state}: {shown.reason}"] if stuck else []
+        return LaneHealth(lane=lane, healthy=not problems, problems=problems)
+
     async def _lane_view(self, lane: str) -> LaneView:
+        if is_account(lane):
+            return await self._evm.view(lane)
         kind, _, key = lane.partition(":")
         try:
             known = kind == KIND and lane_id(kind, key) == lane
@@ -230,27 +308,33 @@ class EngineDesk:
         return view
 
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action:
-        shown = await self.lane(lane)
-        effect = lane_effect(shown, verb, word.mode)
+        view = await self._lane_view(lane)
+        shown = await self._teller().lane(view)
+        lane = LaneId(shown.id)
+        plan = None
+        if verb == "reset-nonce":
+            check_account(lane, verb)
+            plan = self._evm.reset(view)
+            effect = self._evm.reset_effect(plan)
+        else:
+            effect = lane_effect(shown, verb, word.mode)
         if word.dry_run:
-            return Action(action=verb, outcome="would", effect=effect, lane=shown)
+            return Action(action=verb, outcome="would", effect=effect, lane=shown, reset=plan)
         asked = Entry(word.by, verb, lane, reason=word.reason)
-        return await self.trail.acted(
-            asked, partial(self._operate, LaneId(lane), verb, word, effect)
-        )
+        return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
 
     async def _operate(self, lane: LaneId, verb: LaneVerb, word: Word, effect: str) -> Action:
-        contract = lane_key(lane)
+        tell, name = self._laneway, lane if is_account(lane) else lane_key(lane)
         with self._following.watch(lane, verb) as heard:
             match verb:
                 case "pause":
-                    await self._laneway.pause(contract, reason=word.reason, by=word.by)
+                    await tell.pause(name, reason=word.reason, by=word.by)
                 case "resume":
-                    await self._laneway.resume(contract, reason=word.reason, by=word.by)
+                    await tell.resume(name, reason=word.reason, by=word.by)
                 case "drain":
-                    await self._laneway.drain_lane(
-                        contract, word.mode, reason=word.reason, by=word.by
-                    )
+                    await tell.drain_lane(name, word.mode, reason=word.reason, by=word.by)
+                case "reset-nonce":
+                    await tell.reset_nonce(name, reason=word.reason, by=word.by)
                 case _:
                     assert_never(verb)
             followed = await self._heard(lane, verb, heard)
@@ -347,7 +431,7 @@ def cancel_effect(view: IntentView) -> str:
     return "it would never be executed; what waits behind it moves up"
 
 
-def lane_effect(lane: Lane, verb: LaneVerb, mode: str) -> str:
+def lane_effect(lane: Lane, verb: Literal["pause", "resume", "drain"], mode: str) -> str:
     match verb:
         case "pause":
             return f"starts nothing more; {lane.running} running ends, {lane.waiting} stay queued"

@@ -8,12 +8,12 @@ async with Laneway.open("laneway.db", host=host) as lw:
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, assert_never, get_args
+from typing import TYPE_CHECKING, Any, Self, assert_never, get_args
 
 import msgspec
 
 from laneway.core.errors import BadRequest, CallerError, IntentConflict, IntentNotFound, LaneFull
-from laneway.core.ids import IntentId, is_contract
+from laneway.core.ids import IntentId, LaneId, is_account, is_shown
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
@@ -25,14 +25,20 @@ from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener, Per
 from laneway.engine.waiters import PRUNED_INDEX
 from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
+from laneway.feeds.eoa_log import EoaLog
 from laneway.feeds.log import ContractLog
 from laneway.lanes.audit import audit_kind
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.delivery import delivery_kind
 from laneway.ports import Clock, ContractCall, ContractHost, Store
+from laneway.wire.evm import LaneHealth
+from laneway.wire.evm_words import evm_payload
 from laneway.wiring.arrivals import Arrivals, contract_lane
 from laneway.wiring.commands import Commands
+from laneway.wiring.evm_arrivals import EvmArrivals
+from laneway.wiring.evm_request import request_of
+from laneway.wiring.evm_shown import EvmTeller, empty_view
 from laneway.wiring.handle import Handle, Handles, Settled
 from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
@@ -75,6 +81,7 @@ class Laneway(Commands):
         self._closed = False
         self._handles = Handles()
         self._arrival = Arrivals(settings, clock, SystemEntropy()).make
+        self._requests = EvmArrivals(clock, SystemEntropy())
         self.webhooks = tuple(webhooks)
         self._sender = open_sender(webhooks, clock)
         self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
@@ -90,6 +97,7 @@ class Laneway(Commands):
             kinds.append(evm.kind())
             performers[evm.kind_name] = evm.performer
             prompts[evm.kind_name] = evm.performer.answer_now
+            heard = (*heard, EoaLog())
         engine = Engine(
             store,
             Reactor({kind.name: kind for kind in kinds}, fresh_owner(), prompts=prompts),
@@ -101,6 +109,7 @@ class Laneway(Commands):
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
+        self._accounts = EvmTeller(engine, evm)
 
     @classmethod
     def open(
@@ -175,6 +184,13 @@ class Laneway(Commands):
         if self._closed:
             raise EngineStopped()
 
+    def _lane_of(self, text: str) -> LaneId:
+        """A contract by its name; an EVM account's lane by `evm:CHAIN:ACCOUNT`, where there are
+        any."""
+        if self.evm is not None and is_account(text):
+            return self._accounts.name(text)
+        return super()._lane_of(text)
+
     # Submissions.
 
     async def submit(
@@ -202,35 +218,22 @@ class Laneway(Commands):
         self,
         lane: str,
         *,
-        to: str,
-        value: str = "0",
-        data: str = "0x",
-        gas: int | None = None,
+        to: str | None = None,
+        value: int | str = 0,
+        data: str | bytes = b"",
         key: str | None = None,
+        valid_until_ms: int | None = None,
+        **options: Any,
     ) -> Handle:
-        from laneway.core.ids import intent_id, ENTROPY_BYTES
-        from laneway.engine.eoa.drafts import encode_request
-        from laneway.ports import EvmRequest
-        from laneway.core.units import amount
-        from laneway.wiring.arrivals import digest
+        """Queue one transaction of an EVM account; returns when it is durable.
 
-        req = EvmRequest(
-            to=bytes.fromhex(to[2:]),
-            value_wei=amount(int(value)),
-            input=bytes.fromhex(data[2:]),
-            gas=gas,
-        )
-        payload = encode_request(req)
-        now = self._clock.now_ms()
-        arrival = Arrival(
-            id=intent_id(now, SystemEntropy().token(ENTROPY_BYTES)),
-            lane=self.evm.lane(lane),
-            payload=payload,
-            digest=digest(payload, 0, None) if key else b"",
-            accepted_ms=now,
-            key=key,
-            fresh=True,
-        )
+        `lane` is `evm:CHAIN:ACCOUNT`; amounts are wei or words like "0.5 ether"; the other options
+        are the API's: gas, type, max_fee_per_gas, max_priority_fee_per_gas, max_cost, access_list,
+        authorization_list, blobs. Safe to call twice with one key.
+        """
+        asked = request_of(evm_payload(data, {"to": to, "value": value, **options}), at="request")
+        name = self._accounts.name(lane)
+        arrival = self._requests.make(name, asked, key, "", valid_until_ms)
         handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
         handle = self._taken(arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
@@ -287,12 +290,19 @@ class Laneway(Commands):
         view = await self._view(intent)
         if view is None:
             left = await self.store.find(PRUNED_INDEX, intent)
-            if left is None or not is_contract(left.lane):
+            if left is None or not is_shown(left.lane):
                 raise IntentNotFound(intent)
             return pruned(left)
         lane = await self.store.lane(view.intent.lane)
         assert lane is not None
+        if is_account(view.intent.lane):
+            return self._accounts.intent(view, lane)
         return self._shower.intent(view, lane)
+
+    async def health(self, lane: str) -> LaneHealth:
+        """Of an EVM account: its balance and nonces, and what a person should look at."""
+        name = self._accounts.name(lane)
+        return self._accounts.health(await self.store.lane(name) or empty_view(name))
 
     async def metrics(self) -> list[QueueMetrics]:
         """The seed's metrics, one row a contract."""

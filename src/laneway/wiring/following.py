@@ -12,6 +12,8 @@ from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
 from laneway.lanes.contract.values import CommandRefused, ModeChanged
 from laneway.lanes.delivery import values as delivery
+from laneway.lanes.eoa import values as eoa
+from laneway.lanes.eoa.rows import Purpose
 
 
 class Watch(Struct, frozen=True):
@@ -49,11 +51,11 @@ class Following(Listener):
 
 def hear(watch: Watch, records: Sequence[Any], results: Sequence[Result]) -> None:
     for record in records:
-        if isinstance(record, CommandRefused | delivery.CommandRefused):
+        if isinstance(record, CommandRefused | delivery.CommandRefused | eoa.CommandRefused):
             if record.verb == watch.verb and record.intent == watch.intent:
                 watch.heard.set_result(record.reason)
                 return
-        elif watch.intent is None and is_word_followed(record):
+        elif is_about(watch, record) if watch.intent else is_word_followed(record):
             watch.heard.set_result(None)
             return
     if watch.intent is not None and any(result.intent == watch.intent for result in results):
@@ -64,4 +66,15 @@ def is_word_followed(record: object) -> bool:
     """Whether the mode changed by a person's word, and not by the machine's own."""
     if isinstance(record, ModeChanged):
         return not record.halt
+    if isinstance(record, eoa.ModeChanged | eoa.NoncesReset):
+        return True
     return isinstance(record, delivery.ModeChanged) and record.mode != "disabled"
+
+
+def is_about(watch: Watch, record: object) -> bool:
+    """Whether an account's lane began what it was told about an intent that has a number."""
+    if isinstance(record, eoa.ContentReplaced):
+        return watch.verb == "replace" and record.content.intent == watch.intent
+    if not isinstance(record, eoa.BumpOrdered) or record.intent != watch.intent:
+        return False
+    return watch.verb == "bump" or (watch.verb == "cancel" and record.purpose == Purpose.CANCEL)

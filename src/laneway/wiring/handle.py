@@ -12,16 +12,21 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
+from laneway.lanes.eoa.lane import decode_history
+from laneway.wire.hex import octets
 from laneway.wiring.limits import HANDLES_SWEEP_MIN
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """The final answer of one execution."""
+    """The final answer of one execution, or of an account's transaction."""
 
     id: IntentId
     status: str
     block: int | None
     reason: str
+    hash: str | None = None
+    """Of an account's transaction that was mined."""
+    nonce: int | None = None
 
     def is_confirmed(self) -> bool:
         return self.status == Status.CONFIRMED.value
@@ -153,4 +158,14 @@ class Handles(Listener):
 
 
 def settled(result: Result) -> Settled:
-    return Settled(result.intent, result.status, result.number, result.reason)
+    if result.hash is None:
+        return Settled(result.intent, result.status, result.number, result.reason)
+    mined = decode_history(result.history).slot.seen
+    return Settled(
+        id=result.intent,
+        status=result.status,
+        block=None if mined is None else mined.block,
+        reason=result.reason,
+        hash=octets(result.hash),
+        nonce=result.number,
+    )

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 
-from laneway.core.ids import IntentId, LaneId, is_contract
+from laneway.core.ids import IntentId, LaneId, is_shown
 from laneway.ports import IntentView, Store
 from laneway.server.desk import Listing
 from laneway.wire.cursor import TxPlace
 from laneway.wire.values import Tx
 from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
-from laneway.wiring.shown import contract_lanes
+from laneway.wiring.shown import shown_lanes
 from laneway.wiring.told import Teller
 
 Page = tuple[Sequence[Tx], TxPlace | None]
@@ -52,7 +52,7 @@ class Lister:
             lane = await self._next(None) if place is None else LaneId(place.lane)
         after = None if place is None else IntentId(place.intent)
         while lane is not None:
-            if is_contract(lane) and listing.may_see(lane):
+            if is_shown(lane) and listing.may_see(lane):
                 full = await self._history(lane, after)
                 if full is not None:
                     return self._items, full
@@ -79,7 +79,7 @@ class Lister:
         listing = self._listing
         for view in views:
             self._scanned += 1
-            if not (is_contract(view.intent.lane) and listing.may_see(view.intent.lane)):
+            if not (is_shown(view.intent.lane) and listing.may_see(view.intent.lane)):
                 continue
             tx = await self._teller.tx(view)
             if listing.status in (None, tx.status):
@@ -90,5 +90,5 @@ class Lister:
 
     async def _next(self, lane: LaneId | None) -> LaneId | None:
         self._scanned += 1
-        views = await contract_lanes(self._store, lane, 1)
+        views = await shown_lanes(self._store, lane, 1)
         return views[0].tail.lane if views else None

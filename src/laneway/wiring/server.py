@@ -12,7 +12,7 @@ from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
 from laneway.engine.listeners import Listener
-from laneway.feeds.metrics import ContractMetrics, DeliveryMetrics
+from laneway.feeds.metrics import AccountMetrics, ContractMetrics, DeliveryMetrics
 from laneway.feeds.stream import Stream
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
@@ -67,7 +67,8 @@ class Up:
         # Read first: a mistake here must not leave a store open.
         self.keys = () if section.keys_file is None else read_keys(section.keys_file)
         deliveries = DeliveryMetrics(meter.registry)
-        listeners = (self.ending, self.stream, following, meter, deliveries)
+        accounts = AccountMetrics(meter.registry, per_lane=section.metrics_per_lane)
+        listeners = (self.ending, self.stream, following, meter, deliveries, accounts)
         self.laneway = open_laneway(configuration, listeners)
         self.stream.store = self.laneway.store
         self.desk = EngineDesk(self.laneway, following, self.stream, meter)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from laneway.core.ids import IntentId, LaneId, is_contract
+from laneway.core.ids import IntentId, LaneId, is_contract, is_shown
 from laneway.core.outcome import Status
 from laneway.core.rows import Index, LaneView
 from laneway.lanes.contract import ContractSettings
@@ -99,6 +99,23 @@ async def contract_lanes(store: Store, after: LaneId | None, limit: int) -> list
     """A page of the lanes that execute contracts; those of other kinds are nobody's queue."""
     views = await store.lanes(LaneId("contract:") if after is None else after, limit)
     return [view for view in views if is_contract(view.tail.lane)]
+
+
+async def shown_lanes(store: Store, after: LaneId | None, limit: int) -> list[LaneView]:
+    """A page of the lanes that have transactions, by name."""
+    found: list[LaneView] = []
+    start = LaneId("contract:") if after is None else after
+    while len(found) < limit:
+        views = await store.lanes(start, limit - len(found))
+        found += [view for view in views if is_shown(view.tail.lane)]
+        if not views:
+            break
+        start = views[-1].tail.lane
+        if not is_shown(start) and start < "evm:":
+            start = LaneId("evm:")  # Webhooks' lanes lie between.
+        elif not is_shown(start):
+            break
+    return found
 
 
 def pruned(left: Index) -> IntentShown:

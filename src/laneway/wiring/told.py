@@ -1,7 +1,7 @@
 """Rows → the values of the REST API."""
 
 from laneway.core.errors import IntentNotFound
-from laneway.core.ids import LaneId, is_contract
+from laneway.core.ids import LaneId, is_account, is_shown
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
@@ -11,26 +11,33 @@ from laneway.ports import Clock, IntentView, Store, TracedCall
 from laneway.wire.times import to_time
 from laneway.wire.values import ContractPayload, Lane, Queue, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE
+from laneway.wiring.evm_shown import EvmTeller, pruned_tx
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, pruned
 
 
 class Teller:
     """For one request: it reads each lane once."""
 
-    def __init__(self, store: Store, shower: Shower, clock: Clock) -> None:
+    def __init__(self, store: Store, shower: Shower, clock: Clock, evm: EvmTeller) -> None:
         self._store = store
+        self._evm = evm
         self._shower = shower
         self._clock = clock
         self._lanes: dict[LaneId, LaneView] = {}
 
     async def tx(self, view: IntentView) -> Tx:
-        return tx_of(view, self._shower.intent(view, await self._lane(view.intent.lane)))
+        lane = await self._lane(view.intent.lane)
+        if is_account(view.intent.lane):
+            return self._evm.tx(view, lane)
+        return tx_of(view, self._shower.intent(view, lane))
 
     async def pruned(self, intent: str) -> Tx:
         """What is left of an intent that retention removed."""
         left = await self._store.find(PRUNED_INDEX, intent)
-        if left is None or not is_contract(left.lane):
+        if left is None or not is_shown(left.lane):
             raise IntentNotFound(intent)
+        if is_account(left.lane):
+            return pruned_tx(left)
         shown = pruned(left)
         return Tx(
             id=shown.id,
@@ -45,6 +52,8 @@ class Teller:
     async def lane(self, view: LaneView) -> Lane:
         oldest = await self._store.oldest(view.tail.lane)
         oldest_ms = None if oldest is None else oldest.accepted_ms
+        if is_account(view.tail.lane):
+            return self._evm.lane(view, oldest_ms, self._clock.now_ms())
         return lane_of(self._shower.lane(view, oldest_ms, self._clock.now_ms()))
 
     async def _lane(self, lane: LaneId) -> LaneView:

@@ -46,6 +46,9 @@ NODES = ("a", "b")
 SETTINGS = EoaSettings(nodes=NODES, target_tps=1, finality_depth_blocks=3, recycled_max=5)
 
 
+VERBS = ("cancel", "cancel", "bump", "replace", "replace", "pause", "drain", "reset-nonce", "dance")
+
+
 class Tx(msgspec.Struct, frozen=True):
     """Bytes as the stage's signer makes them."""
 
@@ -96,6 +99,7 @@ class World:
         self.crashes = 0
         self.reorgs = 0
         self.others = 0
+        self.replaced = 0
 
     # The caller.
 
@@ -163,7 +167,7 @@ class World:
             msgspec.msgpack.encode(lane.head),
             dict(lane.slots), dict(lane.nonces), lane.attempts, lane.raws, lane.hashes,
             set(lane.unsure), set(lane.delayed), lane.returned, lane.free.rows(),
-            set(lane.intents),
+            set(lane.intents), lane.contents, set(lane.submitted), set(lane.noops), lane.bound,
         )  # fmt: skip
 
     def pull(self) -> None:
@@ -208,13 +212,14 @@ class World:
             case LookAtChain():
                 self.post(ReadFailed(self.now_ms) if lost else self.look(effect))
             case ProveNonce():
-                self.post(NonceProven(self.now_ms, effect.nonce, self.prove(effect.nonce, lost)))
+                found = self.prove(effect.nonce, lost)
+                self.post(NonceProven(self.now_ms, effect.nonce, found, len(self.blocks) - 1))
             case _:
                 raise AssertionError(effect)
 
     def make(self, effect: MakeAttempt) -> Made | NotMade:
         intent = effect.payload.decode()
-        if intent in self.refuses:
+        if intent.partition("!")[0] in self.refuses:
             return NotMade(effect.slot, effect.number, final=True, reason="it reverts")
         if self.faults and self.random.random() < 0.1:
             poor = self.random.random() < 0.1
@@ -322,8 +327,8 @@ class World:
             if digest(raw) in effect.hashes
         ]
         return ChainRead(
-            self.now_ms, self.count(), self.count(), self.balance(), self.base_fee, 1, tip.number,
-            tip.hash, tuple(receipts), fork,
+            self.now_ms, effect.block_hash, self.count(), self.count(), self.balance(),
+            self.base_fee, 1, tip.number, tip.hash, tuple(receipts), fork,
         )  # fmt: skip
 
     def prove(self, nonce: int, lost: bool) -> Receipt | None:
@@ -367,23 +372,42 @@ class World:
             self.accept(1)
 
     def command(self) -> None:
-        verb = self.random.choice(("cancel", "cancel", "bump", "pause", "reset-nonce", "dance"))
-        open_ = [row for row in self.accepted.values() if row.id not in self.results]
-        row = self.random.choice(open_) if open_ and verb in ("cancel", "bump") else None
-        if row is None and verb in ("cancel", "bump"):
-            return
-        self.tell(verb, row)
+        verb = self.random.choice(VERBS)
+        of_intents = ("cancel", "bump", "replace")
+        rows = list(self.accepted.values())
+        # A word may come when its intent is final already: only those that had a number are told.
+        known = [
+            row
+            for row in rows
+            if row.id not in self.results or row.seq <= self.lane.head.cursors[0]
+        ]
+        row = self.random.choice(known) if known and verb in of_intents else None
+        if row is not None or verb not in of_intents:
+            self.tell(verb, row)
 
-    def tell(self, verb: str, row: IntentRow | None = None) -> None:
+    def tell(self, verb: str, row: IntentRow | None = None, content: str = "") -> None:
         command = Command(1, LANE, verb, self.now_ms, "why", "ann")
         if row is not None:
             command = replace(command, intent=row.id, seq=row.seq, size=row.size())
+        if verb == "replace":
+            assert row is not None
+            self.replaced += 1
+            said = f"{row.id}!{content or self.replaced}"
+            command = replace(command, payload=said.encode())
+        if verb == "drain":
+            word = content or self.random.choice(("queue", "running"))
+            command = replace(command, word=word, seq=len(self.accepted))
         self.post(CommandTold(self.now_ms, command))
 
     def mined(self) -> list[str]:
-        """The intents on chain, in its order; no-ops and others left out."""
+        """The intents on chain, in its order, whatever their content; no-ops and others left
+        out."""
         txs = [tx_of(raw) for block in self.blocks for raw in block.txs]
-        return [tx.intent for tx in txs if tx.intent and not tx.intent.startswith("other")]
+        return [
+            tx.intent.partition("!")[0]
+            for tx in txs
+            if tx.intent and not tx.intent.startswith("other")
+        ]
 
     def is_over(self) -> bool:
         return len(self.results) == len(self.accepted)
@@ -476,13 +500,23 @@ def later(world: World, ms: int) -> None:
 def other(world: World, nonce: int, block: int) -> None:
     """Someone else's transaction stands at this number."""
     receipt = Receipt(b"other" * 6, block, b"b", ok=True)
-    world.post(NonceProven(world.now_ms, nonce, receipt))
+    world.post(NonceProven(world.now_ms, nonce, receipt, world.lane.head.block))
 
 
 def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: Any) -> None:
     world.post(
         ChainRead(
-            world.now_ms, latest, latest, 10**19, 100, 1, block, bytes([block]), receipts, **words
+            world.now_ms,
+            words.pop("since", world.lane.head.block_hash),
+            latest,
+            latest,
+            10**19,
+            100,
+            1,
+            block,
+            bytes([block]),
+            receipts,
+            **words,
         )
     )
 

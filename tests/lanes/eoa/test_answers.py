@@ -1,7 +1,17 @@
 """What answers prove."""
 
 import pytest
-from tests.lanes.eoa.stage import NODES, begun, later, make_all, refuse, run, take
+from tests.lanes.eoa.stage import (
+    NODES,
+    begun,
+    chain,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    run,
+    take,
+)
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -10,6 +20,7 @@ from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
     Made,
+    MakeAttempt,
     NotMade,
     SendAttempt,
     SendResult,
@@ -138,3 +149,64 @@ def test_a_cancelled_number_that_every_node_refuses_is_cancelled() -> None:
     for number in (1, 2):
         refuse(world, 1, number)
     assert [result.status for result in world.results.values()] == ["cancelled"]
+
+
+def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
+    """Pools forget; and a cap that forbids new bytes does not forbid the old."""
+    world = begun(2, fee_wei_max=220)
+    make_all(world)
+    for slot in (1, 2):
+        take(world, slot)
+    later(world, world.settings.bump_after_ms)
+    world.out = [effect for effect in world.out if not isinstance(effect, SendAttempt)]
+    make_all(world)
+    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
+    assert world.lane.slots[1].wait_reason == "parked_by_cap"
+    world.out = []
+    later(world, world.settings.poll_ms)
+    make_all(world)
+    assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
+
+
+def test_what_is_offered_again_is_not_lost_where_another_falls_out() -> None:
+    world = begun(1, fee_wei_max=220)
+    make_all(world)
+    take(world, 1)
+    later(world, world.settings.bump_after_ms)
+    world.accept(1)
+    world.pull()
+    (dear, new) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    world.out = []
+    never = NotMade(new.slot, 1, final=True, reason="malformed")
+    world.post(AttemptsMade(world.now_ms, (world.make(dear), never)))
+    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [1]
+
+
+def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_have() -> None:
+    """The first answer was lost, and every later one refuses for good: without a no-op the number
+    would be asked for again and again, and those above it would never land."""
+    world = begun(2)
+    make_all(world)
+    intent = next(iter(world.accepted))
+
+    def answer(node: str, *, first: bool = False) -> None:
+        result = SendResult(
+            1, 1, node, Outcome.REFUSED, first=first, final=True, hopeless=True, reason="too large"
+        )
+        world.post(BroadcastReturned(world.now_ms, (result,)))
+
+    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    answer("b", first=True)
+    assert world.lane.slots[1].purpose == "intent"
+    later(world, world.settings.resend_ms)
+    answer("a")
+    answer("a")
+    assert world.lane.slots[1].purpose == "noop"
+    assert world.lane.attempts[1][1].denied == ("a",)
+    assert (1, 1) not in world.lane.unsure, "nobody is asked again what he always refuses"
+    make_all(world)
+    take(world, 1, 2)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    chain(world, 1, 9)
+    assert (world.results[intent].status, world.results[intent].reason) == ("refused", "too large")

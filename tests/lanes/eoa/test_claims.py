@@ -1,14 +1,14 @@
 """Who is given which number."""
 
 import pytest
-from tests.lanes.eoa.stage import begun, later, make_all, refuse, replace, run
+from tests.lanes.eoa.stage import begun, later, make_all, refuse, replace, run, take
 from tests.lanes.eoa.test_laws import check
 
 from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import NOTHING, look, said
-from laneway.lanes.eoa.values import LookBegun, ModeChanged
+from laneway.lanes.eoa.values import LookBegun, ModeChanged, SlotClaimed
 
 
 @pytest.mark.slow
@@ -86,3 +86,53 @@ def test_a_paused_lane_gives_out_nothing() -> None:
     world.apply([ModeChanged("paused", "", "", 1)])
     assert retake(world.lane, world.now_ms) is NOTHING
     assert wants(world.lane) == 0
+
+
+def test_a_draining_lane_leaves_what_came_later() -> None:
+    world = begun(1)
+    world.apply([ModeChanged("draining", "", "", 1, drain_seq=2, drain_left=1)])
+    world.accept(2)
+    rows = tuple(replace(row, valid_until_ms=None) for row in world.backlog[-2:])
+    records = claim_offered(world.lane, (rows[1],), world.now_ms).records
+    assert [one for one in records if isinstance(one, SlotClaimed)] == []
+    records = claim_offered(world.lane, rows, world.now_ms).records
+    assert [one.slot.seq for one in records if isinstance(one, SlotClaimed)] == [2]
+
+
+def test_a_drained_account_is_not_even_read() -> None:
+    lane = EoaLane(begun(0).lane.id, EoaSettings())
+    assert wants(lane) == 1
+    lane.head.mode = "draining"
+    assert wants(lane) == 0
+
+
+def test_returned_intents_take_numbers_in_their_order_before_any_that_waits() -> None:
+    world = begun(17)
+    make_all(world)
+    for slot in (3, 1, 2):
+        refuse(world, slot, 1)
+    assert world.kind.wants(world.lane) == 0
+    later(world, world.settings.make_retry_ms)
+    seqs = {slot.nonce: slot.seq for slot in world.lane.slots.values()}
+    assert seqs == {nonce: nonce + 1 for nonce in range(16)}
+
+
+def test_at_the_top_too_nobody_overtakes_one_that_was_returned() -> None:
+    world = begun(1)
+    make_all(world)
+    refuse(world, 1, 1)
+    assert world.lane.free.count == 0
+    assert world.kind.wants(world.lane) == 0
+
+
+def test_a_returned_intent_takes_no_number_below_an_older_one() -> None:
+    """Number 0 was freed by one that is refused for good; number 2 is free at the top. The third
+    intent must not take number 0, for the second is at number 1."""
+    world = begun(3)
+    make_all(world)
+    take(world, 2)
+    refuse(world, 1, 1, hopeless=True)
+    refuse(world, 3, 1)
+    later(world, world.settings.make_retry_ms)
+    bound = {slot.nonce: slot.seq for slot in world.lane.slots.values()}
+    assert bound == {0: 0, 1: 2, 2: 3}

@@ -1,25 +1,43 @@
 """An operator's word."""
 
-from tests.lanes.eoa.stage import World, begun, chain, make_all, receipt, refuse, take
+import msgspec
+import pytest
+from tests.lanes.eoa.stage import (
+    World,
+    begun,
+    chain,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    take,
+    tx_of,
+)
 
-from laneway.core.ids import IntentId
+from laneway.core.ids import IntentId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Command
-from laneway.lanes.eoa.commands import judge_command
-from laneway.lanes.eoa.values import CommandRefused
+from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
+from laneway.lanes.eoa.fees import is_replaced_by
+from laneway.lanes.eoa.lane import decode_history
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.values import AttemptsMade, CommandRefused, MakeAttempt, NotMade
+
+replace = msgspec.structs.replace
 
 
-def told(world: World, verb: str, row: IntentRow | None = None) -> str:
+def told(world: World, verb: str, row: IntentRow | None = None, content: str = "") -> str:
     """Why it was refused; empty if it was not."""
-    command = Command(1, world.lane.id, verb, world.now_ms, "why", "ann")
+    command = Command(1, world.lane.id, verb, world.now_ms, "why", "ann", word=content)
     if row is not None:
         command = Command(
             1, world.lane.id, verb, world.now_ms, "why", "ann", row.id, row.seq, 0, row.size()
         )
+        command = replace(command, payload=f"{row.id}!{content}".encode())
     decision = judge_command(world.lane, command, world.now_ms)
     refusals = [one.reason for one in decision.records if isinstance(one, CommandRefused)]
     if not refusals:
-        world.tell(verb, row)
+        world.tell(verb, row, content)
     return refusals[0] if refusals else ""
 
 
@@ -77,13 +95,237 @@ def test_what_is_out_is_taken_back_by_a_no_op_at_its_number() -> None:
     assert world.results[first(world).id].status == "cancelled"
 
 
-def test_what_is_being_made_dearer_is_not_taken_back_in_that_moment() -> None:
+def test_what_is_being_made_dearer_is_taken_back_and_those_bytes_are_passed_over() -> None:
     world = begun(1)
     make_all(world)
     take(world, 1)
     assert told(world, "bump", first(world)) == ""
     assert "being made" in told(world, "bump", first(world))
-    assert "being made" in told(world, "cancel", first(world))
+    dearer = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert told(world, "cancel", first(world)) == ""
+    for effect in dearer:
+        world.post(AttemptsMade(world.now_ms, (world.make(effect),)))
+    assert list(world.lane.attempts[1]) == [1]
+    make_all(world)
+    assert {number: one.purpose for number, one in world.lane.attempts[1].items()} == {
+        1: "intent",
+        3: "cancel",
+    }
+
+
+def test_what_is_parked_is_taken_back_or_made_dearer() -> None:
+    """A making that is only put off, by a cap or for want of funds, holds no word up."""
+    for verb, purpose in (("cancel", "cancel"), ("bump", "intent")):
+        world = begun(1)
+        make_all(world)
+        take(world, 1)
+        world.lane.settings = replace(world.settings, fee_wei_max=210)
+        assert told(world, "bump", first(world)) == ""
+        make_all(world)
+        assert world.lane.slots[1].wait_reason == "parked_by_cap"
+        world.lane.settings = world.settings
+        assert told(world, verb, first(world)) == ""
+        make_all(world)
+        assert [one.purpose for one in world.lane.attempts[1].values()] == ["intent", purpose]
+
+
+def test_what_was_never_signed_below_others_leaves_its_number_to_the_next() -> None:
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1)
+    later(world, 60_000)
+    row = first(world)
+    slot = world.lane.slot_of(row.id)
+    assert slot is not None
+    assert slot.nonce == 0
+    assert told(world, "cancel", row) == ""
+    assert world.results[row.id].status == "cancelled"
+    assert world.lane.free.first(9) == [0]
+    later(world, 60_000)
+    filler = world.lane.slot_at(0)
+    assert filler is not None
+    assert filler.purpose == "noop"
+
+
+def test_what_is_final_is_not_made_final_again() -> None:
+    """The word may have been told while the last look was under way."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
+    row = first(world)
+    assert world.results[row.id].status == "confirmed"
+    assert "final" in told(world, "cancel", row)
+    assert "final" in told(world, "replace", row)
+    word = Command(1, world.lane.id, "cancel", 0, "", "", row.id, row.seq, word="please")
+    (refusal,) = judge_command(world.lane, word, 0).records
+    assert isinstance(refusal, CommandRefused)
+    assert "no word" in refusal.reason
+
+
+# Other content.
+
+
+def said(world: World, number: int) -> list[str]:
+    """What the attempts of a slot carry."""
+    tries = world.lane.attempts[number].values()
+    return [tx_of(world.lane.raw(one)).intent.partition("!")[2] for one in tries]
+
+
+def test_a_replacement_is_a_further_attempt_at_the_same_number() -> None:
+    world = begun(2)
+    make_all(world)
+    take(world, 1)
+    row = first(world)
+    world.tell("replace", row, "b")
+    make_all(world)
+    before, after = world.lane.attempts[1].values()
+    assert said(world, 1) == ["", "b"]
+    assert is_replaced_by(before.fee, after.fee)
+    assert sorted(world.lane.nonces) == [0, 1]
+    assert "already" in told(world, "replace", row, "b")
+    # After a crash a bump still carries the new content.
+    world.crash()
+    assert told(world, "bump", row) == ""
+    make_all(world)
+    assert said(world, 1) == ["", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [(1, "its first content landed, not its replacement"), (2, "its replacement 1 of 2 landed")],
+)
+def test_whichever_content_lands_decides_and_the_answer_says_which(
+    attempt: int, words: str
+) -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    row = first(world)
+    for content in "bc":
+        world.tell("replace", row, content)
+        make_all(world)
+    chain(world, 1, 1, receipt(world, 1, attempt, 1))
+    assert "mined" in told(world, "replace", row)
+    chain(world, 1, 9)
+    result = world.results[row.id]
+    assert (result.status, result.reason) == ("confirmed", words)
+    history = decode_history(result.history)
+    assert [one.content for one in history.attempts] == [0, 1, 2]
+    assert history.payload.endswith(b"!c")
+    assert world.rows == {}
+
+
+def test_who_waits_is_given_its_number_with_the_new_content_alone() -> None:
+    world = begun(17)
+    last = list(world.accepted.values())[-1]
+    world.tell("replace", last, "b")
+    make_all(world)
+    world.crash()
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    world.pull()
+    make_all(world)
+    slot = world.lane.slot_of(last.id)
+    assert slot is not None
+    assert said(world, slot.id) == ["b"]
+
+
+def test_who_is_being_signed_is_signed_anew_with_the_new_content() -> None:
+    world = begun(1)
+    row = first(world)
+    world.tell("replace", row, "b")
+    make_all(world)
+    assert said(world, 1) == ["b"]
+    assert told(world, "cancel", row) == ""
+    assert "taken back" in told(world, "replace", row)
+
+
+def test_the_content_of_one_that_was_taken_back_meanwhile_is_forgotten() -> None:
+    world = begun(17)
+    waits = list(world.accepted.values())[-1]
+    world.tell("replace", waits, "b")
+    world.tell("cancel", waits)
+    assert world.lane.contents == {}
+    world.tell("replace", waits, "c")  # It was in the mailbox already, behind the cancel.
+    begun_row = IntentRow(
+        intent_id(99, bytes(10)), world.lane.id, 18, 0, 0, None, None, "", b"", b"x"
+    )
+    world.accepted[begun_row.id] = begun_row
+    world.backlog.append(begun_row)
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    world.pull()
+    assert world.lane.contents == {}
+
+
+# Draining, and going on.
+
+
+def test_a_drained_lane_finishes_what_it_has_and_pauses() -> None:
+    world = begun(1)
+    world.accept(1)
+    world.tell("drain", None, "running")
+    assert world.kind.wants(world.lane) == 0
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
+    assert world.lane.head.mode == "draining"
+    later(world, 1)
+    assert (world.lane.head.mode, world.lane.head.by) == ("paused", "ann")
+    assert len(world.results) == 1
+
+
+def test_a_lane_that_drains_its_queue_takes_what_waits_now_and_no_more() -> None:
+    world = begun(18)
+    waiting = list(world.accepted.values())[-1]
+    world.tell("drain", None, "queue")
+    assert (world.lane.head.drain_seq, world.lane.head.drain_left) == (18, 2)
+    world.tell("cancel", waiting)
+    assert world.lane.head.drain_left == 1
+    world.accept(1)
+    world.backlog.remove(waiting)
+    make_all(world)
+    chain(world, 16, 1, *(receipt(world, slot, 1, 1) for slot in range(1, 17)))
+    world.pull()
+    assert world.lane.head.cursors[0] == 17
+    assert world.kind.wants(world.lane) == 0
+    make_all(world)
+    chain(world, 17, 9, receipt(world, 17, 1, 9))
+    chain(world, 17, 20)
+    later(world, 1)
+    assert world.lane.head.mode == "paused"
+    assert len(world.results) == 18
+
+
+def test_nothing_to_drain_is_paused_at_once_and_half_a_word_is_refused() -> None:
+    world = begun(0)
+    world.tell("drain", None, "queue")
+    assert world.lane.head.mode == "paused"
+    assert "drains" in told(world, "drain", None, "all")
+
+
+def is_broke(world: World) -> bool:
+    return world.lane.head.broke
+
+
+def test_a_person_may_say_that_there_are_funds() -> None:
+    world = begun(1)
+    (effect,) = world.out
+    world.out = []
+    poor = NotMade(effect.slot, effect.number, final=False, reason="poor", broke=True)
+    world.post(AttemptsMade(world.now_ms, (poor,)))
+    assert is_broke(world)
+    assert told(world, "resume") == ""
+    assert not is_broke(world)
+    assert world.lane.head.health.threshold == b""
+    make_all(world)
+    assert len(world.lane.attempts[1]) == 1
+    # Without anything that waits for funds there is nothing to make.
+    refuse(world, 1, 1, broke=True)
+    assert is_broke(world)
+    assert told(world, "resume") == ""
+    assert not is_broke(world)
 
 
 def test_what_was_mined_is_neither_taken_back_nor_made_dearer() -> None:
@@ -97,11 +339,52 @@ def test_what_was_mined_is_neither_taken_back_nor_made_dearer() -> None:
 
 def test_a_reset_never_goes_below_a_number_that_is_bound() -> None:
     world = World(1)
+    assert plan_reset(world.lane) is None
     assert "not read" in told(world, "reset-nonce")
     world = begun(3)
     make_all(world)
+    refuse(world, 1, 1)
+    plan = plan_reset(world.lane)
+    assert plan == ResetPlan(3, 0, 2, 2, 1, 3, 0)
+    assert "nonce 2 may still be mined" in plan.why()
     assert told(world, "reset-nonce") == ""
     assert world.lane.head.nonce_next == 3
+    assert world.lane.head.looking
+
+
+def test_a_reset_goes_back_to_the_chain_where_nothing_is_out() -> None:
     world = begun(0)
+    world.lane.head.nonce_next = world.lane.head.offered_next = 7
+    plan = plan_reset(world.lane)
+    assert plan == ResetPlan(7, 0, 0, None, 0, 0, 0)
+    assert "counts 0" in plan.why()
     assert told(world, "reset-nonce") == ""
     assert (world.lane.head.nonce_next, len(world.lane.head.health.resets_ms)) == (0, 1)
+    # The chain is being looked at already.
+    assert told(world, "reset-nonce") == ""
+    assert len(world.lane.head.health.resets_ms) == 2
+
+
+def test_what_is_final_is_not_taken_back_again() -> None:
+    """A cancel may wait in the mailbox while its intent gets its answer."""
+    world = begun(1)
+    row = first(world)
+    assert told(world, "cancel", row) == ""
+    assert told(world, "cancel", row) == "it is final already"
+
+
+def test_a_word_on_an_intent_names_one() -> None:
+    world = begun(1)
+    assert told(world, "cancel") == "it names no intent"
+    assert told(world, "bump") == "it names no intent"
+
+
+def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
+    world = begun(1)
+    make_all(world)
+    row = first(world)
+    for _ in range(1, ATTEMPTS_MAX):
+        assert told(world, "bump", row) == ""
+        make_all(world)
+    assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
+    assert told(world, "cancel", row) == "", "its number can still be given to a no-op"

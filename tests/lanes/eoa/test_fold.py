@@ -4,13 +4,18 @@ import pytest
 from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run, take
 from tests.lanes.eoa.test_laws import check
 
+from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.limits import RESETS_KEPT
+from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.lanes.eoa.values import (
+    AttemptReoffered,
+    AttemptSigned,
     CommandRefused,
     FundsJudged,
     IntentDropped,
     ModeChanged,
     NoncesReset,
+    SlotClaimed,
     SlotDropped,
     SlotFellOut,
     SlotFreed,
@@ -132,3 +137,46 @@ def test_a_freed_number_that_someone_used_is_not_recycled() -> None:
     make_all(world)
     world.apply([SlotFreed(1, 5, "replaced", recycle=False)])
     assert world.lane.free.count == 0
+
+
+def test_what_is_offered_again_by_time_says_when_and_why() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    world.apply([AttemptReoffered(1, 1)])
+    assert world.lane.slots[1].tried_ms == 1_000_000
+    world.apply([AttemptReoffered(1, 1, at_ms=1_000_777, reason="why")])
+    assert (world.lane.slots[1].tried_ms, world.lane.slots[1].wait_reason) == (1_000_777, "why")
+    assert world.lane.attempts[1][1].taken == ()
+
+
+def test_a_no_op_fills_a_hole_that_someone_else_left() -> None:
+    """The number is below the next one, and no free one: nobody of ours ever had it."""
+    world = begun(2)
+    make_all(world)
+    world.apply([SlotFreed(1, 5, "replaced", recycle=False)])
+    hole = Slot(world.lane.head.slot_next, None, 0, 0, 0, 0, 5, purpose="noop")
+    world.apply([SlotClaimed(hole, returned=False)])
+    assert world.lane.head.nonce_next == 2
+    assert world.lane.slot_at(0) == hole
+
+
+def test_a_hole_that_someone_else_left_is_filled_and_many_bytes_stand_apart() -> None:
+    world = begun(2)
+    hole = Slot(9, None, 0, 0, 0, 0, 1, purpose="noop")
+    world.apply([SlotDropped(1, "refused", "no", 1, recycle=False), SlotClaimed(hole, False)])
+    assert world.lane.nonces == {0: 9, 1: 2}
+    attempt = Attempt(9, 1, b"h", "noop", Fee(2, 1), 21_000, 1, ("a",))
+    world.apply([AttemptSigned(attempt, b"r" * 1_000, b"")])
+    assert world.lane.raws == {"9/1": b"r" * 1_000}
+
+
+def test_contents_of_others_stay_when_a_number_is_given_out() -> None:
+    world = begun(17)
+    rows = list(world.accepted.values())
+    world.tell("replace", rows[0], "b")
+    world.tell("replace", rows[-1], "c")
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    world.pull()
+    assert list(world.lane.contents) == [rows[0].id, rows[-1].id]

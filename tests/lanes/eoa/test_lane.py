@@ -5,7 +5,9 @@ from tests.lanes.eoa.stage import begun, make_all, refuse, run
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.rows import Head, Rows
+from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.lane import drop_slot, passed, restore
+from laneway.lanes.eoa.values import AttemptsMade, Made
 
 
 @pytest.mark.slow
@@ -42,3 +44,16 @@ def test_a_cursor_never_goes_back() -> None:
     assert passed((1, 0, 0, 0), 0, 5) == (5, 0, 0, 0)
     with pytest.raises(AssertionError):
         passed((5, 0, 0, 0), 0, 5)
+
+
+def test_many_bytes_have_a_row_of_their_own_which_goes_with_them() -> None:
+    world = begun(1)
+    (effect,) = world.out
+    world.out = []
+    raw = b"r" * 1_000
+    made = Made(effect.slot, effect.number, raw, b"h", Fee(2, 1), 21_000, 1)
+    world.post(AttemptsMade(world.now_ms, (made,)))
+    attempt = world.restored().attempts[1][1]
+    assert (attempt.raw, world.restored().raw(attempt)) == (b"", raw)
+    refuse(world, 1, 1, hopeless=True)
+    assert world.rows == {}

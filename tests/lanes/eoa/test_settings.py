@@ -14,3 +14,7 @@ def test_the_window_is_rate_times_latency_within_bounds(
 ) -> None:
     settings = EoaSettings(target_tps=tps, block_ms=block_ms, confirm_delay_ms=delay_ms)
     assert settings.inflight_max() == window
+
+
+def test_the_window_may_be_said() -> None:
+    assert EoaSettings(inflight=1).inflight_max() == 1

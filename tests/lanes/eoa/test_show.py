@@ -1,11 +1,17 @@
 """An account's lane for people."""
 
-from tests.lanes.eoa.stage import begun, chain, make_all, receipt, take
+from typing import Any
 
-from laneway.core.outcome import Status
+import pytest
+from tests.lanes.eoa.stage import begun, chain, make_all, receipt, refuse, take
+
+from laneway.core.ids import IntentId
+from laneway.core.outcome import Outcome, Status
 from laneway.lanes.eoa.lane import encode
-from laneway.lanes.eoa.show import describe, status
-from laneway.lanes.eoa.values import EoaHead, Health
+from laneway.lanes.eoa.rows import EoaHead, Health
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.show import answers, describe, read_head, sight, status, waiting
+from laneway.lanes.eoa.values import AttemptsMade, BroadcastReturned, NotMade, SendResult
 
 
 def test_a_lane_that_never_ran_is_idle() -> None:
@@ -14,8 +20,18 @@ def test_a_lane_that_never_ran_is_idle() -> None:
 
 
 def test_a_lane_says_how_much_is_in_flight() -> None:
-    shown = describe(encode(EoaHead(nonce_next=7, latest=4)))
-    assert (shown.word, shown.running) == ("running", 3)
+    shown = describe(encode(EoaHead(nonce_next=7, latest=3, open_count=4, noop_count=1)))
+    assert (shown.word, shown.reason, shown.running) == ("running", "", 3)
+
+
+def test_a_lane_with_too_many_free_numbers_says_so() -> None:
+    shown = describe(encode(EoaHead(free_count=51, crowded=True)))
+    assert "51 nonces are free" in shown.reason
+
+
+def test_a_draining_lane_says_by_whom() -> None:
+    shown = describe(encode(EoaHead(mode="draining", by="ann")))
+    assert (shown.word, shown.by) == ("draining", "ann")
 
 
 def test_a_paused_lane_says_by_whom_and_why() -> None:
@@ -37,3 +53,62 @@ def test_a_slots_word_follows_from_its_facts() -> None:
     assert status(world.lane.slots[1], world.lane) is Status.SUBMITTED
     chain(world, 1, 1, receipt(world, 1, 1, 1))
     assert status(world.lane.slots[1], world.lane) is Status.INCLUDED
+
+
+def test_an_open_intent_says_why_it_waits() -> None:
+    world = begun(3)
+    one, two, three = world.accepted
+
+    def waits(intent: IntentId) -> str:
+        return sight(world.lane, intent).waits
+
+    assert waits(one) == "being_made"
+    first, second, third = world.out
+    failed = NotMade(first.slot, first.number, final=False, reason="the signer is away")
+    world.post(AttemptsMade(world.now_ms, (failed, world.make(second), world.make(third))))
+    assert waits(one) == "the signer is away"
+    assert waits(two) == "gap_before"
+    world.now_ms += 60_000
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    assert waits(one) == "no_node_has_it"
+    busy = SendResult(1, 1, "a", Outcome.UNKNOWN, reason="429")
+    world.post(BroadcastReturned(world.now_ms, (busy,)))
+    assert waits(one) == "429"
+    take(world, 1)
+    assert (waits(one), sight(world.lane, one).status) == ("not_mined_yet", Status.SUBMITTED)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    assert waits(one) == "not_final_yet"
+    refuse(world, 3, 1)
+    assert (waits(three), sight(world.lane, three).status) == ("returned", Status.QUEUED)
+    world.tell("replace", world.accepted[two], "b")
+    found = sight(world.lane, two).history
+    assert found is not None
+    assert (found.slot.nonce, found.payload[-2:]) == (1, b"!b")
+    assert waits(IntentId("another")) == "gap_before"
+
+
+@pytest.mark.parametrize(
+    ("word", "head"),
+    [
+        ("paused", {"mode": "paused"}),
+        ("paused", {"mode": "draining"}),
+        ("", {"mode": "draining", "drain_left": 1, "nonce_next": 0}),
+        ("out_of_funds", {"broke": True}),
+        ("account_not_read", {}),
+        ("recycled_above_max", {"nonce_next": 0, "crowded": True}),
+        ("gap_before", {"nonce_next": 0, "returned_count": 1}),
+        ("gap_before", {"nonce_next": 0, "free_count": 1}),
+        ("window_closed", {"nonce_next": 20, "latest": 4}),
+        ("", {"nonce_next": 19, "latest": 4}),
+    ],
+)
+def test_a_waiting_intent_says_why_it_has_no_number(word: str, head: dict[str, Any]) -> None:
+    state = read_head(encode(EoaHead(**head)))
+    assert waiting(state, EoaSettings(inflight=16)) == word
+
+
+def test_each_nodes_answer_is_shown() -> None:
+    world = begun(1)
+    make_all(world)
+    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.ACCEPTED),)))
+    assert answers(world.lane.attempts[1][1]) == {"a": "taken", "b": "silent"}

@@ -5,15 +5,15 @@ from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt,
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Status
+from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import status
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BumpOrdered,
     FundsJudged,
-    Inclusion,
     NonceProven,
     ProveNonce,
-    Purpose,
+    Receipt,
     SendAttempt,
     SlotIncluded,
 )
@@ -82,7 +82,7 @@ def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
     world.post(NonceProven(world.now_ms, 0, None))
     assert not world.lane.slots[1].proving, "nothing proves nothing"
     chain(world, 1, 4)
-    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
+    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2), 5))
     assert world.lane.slots[1].seen is not None
     other(world, 7, 1)
 
@@ -122,7 +122,7 @@ def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
     assert no_op.id not in world.lane.slots
 
 
-def test_an_intent_whose_place_our_own_no_op_took_is_given_another() -> None:
+def test_an_intent_whose_place_our_own_no_op_took_is_refused() -> None:
     world = begun(1)
     make_all(world)
     slot = world.lane.slots[1]
@@ -132,7 +132,8 @@ def test_an_intent_whose_place_our_own_no_op_took_is_given_another() -> None:
     make_all(world)
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     chain(world, 1, 9)
-    assert list(world.lane.returned) == list(world.accepted)
+    (result,) = world.results.values()
+    assert (result.status, result.reason) == ("refused", "every node refused it")
 
 
 def test_the_number_of_questions_is_bounded() -> None:
@@ -168,3 +169,34 @@ def test_a_second_receipt_of_the_same_changes_nothing() -> None:
     world.apply([SlotIncluded(1, fact)])
     chain(world, 1, 1, receipt(world, 1, 1, 1), receipt(world, 1, 1, 1))
     assert world.lane.slots[1].seen == fact
+
+
+def test_an_answer_to_an_older_look_is_not_one_to_this() -> None:
+    """It was asked from a block below one that a reorg took back since: it would not say so, and
+    what stood there would be taken for final."""
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 3, receipt(world, 1, 1, 3))
+    assert world.lane.slots[1].seen is not None
+    chain(world, 0, 9, since=b"")
+    assert world.results == {}
+    assert world.lane.head.block == 3
+
+
+def test_our_own_bytes_at_a_number_count_when_they_are_final_where_they_were_seen() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 3)
+    found = receipt(world, 1, 1, 3)
+    world.post(NonceProven(world.now_ms, 0, found, 5))
+    assert world.lane.slots[1].seen is None
+    chain(world, 1, 4)
+    world.post(NonceProven(world.now_ms, 0, found, 6))
+    assert world.lane.slots[1].seen is not None
+
+
+def test_a_receipt_of_nobody_is_passed_over() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 1, Receipt(b"another", 1, b"b", ok=True))
+    assert world.lane.slots[1].seen is None

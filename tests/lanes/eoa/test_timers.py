@@ -1,10 +1,11 @@
 """What is due, and when."""
 
 import pytest
-from tests.lanes.eoa.stage import begun, chain, later, make_all, run, take
+from tests.lanes.eoa.stage import NODES, begun, chain, later, make_all, run, take
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
 from laneway.lanes.eoa.timers import bump_ms, deadline, gap_ms
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -96,3 +97,20 @@ def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
     later(world, world.settings.bump_after_ms)
     assert [slot.purpose for slot in world.lane.slots.values() if slot.nonce == 0] == ["noop"]
     chain(world, 0, 1)
+
+
+def test_one_number_has_so_many_attempts_and_then_the_last_is_offered_again() -> None:
+    world = begun(1)
+    make_all(world)
+    for number in range(1, ATTEMPTS_MAX):
+        take(world, 1, number)
+        later(world, world.settings.bump_after_ms)
+        make_all(world)
+    take(world, 1, ATTEMPTS_MAX)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    (sent,) = [effect for effect in world.out if not isinstance(effect, LookAtChain)]
+    assert isinstance(sent, SendAttempt)
+    assert (sent.number, sent.nodes, sent.again) == (ATTEMPTS_MAX, NODES, True)
+    assert world.lane.slots[1].wait_reason == "tried_out"
+    assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms

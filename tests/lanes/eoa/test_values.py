@@ -1,18 +1,22 @@
-"""Questions that values answer."""
+"""Records are written as they are read."""
 
-import pytest
+from typing import get_args
 
-from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.values import Attempt
+from laneway.lanes.eoa.machine import eoa_kind
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.values import CommandRefused, LookBegun, NoncesCrowded, Record
 
 
-@pytest.mark.parametrize(
-    ("silent", "taken", "dead"),
-    [((), (), True), (("a",), (), False), ((), ("a",), False), (("a",), ("b",), False)],
-)
-def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
-    silent: tuple[str, ...], taken: tuple[str, ...], dead: bool
-) -> None:
-    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, silent, (), taken)
-    assert attempt.is_dead() is dead
-    assert attempt.key() == "3/2"
+def test_a_record_is_read_as_it_was_written() -> None:
+    kind = eoa_kind(EoaSettings())
+    said = (LookBegun(), NoncesCrowded(51, 50), CommandRefused("dance", "no"))
+    assert kind.decode(kind.encode(said)) == said
+
+
+def test_fields_of_a_record_may_be_missing_where_they_were_added_later() -> None:
+    """A feed of an older version is still read."""
+    added = {"intent", "nonce", "hash", "content", "drain_left", "by"}
+    for kind in get_args(Record):
+        required = kind.__struct_fields__[: -len(kind.__struct_defaults__) or None]
+        assert "hash" not in required, kind
+        assert not (added - {"intent", "by", "content"}) & set(required), kind

@@ -1,5 +1,7 @@
 """Which transaction was mined at a nonce. Only what is found is said: nothing found is no proof."""
 
+from msgspec.structs import replace
+
 from laneway.chains.evm.blocks import BY_NUMBER
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import NONCE_SCAN_BLOCKS_MAX
@@ -31,7 +33,8 @@ async def read_owner(node: Endpoint, address: bytes, nonce: int) -> NonceOwner |
         block = None if mined is None else translated(node, mined.block)
         if mined is None or block is None:
             return None
-        return NonceOwner(translated(node, lambda: read_octets(mined.hash)), block, node.name)
+        found = translated(node, lambda: read_octets(mined.hash))
+        return NonceOwner(found, block, node.name, head)
     # Geth, for one, has no such method.
     node.has_by_nonce = False
     return await scan(node, address, nonce, head)
@@ -52,7 +55,8 @@ async def scan(node: Endpoint, address: bytes, nonce: int, head: int) -> NonceOw
     block = read(node, answer, FULL_BLOCK)
     if block is None:
         return None
-    return translated(node, lambda: find_owner(node, block, address, nonce))
+    owner = translated(node, lambda: find_owner(node, block, address, nonce))
+    return None if owner is None else replace(owner, head=head)
 
 
 def find_owner(

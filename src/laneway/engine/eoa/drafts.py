@@ -20,7 +20,8 @@ from laneway.evm.transaction import (
     Transaction,
 )
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.values import MakeAttempt, Purpose
+from laneway.lanes.eoa.rows import Purpose
+from laneway.lanes.eoa.values import MakeAttempt
 from laneway.ports import EvmAuthorization, EvmRequest
 
 decode_request = msgspec.msgpack.Decoder(EvmRequest).decode

@@ -30,6 +30,7 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
     legacy_wei = 0 if fees.supports_1559 else fees.gas_price_wei
     return ChainRead(
         now_ms=clock.now_ms(),
+        since=order.block_hash,
         latest=seen.count,
         preconfirmed=seen.preconfirmed_count,
         balance=seen.balance_wei,
@@ -75,11 +76,14 @@ def receipt(seen: ReceiptSeen) -> Receipt:
     )
 
 
-async def prove(account: EvmAccount, order: ProveNonce) -> Receipt | None:
-    """Who used a number, from a node at or above the block that gave the count."""
+async def prove(account: EvmAccount, order: ProveNonce) -> tuple[Receipt | None, int]:
+    """Who used a number, from a node at or above the block that gave the count, and how far that
+    node is."""
     chain = account.view.chain
     owner = await chain.at_nonce(account.address, order.nonce, BlockRef(order.block, b""))
     if owner is None:
-        return None
+        return None, 0
     (told,) = await chain.receipts([owner.hash])
-    return None if told is None else receipt(told)
+    if told is None or told.block != owner.block:
+        return None, 0  # Another node has it elsewhere.
+    return receipt(told), owner.head

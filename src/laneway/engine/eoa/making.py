@@ -27,8 +27,9 @@ from laneway.evm.envelope import Draft, draft, encode_network, seal
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, signed
 from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.tries import PARKED
-from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade, Purpose
+from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade
 from laneway.ports import Delegation, EvmCall, EvmRequest
 
 NOOP_GAS = 21_000

@@ -144,10 +144,10 @@ class EoaPerformer:
     async def _prove(self, account: EvmAccount, order: ProveNonce) -> NonceProven:
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
-                receipt = await prove(account, order)
+                receipt, head = await prove(account, order)
         except (ChainError, TimeoutError):
-            receipt = None
-        return NonceProven(self._clock.now_ms(), order.nonce, receipt)
+            receipt, head = None, 0
+        return NonceProven(self._clock.now_ms(), order.nonce, receipt, head)
 
     # What nobody asked for.
 

@@ -2,25 +2,34 @@
 
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.lane import EoaLane, replace
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
-from laneway.lanes.eoa.tries import NOTHING, OUT_OF_FUNDS, PARKED, Decision, make, over_cap, said
+from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
+from laneway.lanes.eoa.timers import bump
+from laneway.lanes.eoa.tries import (
+    NOTHING,
+    OUT_OF_FUNDS,
+    PARKED,
+    Decision,
+    make,
+    over_cap,
+    reoffer,
+    said,
+)
 from laneway.lanes.eoa.values import (
-    Attempt,
     AttemptAnswered,
     AttemptSigned,
     Effect,
     FundsJudged,
     Made,
     MakingDelayed,
+    NoncesCrowded,
     NotMade,
     Offered,
-    Purpose,
     Record,
     ResendPlanned,
     SendAttempt,
     SendResult,
-    Slot,
     SlotDropped,
     SlotFellOut,
     SlotFreed,
@@ -33,14 +42,22 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     """Signed bytes become durable, and are sent when everything below them was."""
     records: list[Record] = []
     signed: dict[int, tuple[Attempt, bytes]] = {}
+    again: list[Effect] = []
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
-                return fall_out(lane, slot, one.reason, now_ms, records)
+                gone = fall_out(lane, slot, one.reason, now_ms, records)
+                return said(gone.records, (*again, *gone.effects))
             records += not_made(lane, slot, one, now_ms)
         elif over_cap(lane, slot, one):
             records.append(MakingDelayed(slot.id, now_ms + lane.settings.poll_ms, PARKED))
+            last = lane.last(slot.id)
+            if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
+                # Pools may have forgotten what is out, and nothing dearer may take its place.
+                record, effect = reoffer(lane, last, now_ms)
+                records.append(record)
+                again.append(effect)
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -52,11 +69,13 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 made_ms=now_ms,
                 silent=lane.settings.nodes,
                 raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
+                content=slot.content,
             )
             apart = b"" if attempt.raw else one.raw
-            records.append(AttemptSigned(attempt, apart, amount(one.cost)))
+            records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
             signed[slot.nonce] = (attempt, one.raw)
-    return offer(lane, records, signed)
+    sent = offer(lane, records, signed)
+    return said(sent.records, (*again, *sent.effects))
 
 
 def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
@@ -142,7 +161,7 @@ def fall_out(
         if isinstance(record, AttemptSigned)
     }
     decision = offer(lane, before, signed)
-    gone = SlotFellOut(slot.id, status, reason, now_ms)
+    gone = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
     assert lane.head.nonce_next is not None
     again: list[Effect] = []
     for nonce in range(slot.nonce + 1, lane.head.nonce_next):
@@ -158,7 +177,7 @@ def fall_out(
             claimed_ms=above.claimed_ms,
             purpose=above.purpose,
             attempt_next=above.attempt_next + 1,
-            floor=above.floor,
+            content=above.content,
         )
         again.append(make(lane, moved))
     return said((*decision.records, gone), (*decision.effects, *again))
@@ -171,10 +190,32 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
         return [delayed, broke(lane)]
     if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
-        retake_ms = now_ms + settings.make_retry_ms
-        return [SlotDropped(slot.id, Status.REFUSED.value, one.reason, now_ms, retake_ms)]
+        return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
     tries = min(slot.make_tries, settings.make_tries_max)
     return [MakingDelayed(slot.id, now_ms + (settings.make_retry_ms << tries), one.reason)]
+
+
+def dropped(
+    lane: EoaLane,
+    slot: Slot,
+    status: str,
+    reason: str,
+    now_ms: int,
+    *,
+    retake_ms: int | None = None,
+    recycle: bool = True,
+) -> SlotDropped:
+    """A final answer without anything on chain."""
+    return SlotDropped(
+        slot=slot.id,
+        status=status,
+        reason=reason,
+        at_ms=now_ms,
+        retake_ms=now_ms + lane.settings.make_retry_ms if retake_ms is None else retake_ms,
+        recycle=recycle,
+        intent=slot.intent,
+        nonce=slot.nonce,
+    )
 
 
 def broke(lane: EoaLane) -> FundsJudged:
@@ -188,8 +229,12 @@ def broke(lane: EoaLane) -> FundsJudged:
 
 def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -> Decision:
     records: list[Record] = []
+    effects: list[Effect] = []
     after: dict[tuple[int, int], Attempt] = {}
     hopeless: dict[int, str] = {}
+    first: dict[int, None] = {}
+    judged: dict[int, None] = {}
+    """Slots whose number could be free now; one that a node took an attempt of is not."""
     poor = False
     doubtful = False
     for result in results:
@@ -198,56 +243,76 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         if attempt is None or result.node not in attempt.silent:
             continue
         word = proven(result, attempt)
-        records.append(AttemptAnswered(*place, result.node, word, result.reason))
+        intent = None
+        if word == "taken" and result.slot not in lane.submitted and result.slot not in first:
+            first[result.slot] = None
+            intent = lane.slots[result.slot].intent
+        records.append(
+            AttemptAnswered(
+                result.slot, result.number, result.node, word, result.reason, intent,
+                b"" if intent is None else attempt.hash,
+            )
+        )  # fmt: skip
         after[place] = answered(attempt, result.node, word)
-        doubtful = doubtful or word == "silent"
+        if word == "taken":
+            continue
+        judged[result.slot] = None
+        doubtful = doubtful or word in ("silent", "denied")
         poor = poor or result.broke
-        if result.hopeless and word == "refused":
+        if result.hopeless and word in ("refused", "denied"):
             hopeless[result.slot] = result.reason
     if not records:
         return NOTHING
-    for slot in dict.fromkeys(place[0] for place in after):
-        records += judge_dead(lane, slot, after, hopeless.get(slot), now_ms, poor=poor)
+    freed = 0
+    for slot in judged:
+        reason = hopeless.get(slot)
+        dead = judge_dead(lane, slot, after, reason, now_ms, poor=poor)
+        freed += len(dead)
+        records += dead
+        if reason is not None and is_denied(lane, slot, after):
+            ordered = bump(lane, lane.slots[slot], reason, Purpose.NOOP)
+            records += ordered.records
+            effects += ordered.effects
+    records += crowded(lane, freed)
     if poor:
         records.append(broke(lane))
     if doubtful and lane.head.resend_ms is None:
         records.append(ResendPlanned(now_ms + lane.settings.resend_ms))
-    return said(records)
+    return said(records, effects)
+
+
+def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:
+    """No node will ever take any of its bytes, but one may have had them before, so that its
+    number is not free. A no-op takes it: whichever lands decides, and those above go on."""
+    slot = lane.slots[number]
+    if slot.making or slot.seen is not None or slot.purpose != Purpose.INTENT:
+        return False
+    tries = [after.get((number, one), attempt) for one, attempt in lane.tries(number).items()]
+    return all(one.is_denied() for one in tries) and not all(one.is_dead() for one in tries)
 
 
 def proven(result: SendResult, attempt: Attempt) -> str:
     match result.outcome:
         case Outcome.ACCEPTED:
             return "taken"
-        case Outcome.REFUSED if result.final and result.first and not attempt.doubted:
-            return "refused"
+        case Outcome.REFUSED if result.final:
+            # What may have been taken before is not free: giving the number away could pay twice.
+            return "refused" if result.first and not attempt.doubted else "denied"
         case _:
-            # Unknown counts as sent, and so does a refusal of what may have been taken before:
-            # giving the number away could pay twice.
-            return "silent"
+            return "silent"  # Unknown counts as sent.
 
 
 def answered(attempt: Attempt, node: str, word: str) -> Attempt:
     silent = tuple(one for one in attempt.silent if one != node)
     match word:
         case "taken":
-            taken, refused = (*attempt.taken, node), attempt.refused
+            return replace(attempt, silent=silent, taken=(*attempt.taken, node))
         case "refused":
-            taken, refused = attempt.taken, (*attempt.refused, node)
+            return replace(attempt, silent=silent, refused=(*attempt.refused, node))
+        case "denied":
+            return replace(attempt, denied=(*attempt.denied, node))
         case _:
             return attempt
-    return Attempt(
-        slot=attempt.slot,
-        number=attempt.number,
-        hash=attempt.hash,
-        purpose=attempt.purpose,
-        fee=attempt.fee,
-        gas=attempt.gas,
-        made_ms=attempt.made_ms,
-        silent=silent,
-        refused=refused,
-        taken=taken,
-    )
 
 
 def judge_dead(
@@ -268,7 +333,14 @@ def judge_dead(
     retake_ms = now_ms + (settings.funds_retry_ms if poor else settings.make_retry_ms)
     reason = hopeless or next((one.reason for one in tries if one.reason), "every node refused it")
     if slot.purpose == Purpose.CANCEL:
-        return [SlotDropped(number, Status.CANCELLED.value, "taken back", now_ms, retake_ms)]
+        word = Status.CANCELLED.value
+        return [dropped(lane, slot, word, "taken back", now_ms, retake_ms=retake_ms)]
     if slot.intent is None or hopeless is not None:
-        return [SlotDropped(number, Status.REFUSED.value, reason, now_ms, retake_ms)]
-    return [SlotFreed(number, retake_ms, reason)]
+        return [dropped(lane, slot, Status.REFUSED.value, reason, now_ms, retake_ms=retake_ms)]
+    return [SlotFreed(number, retake_ms, reason, intent=slot.intent, nonce=slot.nonce)]
+
+
+def crowded(lane: EoaLane, freed: int) -> list[Record]:
+    """Someone is told when free numbers become more than are allowed, and not again until then."""
+    bound, free = lane.settings.recycled_max, lane.free.count
+    return [NoncesCrowded(free + freed, bound)] if free <= bound < free + freed else []

@@ -1,18 +1,19 @@
 """Numbers for intents: free ones first, then new ones; no-ops for those nobody may take."""
 
+from collections import deque
+
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
+from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, said
 from laneway.lanes.eoa.values import (
     Effect,
     IntentDropped,
     LookBegun,
     LookEnded,
-    Purpose,
     Record,
-    Slot,
     SlotClaimed,
 )
 
@@ -39,12 +40,20 @@ def wants(lane: EoaLane) -> int:
     if not is_running(lane) or lane.returned:
         return 0
     if lane.head.nonce_next is None:
-        return 0 if lane.head.looking else 1  # What is offered makes it read the account.
+        # What is offered makes it read the account.
+        return 0 if lane.head.looking or is_drained(lane) else 1
     if lane.free.count and lane.settings.recycled == "returned":
         return 0
     if lane.free.count > lane.settings.recycled_max:
         return 0
-    return min(CLAIMS_MAX, budget(lane))
+    wanted = min(CLAIMS_MAX, budget(lane))
+    return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
+
+
+def is_drained(lane: EoaLane) -> bool:
+    """Whether it was told to finish what it had, and that is done; no-ops are nobody's work."""
+    head = lane.head
+    return head.mode == "draining" and not head.drain_left and not lane.bound and not lane.returned
 
 
 class Numbers:
@@ -58,6 +67,10 @@ class Numbers:
 
     def has_free(self) -> bool:
         return bool(self._free)
+
+    def lowest(self) -> int:
+        """The one that is given out next."""
+        return self._free[0] if self._free else self._next
 
     def slot(self) -> int:
         self._slot += 1
@@ -80,16 +93,19 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
     numbers = Numbers(lane)
     records: list[Record] = []
     effects: list[Effect] = []
+    draining = lane.head.mode == "draining"
     for intent in intents:
+        if draining and intent.seq > lane.head.drain_seq:
+            break
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expired(intent, now_ms, returned=False))
             continue
         if left == 0:
             break
         left -= 1
-        slot = slot_for(intent, numbers, now_ms)
+        slot = slot_for(lane, intent, numbers, now_ms)
         records.append(SlotClaimed(slot, returned=False))
-        effects.append(make(lane, slot, intent.payload))
+        effects.append(make(lane, slot, None if slot.content else intent.payload))
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 
@@ -109,29 +125,48 @@ def poll_soon(lane: EoaLane, now_ms: int) -> tuple[Record, ...]:
 
 
 def retake(lane: EoaLane, now_ms: int) -> Decision:
-    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest."""
+    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest.
+
+    A free number is not for one that is younger than some intent above it: it would overtake.
+    """
     if not is_running(lane):
         return NOTHING
     numbers = Numbers(lane)
     records: list[Record] = []
     effects: list[Effect] = []
-    back = sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq))
-    for row in back:
+    back = deque[IntentRow]()
+    for row in sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq)):
         intent = lane.intents[row.intent]
         if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
             records.append(expired(intent, now_ms, returned=True))
-            continue
-        slot = slot_for(intent, numbers, now_ms)
-        records.append(SlotClaimed(slot, returned=True))
-        effects.append(make(lane, slot, intent.payload))
-    while numbers.has_free():
-        slot = no_op(numbers, now_ms)
-        records.append(SlotClaimed(slot, returned=False))
-        effects.append(make(lane, slot))
+        else:
+            back.append(intent)
+    while back or numbers.has_free():
+        if back and may_take(lane, back[0], numbers.lowest()):
+            intent = back.popleft()
+            slot = slot_for(lane, intent, numbers, now_ms)
+            records.append(SlotClaimed(slot, returned=True))
+            effects.append(make(lane, slot))
+        else:
+            slot = no_op(numbers, now_ms)
+            records.append(SlotClaimed(slot, returned=False))
+            effects.append(make(lane, slot))
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 
-def slot_for(intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
+def may_take(lane: EoaLane, intent: IntentRow, number: int) -> bool:
+    assert lane.head.nonce_next is not None
+    if number >= lane.head.nonce_next or lane.settings.recycled == "any":
+        return True
+    return not any(
+        slot.nonce > number and slot.seq < intent.seq and slot.priority == intent.priority
+        for slot in lane.slots.values()
+        if slot.intent is not None
+    )
+
+
+def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
+    content = lane.contents.get(intent.id)
     return Slot(
         id=numbers.slot(),
         intent=intent.id,
@@ -140,6 +175,7 @@ def slot_for(intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
         size=intent.size(),
         nonce=numbers.take(),
         claimed_ms=now_ms,
+        content=0 if content is None else content.count,
     )
 
 

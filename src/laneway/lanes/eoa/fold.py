@@ -2,30 +2,35 @@
 
 from typing import assert_never
 
-from laneway.core.outcome import Status
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import amount, value
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
     drop_attempts,
+    drop_content,
     drop_slot,
     encode,
     free_number,
     passed,
     put_attempt,
+    put_content,
     put_raw,
     put_slot,
     replace,
     take_number,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
+from laneway.lanes.eoa.rows import Attempt, History, Slot
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptAnswered,
     AttemptReoffered,
     AttemptSigned,
     BumpOrdered,
+    CleanupDone,
     CommandRefused,
+    ContentReplaced,
     FundsJudged,
     HeadMoved,
     IntentDropped,
@@ -34,12 +39,12 @@ from laneway.lanes.eoa.values import (
     MakingDelayed,
     MakingResumed,
     ModeChanged,
+    NoncesCrowded,
     NoncesReset,
     Offered,
     ProofOrdered,
     Record,
     ResendPlanned,
-    Slot,
     SlotClaimed,
     SlotDropped,
     SlotFellOut,
@@ -50,21 +55,23 @@ from laneway.lanes.eoa.values import (
 
 
 def evolve(lane: EoaLane, record: Record) -> Touched:
-    """Fold one record into the lane; the rows it touched."""
+    """Fold one record into the lane; the rows it touched. The most frequent stand first."""
     match record:
         case SlotClaimed():
             return claim(lane, record)
-        case SlotFellOut():
-            return fall_out(lane, record)
         case AttemptSigned():
             return sign(lane, record)
         case AttemptAnswered():
             return answer(lane, record)
-        case AttemptReoffered(slot=place, number=number):
-            attempt = lane.attempts[place][number]
-            nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-            again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True)
-            return (put_attempt(lane, again),)
+        case SlotSettled():
+            return settle(lane, record)
+        case SlotIncluded(slot=place, inclusion=inclusion):
+            seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
+            return (put_slot(lane, seen),)
+        case SlotFellOut():
+            return fall_out(lane, record)
+        case AttemptReoffered():
+            return reoffer(lane, record)
         case ResendPlanned(at_ms=resend_ms):
             lane.head.resend_ms = resend_ms
             return () if resend_ms is not None else doubt(lane)
@@ -80,20 +87,17 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             return drop(lane, record)
         case BumpOrdered():
             return bump(lane, record)
+        case ContentReplaced(content=content):
+            return (put_content(lane, content),)
         case HeadMoved():
             return move_head(lane, record)
-        case SlotIncluded(slot=place, inclusion=inclusion):
-            seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
-            return (put_slot(lane, seen),)
         case ProofOrdered(slot=place, proving=proving):
             return (put_slot(lane, replace(lane.slots[place], proving=proving)),)
-        case SlotSettled():
-            return settle(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
         case AccountSeen() | Offered() | LookBegun() | LookEnded() | FundsJudged():
             return evolve_head(lane, record)
-        case NoncesReset() | ModeChanged() | CommandRefused():
+        case NoncesReset() | NoncesCrowded() | CleanupDone() | ModeChanged() | CommandRefused():
             return evolve_head(lane, record)
         case _:
             assert_never(record)
@@ -107,6 +111,8 @@ def evolve_head(
     | LookEnded
     | FundsJudged
     | NoncesReset
+    | NoncesCrowded
+    | CleanupDone
     | ModeChanged
     | CommandRefused,
 ) -> Touched:
@@ -126,10 +132,12 @@ def evolve_head(
             head.health = replace(head.health, threshold=threshold)
         case NoncesReset(nonce_next=nonce_next, at_ms=at_ms):
             return reset(lane, nonce_next, at_ms)
-        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms, drain_seq=drain_seq):
+        case CleanupDone(report=report):
+            head.report = report
+        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
             head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
-            head.drain_seq = drain_seq
-        case CommandRefused():
+            head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
+        case CommandRefused() | NoncesCrowded():
             pass
         case _:
             assert_never(record)
@@ -170,6 +178,8 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         touched.append(RowKey(Table.RETURNED, slot.intent))
     elif slot.intent is not None:
         head.cursors = passed(head.cursors, slot.priority, slot.seq)
+        head.drain_left = max(0, head.drain_left - 1)
+        touched += stale_contents(lane, slot)
     if slot.nonce in lane.free:
         touched += take_number(lane, slot.nonce)
     elif slot.nonce == head.nonce_next:
@@ -181,6 +191,21 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         head.retake_ms = None
     touched.append(put_slot(lane, slot))
     return tuple(touched)
+
+
+def stale_contents(lane: EoaLane, slot: Slot) -> list[Touch]:
+    """Of intents that were taken back while they waited, and replaced by a later word."""
+    if not lane.contents:
+        return []
+    stale = [
+        content.intent
+        for content in lane.contents.values()
+        if content.priority == slot.priority
+        and content.seq < slot.seq
+        and content.intent not in lane.bound
+        and content.intent not in lane.returned
+    ]
+    return [touch for intent in stale for touch in drop_content(lane, intent)]
 
 
 def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
@@ -200,13 +225,14 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
             delayed=False,
             # Bytes for its old number may still be made; they must not be taken for the new ones.
             attempt_next=above.attempt_next + 1,
+            floor=NO_FEE,
             cost=b"",
         )
         touched.append(put_slot(lane, moved))
     head.nonce_next -= 1
     if slot.intent is None:
         return tuple(touched)
-    return (final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
+    return (*final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
 
 
 def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
@@ -233,6 +259,18 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     return tuple(touched)
 
 
+def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
+    attempt = lane.attempts[record.slot][record.number]
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
+    touched: list[Touch] = [put_attempt(lane, again)]
+    if record.at_ms:
+        slot = lane.slots[record.slot]
+        reason = record.reason or slot.wait_reason
+        touched.append(put_slot(lane, replace(slot, tried_ms=record.at_ms, wait_reason=reason)))
+    return tuple(touched)
+
+
 def doubt(lane: EoaLane) -> Touched:
     """Bytes that are offered a second time: no refusal of theirs proves anything any more."""
     certain = [
@@ -250,13 +288,17 @@ def spent(lane: EoaLane, more: int) -> None:
 
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
-    node = record.node
-    silent = tuple(one for one in attempt.silent if one != node)
+    node, reason = record.node, record.reason
+    silent = tuple([one for one in attempt.silent if one != node])
     if record.word == "taken":
-        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node))
+        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node), reason=reason)
     elif record.word == "refused":
-        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node))
-    return (put_attempt(lane, replace(attempt, reason=record.reason)),)
+        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node), reason=reason)
+    elif record.word == "denied" and node not in attempt.denied:
+        attempt = replace(attempt, denied=(*attempt.denied, node), reason=reason)
+    else:
+        attempt = replace(attempt, reason=reason)
+    return (put_attempt(lane, attempt),)
 
 
 def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
@@ -284,6 +326,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
 def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     slot = lane.slots[record.slot]
     spent(lane, -value(slot.cost))
+    attempts = tuple(lane.tries(slot.id).values())
     touched = drop_slot(lane, slot)
     if record.recycle:
         touched += free_number(lane, slot.nonce)
@@ -291,17 +334,22 @@ def drop(lane: EoaLane, record: SlotDropped) -> Touched:
         lane.head.retake_ms = record.retake_ms
     if slot.intent is None:
         return tuple(touched)
-    return (final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
+    ended = final(lane, slot, record.status, record.at_ms, attempts, reason=record.reason)
+    return (*ended, *touched)
 
 
 def bump(lane: EoaLane, record: BumpOrdered) -> Touched:
+    slot = lane.slots[record.slot]
     slot = replace(
-        lane.slots[record.slot],
+        slot,
         purpose=record.purpose,
         floor=record.floor,
         making=True,
         delayed=False,
+        make_tries=0,
         wait_reason=record.reason,
+        attempt_next=record.number or slot.attempt_next,
+        content=record.content,
     )
     return (put_slot(lane, slot),)
 
@@ -310,29 +358,24 @@ def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
     lane.head.block, lane.head.block_hash = record.block, record.block_hash
     if record.fork is None:
         return ()
-    undone = [
-        slot
-        for slot in lane.slots.values()
-        if slot.seen is not None and slot.seen.block > record.fork
-    ]
-    return tuple(put_slot(lane, replace(slot, seen=None)) for slot in undone)
+    undone = [slot for slot, fact in lane.seen.items() if fact.block > record.fork]
+    return tuple([put_slot(lane, replace(lane.slots[slot], seen=None)) for slot in undone])
 
 
 def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     spent(lane, -value(slot.cost))
-    head.health = replace(head.health, confirmed_ms=record.at_ms)
-    hash_ = None
-    if slot.seen is not None:
-        hash_ = lane.attempts[slot.id][slot.seen.attempt].hash
+    if head.health.confirmed_ms != record.at_ms:
+        head.health = replace(head.health, confirmed_ms=record.at_ms)
+    attempts = tuple(lane.tries(slot.id).values())
     gone = drop_slot(lane, slot)
+    if slot.seen is None:
+        slot = replace(slot, seen=record.seen)
     head.low = max(head.low, slot.nonce + 1)
     if slot.intent is None:
         return tuple(gone)
-    return (
-        final(lane, slot, record.status, record.at_ms, hash_=hash_, reason=record.reason),
-        *gone,
-    )
+    ended = final(lane, slot, record.status, record.at_ms, attempts, reason=record.reason)
+    return (*ended, Index("nonce", f"{lane.id}#{slot.nonce}", slot.intent, lane.id), *gone)
 
 
 def final(
@@ -340,17 +383,29 @@ def final(
     slot: Slot,
     status: str,
     at_ms: int,
+    attempts: tuple[Attempt, ...] = (),
     *,
-    hash_: bytes | None = None,
     reason: str = "",
-) -> Result:
+) -> list[Touch]:
+    """The answer, with all that was tried for it."""
     assert slot.intent is not None
     lane.head.settled_count += 1
     lane.head.settled_bytes += slot.size
     lane.intents.pop(slot.intent, None)
-    mined = status in (Status.CONFIRMED.value, Status.REVERTED.value)
-    number = slot.nonce if mined else None
-    return Result(slot.intent, status, at_ms, number, hash_, reason)
+    content = lane.contents.get(slot.intent)
+    mined = (
+        None
+        if slot.seen is None
+        else next(one.hash for one in attempts if one.number == slot.seen.attempt)
+    )
+    history = History(
+        slot,
+        tuple([replace(one, raw=b"") for one in attempts]),
+        b"" if content is None else content.payload,
+    )
+    number = slot.nonce if mined is not None else None
+    result = Result(slot.intent, status, at_ms, number, mined, reason, encode(history))
+    return [result, *drop_content(lane, slot.intent)]
 
 
 def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:
@@ -359,8 +414,13 @@ def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:
     if record.returned:
         del lane.returned[record.intent]
         touched.append(RowKey(Table.RETURNED, record.intent))
-    elif record.passes:
-        head.cursors = passed(head.cursors, record.priority, record.seq)
+    else:
+        head.drain_left = max(0, head.drain_left - (record.seq <= head.drain_seq))
+        if record.passes:
+            head.cursors = passed(head.cursors, record.priority, record.seq)
+        else:
+            head.dropped_seq = max(head.dropped_seq, record.seq)
+    touched += drop_content(lane, record.intent)
     head.settled_count += 1
     head.settled_bytes += record.size
     lane.intents.pop(record.intent, None)

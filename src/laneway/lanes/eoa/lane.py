@@ -17,8 +17,8 @@ from laneway.core.rows import (
     taken,
 )
 from laneway.lanes.eoa.ranges import Ranges
+from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Inclusion, Slot
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.values import Attempt, EoaHead, Slot
 
 replace = msgspec.structs.replace
 encode = msgspec.msgpack.Encoder().encode
@@ -27,8 +27,12 @@ decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_returned = msgspec.msgpack.Decoder(Returned).decode
 
-RAW, FREE = "raw/", "free/"
-"""Rows of bytes that were signed, and of free numbers: what changes stays small."""
+decode_content = msgspec.msgpack.Decoder(Content).decode
+decode_history = msgspec.msgpack.Decoder(History).decode
+
+RAW, FREE, CONTENT = "raw/", "free/", "content/"
+"""Rows of bytes that were signed, of free numbers, and of what replaces an intent's own content:
+what changes stays small."""
 
 
 class EoaLane:
@@ -48,15 +52,29 @@ class EoaLane:
         self.hashes: dict[bytes, tuple[int, int]] = {}
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
-        """Attempts that some node has not answered."""
+        """Attempts that some node has not answered, or in words that may change."""
         self.delayed: dict[int, None] = {}
         """Slots whose bytes are to be made again."""
+        self.submitted: dict[int, None] = {}
+        """Slots of which some node has an attempt."""
+        self.seen: dict[int, Inclusion] = {}
+        """Where slots were mined that are not final yet."""
+        self.noops: dict[int, None] = {}
+        """Slots that no intent has."""
+        self.bound: dict[IntentId, int] = {}
+        """The slot of each intent that has a number."""
+        self.contents: dict[IntentId, Content] = {}
+        """What replaces the content of intents, whether they have a number or not."""
         self.returned: dict[IntentId, Returned] = {}
         self.free = Ranges()
         self.intents: dict[str, IntentRow] = {}
 
     def slot_at(self, nonce: int) -> Slot | None:
         found = self.nonces.get(nonce)
+        return None if found is None else self.slots[found]
+
+    def slot_of(self, intent: IntentId | None) -> Slot | None:
+        found = None if intent is None else self.bound.get(intent)
         return None if found is None else self.slots[found]
 
     def tries(self, slot: int) -> dict[int, Attempt]:
@@ -90,6 +108,9 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
                 assert row.table == Table.AUX
                 if row.key.startswith(RAW):
                     lane.raws[row.key.removeprefix(RAW)] = row.body
+                elif row.key.startswith(CONTENT):
+                    content = decode_content(row.body)
+                    lane.contents[content.intent] = content
                 else:
                     start = int(row.key.removeprefix(FREE))
                     lane.free.load(start, msgspec.msgpack.decode(row.body, type=int))
@@ -100,7 +121,12 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
 
 
 def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
+    """The head as it is kept; what others hold in numbers is counted here, once a turn."""
     head = lane.head
+    head.open_count, head.noop_count = len(lane.slots), len(lane.noops)
+    head.submitted_count, head.returned_count = len(lane.submitted), len(lane.returned)
+    head.free_count = lane.free.count
+    head.crowded = head.free_count > lane.settings.recycled_max
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
 
 
@@ -114,21 +140,33 @@ def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
 
 def index_slot(lane: EoaLane, slot: Slot) -> None:
     lane.slots[slot.id] = slot
+    if slot.seen is not None:
+        lane.seen[slot.id] = slot.seen
+    else:
+        lane.seen.pop(slot.id, None)
     lane.nonces[slot.nonce] = slot.id
     if slot.delayed:
         lane.delayed[slot.id] = None
     else:
         lane.delayed.pop(slot.id, None)
+    if slot.intent is None:
+        lane.noops[slot.id] = None
+    else:
+        lane.bound[slot.intent] = slot.id
 
 
 def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
     lane.attempts.setdefault(attempt.slot, {})[attempt.number] = attempt
     place = (attempt.slot, attempt.number)
     lane.hashes[attempt.hash] = place
-    if attempt.silent:
+    if attempt.asked():
         lane.unsure[place] = None
     else:
         lane.unsure.pop(place, None)
+    if attempt.taken or any(one.taken for one in lane.attempts[attempt.slot].values()):
+        lane.submitted[attempt.slot] = None
+    else:
+        lane.submitted.pop(attempt.slot, None)
 
 
 def put_slot(lane: EoaLane, slot: Slot) -> RowPut:
@@ -146,8 +184,20 @@ def put_raw(lane: EoaLane, attempt: Attempt, raw: bytes) -> RowPut:
     return RowPut(Table.AUX, RAW + attempt.key(), None, raw)
 
 
+def put_content(lane: EoaLane, content: Content) -> RowPut:
+    lane.contents[content.intent] = content
+    return RowPut(Table.AUX, CONTENT + content.intent, None, encode(content))
+
+
+def drop_content(lane: EoaLane, intent: IntentId) -> list[Touch]:
+    if lane.contents.pop(intent, None) is None:
+        return []
+    return [RowKey(Table.AUX, CONTENT + intent)]
+
+
 def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     gone: list[Touch] = []
+    lane.submitted.pop(slot, None)
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
         lane.unsure.pop((slot, attempt.number), None)
@@ -160,9 +210,14 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
 
 def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
     del lane.slots[slot.id]
+    lane.seen.pop(slot.id, None)
     if lane.nonces.get(slot.nonce) == slot.id:
         del lane.nonces[slot.nonce]
     lane.delayed.pop(slot.id, None)
+    if slot.intent is None:
+        del lane.noops[slot.id]
+    else:
+        del lane.bound[slot.intent]
     return [RowKey(Table.SLOT, str(slot.id)), *drop_attempts(lane, slot.id)]
 
 

@@ -13,5 +13,10 @@ RAW_INLINE_MAX = 512
 """Signed bytes that stand in the attempt's own row: a transfer's 110, or a call with a few words.
 More of them would be written again with every answer."""
 
+ATTEMPTS_MAX = 32
+"""Signed forms of one number: the last offers 1.125^31, 38 times the first. Who is not mined then
+waits for something else than a higher fee, and every form is a row, and a hash that is looked
+for."""
+
 CLAIMS_MAX = 256
 """Numbers given out in one decision: as many signatures take about 10 ms."""

@@ -1,25 +1,73 @@
-"""An account's lane for people: its state, and the word of each intent."""
+"""An account's lane for people: its state, the word of each intent, and why it waits."""
 
+from msgspec import Struct
+
+from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.core.units import value
 from laneway.lanes.eoa.lane import EoaLane, decode_head
+from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Slot
+from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import OUT_OF_FUNDS
-from laneway.lanes.eoa.values import EoaHead, Slot
 from laneway.lanes.kind import LaneState
+
+GAP_BEFORE = "gap_before"
+WINDOW_CLOSED = "window_closed"
+CROWDED = "recycled_above_max"
+PAUSED = "paused"
+BEING_MADE = "being_made"
+RETURNED = "returned"
+NOT_TAKEN = "no_node_has_it"
+UNMINED = "not_mined_yet"
+NOT_FINAL = "not_final_yet"
+UNREAD = "account_not_read"
+
+
+def read_head(state: bytes) -> EoaHead:
+    return decode_head(state) if state else EoaHead()
 
 
 def describe(state: bytes) -> LaneState:
     """What a lane's head says, without waking the lane."""
-    head = decode_head(state) if state else EoaHead()
+    head = read_head(state)
     if head.mode == "paused":
-        return LaneState("paused", head.reason, head.mode_ms, by=head.by)
+        return LaneState("paused", head.reason, head.mode_ms, running=inflight(head), by=head.by)
     if head.broke:
         held, needed = value(head.health.balance or b""), value(head.health.threshold)
         reason = f"{OUT_OF_FUNDS}: it has {held} wei, more than {needed} is needed"
-        return LaneState("halted", reason, head.health.balance_ms)
-    running = 0 if head.nonce_next is None else head.nonce_next - head.latest
-    word = "running" if running else "idle"
-    return LaneState(word, "", head.health.moved_ms, running=running)
+        return LaneState("halted", reason, head.health.balance_ms, running=inflight(head))
+    if head.mode == "draining":
+        return LaneState("draining", head.reason, head.mode_ms, running=inflight(head), by=head.by)
+    word = "running" if inflight(head) else "idle"
+    reason = ""
+    if head.crowded:
+        reason = f"{head.free_count} nonces are free below others: no new ones are given out"
+    return LaneState(word, reason, head.health.moved_ms, running=inflight(head))
+
+
+def inflight(head: EoaHead) -> int:
+    """Intents that have a number."""
+    return head.open_count - head.noop_count
+
+
+class Sight(Struct, frozen=True):
+    """Where one open intent is."""
+
+    status: Status
+    waits: str
+    """One of the words above, or a node's or a signer's own."""
+    history: History | None = None
+
+
+def sight(lane: EoaLane, intent: IntentId) -> Sight:
+    slot = lane.slot_of(intent)
+    if slot is None:
+        waits = RETURNED if intent in lane.returned else waiting(lane.head, lane.settings)
+        return Sight(Status.QUEUED, waits)
+    content = lane.contents.get(intent)
+    attempts = tuple(lane.tries(slot.id).values())
+    history = History(slot, attempts, b"" if content is None else content.payload)
+    return Sight(status(slot, lane), wait_reason(lane, slot), history)
 
 
 def status(slot: Slot, lane: EoaLane) -> Status:
@@ -29,6 +77,44 @@ def status(slot: Slot, lane: EoaLane) -> Status:
     tries = lane.tries(slot.id)
     if not tries:
         return Status.QUEUED
-    if any(attempt.taken for attempt in tries.values()):
-        return Status.SUBMITTED
-    return Status.SIGNED
+    return Status.SUBMITTED if slot.id in lane.submitted else Status.SIGNED
+
+
+def wait_reason(lane: EoaLane, slot: Slot) -> str:
+    if slot.seen is not None:
+        return NOT_FINAL
+    if slot.delayed:
+        return slot.wait_reason
+    tries = lane.tries(slot.id)
+    if slot.making and not tries:
+        return BEING_MADE
+    if slot.nonce >= lane.head.offered_next:
+        return GAP_BEFORE
+    if slot.id in lane.submitted:
+        return UNMINED
+    last = lane.last(slot.id)
+    assert last is not None
+    return last.reason or NOT_TAKEN
+
+
+def waiting(head: EoaHead, settings: EoaSettings) -> str:
+    """Why the backlog is not taken; empty where it is about to be."""
+    if head.mode == "paused":
+        return PAUSED
+    if head.mode == "draining" and not head.drain_left:
+        return PAUSED
+    if head.broke:
+        return OUT_OF_FUNDS
+    if head.nonce_next is None:
+        return UNREAD
+    if head.crowded:
+        return CROWDED
+    if head.returned_count or (head.free_count and settings.recycled == "returned"):
+        return GAP_BEFORE
+    return WINDOW_CLOSED if head.nonce_next - head.latest >= settings.inflight_max() else ""
+
+
+def answers(attempt: Attempt) -> dict[str, str]:
+    """What each node said of it."""
+    words = (("silent", attempt.silent), ("refused", attempt.refused), ("taken", attempt.taken))
+    return {node: word for word, nodes in words for node in nodes}

@@ -2,28 +2,25 @@
 
 from laneway.core.outcome import Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.answers import offer
+from laneway.lanes.eoa.answers import dropped, offer
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import PROOFS_MAX
-from laneway.lanes.eoa.tries import NOTHING, Decision, said
+from laneway.lanes.eoa.report import is_telling, report_of
+from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
+from laneway.lanes.eoa.tries import NOTHING, Decision, reoffer, said
 from laneway.lanes.eoa.values import (
     AccountSeen,
-    AttemptReoffered,
     ChainRead,
+    CleanupDone,
     Effect,
     FundsJudged,
     HeadMoved,
-    Inclusion,
     LookEnded,
     NonceProven,
     ProofOrdered,
     ProveNonce,
-    Purpose,
     Receipt,
     Record,
-    SendAttempt,
-    Slot,
-    SlotDropped,
     SlotFreed,
     SlotIncluded,
     SlotSettled,
@@ -33,6 +30,8 @@ from laneway.lanes.eoa.values import (
 def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     """The account, then blocks taken back, then what is in the new ones, then what is final."""
     head = lane.head
+    if event.since != head.block_hash:
+        return NOTHING
     records: list[Record] = [
         AccountSeen(
             latest=event.latest,
@@ -47,27 +46,30 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     threshold = head.health.threshold
     if head.broke and event.balance > value(threshold):
         records.append(FundsJudged(False, threshold))
-    seen = {slot.id: slot.seen for slot in lane.slots.values() if slot.seen is not None}
-    undone: dict[int, Inclusion] = {}
+    facts = Facts(lane, event.fork)
     if event.fork is not None:
         records.append(HeadMoved(event.block, event.block_hash, event.fork))
-        undone = {slot: fact for slot, fact in seen.items() if fact.block > event.fork}
-        seen = {slot: fact for slot, fact in seen.items() if slot not in undone}
     elif (event.block, event.block_hash) != (head.block, head.block_hash):
         records.append(HeadMoved(event.block, event.block_hash))
-    for receipt in event.receipts:
-        place = lane.hashes.get(receipt.hash)
-        if place is not None and place[0] not in seen:
-            seen[place[0]] = fact = included(receipt, place[1])
-            records.append(SlotIncluded(place[0], fact))
-    for number, fact in undone.items():
-        if number not in seen:
-            record, effect = reoffer(lane, number, fact.attempt)
+    doubled = facts.take(event.receipts)
+    settled = settle(lane, facts, event)
+    final = {record.slot for record in settled}
+    records += [
+        seen_at(lane.slots[slot], fact, lane.attempts[slot][fact.attempt].hash)
+        for slot, fact in facts.fresh.items()
+        if slot not in final
+    ]
+    for number, fact in facts.undone.items():
+        if number not in facts.fresh:
+            record, effect = reoffer(lane, lane.attempts[number][fact.attempt])
             records.append(record)
             effects.append(effect)
-    settled = settle(lane, seen, event)
     records += settled
-    proofs = prove(lane, seen, event)
+    unknown = unseen(lane, facts, event)
+    report = report_of(event.now_ms, settled, doubled, len(unknown))
+    if is_telling(report):
+        records.append(CleanupDone(report))
+    proofs = [slot for slot in unknown if not slot.proving][:PROOFS_MAX]
     records += [ProofOrdered(slot.id, True) for slot in proofs]
     effects += [ProveNonce(slot.nonce, event.block) for slot in proofs]
     if head.nonce_next is not None:
@@ -80,12 +82,43 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     return said(records, effects)
 
 
-def reoffer(lane: EoaLane, slot: int, number: int) -> tuple[AttemptReoffered, SendAttempt]:
-    """The same bytes to everyone: a block that held them was taken back."""
-    attempt = lane.attempts[slot][number]
-    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    raw = lane.raw(attempt)
-    return AttemptReoffered(slot, number), SendAttempt(slot, number, raw, nodes, again=True)
+class Facts:
+    """Where slots are mined, by what was known and by what one look found."""
+
+    def __init__(self, lane: EoaLane, fork: int | None) -> None:
+        self._lane = lane
+        self.undone: dict[int, Inclusion] = {}
+        """What a reorg took back."""
+        if fork is not None:
+            self.undone = {slot: fact for slot, fact in lane.seen.items() if fact.block > fork}
+        self.fresh: dict[int, Inclusion] = {}
+
+    def take(self, receipts: tuple[Receipt, ...]) -> int:
+        """What is in the new blocks; how many receipts stand at one number beside another."""
+        doubled = 0
+        for receipt in receipts:
+            place = self._lane.hashes.get(receipt.hash)
+            if place is None:
+                continue
+            known = self.get(place[0])
+            if known is None:
+                self.fresh[place[0]] = included(receipt, place[1])
+            else:
+                doubled += known.attempt != place[1]
+        return doubled
+
+    def get(self, slot: int) -> Inclusion | None:
+        found = self.fresh.get(slot)
+        if found is None and slot not in self.undone:
+            found = self._lane.seen.get(slot)
+        return found
+
+    def count(self) -> int:
+        return len(self._lane.seen) - len(self.undone) + len(self.fresh)
+
+
+def seen_at(slot: Slot, fact: Inclusion, mined: bytes) -> SlotIncluded:
+    return SlotIncluded(slot.id, fact, slot.intent, slot.nonce, mined)
 
 
 def included(receipt: Receipt, attempt: int) -> Inclusion:
@@ -94,11 +127,9 @@ def included(receipt: Receipt, attempt: int) -> Inclusion:
     )
 
 
-def settle(
-    lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead
-) -> list[SlotSettled | SlotFreed]:
+def settle(lane: EoaLane, facts: Facts, event: ChainRead) -> list[SlotSettled]:
     """Final answers in the order of the numbers; one that is not final holds back those above."""
-    records: list[SlotSettled | SlotFreed] = []
+    records: list[SlotSettled] = []
     final_block = event.block - lane.settings.finality_depth_blocks
     number = lane.head.low
     while True:
@@ -107,61 +138,84 @@ def settle(
             if number >= event.latest:
                 return records
         else:
-            fact = seen.get(slot.id)
+            fact = facts.get(slot.id)
             if fact is None or fact.block > final_block:
                 return records
             records.append(ended(lane, slot, fact, event.now_ms))
         number += 1
 
 
-def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled | SlotFreed:
-    purpose = lane.attempts[slot.id][fact.attempt].purpose
-    if purpose == Purpose.CANCEL:
-        return SlotSettled(slot.id, Status.CANCELLED.value, now_ms, "a no-op took its place")
-    if purpose == Purpose.NOOP and slot.intent is not None:
-        # A no-op took the number so that others could go on: the intent is given another.
-        retake_ms = now_ms + lane.settings.make_retry_ms
-        return SlotFreed(slot.id, retake_ms, "a no-op took its place", recycle=False)
-    status = Status.CONFIRMED if fact.ok else Status.REVERTED
-    return SlotSettled(slot.id, status.value, now_ms)
+def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled:
+    attempt = lane.attempts[slot.id][fact.attempt]
+    status, reason = Status.CONFIRMED if fact.ok else Status.REVERTED, landed(slot, attempt)
+    if attempt.purpose == Purpose.CANCEL:
+        status, reason = Status.CANCELLED, "a no-op took its place"
+    elif attempt.purpose == Purpose.NOOP and slot.intent is not None:
+        # No node takes it, and none ever will: the no-op made sure that none had.
+        status, reason = Status.REFUSED, denial(lane, slot)
+    return SlotSettled(
+        slot=slot.id,
+        status=status.value,
+        at_ms=now_ms,
+        reason=reason,
+        intent=slot.intent,
+        nonce=slot.nonce,
+        block=fact.block,
+        hash=attempt.hash,
+        seen=fact,
+    )
 
 
-def prove(lane: EoaLane, seen: dict[int, Inclusion], event: ChainRead) -> list[Slot]:
+def landed(slot: Slot, attempt: Attempt) -> str:
+    """Which of its contents, where there was a choice."""
+    if slot.content == 0:
+        return ""
+    if attempt.content == 0:
+        return "its first content landed, not its replacement"
+    return f"its replacement {attempt.content} of {slot.content} landed"
+
+
+def freed(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotFreed:
+    """Its number is used up, and not by it."""
+    retake_ms = now_ms + lane.settings.make_retry_ms
+    return SlotFreed(slot.id, retake_ms, reason, False, slot.intent, slot.nonce)
+
+
+def denial(lane: EoaLane, slot: Slot) -> str:
+    """What the nodes said to the intent's own bytes."""
+    own = [one for one in lane.tries(slot.id).values() if one.purpose == Purpose.INTENT]
+    return next((one.reason for one in own if one.reason), "every node refused it")
+
+
+def unseen(lane: EoaLane, facts: Facts, event: ChainRead) -> list[Slot]:
     """Numbers that the chain says are used, and none of our bytes was seen there."""
-    found: list[Slot] = []
-    for number in range(lane.head.low, event.latest):
-        slot = lane.slot_at(number)
-        if slot is not None and slot.id not in seen and not slot.proving:
-            found.append(slot)
-            if len(found) == PROOFS_MAX:
-                break
-    return found
+    if facts.count() >= event.latest - lane.head.low:
+        return []  # Each of them was: that is the rule, and the window may be wide.
+    return [
+        slot
+        for number in range(lane.head.low, event.latest)
+        if (slot := lane.slot_at(number)) is not None and facts.get(slot.id) is None
+    ]
 
 
 def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
-    """Another's transaction at our number frees the intent only when that one is final: as long
-    as a reorg can take it back, our own bytes could land."""
+    """What was mined at a number counts only when it is final where it was seen. As long as a reorg
+    can take it back our own bytes could land; and whether its block is one of those that we read
+    is not known, so that no later look would say that it is gone."""
     slot = lane.slot_at(event.nonce)
     if slot is None or not slot.proving:
         return NOTHING
     receipt = event.receipt
     if receipt is None:
         return said([ProofOrdered(slot.id, False)])
+    if receipt.block + lane.settings.finality_depth_blocks > event.head:
+        return said([ProofOrdered(slot.id, False)])
     place = lane.hashes.get(receipt.hash)
     if place is not None and place[0] == slot.id:
-        return said([SlotIncluded(slot.id, included(receipt, place[1]))])
-    if receipt.block + lane.settings.finality_depth_blocks > lane.head.block:
-        return said([ProofOrdered(slot.id, False)])
+        return said([seen_at(slot, included(receipt, place[1]), receipt.hash)])
     reason = f"replaced by 0x{receipt.hash.hex()}"
-    retake_ms = event.now_ms + lane.settings.make_retry_ms
-    if slot.intent is None:
-        gone = SlotDropped(
-            slot.id, Status.REFUSED.value, reason, event.now_ms, retake_ms, recycle=False
-        )
-        return said([gone])
-    if slot.purpose == Purpose.CANCEL:
-        gone = SlotDropped(
-            slot.id, Status.CANCELLED.value, reason, event.now_ms, retake_ms, recycle=False
-        )
-        return said([gone])
-    return said([SlotFreed(slot.id, retake_ms, reason, recycle=False)])
+    if slot.intent is not None and slot.purpose != Purpose.CANCEL:
+        moved = CleanupReport(event.now_ms, moved_to_pending=1)
+        return said([freed(lane, slot, reason, event.now_ms), CleanupDone(moved)])
+    word = Status.REFUSED if slot.intent is None else Status.CANCELLED
+    return said([dropped(lane, slot, word.value, reason, event.now_ms, recycle=False)])

@@ -1,18 +1,29 @@
 """What is due: another look, bytes made or offered again, numbers given anew, a higher fee."""
 
-from laneway.lanes.eoa.claims import is_running, retake
+from laneway.lanes.eoa.claims import is_drained, is_running, retake
 from laneway.lanes.eoa.fees import bumped
 from laneway.lanes.eoa.lane import EoaLane, replace
-from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, market, said, send_again
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.rows import Content, Purpose, Slot
+from laneway.lanes.eoa.tries import (
+    NOTHING,
+    TRIED_OUT,
+    Decision,
+    look,
+    make,
+    market,
+    reoffer,
+    said,
+    send_again,
+)
 from laneway.lanes.eoa.values import (
     BumpOrdered,
     Effect,
     LookBegun,
     MakingResumed,
-    Purpose,
+    ModeChanged,
     Record,
     ResendPlanned,
-    Slot,
     SlotClaimed,
 )
 
@@ -57,8 +68,13 @@ def gap_ms(lane: EoaLane) -> int | None:
     return head.health.moved_ms + lane.settings.bump_after_ms
 
 
+def drained_ms(lane: EoaLane) -> int | None:
+    return lane.head.mode_ms if is_drained(lane) else None
+
+
 def deadline(lane: EoaLane) -> int | None:
     times = (
+        drained_ms(lane),
         lane.head.poll_ms,
         retake_ms(lane),
         make_ms(lane),
@@ -80,6 +96,8 @@ def judge_head(lane: EoaLane, now_ms: int) -> Decision:
 def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
     records: list[Record] = []
     effects: list[Effect] = []
+    if is_due(drained_ms(lane), now_ms):
+        records.append(ModeChanged("paused", lane.head.reason, lane.head.by, now_ms))
     if is_due(lane.head.poll_ms, now_ms):
         records.append(LookBegun())
         effects.append(look(lane))
@@ -90,7 +108,7 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
         records.append(MakingResumed())
         effects += [make(lane, lane.slots[one]) for one in lane.delayed]
     if is_due(bump_ms(lane), now_ms):
-        order = bump(lane, stalled(lane), "its number stood still for too long")
+        order = press(lane, now_ms)
         records += order.records
         effects += order.effects
     if is_due(gap_ms(lane), now_ms):
@@ -102,6 +120,18 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
         records += again.records
         effects += again.effects
     return said(records, effects)
+
+
+def press(lane: EoaLane, now_ms: int) -> Decision:
+    """The lowest number stood still: it is made dearer, as often as one number may be."""
+    slot = stalled(lane)
+    assert slot is not None
+    if len(lane.tries(slot.id)) < ATTEMPTS_MAX:
+        return bump(lane, slot, "its number stood still for too long")
+    last = lane.last(slot.id)
+    assert last is not None
+    record, effect = reoffer(lane, last, now_ms, TRIED_OUT)
+    return said([record], [effect])
 
 
 def fill(lane: EoaLane, now_ms: int) -> Decision:
@@ -129,11 +159,25 @@ def offered(lane: EoaLane) -> list[tuple[int, int]]:
     return sorted(found, key=lambda place: (lane.slots[place[0]].nonce, place[1]))
 
 
-def bump(lane: EoaLane, slot: Slot | None, reason: str, purpose: str | None = None) -> Decision:
+def bump(
+    lane: EoaLane,
+    slot: Slot,
+    reason: str,
+    purpose: str | None = None,
+    content: Content | None = None,
+) -> Decision:
     """A further attempt at the same number, dear enough to take the place of the last."""
-    assert slot is not None
     last = lane.last(slot.id)
-    assert last is not None
-    order = BumpOrdered(slot.id, purpose or slot.purpose, bumped(last.fee, market(lane)), reason)
-    made = replace(slot, purpose=order.purpose, floor=order.floor, making=True)
-    return said([order], [make(lane, made)])
+    floor = slot.floor if last is None else bumped(last.fee, market(lane))
+    is_made_now = slot.making and not slot.delayed
+    order = BumpOrdered(
+        slot=slot.id,
+        purpose=purpose or slot.purpose,
+        floor=floor,
+        reason=reason,
+        number=slot.attempt_next + 1 if is_made_now else slot.attempt_next,
+        content=slot.content if content is None else content.count,
+        intent=slot.intent,
+    )
+    made = replace(slot, purpose=order.purpose, floor=floor, making=True, attempt_next=order.number)
+    return said([order], [make(lane, made, None if content is None else content.payload)])

@@ -5,18 +5,17 @@ from typing import TypeAlias
 
 from laneway.core import records
 from laneway.core.units import value
-from laneway.lanes.eoa.fees import Fee, fresh
+from laneway.lanes.eoa.fees import NO_FEE, Fee, bumped, fresh
 from laneway.lanes.eoa.lane import EoaLane
+from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.values import (
-    Attempt,
+    AttemptReoffered,
     Effect,
     LookAtChain,
     Made,
     MakeAttempt,
-    Purpose,
     Record,
     SendAttempt,
-    Slot,
 )
 
 Decision: TypeAlias = records.Decision[Record, Effect]
@@ -25,6 +24,8 @@ NOTHING: Decision = records.Decision()
 
 PARKED = "parked_by_cap"
 OUT_OF_FUNDS = "out_of_funds"
+TRIED_OUT = "tried_out"
+"""It has as many attempts as one number may have; the last is offered again and again."""
 
 
 def said(made: Iterable[Record], effects: Iterable[Effect] = ()) -> Decision:
@@ -36,20 +37,38 @@ def market(lane: EoaLane) -> Fee:
 
 
 def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
-    """The payload of an intent that was just offered is not in the lane yet."""
+    """The payload of an intent that was just offered, or replaced, is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
         payload = b""
     elif payload is None:
         assert slot.intent is not None
-        payload = lane.intents[slot.intent].payload
+        content = lane.contents.get(slot.intent)
+        payload = lane.intents[slot.intent].payload if content is None else content.payload
+    floor, last = slot.floor, lane.last(slot.id)
+    if last is not None and floor != NO_FEE:
+        # By what the market asks now: one that was parked in a storm is made cheaper behind it.
+        floor = bumped(last.fee, market(lane))
     return MakeAttempt(
-        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), slot.floor
+        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), floor
     )
 
 
 def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
     raw = lane.raw(attempt)
-    return SendAttempt(attempt.slot, attempt.number, raw, attempt.silent, again=True)
+    return SendAttempt(attempt.slot, attempt.number, raw, attempt.asked(), again=True)
+
+
+def reoffer(
+    lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = ""
+) -> tuple[AttemptReoffered, SendAttempt]:
+    """The same bytes to everyone: a block that held them was taken back, or pools forgot them."""
+    slot, number = attempt.slot, attempt.number
+    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+    effect = SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
+    record = AttemptReoffered(
+        slot, number, lane.slots[slot].intent, attempt.hash, at_ms=at_ms, reason=reason
+    )
+    return record, effect
 
 
 def look(lane: EoaLane) -> LookAtChain:
@@ -59,8 +78,13 @@ def look(lane: EoaLane) -> LookAtChain:
 def over_cap(lane: EoaLane, slot: Slot, made: Made) -> bool:
     """Whether an attempt is dearer than its account or the operator allows."""
     settings = lane.settings
+    if settings.fee_wei_max is settings.cost_wei_max is settings.spend_wei_max is None:
+        return False
     before = value(slot.cost)
     spend = value(lane.head.spend) - before + max(before, made.cost)
+    if slot.nonce <= lane.head.latest:
+        # What is in flight above the lowest number cannot land before it, nor make room for it.
+        spend = max(before, made.cost)
     bounds = (
         (settings.fee_wei_max, made.fee.cap),
         (settings.cost_wei_max, made.cost),

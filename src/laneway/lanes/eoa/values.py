@@ -1,156 +1,16 @@
-"""The account lane's rows and its three families of values: events, records, effects."""
+"""The account lane's three families of values: events, records, effects."""
 
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
-from laneway.core.rows import START, Command, Cursors
+from laneway.core.rows import Command
 from laneway.core.units import Amount
-from laneway.lanes.eoa.fees import NO_FEE, Fee
-
-# Rows.
-
-
-class Purpose:
-    """What a slot's next bytes do. Plain words: an Enum hashes ten times slower."""
-
-    INTENT: Final = "intent"
-    NOOP: Final = "noop"
-    """Fills a number that nobody wants, so that those above it can land."""
-    CANCEL: Final = "cancel"
-    """A no-op over an intent's own attempts: whichever lands decides."""
-
-
-class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Seed 002's health of an account."""
-
-    balance: Amount | None = None
-    balance_ms: int = 0
-    threshold: Amount = b""
-    """At or below it the account is out of funds; learned from a node's refusal."""
-    confirmed_ms: int = 0
-    moved_ms: int = 0
-    """When the account's count last rose."""
-    resets_ms: tuple[int, ...] = ()
-    """The last five manual resets."""
-
-
-class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
-    """The lane's own head, changed in place by `evolve` alone."""
-
-    cursors: Cursors = START
-    settled_count: int = 0
-    settled_bytes: int = 0
-    slot_next: int = 1
-    nonce_next: int | None = None
-    """The optimistic nonce: the first that no slot ever had. None until the count was read."""
-    offered_next: int = 0
-    """Every number below it was offered to a node; those from it on never were."""
-    latest: int = 0
-    """The account's count, as the chain last said: the lowest number not yet mined."""
-    preconfirmed: int = 0
-    block: int = 0
-    block_hash: bytes = b""
-    """The block up to which the chain was read."""
-    base_fee: int = 0
-    tip: int = 0
-    read_ms: int = 0
-    """When the account was last read."""
-    health: Health = Health()
-    mode: str = "running"
-    reason: str = ""
-    by: str = ""
-    mode_ms: int = 0
-    broke: bool = False
-    """Out of funds: nothing new is signed until the balance is above the threshold."""
-    low: int = 0
-    """Every number below it is settled, or was never ours."""
-    poll_ms: int | None = None
-    """When the chain is looked at next; None while nothing is out, or it is being looked at."""
-    looking: bool = False
-    make_ms: int | None = None
-    """When the bytes of delayed slots are made again."""
-    resend_ms: int | None = None
-    """When bytes are offered again to the nodes that did not say."""
-    retake_ms: int | None = None
-    """When returned intents are given numbers again."""
-    spend: Amount = b""
-    """Of the gas of all attempts in flight, the dearest of each slot."""
-    drain_seq: int = 0
-
-
-class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A fact: where one attempt was mined."""
-
-    attempt: int
-    block: int
-    block_hash: bytes
-    ok: bool
-    gas_used: int = 0
-    price: int = 0
-
-
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One nonce, bound to one intent, or to nothing but filling it."""
-
-    id: int
-    intent: IntentId | None
-    seq: int
-    priority: int
-    size: int
-    nonce: int
-    claimed_ms: int
-    purpose: str = Purpose.INTENT
-    """Of the attempt that is being made, or was made last."""
-    making: bool = True
-    """The bytes of the next attempt are being made."""
-    delayed: bool = False
-    """Making did not succeed; it is tried again with the lane's next `make_ms`."""
-    make_tries: int = 0
-    attempt_next: int = 1
-    floor: Fee = NO_FEE
-    """What the next attempt must offer at least, to take the place of the last."""
-    cost: Amount = b""
-    """Of the dearest attempt's gas."""
-    tried_ms: int = 0
-    seen: Inclusion | None = None
-    proving: bool = False
-    """The chain is being asked who used this number."""
-    wait_reason: str = ""
-
-
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Signed bytes. Durable before any node hears of them."""
-
-    slot: int
-    number: int
-    hash: bytes
-    purpose: str
-    fee: Fee
-    gas: int
-    made_ms: int
-    silent: tuple[str, ...]
-    """Nodes that have not answered, or whose answer proves nothing."""
-    refused: tuple[str, ...] = ()
-    """Nodes that refused it for good."""
-    taken: tuple[str, ...] = ()
-    """Nodes that have it, or had it."""
-    reason: str = ""
-    doubted: bool = False
-    """It was offered more than once: a refusal may answer one offer while another was taken."""
-    raw: bytes = b""
-    """The bytes, if they are few; otherwise they have a row of their own, written once."""
-
-    def key(self) -> str:
-        return f"{self.slot}/{self.number}"
-
-    def is_dead(self) -> bool:
-        """Whether every node it was offered to refused it for good."""
-        return not self.silent and not self.taken
-
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.rows import Attempt, CleanupReport, Content, Inclusion, Slot
 
 # Events.
 
@@ -225,6 +85,9 @@ class ChainRead(Struct, frozen=True):
     up to the block the account's count is from."""
 
     now_ms: int
+    since: bytes
+    """The hash of the block it was asked from: an answer to an older question is not one to this,
+    for it does not say which blocks of those known since are gone."""
     latest: int
     preconfirmed: int
     balance: int
@@ -257,6 +120,8 @@ class NonceProven(Struct, frozen=True):
     nonce: int
     receipt: Receipt | None
     """None proves nothing."""
+    head: int = 0
+    """The newest block of the node that showed it, read before it was shown."""
 
 
 class TimerFired(Struct, frozen=True):
@@ -289,6 +154,7 @@ class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     status: str
     reason: str
     at_ms: int
+    intent: IntentId | None = None
 
 
 class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -307,6 +173,8 @@ class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
     raw: bytes
     """What the attempt's own row does not hold."""
     cost: Amount
+    intent: IntentId | None = None
+    nonce: int = 0
 
 
 class Offered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -330,8 +198,12 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     number: int
     node: str
     word: str
-    """taken, refused, or silent (its answer proves nothing)."""
+    """taken, refused, denied (refused, but it may have been taken before), or silent (its answer
+    proves nothing)."""
     reason: str
+    intent: IntentId | None = None
+    """Whose it is, if this is the first node that has any of it."""
+    hash: bytes = b""
 
 
 class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -341,10 +213,16 @@ class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
 
 class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It was mined, or known, and is not any more: the same bytes go to every node again."""
+    """It was mined, or known, and may not be any more: the same bytes go to every node again."""
 
     slot: int
     number: int
+    intent: IntentId | None = None
+    hash: bytes = b""
+    at_ms: int = 0
+    """When, where time and not a block is the reason."""
+    reason: str = ""
+    """Why nothing dearer is made in its place."""
 
 
 class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -355,6 +233,8 @@ class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     reason: str
     recycle: bool = True
     """False where its number was used by someone else."""
+    intent: IntentId | None = None
+    nonce: int = 0
 
 
 class SlotDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -368,6 +248,8 @@ class SlotDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """When its number is looked after."""
     recycle: bool = True
     """False where its number was used by someone else."""
+    intent: IntentId | None = None
+    nonce: int = 0
 
 
 class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -375,6 +257,20 @@ class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     purpose: str
     floor: Fee
     reason: str
+    number: int = 0
+    """Of the attempt that is made now; 0: the next one. One that is being made already is passed,
+    so that its bytes are not taken for the new ones."""
+    content: int = 0
+    intent: IntentId | None = None
+
+
+class ContentReplaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """The caller wants something else done at this intent's number. What was signed before may
+    still land: whichever does decides."""
+
+    content: Content
+    reason: str
+    by: str
 
 
 class LookBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -397,6 +293,9 @@ class HeadMoved(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
 class SlotIncluded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     slot: int
     inclusion: Inclusion
+    intent: IntentId | None = None
+    nonce: int = 0
+    hash: bytes = b""
 
 
 class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -405,12 +304,18 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
 
 
 class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Final: mined with enough blocks above it."""
+    """Final: mined with enough blocks above it. What is final where it is first seen is told at
+    once, without a word that it was included."""
 
     slot: int
     status: str
     at_ms: int
     reason: str = ""
+    intent: IntentId | None = None
+    nonce: int = 0
+    block: int | None = None
+    hash: bytes = b""
+    seen: Inclusion | None = None
 
 
 class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -433,9 +338,22 @@ class FundsJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     threshold: Amount
 
 
+class CleanupDone(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    report: CleanupReport
+
+
+class NoncesCrowded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """So many numbers are free that no new ones are given out: someone should look."""
+
+    free: int
+    bound: int
+
+
 class NoncesReset(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     nonce_next: int
     at_ms: int
+    reason: str = ""
+    by: str = ""
 
 
 class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -444,6 +362,7 @@ class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     by: str
     at_ms: int
     drain_seq: int = 0
+    drain_left: int = 0
 
 
 class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -455,9 +374,9 @@ class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
 Record: TypeAlias = (
     SlotClaimed | SlotFellOut | AccountSeen | AttemptSigned | Offered | MakingDelayed
     | MakingResumed | AttemptAnswered | ResendPlanned | AttemptReoffered | SlotFreed
-    | SlotDropped | BumpOrdered | LookBegun
+    | SlotDropped | BumpOrdered | ContentReplaced | LookBegun
     | LookEnded | HeadMoved | SlotIncluded | ProofOrdered | SlotSettled | IntentDropped
-    | FundsJudged | NoncesReset | ModeChanged | CommandRefused
+    | FundsJudged | CleanupDone | NoncesCrowded | NoncesReset | ModeChanged | CommandRefused
 )  # fmt: skip
 
 # Effects.

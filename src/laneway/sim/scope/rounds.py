@@ -15,10 +15,10 @@ from laneway.lanes.contract.values import (
     ReadHeight,
     SearchReturned,
 )
+from laneway.sim.contract_world import refuses
 from laneway.sim.scope.copies import copied
 from laneway.sim.scope.messages import Answer, Leaving, Message, Running, Travelling
 from laneway.sim.scope.parts import CONTRACT, Mail, Part, Parts, decode_call
-from laneway.sim.world import refuses
 
 
 class OpenChain(ContractChain):

@@ -16,9 +16,15 @@ from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.redis import keys
 from laneway.stores.redis.cells import changes, command_value, encode, intent_value, wake_value
 from laneway.stores.redis.keys import Names
+from laneway.stores.redis.letter import Say, Word
+from laneway.stores.redis.letter_keys import QUEUE, Account, account_of
+from laneway.stores.redis.letter_rows import RESET
+from laneway.stores.redis.letter_words import request_told
 from laneway.stores.redis.limits import DUE_SCAN_MAX, LUA_BACKLOG_CHUNK, OWNERS_KEPT_MS
 
-Word: TypeAlias = str | bytes | int
+Shown: TypeAlias = tuple[Account, Sequence[Say] | None]
+"""An account, and what a commit changes in its keys; None where that could not be told, so that
+the commit must not be written unless it was already."""
 
 SCRIPTS = (
     *("commit", "accept", "reserve", "tell", "beat", "bury", "claim", "release", "prune", "trim"),
@@ -27,7 +33,9 @@ SCRIPTS = (
 )
 READS = ("load", "backlog", "view", "ready")
 
-COMMIT_SHARED = (*(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS),)
+COMMIT_SHARED = (
+    *(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS, keys.PLACES),
+)
 COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES, keys.ORDER)
 KEY_NUMBERS = {name: number for number, name in enumerate(COMMIT_OWN, 1)} | {
     name: -number for number, name in enumerate(COMMIT_SHARED, 1)
@@ -58,14 +66,17 @@ class Sender(Struct, frozen=True):
     now: str = ""
     """The server's clock, set by tests alone."""
 
-    def commit(self, shard: int, commits: Sequence[Commit]) -> Call:
+    def commit(
+        self, shard: int, commits: Sequence[Commit], shown: Sequence[Shown | None] = ()
+    ) -> Call:
+        """`shown` says of each commit what it changes in the keys of an account."""
         names = self.names
         args: list[Word] = [names.channel(), self.token, len(commits)]
         found = names.shareds(shard, *COMMIT_SHARED)
-        for commit in commits:
+        for commit, by_letter in zip(commits, shown or [None] * len(commits), strict=True):
             lease, write = commit.lease, commit.write
             found += names.lane(lease.lane, *COMMIT_OWN)
-            made = changes(lease.lane, write)
+            made = changes(lease.lane, write, here=not names.tagged)
             head = write.head
             args += (
                 *(lease.lane, lease.fence, commit.version, write.digest(), encode(head.cursors)),
@@ -74,6 +85,10 @@ class Sender(Struct, frozen=True):
             )
             for sign, key, member, value in made:
                 args += (sign, KEY_NUMBERS[key], member, value)
+            if by_letter is None:
+                args.append("")
+            else:
+                put_letter(lease.owner, by_letter, found, args)
         return Call(shard, "commit", found, args)
 
     def accept(self, shard: int, arrivals: Sequence[Arrival], *, here: bool) -> Call:
@@ -81,6 +96,7 @@ class Sender(Struct, frozen=True):
         found = names.shareds(shard, *ACCEPT_SHARED)
         args: list[Word] = [names.channel(), self.token, int(here), len(arrivals)]
         numbers: dict[LaneId, int] = {}
+        accounts: list[Account | None] = []
         for arrival in arrivals:
             number = numbers.get(arrival.lane)
             if number is None:
@@ -91,6 +107,16 @@ class Sender(Struct, frozen=True):
                 *(arrival.priority, optional(arrival.count_max), optional(arrival.bytes_max)),
                 *(arrival.fast_size, int(arrival.fresh), key_of(arrival) or "", arrival.digest),
             )
+            accounts.append(account_of(names, arrival.lane))
+        for arrival, account in zip(arrivals, accounts, strict=True):
+            # Behind all arrivals, so that those of other lanes carry nothing for it.
+            if account is not None:
+                asked = request_told(account, arrival)
+                found += (account.pending, account.told(arrival.id), account.registry, account.jobs)
+                args += (asked, arrival.accepted_ms, QUEUE, account.job())
+            elif any(accounts):
+                found += found[:1] * 4
+                args += ("", "", "", "")
         return Call(shard, "accept", found, args)
 
     def reserve(self, shard: int, key: str, wanted: Sequence[tuple[str, str | bytes]]) -> Call:
@@ -109,6 +135,10 @@ class Sender(Struct, frozen=True):
             *(names.channel(), self.token, command.lane, names.shards, shard),
             *(command.intent or "", said, value),
         ]
+        account = account_of(names, command.lane)
+        if account is not None and command.verb == RESET:
+            own += (account.reset, account.resets)
+            args.append(command.at_ms)
         return Call(shard, "tell", shared + own, args)
 
     def beat(self, shard: int, owner: Owner, ttl_ms: int) -> Call:
@@ -119,10 +149,15 @@ class Sender(Struct, frozen=True):
         found = self.names.shareds(shard, keys.OWNERS, keys.DEAD)
         return Call(shard, "bury", found, [owner, self.now])
 
-    def claim(self, lane: LaneId, owner: Owner) -> Call:
+    def claim(self, lane: LaneId, owner: Owner, *, adopt: bool = False) -> Call:
+        """Only who adopts an account takes it from one whose lock is not ours."""
         names, shard = self.names, self.names.shard_of(lane)
         found = names.shareds(shard, keys.OWNERS, keys.DEAD, keys.LANES, keys.NUMBERS)
-        return Call(shard, "claim", found + names.lane(lane, keys.LANE), [lane, owner, self.now])
+        found += names.lane(lane, keys.LANE)
+        account = account_of(names, lane)
+        if account is not None:
+            found.append(account.lock)
+        return Call(shard, "claim", found, [lane, owner, self.now, int(adopt)])
 
     def meet(self, shard: int, history: str, older: str, replicas: int) -> Call:
         found = self.names.shareds(shard, keys.OWNERS, keys.NUMBERS, keys.META)
@@ -131,6 +166,9 @@ class Sender(Struct, frozen=True):
     def release(self, lease: Lease) -> Call:
         names = self.names
         found = names.lane(lease.lane, keys.LANE)
+        account = account_of(names, lease.lane)
+        if account is not None:
+            found.append(account.lock)
         args: list[str | bytes | int] = [lease.fence, names.channel(), self.token, lease.lane]
         return Call(names.shard_of(lease.lane), "release", found, args)
 
@@ -138,6 +176,11 @@ class Sender(Struct, frozen=True):
         names, shard = self.names, self.names.shard_of(lane)
         shared = names.shareds(shard, keys.ENDED, keys.INTENTS, keys.RESULTS, keys.LEFT)
         own = names.lane(lane, keys.LANE, keys.ORDER)
+        account = account_of(names, lane)
+        if account is not None:
+            own.append(account.registry)
+            for intent, _ in left:
+                own += (account.told(intent), account.attempts(intent))
         return Call(shard, "prune", shared + own, [lane, *(word for one in left for word in one)])
 
     def trim(self, shard: int, before_ms: int, limit: int) -> Call:
@@ -169,6 +212,19 @@ class Sender(Struct, frozen=True):
     def ready(self, shard: int, now_ms: int, after: LaneId | None, limit: int) -> Call:
         found = self.names.shareds(shard, keys.AWAKE, keys.ALARMS)
         return Call(shard, "ready", found, [now_ms, after or "", limit, DUE_SCAN_MAX])
+
+
+def put_letter(owner: Owner, shown: Shown, found: list[str], args: list[Word]) -> None:
+    """The owner, whose name the lock must bear, and each command with its key."""
+    account, says = shown
+    found.append(account.lock)
+    if says is None:
+        args += (owner, -1)
+        return
+    args += (owner, len(says))
+    for key, command, words in says:
+        found.append(key)
+        args += (command, len(words), *words)
 
 
 def optional(bound: int | None) -> Word:

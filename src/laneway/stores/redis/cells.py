@@ -174,8 +174,9 @@ def wake_value(wake_ms: int | None) -> str:
 # What a commit changes.
 
 
-def changes(lane: LaneId, write: Write) -> list[Change]:
-    """The difference of cells that a commit makes, in its order."""
+def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
+    """The difference of cells that a commit makes, in its order. `here`: in a plain store it also
+    says where a name may be found; in a Cluster that stands with another group."""
     made: list[Change] = []
     ended: dict[IntentId, None] = {}
     for touch in write.touched:
@@ -197,6 +198,8 @@ def changes(lane: LaneId, write: Write) -> list[Change]:
             case Index():
                 member = index_member(touch.name, touch.value)
                 made.append(("+hash", keys.INDEXES, member, encode(touch)))
+                if here:
+                    made.append(("+zset", keys.PLACES, place_member(touch), b"0"))
             case _:
                 assert_never(touch)
     made += [("-hash", keys.MAIL, str(done), b"") for done in write.answered]

@@ -11,6 +11,9 @@ from msgspec import Struct
 from laneway.core.ids import LaneId
 from laneway.stores.redis.limits import CLUSTER_SHARDS
 
+PREFIX = "laneway:"
+"""Before every key of a store that was given no other."""
+
 AWAKE = "awake"
 """Lanes with work, by name."""
 ALARMS = "alarms"

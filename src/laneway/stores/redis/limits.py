@@ -59,3 +59,20 @@ asked again by whoever needs it, with the pauses of a server that is away."""
 GROUPS_MAX = 2
 """Groups of commands that are out at once: one that the server works on, and one whose answers are
 worked on here. A third would only wait behind them; with one alone each waits for the other."""
+
+ACCOUNTS_NAMED_MAX = 65_536
+"""Accounts whose keys are kept at hand: spelling an address takes ten microseconds."""
+
+QUEUED_KEPT_MAX = 8_192
+"""Arrivals whose time is kept until their lane takes them, twice the largest window of an account;
+what is older is read again."""
+
+ADOPTED_ID_CHARS_MAX = 128
+"""Of an id that engine-core gave, a UUID or a caller's own key: long enough for any seen."""
+
+ADOPTED_PER_CALL_MAX = 256
+"""Entries of an account that are read or taken over with one call."""
+
+ADOPT_LEASE_MS = 60_000
+"""How long nobody else may take a lane that is being adopted: a hundred thousand entries take
+about ten seconds."""

@@ -43,6 +43,7 @@ from laneway.stores.redis.cells import (
     settled_member,
 )
 from laneway.stores.redis.feed import FeedLine, feed_cursor, feed_parsed, feed_places
+from laneway.stores.redis.letters import Letters
 from laneway.stores.redis.limits import FEED_CHUNK, LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
 from laneway.stores.redis.servers import Servers
 
@@ -56,6 +57,7 @@ class RedisReader:
         self._servers = servers
         self._sender = sender
         self._names = sender.names
+        self._letters = Letters(sender.names, self._load, self._times)
 
     def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
         raise NotImplementedError
@@ -103,7 +105,9 @@ class RedisReader:
         if reply is None:
             raise LeaseLost(lease.lane, lease.fence, 0)
         more, found = reply
-        return BacklogPage(tuple(intents_parsed(found)), more=bool(more))
+        page = tuple(intents_parsed(found))
+        self._letters.remember(lease.lane, page)
+        return BacklogPage(page, more=bool(more))
 
     def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
         return self._ask(self._mailbox(lease))
@@ -116,6 +120,16 @@ class RedisReader:
         if not there:
             raise LeaseLost(lease.lane, lease.fence, 0)
         return mailbox_parsed(found)
+
+    async def _times(self, intents: Sequence[IntentId]) -> dict[IntentId, int]:
+        """When intents of a plain store came in."""
+        kept = self._names.shared(0, keys.INTENTS)
+        found = await self._servers.ask(0, ("HMGET", kept, *intents)) if intents else []
+        return {
+            intent: intent_parsed(intent.encode(), b"0", value).accepted_ms
+            for intent, value in zip(intents, found, strict=True)
+            if value is not None
+        }
 
     def _lane_ask(self, lane: LaneId, *line: str | int) -> "asyncio.Future[Any]":
         return self._servers.ask(self._names.shard_of(lane), line)

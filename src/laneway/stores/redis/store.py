@@ -20,7 +20,7 @@ from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
 from laneway.stores.book import check_class, leftovers
 from laneway.stores.limits import PRUNE_SCAN_MAX, REPLICAS_WAIT_MS
 from laneway.stores.redis import keys
-from laneway.stores.redis.calls import Call, Sender, key_of
+from laneway.stores.redis.calls import Call, Sender, Shown, key_of
 from laneway.stores.redis.cells import (
     FINAL_WORDS,
     command_parsed,
@@ -31,6 +31,7 @@ from laneway.stores.redis.cells import (
     reservation_parsed,
 )
 from laneway.stores.redis.keys import Names, cluster, plain
+from laneway.stores.redis.letter import Say
 from laneway.stores.redis.limits import (
     ARRIVALS_PER_CALL_MAX,
     CALL_BYTES_MAX,
@@ -54,7 +55,7 @@ class RedisStore(RedisReader):
         url: str,
         *,
         cluster_form: bool = False,
-        prefix: str = "laneway:",
+        prefix: str = keys.PREFIX,
         durability: Durable = "full",
         replicas_min: int | None = None,
         wait_timeout_ms: int = REPLICAS_WAIT_MS,
@@ -70,6 +71,8 @@ class RedisStore(RedisReader):
         )
         super().__init__(servers, sender)
         self._clock = clock
+        self._strangers: dict[LaneId, str] = {}
+        """Accounts whose lock is not ours, and whom it names."""
         self._closing = asyncio.Event()
         self._closed = False
         self.durability = Durability.FULL if durability == "full" else Durability.RELAXED
@@ -104,6 +107,7 @@ class RedisStore(RedisReader):
     async def _accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         for arrival in arrivals:
             check_class(arrival)
+            self._letters.remember(arrival.lane, (arrival,))
         if not self._names.tagged:
             return await self._placed(arrivals, here=True)
         answers: dict[int, Answer] = {}
@@ -213,15 +217,22 @@ class RedisStore(RedisReader):
         ]
         await together(asked)
 
-    def claim(self, lane: LaneId, owner: Owner) -> "asyncio.Future[Lease | None]":
-        return self._ask(self._claim(lane, owner))
+    def claim(
+        self, lane: LaneId, owner: Owner, *, adopt: bool = False
+    ) -> "asyncio.Future[Lease | None]":
+        """`adopt` takes an account's lane although its lock is not ours; see adopt.py."""
+        return self._ask(self._claim(lane, owner, adopt=adopt))
 
-    async def _claim(self, lane: LaneId, owner: Owner) -> Lease | None:
+    async def _claim(self, lane: LaneId, owner: Owner, *, adopt: bool) -> Lease | None:
         sender = self._timed()
-        reply = await self._servers.run(sender.claim(lane, owner))
+        reply = await self._servers.run(sender.claim(lane, owner, adopt=adopt))
         if reply is None:
             return None
         fence, buried = reply
+        if fence == 0:
+            self._strangers[lane] = buried.decode(errors="replace")
+            return None
+        self._strangers.pop(lane, None)
         own = self._names.shard_of(lane)
         if buried and self._names.shards > 1:
             # The fence already protects the lane; the other groups make sure it stops soon.
@@ -233,7 +244,9 @@ class RedisStore(RedisReader):
     def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
         return self._ask(self._commit(commits))
 
-    async def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
+    async def _commit_shown(
+        self, commits: Sequence[Commit], shown: Sequence[Shown | None]
+    ) -> list[int | LeaseLost]:
         groups: dict[int, list[int]] = {}
         for number, commit in enumerate(commits):
             groups.setdefault(self._names.shard_of(commit.lease.lane), []).append(number)
@@ -242,13 +255,29 @@ class RedisStore(RedisReader):
         for shard, numbers in groups.items():
             for part in parts(numbers, COMMITS_PER_CALL_MAX):
                 asked.append(part)
-                calls.append(self._sender.commit(shard, [commits[number] for number in part]))
-        await self._point(commits)
+                chosen = [commits[number] for number in part]
+                calls.append(self._sender.commit(shard, chosen, [shown[number] for number in part]))
+        if self._names.tagged:
+            await self._point(commits)
         answers: dict[int, int | LeaseLost] = {}
         for part, replies in zip(asked, await self._written(calls), strict=True):
             for number, reply in zip(part, replies, strict=True):
                 answers[number] = written(commits[number], reply)
         return [answers[number] for number in range(len(commits))]
+
+    async def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
+        """What they change in the accounts' keys goes with them. If any was not written, the
+        lane's keys are read again before the next."""
+        try:
+            answers = await self._commit_shown(commits, await self._letters.shown(commits))
+        except BaseException:
+            for commit in commits:
+                self._letters.forget(commit.lease.lane)
+            raise
+        for commit, answer in zip(commits, answers, strict=True):
+            if isinstance(answer, LeaseLost):
+                self._letters.forget(commit.lease.lane)
+        return answers
 
     async def _point(self, commits: Sequence[Commit]) -> None:
         """Say first where a name may be found; the lane says then whether it is."""
@@ -322,8 +351,24 @@ class RedisStore(RedisReader):
     async def _written(self, calls: Sequence[Call]) -> list[Any]:
         return await together([self._servers.run(call) for call in calls])
 
+    @property
+    def names(self) -> Names:
+        return self._names
+
+    def go_along(self, lane: LaneId, says: list[Say]) -> None:
+        """What changes in an account's keys with its next commit, besides what that shows."""
+        self._letters.add(lane, says)
+
+    async def raw(self, *line: str | int | bytes) -> Any:
+        """One command to a plain server, for those who take over what others left there."""
+        return await self._servers.ask(0, line, write=True)
+
     def cautions(self) -> list[str]:
-        return self._servers.unsafe()
+        return self._servers.unsafe() + [
+            f"{lane} is not taken: its lock bears the name {name!r}, which is not ours; stop that "
+            f"worker, then run 'laneway lane adopt {lane}'"
+            for lane, name in sorted(self._strangers.items())
+        ]
 
     async def news(self) -> AsyncIterator[News]:
         """What other processes did, as long as the store is open."""

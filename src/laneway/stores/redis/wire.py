@@ -24,7 +24,7 @@ from redis.exceptions import (
 
 from laneway.core.errors import LanewayError, StoreBusy, StoreError, StoreRefused, StoreUnknown
 from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX
-from laneway.stores.redis.calls import Word
+from laneway.stores.redis.letter import Word
 from laneway.stores.redis.limits import (
     CONNECT_MS_MAX,
     GROUPS_MAX,

@@ -1,9 +1,11 @@
 -- The unfenced door: gives each arrival its place in its lane, or says why not.
 --
--- KEYS  awake, alarms, lanes, keys, intents, left, numbers; then for each lane lane, order
+-- KEYS  awake, alarms, lanes, keys, intents, left, numbers; then for each lane lane, order; then,
+--       if any is for an account, for each arrival pending, its hash, the registry, jobs
 -- ARGV  channel, sender, 1 if keys are reserved here too, how many arrivals; then for each
 --       number of its lane, lane, id, body, size, priority, count limit, bytes limit, fast size,
---       1 if fresh, key, digest
+--       1 if fresh, key, digest; then, if any is for an account, for each arrival its request
+--       (or '' if it is for another lane), when, queue, job
 -- Answers for each arrival {'accepted', seq, depth, bytes, fast}, {'replayed', id},
 --       {'conflict', id}, {'full', bound, limit} or {'bug', id}.
 
@@ -40,6 +42,27 @@ end
 
 local added, seen, reserved, touched = {}, {}, {}, false
 
+-- What an account's keys show of an arrival.
+local letters = FIRST + count * EACH
+local letter_keys = #KEYS - 4 * count
+
+local waiting, registered, registry = {}, {}, nil
+
+local function show(number, id, lane, is_first)
+  local at, base = letters + (number - 1) * 4, letter_keys + (number - 1) * 4
+  if (ARGV[at] or '') == '' then return end
+  call('HSET', KEYS[base + 2], 'user_request', ARGV[at], 'status', 'pending', 'created_at',
+    ARGV[at + 1])
+  local words = waiting[KEYS[base + 1]] or {}
+  waiting[KEYS[base + 1]] = words
+  words[#words + 1] = ARGV[at + 1]
+  words[#words + 1] = id
+  registry = KEYS[base + 3]
+  registered[#registered + 1] = id
+  registered[#registered + 1] = ARGV[at + 2]
+  if is_first then call('HSET', KEYS[base + 4], ARGV[at + 3], lane) end
+end
+
 local function accept(number, at)
   local id, size = ARGV[at + 2], tonumber(ARGV[at + 4])
   local key, digest = ARGV[at + 10], ARGV[at + 11]
@@ -75,6 +98,7 @@ local function accept(number, at)
   added[#added + 1] = id
   added[#added + 1] = ARGV[at + 3]
   seen[id] = true
+  show(number, id, ARGV[at + 1], state.seq == 1)
   if here and key ~= '' then reserved[key] = id .. '\n' .. ARGV[at + 1] .. '\n' .. digest end
   return {'accepted', state.seq, depth + 1, unsettled + size, fast and 1 or 0}
 end
@@ -96,6 +120,8 @@ for _, number in ipairs(order_of_lanes) do
   end
 end
 many('HSET', intents, added)
+if registry then many('HSET', registry, registered) end
+for pending, words in pairs(waiting) do many('ZADD', pending, words) end
 for key, value in pairs(reserved) do call('HSET', keys, key, value) end
 if touched then touch(numbers) end
 if #woken > 0 then

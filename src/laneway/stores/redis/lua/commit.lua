@@ -1,15 +1,17 @@
 -- The fenced write of lanes: each commit is compared, guarded and applied by itself.
 --
--- KEYS  awake, alarms, feed, ended, results, numbers; then for each commit
---       lane, mail, indexes, order
+-- KEYS  awake, alarms, feed, ended, results, numbers, places; then for each commit
+--       lane, mail, indexes, order; for an account's lane its lock and the key of each word
 -- ARGV  channel, sender, how many commits; then for each
 --       lane, fence, version, digest, cursors, settled count, settled bytes, wake, state,
 --       at, feed, whether it ends intents, how many changes; then for each change
---       sign and type, key (of the lane, or below zero a shared one), member, value
+--       sign and type, key (of the lane, or below zero a shared one), member, value; then '',
+--       or for an account's lane its owner and how many words (-1: it must not be written),
+--       for each word command, size, arguments
 -- Answers for each commit 1: applied, 2: it was there already, 0: the lease is lost,
 --       -1: this version has other rows, -2: a guard does not hold.
 
-local SHARED, OWN = 6, 4
+local SHARED, OWN = 7, 4
 local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 
 local passed = fence_before(numbers)
@@ -85,11 +87,28 @@ local function count_names(lane, members, rows, held, puts, drops)
   end
 end
 
+-- What an account's keys show: each command on a key of its own.
+local function show(base, at, count)
+  for number = 1, count do
+    local key, command, last = KEYS[base + number], ARGV[at], at + 1 + tonumber(ARGV[at + 1])
+    if command == 'UNLESS' then
+      if call('EXISTS', KEYS[base + number - 1]) == 0 then call('DEL', key) end
+    elseif last == at + 1 then
+      call(command, key)
+    end
+    for first = at + 2, last, 1000 do
+      call(command, key, unpack(ARGV, first, math.min(first + 999, last)))
+    end
+    at = last + 1
+  end
+end
+
 local told = {}
 
 local function commit(base, at, changes)
   local lane, name, version = KEYS[base + 1], ARGV[at], ARGV[at + 2]
   local first, last = at + 13, at + 13 + 4 * changes - 1
+  local owner, shown = ARGV[last + 1], tonumber(ARGV[last + 2] or '')
   local members, rows = rows_of(first, last)
   local held = call('HMGET', lane, 'fence', 'version', 'digest', 'count', 'wake', unpack(members))
   if held[1] ~= ARGV[at + 1] or tonumber(held[1]) <= passed then return 0 end
@@ -100,6 +119,7 @@ local function commit(base, at, changes)
     return 2
   end
   if tonumber(before) + 1 ~= tonumber(version) then return 0 end
+  if owner ~= '' and (shown < 0 or call('GET', KEYS[base + 5]) ~= owner) then return 0 end
   for i = first, last, 4 do
     local sign = ARGV[i]
     if sign == '!hash' and exists(base, ARGV[i + 1], ARGV[i + 2]) then return -2 end
@@ -138,6 +158,7 @@ local function commit(base, at, changes)
   many('HSET', lane, puts)
   many('HDEL', lane, drops)
   move_wake(awake, alarms, name, held[5] or '', wake)
+  if owner ~= '' then show(base + 5, last + 3, shown) end
   if ARGV[at + 10] ~= '' then
     for _, word in ipairs({name, version, ARGV[at + 9], ARGV[at + 10]}) do told[#told + 1] = word end
   end
@@ -145,15 +166,25 @@ local function commit(base, at, changes)
 end
 
 local answers, ended = {}, {}
-local at = 4
+local base, at = SHARED, 4
 for number = 1, tonumber(ARGV[3]) do
   local changes = tonumber(ARGV[at + 12])
-  answers[number] = commit(SHARED + (number - 1) * OWN, at, changes)
+  answers[number] = commit(base, at, changes)
   if answers[number] == 1 and ARGV[at + 11] == '1' then ended[#ended + 1] = ARGV[at] end
   at = at + 13 + 4 * changes
+  base = base + OWN
+  if ARGV[at] == '' then
+    at = at + 1
+  else
+    local shown = tonumber(ARGV[at + 1])
+    at = at + 2
+    for _ = 1, shown do at = at + 2 + tonumber(ARGV[at + 1]) end
+    base = base + 1 + math.max(shown, 0)
+  end
 end
 if shared[4] then many('ZADD', KEYS[4], shared[4]) end
 if shared[5] then many('HSET', KEYS[5], shared[5]) end
+if shared[7] then many('ZADD', KEYS[7], shared[7]) end
 if #told > 0 then
   -- One entry for all commits; it bears the number of its last, so that each has its own.
   local last = call('HINCRBY', numbers, 'feed', #told / 4)

@@ -1,6 +1,7 @@
 -- Forget finished intents of a lane; what finds them again stays.
 --
--- KEYS  ended, intents, results, left, lane, order
+-- KEYS  ended, intents, results, left, lane, order; for an account's lane the registry, then for
+--       each intent its hash and its list of attempts
 -- ARGV  lane; then for each intent id, what it leaves
 -- Answers how many were forgotten: none that an open row still names.
 local ended, intents, results = KEYS[1], KEYS[2], KEYS[3]
@@ -13,6 +14,10 @@ for i = 2, #ARGV, 2 do
     call('ZREM', order, id)
     call('ZREM', ended, id .. ' ' .. ARGV[1])
     call('HSET', left, id, ARGV[i + 1])
+    if KEYS[7] then
+      call('HDEL', KEYS[7], id)
+      call('DEL', KEYS[i + 6], KEYS[i + 7])
+    end
     count = count + 1
   end
 end

@@ -1,7 +1,9 @@
 -- Put a command into a lane's mailbox, unless it lies there or its intent is final.
 --
--- KEYS  awake, alarms, lanes, numbers, results, left, lane, mail
--- ARGV  channel, sender, lane, groups of the store, this group, intent or '', what it says, value
+-- KEYS  awake, alarms, lanes, numbers, results, left, lane, mail; if it resets an account's
+--       numbers the mark of that, and which commands made it
+-- ARGV  channel, sender, lane, groups of the store, this group, intent or '', what it says, value;
+--       when, for a reset
 -- Answers {id, the value that lies there}; the id is 0 when the intent is final.
 local awake, alarms, lanes, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local results, left, lane, mail = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
@@ -22,6 +24,10 @@ end
 local id = whole(call('HINCRBY', numbers, 'command', 1) * tonumber(ARGV[4]) + tonumber(ARGV[5]))
 local wake = call('HGET', lane, 'wake') or ''
 call('HSET', mail, id, value)
+if KEYS[9] then
+  call('SET', KEYS[9], ARGV[9])
+  call('HSET', KEYS[10], id, ARGV[9])
+end
 call('ZADD', lanes, 0, name)
 call('HSET', lane, 'wake', '0')
 move_wake(awake, alarms, name, wake, '0')

@@ -1,0 +1,39 @@
+// viem: N transfers from one account with its nonceManager, then N receipts.
+//
+// Every field but the nonce is given, so nothing is asked before a send. Its transport makes
+// batches of 100 and receipts are waited for once all are sent: that suits it best here, by twice.
+// It polls every 50 ms where its default is 4 s, and does not look for replacements.
+
+const { createPublicClient, createWalletClient, http, nonceManager } = require("viem");
+const { privateKeyToAccount } = require("viem/accounts");
+const { foundry } = require("viem/chains");
+const { asked, together, told, watch } = require("./wire.cjs");
+
+const main = async () => {
+  const question = await asked();
+  const { jobs, width } = question;
+  const account = privateKeyToAccount(question.key, { nonceManager });
+  const transport = http(question.url, { batch: { batchSize: question.batch } });
+  const chain = { ...foundry, id: question.chain_id };
+  const wallet = createWalletClient({ account, chain, transport });
+  const node = createPublicClient({ chain, transport, pollingInterval: question.poll_ms });
+  const fees = {
+    maxFeePerGas: BigInt(question.fee_wei_max),
+    maxPriorityFeePerGas: BigInt(question.tip_wei_max),
+  };
+  const transfer = { to: question.to, value: 1n, gas: 21_000n, type: "eip1559", ...fees };
+  const hashes = [];
+  const read = watch();
+  await together(jobs, width, async (number) => {
+    hashes[number] = await wallet.sendTransaction(transfer);
+  });
+  await together(jobs, width, async (number) => {
+    const hash = hashes[number];
+    const receipt = await node.waitForTransactionReceipt({ hash, checkReplacement: false });
+    if (receipt.status !== "success") throw new Error(`${hash} ${receipt.status}`);
+  });
+  told({ jobs, ...read() });
+  process.exit(0); // Its kept-alive connections would hold it for seconds.
+};
+
+main();

@@ -1,0 +1,418 @@
+"""`laneway bench eoa`: transfers from one account on a real node, against the peers, in one run.
+
+What is measured and why it is fair stands in docs/benchmarks.md.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from laneway.bench.anvil import CHAIN_ID, KEY, MINES, STANDS, Anvil, anvil
+from laneway.bench.child import BenchFailed, Child
+from laneway.bench.contest import STEP_S, Contest, disk, ended_by_signals, present
+from laneway.bench.frame import (
+    Goal,
+    Progress,
+    Rounds,
+    Sample,
+    cpu_ratio,
+    judged,
+    progress,
+    ratio,
+    rounded,
+    summary,
+)
+from laneway.bench.guests import Guests, Need, invited
+from laneway.bench.limits import (
+    BATCH,
+    ETHERS_WIDTH,
+    PEER_POLL_MS,
+    STALL_LOOK_S,
+    STALL_S_MAX,
+    STALLS_MAX,
+    VIEM_WIDTH,
+    WEB3PY_WIDTH,
+)
+from laneway.bench.machine import machine_facts
+
+PACKAGES = ("web3", "eth-account", "coincurve", "uvloop")
+"""Of the peers' environment."""
+
+NEEDS: dict[str, tuple[Need, ...]] = {
+    "raw": ("anvil",),
+    "laneway_sqlite": ("anvil",),
+    "laneway_redis": ("anvil", "redis"),
+    "raw_1_line": ("anvil",),
+    "raw_no_receipts": ("anvil",),
+    "viem": ("anvil", "node"),
+    "ethers": ("anvil", "node"),
+    "web3py": ("anvil", "peers"),
+    "web3py_gather": ("anvil", "peers"),
+    "waiting": ("anvil",),
+    "decide": (),
+}
+"""What each contestant and each part needs, in the order they run: those compared are near."""
+
+PARTS = ("waiting", "decide")
+"""Those that are no contestants."""
+
+GOALS = (
+    Goal("sqlite_vs_raw_tps", 0.75),
+    Goal("redis_vs_raw_tps", 0.55),
+    Goal("sqlite_vs_viem_tps", 4),
+    Goal("sqlite_vs_ethers_tps", 10),
+    Goal("sqlite_cpu_vs_raw", 2.5, at_least=False),
+    Goal("redis_cpu_vs_raw", 3, at_least=False),
+    Goal("rss_growth_mb_1m_waiting", 100, at_least=False),
+    Goal("decide_us_at_4096_inflight_vs_16", 1.5, at_least=False),
+)
+
+RATIOS = {
+    "sqlite_vs_raw_tps": ("laneway_sqlite", "raw"),
+    "redis_vs_raw_tps": ("laneway_redis", "raw"),
+    "sqlite_vs_viem_tps": ("laneway_sqlite", "viem"),
+    "sqlite_vs_ethers_tps": ("laneway_sqlite", "ethers"),
+    "sqlite_vs_web3py_tps": ("laneway_sqlite", "web3py_best"),
+    "sqlite_vs_raw_1_line_tps": ("laneway_sqlite", "raw_1_line"),
+    "sqlite_vs_raw_no_receipts_tps": ("laneway_sqlite", "raw_no_receipts"),
+    "raw_vs_viem_tps": ("raw", "viem"),
+    "raw_vs_ethers_tps": ("raw", "ethers"),
+    "raw_vs_web3py_tps": ("raw", "web3py_best"),
+}
+"""Which contestant is divided by which. What is no goal is there for honesty."""
+
+CPU_RATIOS = {
+    "sqlite_cpu_vs_raw": ("laneway_sqlite", "raw"),
+    "redis_cpu_vs_raw": ("laneway_redis", "raw"),
+    "viem_cpu_vs_raw": ("viem", "raw"),
+    "ethers_cpu_vs_raw": ("ethers", "raw"),
+    "web3py_cpu_vs_raw": ("web3py_best", "raw"),
+}
+
+WEB3PY = ("web3py", "web3py_gather")
+RAW = {
+    "raw": {"lines": 2, "receipts": 1},
+    "raw_1_line": {"lines": 1, "receipts": 1},
+    "raw_no_receipts": {"lines": 2, "receipts": 0},
+}
+"""How many connections each sends on, and whether it ends with its receipts in hand as everyone
+else does."""
+PEERS: dict[str, tuple[str, dict[str, int]]] = {
+    "viem": ("viem_transfers.cjs", {"width": VIEM_WIDTH}),
+    "ethers": ("ethers_transfers.cjs", {"width": ETHERS_WIDTH}),
+    "web3py": ("web3py_transfers.py", {"width": 1}),
+    "web3py_gather": ("web3py_transfers.py", {"width": WEB3PY_WIDTH}),
+}
+"""Their scripts, and how many calls each has under way."""
+
+TRANSFER = {"to": f"0x{'11' * 20}", "fee_wei_max": 100 * 10**9, "tip_wei_max": 10**9}
+"""The same for everyone."""
+
+
+class Plan(Struct, frozen=True):
+    """How much of everything: enough to mean something, or only enough to try it."""
+
+    rounds: int
+    jobs: dict[str, int]
+    """Of each contestant in each round, in the order they run: those compared are neighbours."""
+    waiting: tuple[int, int]
+    inflight: tuple[int, int]
+    decide_rounds: int
+    decide_cycles: int
+
+
+FULL = Plan(
+    rounds=5,
+    jobs={
+        "raw": 12_000,
+        "laneway_sqlite": 12_000,
+        "laneway_redis": 12_000,
+        "raw_1_line": 12_000,
+        "raw_no_receipts": 12_000,
+        "viem": 3_000,
+        "ethers": 1_500,
+        "web3py": 1_500,
+        "web3py_gather": 1_500,
+    },
+    waiting=(1_000, 1_000_000),
+    inflight=(16, 4_096),
+    decide_rounds=9,
+    decide_cycles=200,
+)
+
+QUICK = Plan(
+    rounds=1,
+    jobs={name: 400 if jobs == 12_000 else 100 for name, jobs in FULL.jobs.items()},
+    waiting=(1_000, 5_000),
+    inflight=(16, 4_096),
+    decide_rounds=1,
+    decide_cycles=20,
+)
+
+SECONDS = {
+    "raw": 5.0,
+    "laneway_sqlite": 6.0,
+    "laneway_redis": 8.0,
+    "raw_1_line": 6.0,
+    "raw_no_receipts": 5.0,
+    "viem": 7.0,
+    "ethers": 10.0,
+    "web3py": 9.0,
+    "web3py_gather": 9.0,
+    "waiting": 120.0,
+    "decide": 6.0,
+}
+
+
+class Stalled(BenchFailed):
+    """The node keeps a contestant's next nonce in its queue for ever."""
+
+
+def module(name: str) -> Child:
+    return Child([sys.executable, "-m", f"laneway.bench.{name}"])
+
+
+class Bench(Contest):
+    """One run."""
+
+    seconds = SECONDS
+
+    def __init__(self, plan: Plan, folder: Path, guests: Guests, bar: Progress) -> None:
+        super().__init__(plan.jobs, plan.rounds, folder, guests, bar)
+        self.plan = plan
+        self.stalls: dict[str, int] = {}
+        self.node_cpu_s: dict[str, list[float]] = {}
+        """What anvil spent on one transfer, in each round."""
+
+    def measure(self, name: str, place: Path) -> Sample:
+        for _ in range(STALLS_MAX):
+            try:
+                with self.place() as empty, self._anvil(place, *MINES) as node:
+                    return self._measured(name, empty, node)
+            except Stalled:
+                self.stalls[name] = self.stalls.get(name, 0) + 1
+        raise BenchFailed(f"{name} got stuck {STALLS_MAX} times")
+
+    def _measured(self, name: str, place: Path, node: Anvil) -> Sample:
+        jobs = self.jobs[name]
+        before, node_s = node.count(), node.cpu_s()
+        spent = self._transfer(name, place, node)
+        rose = node.count() - before
+        if rose != jobs:
+            raise BenchFailed(f"{name}: {rose} of {jobs} transfers are on the chain")
+        self.node_cpu_s.setdefault(name, []).append((node.cpu_s() - node_s) / jobs)
+        return Sample(jobs, spent["seconds"], spent["cpu_s"])
+
+    def _transfer(self, name: str, place: Path, node: Anvil) -> dict[str, float]:
+        """Wall and CPU time from the first signature until the last receipt is in hand."""
+        jobs = self.jobs[name]
+        watched = Watchman(node, jobs, self)
+        question = {**TRANSFER, "jobs": jobs, "key": KEY, "url": node.url(), "port": node.port}
+        if name.startswith("laneway"):
+            with self._engine(self._address(name, place), node) as engine:
+                return engine.ask({"do": "run", **question}, watched)
+        if name in RAW:
+            with module("eoa_raw") as child:
+                return child.ask({**question, **RAW[name]}, watched)
+        script, more = PEERS[name]
+        question |= {"chain_id": CHAIN_ID, "batch": BATCH, "poll_ms": PEER_POLL_MS, **more}
+        with Child(self.guests.script(script)) as child:
+            return child.ask(question, watched)
+
+    def _address(self, name: str, place: Path) -> str:
+        """An empty store."""
+        if name == "laneway_redis":
+            assert self.guests.redis is not None
+            self.guests.redis.clear()
+            return self.guests.redis.url()
+        return str(place / "laneway.db")
+
+    @contextmanager
+    def _engine(self, store: str, node: Anvil) -> Iterator[Child]:
+        with module("eoa_driver") as engine:
+            engine.ask({"store": store, "url": node.url(), "key": KEY})
+            yield engine
+
+    @contextmanager
+    def _anvil(self, place: Path, *options: str) -> Iterator[Anvil]:
+        assert self.guests.anvil is not None
+        with anvil(self.guests.anvil, place, *options) as node:
+            yield node
+
+    # The rest.
+
+    def run_waiting(self) -> dict[str, Any]:
+        """Memory with few and with many waiting behind a full window; nothing is ever mined."""
+        few, many = self.plan.waiting
+        self.step(f"{many:,} waiting", "waiting")
+        with self.place() as place, self._anvil(place, *STANDS) as node:
+            store = self._address("laneway_sqlite", place)
+            with self._engine(store, node) as engine:
+                engine.ask({"do": "fill", "waiting": few, **TRANSFER}, self.tick)
+                few_mb = engine.ask({"do": "rss"})["rss_mb"]
+                engine.ask({"do": "fill", "waiting": many, **TRANSFER}, self.tick)
+                full_mb = engine.ask({"do": "rss"})["rss_mb"]
+            with self._engine(store, node) as engine:
+                fresh_mb = engine.ask({"do": "rss"})["rss_mb"]
+        found = {"few": few_mb, "same_process": full_mb, "fresh_process": fresh_mb}
+        return {
+            "waiting": [few, many],
+            "rss_mb": {name: rounded(value) for name, value in found.items()},
+            # The worse of the two: a process that took them, and one that found them.
+            "rss_growth_mb": rounded(max(full_mb, fresh_mb) - few_mb),
+        }
+
+    def run_decide(self) -> dict[str, Any]:
+        """The machine alone, without a node."""
+        plan = self.plan
+        self.step(f"{plan.inflight[1]:,} in flight", "decide")
+        question = {"inflight": plan.inflight, "rounds": plan.decide_rounds}
+        with module("eoa_decide") as child:
+            found = child.ask({**question, "cycles": plan.decide_cycles}, self.tick)
+        return grown(plan.inflight, found["us_per_transfer"])
+
+
+class Watchman:
+    """Hears how a contestant gets on, and looks at the chain when it is silent for long."""
+
+    def __init__(self, node: Anvil, jobs: int, bench: Contest) -> None:
+        self._node = node
+        self._jobs = jobs
+        self._bench = bench
+        self._count = -1
+        self._moved_s = self._looked_s = time.monotonic()
+
+    def __call__(self, part: float | None) -> None:
+        self._bench.tick(part)
+        now_s = time.monotonic()
+        if now_s - self._looked_s < STALL_LOOK_S:
+            return
+        self._looked_s = now_s
+        count = self._node.count()
+        if count != self._count:
+            self._count, self._moved_s = count, now_s
+        elif 0 < count < self._jobs and now_s - self._moved_s > STALL_S_MAX:
+            raise Stalled(f"{count} of {self._jobs} transfers are on the chain, and no more come")
+
+
+def grown(inflight: Sequence[int], found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+    """Microseconds a transfer with few and with many in flight, and the median of their ratios."""
+    few, many = map(str, inflight)
+    totals = {name: [sum(one.values()) for one in rounds] for name, rounds in found.items()}
+    pairs = zip(totals[few], totals[many], strict=True)
+    return {
+        "us_per_transfer": {
+            name: {
+                "all": rounded(median(totals[name])),
+                "events": {
+                    event: rounded(median(one[event] for one in rounds)) for event in rounds[0]
+                },
+            }
+            for name, rounds in found.items()
+        },
+        "growth": rounded(median(other / one for one, other in pairs)),
+    }
+
+
+def with_best(rounds: Rounds) -> Rounds:
+    """web3.py is measured twice, and the quicker of each round is what others are compared to."""
+    if not all(rounds.get(name) for name in WEB3PY):
+        return rounds
+    pairs = zip(*(rounds[name] for name in WEB3PY), strict=True)
+    return {**rounds, "web3py_best": [max(pair, key=Sample.rate) for pair in pairs]}
+
+
+def chosen(only: str) -> list[str]:
+    """Contestants and parts by name; `web3py` means both of its kind, as `laneway` does."""
+    if not only:
+        return list(NEEDS)
+    found = []
+    for word in only.split(","):
+        names = [name for name in NEEDS if name == word or name.startswith(f"{word}_")]
+        if not names:
+            raise BenchFailed(f"nobody is called {word}; there are {', '.join(NEEDS)}")
+        found += names
+    return [name for name in NEEDS if name in found]
+
+
+def seconds(plan: Plan, names: Sequence[str]) -> float:
+    """About how long the steps of a run take."""
+    times = {name: SECONDS.get(name, STEP_S) for name in names}
+    once = sum(spent for name, spent in times.items() if name in PARTS)
+    return once + plan.rounds * sum(times[name] for name in names if name not in PARTS)
+
+
+def assembled(
+    bench: Bench,
+    machine: dict[str, Any],
+    waiting: dict[str, Any] | None,
+    decide: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """The one JSON object."""
+    rounds = with_best(bench.rounds)
+    ratios = {name: ratio(rounds, *pair) for name, pair in RATIOS.items()}
+    ratios |= {name: cpu_ratio(rounds, *pair) for name, pair in CPU_RATIOS.items()}
+    values: dict[str, float | None] = {
+        **ratios,
+        "rss_growth_mb_1m_waiting": None if waiting is None else waiting["rss_growth_mb"],
+        "decide_us_at_4096_inflight_vs_16": None if decide is None else decide["growth"],
+    }
+    results: dict[str, Any] = {name: summary(found) for name, found in bench.rounds.items()}
+    results["fdatasync_per_s"] = rounded(median(bench.syncs)) if bench.syncs else 0.0
+    results["anvil_cpu_us_per_transfer"] = {
+        name: rounded(1e6 * median(found)) for name, found in bench.node_cpu_s.items()
+    }
+    results["stalls"] = bench.stalls
+    results["waiting"] = waiting
+    results["decide"] = decide
+    return {
+        "bench": "eoa",
+        "machine": machine,
+        "results": results,
+        "ratios": {k: None if v is None else rounded(v) for k, v in ratios.items()},
+        "goals": judged(GOALS, values),
+    }
+
+
+def execute(plan: Plan, environment_folder: Path, only: str, *, quick: bool) -> dict[str, Any]:
+    names = chosen(only)
+    needs = {name: NEEDS[name] for name in names}
+    with ExitStack() as stack:
+        stack.enter_context(ended_by_signals())
+        folder = stack.enter_context(disk())
+        guests = invited(stack, folder, environment_folder, needs, PACKAGES, quick=quick)
+        names = [name for name in names if name not in guests.missing]
+        bar = stack.enter_context(progress(seconds(plan, names)))
+        machine: dict[str, Any] = {**machine_facts(folder), "peers": guests.words}
+        bench = Bench(only_those(plan, names), folder, guests, bar)
+        bench.run_rounds()
+        waiting = bench.run_waiting() if "waiting" in names else None
+        decide = bench.run_decide() if "decide" in names else None
+        found = assembled(bench, machine, waiting, decide)
+    if quick:
+        found["quick"] = True
+    if only:
+        found["only"] = names
+    return found
+
+
+def only_those(plan: Plan, names: Sequence[str]) -> Plan:
+    return replace(plan, jobs={one: jobs for one, jobs in plan.jobs.items() if one in names})
+
+
+def main(
+    json: bool,
+    quick: bool,
+    out: Path,
+    peers: Path = Path(".venv-peers"),
+    only: str = "",
+) -> int:
+    plan = QUICK if quick else FULL
+    return present(lambda: execute(plan, peers, only, quick=quick), "eoa", out, json=json)

@@ -1,0 +1,149 @@
+"""laneway as a contestant on an account: the few words of it that `laneway bench eoa` uses.
+
+Nothing else of that benchmark knows how an engine with an account's lane is put together.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from os import environ
+from typing import Protocol
+
+from msgspec import Struct
+
+from laneway.bench.anvil import CHAIN_ID
+from laneway.bench.child import BenchFailed
+from laneway.chains.contract_callable import CallableHost
+from laneway.core.ids import ENTROPY_BYTES, IntentId, intent_id
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.units import amount
+from laneway.engine.eoa.drafts import encode_request
+from laneway.lanes.contract import ContractSettings
+from laneway.lanes.eoa.settings import INFLIGHT_MAX
+from laneway.ports import ContractCall, EvmRequest
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.evm import EvmLanes
+from laneway.wiring.schema_evm import AccountSection, EoaSection, EvmSection, NodeSection
+from laneway.wiring.store import open_store
+from laneway.wiring.system import SystemClock, SystemEntropy
+
+
+class Transfer(Struct, frozen=True):
+    """What every contestant sends. All but the nonce is given, so that nobody asks for it."""
+
+    to: bytes
+    value_wei: int
+    gas_limit: int
+    fee_wei_max: int
+    tip_wei_max: int
+
+
+class BenchEngine(Protocol):
+    """One engine with the lane of one account."""
+
+    async def submit_many(self, requests: Sequence[Transfer]) -> Sequence[str]:
+        """The ids of intents that are durable, in the order of the requests."""
+
+    async def all_included(self) -> None:
+        """Until the engine knows of everything it took that it is in a block; raises what stopped
+        the engine or its lane, for otherwise it would be waited for in vain."""
+
+    async def waiting(self) -> int:
+        """How many intents have no nonce yet."""
+
+
+@asynccontextmanager
+async def open_bench_engine(store: str, chain_url: str, key: str) -> AsyncIterator[BenchEngine]:
+    """An engine on a store (a file of SQLite, or the address of a Redis) and one node."""
+    environ[KEY_VARIABLE] = key.removeprefix("0x")
+    clock = SystemClock()
+    node = NodeSection(url=chain_url, ws_url=chain_url.replace("http", "ws", 1))
+    account = AccountSection(name="payer", signer=f"env:{KEY_VARIABLE}")
+    chain = EvmSection(name="bench", chain_id=CHAIN_ID, nodes=(node,), accounts=(account,))
+    laneway = Laneway(
+        open_store(store, clock),
+        CallableHost(nothing, takes_parent=False),
+        ContractSettings(),
+        clock,
+        evm=EvmLanes((chain,), EOA, clock),
+    )
+    async with laneway:
+        yield Contestant(laneway)
+
+
+EOA = EoaSection(
+    # As everyone here: what is in a block counts as done.
+    finality_depth_blocks=0,
+    inflight=INFLIGHT_MAX,
+    block_ms=100,
+    poll_ms=100,
+    look_ms_min=50,
+    # Nothing else uses the account, and nothing is ever stuck for so long.
+    bump_after_ms=600_000,
+)
+
+KEY_VARIABLE = "LANEWAY_BENCH_KEY"
+
+
+def nothing(_call: ContractCall, _parent: int) -> None:
+    """There are no contracts here."""
+
+
+class Contestant:
+    """An engine with the lane of one account."""
+
+    def __init__(self, laneway: Laneway) -> None:
+        assert laneway.evm is not None
+        self._engine = laneway.engine
+        self._store = laneway.store
+        (self._lane,) = laneway.evm.lanes()
+        self._clock = SystemClock()
+        self._entropy = SystemEntropy()
+        self._last: IntentId | None = None
+
+    async def submit_many(self, requests: Sequence[Transfer]) -> list[str]:
+        now_ms = self._clock.now_ms()
+        arrivals = [
+            Arrival(
+                id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
+                lane=self._lane,
+                payload=encode_request(request_of(transfer)),
+                digest=b"",
+                accepted_ms=now_ms,
+                fresh=True,
+            )
+            for transfer in requests
+        ]
+        for answer in await self._engine.submit_many(arrivals):
+            assert isinstance(answer, Accepted), answer
+        self._last = arrivals[-1].id
+        return [arrival.id for arrival in arrivals]
+
+    async def all_included(self) -> None:
+        assert self._last is not None
+        # Final answers come in the order of the numbers, so the last one's is the last.
+        waiting = asyncio.ensure_future(self._engine.result(self._last, self._lane))
+        while not waiting.done():
+            await asyncio.wait((waiting,), timeout=1.0)
+            fault = self._engine.failure or self._engine.faults.get(self._lane)
+            if fault is not None:
+                waiting.cancel()
+                raise BenchFailed(f"the lane stopped: {fault}")
+        view = await self._store.lane(self._lane)
+        assert view is not None
+        if view.depth():
+            raise BenchFailed(f"{view.depth()} transfers have no answer")
+
+    async def waiting(self) -> int:
+        view = await self._store.lane(self._lane)
+        return 0 if view is None else view.tail.accepted_count - sum(view.head.cursors)
+
+
+def request_of(transfer: Transfer) -> EvmRequest:
+    return EvmRequest(
+        to=transfer.to,
+        value_wei=amount(transfer.value_wei),
+        gas=transfer.gas_limit,
+        fee_wei_max=transfer.fee_wei_max,
+        tip_wei=transfer.tip_wei_max,
+    )

@@ -1,0 +1,159 @@
+"""An account lane's records → events."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from laneway.core.rows import FeedEntry
+from laneway.lanes.eoa.values import (
+    AttemptAnswered,
+    AttemptReoffered,
+    AttemptSigned,
+    CommandRefused,
+    ContentReplaced,
+    FundsJudged,
+    IntentDropped,
+    ModeChanged,
+    NoncesCrowded,
+    NoncesReset,
+    Record,
+    SlotDropped,
+    SlotFellOut,
+    SlotFreed,
+    SlotIncluded,
+    SlotSettled,
+)
+from laneway.wire.hex import octets
+from laneway.wire.values import EventBody, StatusWord
+
+decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
+
+Told = tuple[str, EventBody]
+Said = tuple[str, dict[str, Any]]
+
+MODES = {"running": "resumed"}
+
+
+def eoa_events(entry: FeedEntry) -> Sequence[Told]:
+    """What one commit told. No-ops are nobody's transaction, and tell nothing."""
+    found: list[Told] = []
+    for record in decode(entry.records):
+        tell = EOA.get(type(record))
+        said = None if tell is None else tell(record)
+        if said is None:
+            continue
+        told = (said[0], EventBody(lane=entry.lane, version=entry.version, **said[1]))
+        if told not in found:  # Several of one batch may find the account without funds.
+            found.append(told)
+    return found
+
+
+def of_intent(word: str, record: Any, **more: Any) -> Said | None:
+    """`transaction.` and a word, of an intent that is still open or has its last word."""
+    if record.intent is None:
+        return None
+    body = {"tx": record.intent, "status": cast(StatusWord, more.pop("status", word))}
+    return f"transaction.{word}", body | more
+
+
+def signed(record: AttemptSigned) -> Said | None:
+    return of_intent("signed", record, nonce=record.nonce, hash=octets(record.attempt.hash))
+
+
+def answered(record: AttemptAnswered) -> Said | None:
+    return of_intent("submitted", record, hash=octets(record.hash))
+
+
+def reoffered(record: AttemptReoffered) -> Said | None:
+    reason = "its block was taken back; the same bytes are sent again"
+    return of_intent("submitted", record, hash=octets(record.hash), reason=reason)
+
+
+def freed(record: SlotFreed) -> Said | None:
+    """Seed 002's two ways back to pending: every node refused it, or its number was used."""
+    word = "send_attempt_nack" if record.recycle else "replaced"
+    return of_intent(word, record, status="queued", nonce=record.nonce, reason=record.reason)
+
+
+def included(record: SlotIncluded) -> Said | None:
+    return of_intent(
+        "included",
+        record,
+        nonce=record.nonce,
+        block=record.inclusion.block,
+        hash=octets(record.hash),
+    )
+
+
+def settled(record: SlotSettled) -> Said | None:
+    return of_intent(
+        record.status,
+        record,
+        nonce=record.nonce,
+        block=record.block,
+        hash=octets(record.hash),
+        reason=record.reason,
+    )
+
+
+def ended(record: SlotDropped | SlotFellOut | IntentDropped) -> Said | None:
+    return of_intent(record.status, record, reason=record.reason)
+
+
+def content_replaced(record: ContentReplaced) -> Said:
+    return "transaction.content_replaced", {
+        "tx": record.content.intent,
+        "reason": record.reason,
+        "by": record.by,
+    }
+
+
+def mode_changed(record: ModeChanged) -> Said:
+    word = MODES.get(record.mode, record.mode)
+    return f"lane.{word}", {"reason": record.reason, "by": record.by}
+
+
+def funds_judged(record: FundsJudged) -> Said:
+    return "lane.out_of_funds" if record.broke else "lane.funded", {}
+
+
+def nonces_reset(record: NoncesReset) -> Said:
+    return "lane.nonces_reset", {
+        "nonce": record.nonce_next,
+        "reason": record.reason,
+        "by": record.by,
+    }
+
+
+def nonces_crowded(record: NoncesCrowded) -> Said:
+    reason = (
+        f"{record.free} nonces are free, more than {record.bound}: no new ones are given out; "
+        "reset-nonce with dry_run shows what it can do"
+    )
+    return "lane.recycled_above_max", {"reason": reason}
+
+
+def refused(record: CommandRefused) -> Said:
+    reason = f"{record.verb}: {record.reason}"
+    return "lane.command_refused", {"tx": record.intent, "reason": reason}
+
+
+EOA: dict[type, Callable[[Any], Said | None]] = {
+    AttemptSigned: signed,
+    AttemptAnswered: answered,
+    AttemptReoffered: reoffered,
+    SlotFreed: freed,
+    SlotIncluded: included,
+    SlotSettled: settled,
+    SlotDropped: ended,
+    SlotFellOut: ended,
+    IntentDropped: ended,
+    ContentReplaced: content_replaced,
+    ModeChanged: mode_changed,
+    FundsJudged: funds_judged,
+    NoncesReset: nonces_reset,
+    NoncesCrowded: nonces_crowded,
+    CommandRefused: refused,
+}
+"""Which records people hear of, and how each is told."""

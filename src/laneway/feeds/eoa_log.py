@@ -1,0 +1,205 @@
+"""Account lanes' log lines: one for each thing that happened, in the manner of the contract queue.
+
+They tell committed records and durable arrivals, never intentions. Nothing of a payload is told.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from laneway.core.ids import LaneId, is_account
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.rows import Result
+from laneway.core.units import value
+from laneway.engine.listeners import Listener
+from laneway.feeds.log import duration, quoted
+from laneway.lanes.eoa.lane import decode_history
+from laneway.lanes.eoa.values import (
+    AttemptReoffered,
+    AttemptSigned,
+    BumpOrdered,
+    CleanupDone,
+    CommandRefused,
+    ContentReplaced,
+    FundsJudged,
+    HeadMoved,
+    MakingDelayed,
+    ModeChanged,
+    NoncesCrowded,
+    NoncesReset,
+    SlotDropped,
+    SlotFreed,
+    SlotIncluded,
+)
+from laneway.wire.hex import octets
+
+log = logging.getLogger("laneway.eoa")
+
+
+class EoaLog(Listener):
+    """A listener that writes one line for each thing that happened."""
+
+    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
+        if is_account(arrival.lane) and log.isEnabledFor(logging.INFO):
+            line(logging.INFO, "Transaction queued", arrival.lane, tx=arrival.id, seq=answer.seq)
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_account(lane):
+            return
+        talkative = log.isEnabledFor(logging.INFO)
+        for record in records:
+            tell = LINES.get(type(record))
+            if tell is not None and (talkative or type(record) not in QUIET):
+                level, message, fields = tell(record)
+                line(level, message, lane, **fields)
+        for result in results if talkative else ():
+            end(lane, result)
+
+
+def end(lane: LaneId, result: Result) -> None:
+    fields: dict[str, object] = {"tx": result.intent, "status": result.status}
+    if result.history:
+        history = decode_history(result.history)
+        slot = history.slot
+        fields |= {"nonce": slot.nonce, "attempts": len(history.attempts)}
+        fields["totalTime"] = duration(result.settled_ms - slot.claimed_ms)
+        if slot.seen is not None:
+            fields |= {"block": slot.seen.block, "gasUsed": slot.seen.gas_used}
+    if result.hash is not None:
+        fields["hash"] = octets(result.hash)
+    if result.reason:
+        fields["reason"] = result.reason
+    line(logging.INFO, f"Transaction {result.status}", lane, **fields)
+
+
+Line = tuple[int, str, Mapping[str, object]]
+
+
+def signed(record: AttemptSigned) -> Line:
+    attempt = record.attempt
+    return (
+        logging.INFO,
+        "Attempt signed",
+        {
+            "tx": record.intent,
+            "nonce": record.nonce,
+            "attempt": attempt.number,
+            "purpose": attempt.purpose,
+            "hash": octets(attempt.hash),
+            "maxFeePerGas": attempt.fee.cap,
+        },
+    )
+
+
+def included(record: SlotIncluded) -> Line:
+    fields = {"tx": record.intent, "nonce": record.nonce, "block": record.inclusion.block}
+    return logging.INFO, "Transaction included", fields
+
+
+def reoffered(record: AttemptReoffered) -> Line:
+    fields = {"tx": record.intent, "hash": octets(record.hash)}
+    return logging.WARNING, "Transaction taken back by a reorg, sent again", fields
+
+
+def freed(record: SlotFreed) -> Line:
+    what = "Nack: the nonce is recycled" if record.recycle else "Replaced: the nonce was used"
+    fields = {"tx": record.intent, "nonce": record.nonce, "reason": record.reason}
+    return logging.WARNING, what, fields
+
+
+def dropped(record: SlotDropped) -> Line:
+    fields = {"tx": record.intent, "nonce": record.nonce, "reason": record.reason}
+    return logging.WARNING, "Nonce given up", fields
+
+
+def bumped(record: BumpOrdered) -> Line:
+    fields = {"tx": record.intent, "purpose": record.purpose, "reason": record.reason}
+    return logging.WARNING, "Further attempt ordered", fields
+
+
+def delayed(record: MakingDelayed) -> Line:
+    return logging.WARNING, "Attempt put off", {"slot": record.slot, "reason": record.reason}
+
+
+def replaced(record: ContentReplaced) -> Line:
+    fields = {"tx": record.content.intent, "by": record.by, "reason": record.reason}
+    return logging.WARNING, "Content replaced", fields
+
+
+def moved(record: HeadMoved) -> Line:
+    if record.fork is None:
+        return logging.DEBUG, "Chain read", {"block": record.block}
+    return logging.WARNING, "Reorg", {"block": record.block, "fork": record.fork}
+
+
+def cleaned(record: CleanupDone) -> Line:
+    """Seed 002's CleanupReport, with its six names."""
+    report = record.report
+    wrong = report.cross_nonce_violations or report.per_nonce_violations
+    return (
+        logging.ERROR if wrong else logging.INFO,
+        "CleanupReport",
+        {
+            "moved_to_success": report.moved_to_success,
+            "moved_to_pending": report.moved_to_pending,
+            "noop_count": report.noop_count,
+            "cross_nonce_violations": report.cross_nonce_violations,
+            "per_nonce_violations": report.per_nonce_violations,
+            "nonces_without_receipts": report.nonces_without_receipts,
+        },
+    )
+
+
+def funds(record: FundsJudged) -> Line:
+    if record.broke:
+        return logging.ERROR, "Out of funds", {"threshold": value(record.threshold)}
+    return logging.WARNING, "Funded again", {}
+
+
+def crowded(record: NoncesCrowded) -> Line:
+    fields = {"recycled": record.free, "max_recycled_nonces": record.bound}
+    return logging.ERROR, "Too many recycled nonces; see reset-nonce --dry-run", fields
+
+
+def reset(record: NoncesReset) -> Line:
+    fields = {"nonceNext": record.nonce_next, "by": record.by, "reason": record.reason}
+    return logging.WARNING, "Nonces reset", fields
+
+
+def mode(record: ModeChanged) -> Line:
+    return logging.WARNING, f"Lane {record.mode}", {"by": record.by, "reason": record.reason}
+
+
+def refused(record: CommandRefused) -> Line:
+    fields = {"verb": record.verb, "tx": record.intent, "reason": record.reason}
+    return logging.WARNING, "Command refused", fields
+
+
+LINES: dict[type, Any] = {
+    AttemptSigned: signed,
+    SlotIncluded: included,
+    AttemptReoffered: reoffered,
+    SlotFreed: freed,
+    SlotDropped: dropped,
+    BumpOrdered: bumped,
+    MakingDelayed: delayed,
+    ContentReplaced: replaced,
+    HeadMoved: moved,
+    CleanupDone: cleaned,
+    FundsJudged: funds,
+    NoncesCrowded: crowded,
+    NoncesReset: reset,
+    ModeChanged: mode,
+    CommandRefused: refused,
+}
+
+
+QUIET = frozenset((AttemptSigned, SlotIncluded))
+"""Those of every transaction, whose lines are no warnings: they must cost nothing unheard."""
+
+
+def line(level: int, message: str, lane: LaneId, **fields: object) -> None:
+    if log.isEnabledFor(level):
+        said = {"lane": lane, **fields}
+        text = " ".join(f"{name}={quoted(value)}" for name, value in said.items())
+        log.log(level, "%s %s", message, text, extra={"fields": said})

@@ -1,0 +1,1 @@
+"""Worlds of account lanes: the nonce machine on the EVM chain model."""

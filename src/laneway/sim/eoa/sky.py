@@ -1,0 +1,201 @@
+"""The chain of a world: blocks at their time, and what befalls blocks, pools and nodes."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from laneway.devnets.evm.block import Block
+from laneway.devnets.evm.model import EvmChain, Tag
+from laneway.evm.transaction import Transaction
+from laneway.lanes.eoa.fees import Fee
+from laneway.ports import EvmRequest
+from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, key_of, signed
+from laneway.sim.eoa.plan import GAS, GWEI, NODES, EoaPlan
+
+RICH_WEI = 10**20
+"""More than an integer of msgpack holds."""
+POOR_WEI = 4 * 3 * GWEI * GAS
+"""Enough for four attempts in a calm market."""
+
+
+class Ground(Protocol):
+    """What the sky needs of the world beneath it."""
+
+    seen: Counter[str]
+
+    @property
+    def plan(self) -> EoaPlan: ...
+    @property
+    def faults(self) -> bool: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def note(self, line: str) -> None: ...
+    def after(self, delay_ms: int, label: str, act: Callable[[], None]) -> None: ...
+    def heard(self) -> None:
+        """Who follows the chain's heads hears of a new one."""
+
+
+class Sky:
+    """One chain, two nodes with pools of their own. It remembers every block by its hash."""
+
+    def __init__(self, world: Ground) -> None:
+        plan = world.plan
+        self._world = world
+        self._dice = plan.rng("sky")
+        self._storm = 0
+        wei = POOR_WEI if plan.poor else RICH_WEI
+        self.accounts = [key_of(number).address for number in range(plan.accounts)]
+        self.chain = EvmChain(
+            dict.fromkeys(self.accounts, wei),
+            chain_id=CHAIN_ID,
+            nodes=len(NODES),
+            rules=plan.rules,
+        )
+        self.chain.gossips = False
+        self.chain.reverts[WALL] = None
+        first = self.chain.history()[0]
+        self.blocks: dict[bytes, Block] = {first.hash: first}
+        self.version = 0
+        """Rises whenever what stands on the chain changes."""
+        self._mined: dict[bytes, bool] | None = None
+        self.foreign: dict[bytes, int] = dict.fromkeys(self.accounts, 0)
+        """How many transactions of others each account was offered."""
+
+    def start(self) -> None:
+        self._world.after(self._world.plan.block_ms, "block", self._block)
+
+    def is_hit(self, chance: float) -> bool:
+        return self._world.faults and chance > 0 and self._dice.random() < chance
+
+    def _block(self) -> None:
+        world, plan = self._world, self._world.plan
+        world.after(plan.block_ms, "block", self._block)
+        self._befall_nodes()
+        self._make_room()
+        if self._storm and world.faults:
+            self._storm -= 1
+            self.chain.base_fee_next_wei = self._dice.randint(2, 9) * GWEI
+        elif self.is_hit(plan.sky.storm):
+            world.seen["fee storm"] += 1
+            world.note("the base fee jumps")
+            self._storm = self._dice.randint(1, 12)
+        if len(self.blocks) > 1 and self.is_hit(plan.sky.reorg):
+            self._reorg()
+        skips = (lambda _: self.is_hit(plan.sky.skip)) if plan.sky.skip else None
+        made = self.chain.mine(world.now_ms, node=self._dice.randrange(len(NODES)), skips=skips)
+        self.remember(made)
+        if self.is_hit(plan.watch):
+            world.heard()
+
+    def _make_room(self) -> None:
+        """A full pool forgets what waits for a nonce before it, as every node's does in the end:
+        otherwise numbers above a gap would keep out the one that fills it."""
+        bound = self._world.plan.rules.pool_count_max
+        for node in range(len(NODES)):
+            ready, waiting = self.chain.pool(node)
+            if bound is not None and len(ready) + len(waiting) >= bound and waiting:
+                self._world.seen["pool made room"] += 1
+                self.chain.drop(waiting[-1].hash, node)
+
+    def remember(self, *blocks: Block) -> None:
+        for block in blocks:
+            self.blocks[block.hash] = block
+            if block.transactions:
+                self._changed()
+                told = ", ".join(self.named(digest) for digest in block.transactions)
+                self._world.note(f"block {block.number} holds {told}")
+
+    def named(self, digest: bytes) -> str:
+        made = self.chain.sent(digest)
+        who = self.accounts.index(made.sender)
+        return f"{data_of(made.transaction) or 'a no-op'} of a{who}/{made.transaction.nonce}"
+
+    def _reorg(self) -> None:
+        """Never deeper than what the lanes take for final."""
+        world = self._world
+        height = len(self.chain.history()) - 1
+        depth = self._dice.randint(1, min(height, world.plan.settings.finality_depth_blocks))
+        world.seen["reorg"] += 1
+        world.note(f"a reorg takes {depth} blocks back")
+        self.chain.reorg(depth, world.now_ms, returns=self._dice.random() < 0.5)
+        self._changed()
+        self.remember(*self.chain.history()[-depth:])
+
+    def _befall_nodes(self) -> None:
+        world, sky = self._world, self._world.plan.sky
+        if not world.faults:
+            return
+        for node, name in enumerate(NODES):
+            if self.is_hit(sky.restart):
+                if len(self.chain.pool(node)[0]):
+                    world.seen["pool lost on restart"] += 1
+                world.note(f"{name} restarts without its pool")
+                self.chain.restart(node)
+            if self.is_hit(sky.drop):
+                held = [sent for part in self.chain.pool(node) for sent in part]
+                if held:
+                    world.seen["dropped by a pool"] += 1
+                    self.chain.drop(self._dice.choice(held).hash, node)
+            if self.is_hit(sky.trail):
+                world.seen["node trails"] += 1
+                if self._dice.random() < 0.5:
+                    self.chain.freeze(node, self._dice.random() < 0.5)
+                else:
+                    self.chain.lag(node, self._dice.choice((0, 1, 3)))
+            if self.is_hit(sky.gossip):
+                self.chain.spread(node)
+
+    def calm(self) -> None:
+        """The faults are over: nodes catch up and speak to each other, accounts have money."""
+        self.chain.gossips = True
+        for node in range(len(NODES)):
+            self.chain.freeze(node, False)
+            self.chain.lag(node, 0)
+            self.chain.spread(node)
+        self.pay(2 * RICH_WEI)
+
+    def pay(self, wei: int) -> None:
+        for account in self.accounts:
+            self.chain.set_account(account, balance_wei=wei)
+
+    def use_foreign(self, account: int) -> None:
+        """Someone else has the key as well, and uses the first number that a node calls free."""
+        world = self._world
+        node = self._dice.randrange(len(NODES))
+        address = self.accounts[account]
+        tag: Tag = self._dice.choice(("latest", "pending"))
+        nonce = self.chain.count(node, address, tag)
+        fee = Fee(*self._dice.choice(((4 * GWEI, 2 * GWEI), (60 * GWEI, 50 * GWEI))))
+        call = EvmRequest(SHOP, input=FOREIGN + str(world.steps).encode())
+        sealed = signed(key_of(account), nonce, call, fee, GAS)
+        self.foreign[address] += 1
+        world.seen["foreign transaction"] += 1
+        world.note(f"someone else offers a{account}/{nonce} to {NODES[node]}")
+        self.chain.send(node, sealed.raw)
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._mined = None
+
+    def mined(self) -> dict[bytes, bool]:
+        """All that stands on the chain as it is now, in its order, and whether it succeeded."""
+        if self._mined is None:
+            self._mined = {
+                digest: self.chain.sent(digest).transaction.to != WALL
+                for block in self.chain.history()
+                for digest in block.transactions
+            }
+        return self._mined
+
+    def is_pooled(self, digest: bytes) -> bool:
+        for node in range(len(NODES)):
+            found = self.chain.transaction(node, digest)
+            if found is not None and found.block is None:
+                return True
+        return False
+
+
+def data_of(made: Transaction) -> str:
+    return made.data.decode().rstrip()

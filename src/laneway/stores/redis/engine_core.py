@@ -1,0 +1,245 @@
+"""What engine-core left in an account's keys, read into our own words. Pure.
+
+Nothing is guessed: an entry that cannot be understood is a problem that a person must look at, for
+to pass over one could pay it twice.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from laneway.core.units import amount
+from laneway.evm import envelope
+from laneway.evm.errors import InvalidTransaction
+from laneway.evm.secp256k1 import Signature
+from laneway.evm.transaction import (
+    Access,
+    AccessListTransaction,
+    DynamicFeeTransaction,
+    LegacyTransaction,
+    Transaction,
+    fee_wei_max,
+)
+from laneway.lanes.eoa.fees import NO_FEE, Fee
+from laneway.ports import EvmAuthorization, EvmRequest
+from laneway.stores.redis.letter_words import NO_OP
+from laneway.stores.redis.limits import ADOPTED_ID_CHARS_MAX
+
+
+class Layout(Struct, frozen=True):
+    """The keys of one account as they stand, what is ours left out."""
+
+    lock: bytes | None
+    pending: dict[str, int]
+    """Id → when it was queued."""
+    borrowed: dict[str, bytes]
+    submitted: dict[str, int]
+    """Member → nonce."""
+    recycled: tuple[int, ...]
+    optimistic: int | None
+    counted: int | None
+    requests: dict[str, bytes]
+    """Id → the request that is kept of it."""
+
+
+class Out(Struct, frozen=True):
+    """One hash that a node may have."""
+
+    id: str
+    nonce: int
+    hash: bytes
+    queued_ms: int
+    submitted_ms: int = 0
+    raw: bytes = b""
+    """Empty where only the hash was kept."""
+    fee: Fee = NO_FEE
+    gas: int = 0
+
+
+class Found(Struct):
+    """What an account holds, by our understanding."""
+
+    pending: list[tuple[int, str]] = []
+    """When it was queued and its id; in that order."""
+    out: list[Out] = []
+    """By nonce."""
+    requests: dict[str, EvmRequest] = {}
+    problems: list[str] = []
+    """Each of these keeps the account from being adopted."""
+    passed_over: list[str] = []
+
+
+def understood(layout: Layout, sender: bytes) -> Found:
+    found = Found()
+    for member, nonce in layout.submitted.items():
+        _take(found, lambda member=member, nonce=nonce: submitted_parsed(member, nonce))
+    known = {one.hash for one in found.out}
+    for told in layout.borrowed.values():
+        _take(found, lambda told=told: borrowed_parsed(told, sender))
+    # A bump or a crash may leave one hash in both places; the one with bytes says more.
+    with_bytes = {one.hash: one for one in found.out if one.raw}
+    found.out = sorted(
+        {one.hash: with_bytes.get(one.hash, one) for one in found.out}.values(),
+        key=lambda one: (one.nonce, one.hash not in known, one.submitted_ms),
+    )
+    bound = {one.id for one in found.out}
+    for name, queued_ms in sorted(layout.pending.items(), key=lambda pair: (pair[1], pair[0])):
+        if name not in layout.requests:
+            found.passed_over.append(f"{name} is pending, and nothing is kept of its request")
+        elif name not in bound:
+            found.pending.append((queued_ms, name))
+    for name in [*dict.fromkeys(one.id for one in found.out), *(one for _, one in found.pending)]:
+        if name != NO_OP:
+            _take_request(found, name, layout.requests.get(name))
+    _judge(found)
+    return found
+
+
+def _take(found: Found, parse: Any) -> None:
+    try:
+        found.out.append(parse())
+    except (ValueError, KeyError, msgspec.DecodeError, InvalidTransaction) as error:
+        found.problems.append(str(error))
+
+
+def _take_request(found: Found, name: str, told: bytes | None) -> None:
+    if not is_name(name):
+        found.problems.append(f"{name!r} is no id that can be kept")
+    elif told is None:
+        found.problems.append(f"{name} is out, and nothing is kept of its request")
+    else:
+        try:
+            found.requests[name] = request_parsed(told)
+        except (ValueError, KeyError, TypeError, msgspec.DecodeError) as error:
+            found.problems.append(f"the request of {name} cannot be read: {error}")
+
+
+def _judge(found: Found) -> None:
+    """One payment at two numbers may be paid twice, whatever we do."""
+    places: dict[str, set[int]] = {}
+    owners: dict[int, set[str]] = {}
+    for one in found.out:
+        if one.id != NO_OP:
+            places.setdefault(one.id, set()).add(one.nonce)
+            owners.setdefault(one.nonce, set()).add(one.id)
+    for name, nonces in places.items():
+        if len(nonces) > 1:
+            found.problems.append(f"{name} is out at several nonces: {sorted(nonces)}")
+    for nonce, names in owners.items():
+        if len(names) > 1:
+            found.problems.append(f"nonce {nonce} is out for several payments: {sorted(names)}")
+
+
+def is_name(name: str) -> bool:
+    """What our cells can hold: they join names with spaces, colons and line ends."""
+    plain = name.replace("-", "").replace("_", "").replace(".", "")
+    return plain.isascii() and plain.isalnum() and len(name) <= ADOPTED_ID_CHARS_MAX
+
+
+def submitted_parsed(member: str, nonce: int) -> Out:
+    """`hash:transaction_id:queued_at:submitted_at`, or without the last in the older form."""
+    parts = member.split(":")
+    if len(parts) not in (3, 4):
+        raise ValueError(f"{member!r} is no submitted payment")
+    hash_ = bytes.fromhex(parts[0].removeprefix("0x"))
+    if len(hash_) != 32:
+        raise ValueError(f"{member!r} has no hash")
+    submitted_ms = int(parts[3]) if len(parts) == 4 else 0
+    return Out(parts[1], nonce, hash_, int(parts[2]), submitted_ms)
+
+
+def borrowed_parsed(told: bytes, sender: bytes) -> Out:
+    read = msgspec.json.decode(told)
+    name, hash_ = str(read["transaction_id"]), bytes.fromhex(read["hash"].removeprefix("0x"))
+    signed = read["signed_transaction"]
+    if isinstance(signed, str):
+        transaction = envelope.decode(bytes.fromhex(signed.removeprefix("0x")))
+    else:
+        transaction = transaction_parsed(signed)
+    if envelope.hash_of(transaction) != hash_:
+        raise ValueError(f"the bytes that {name} borrowed are not those of its hash")
+    if envelope.sender(transaction) != sender:
+        raise ValueError(f"the bytes that {name} borrowed are another account's")
+    cap = fee_wei_max(transaction)
+    return Out(
+        name,
+        transaction.nonce,
+        hash_,
+        int(read["queued_at"]),
+        int(read["borrowed_at"]),
+        envelope.encode_network(transaction),
+        Fee(cap, getattr(transaction, "tip_wei_max", cap)),
+        transaction.gas_limit,
+    )
+
+
+def number(told: Any) -> int:
+    return int(told, 0) if isinstance(told, str) else int(told)
+
+
+def octets(told: str | None) -> bytes:
+    return bytes.fromhex((told or "").removeprefix("0x"))
+
+
+def transaction_parsed(told: dict[str, Any]) -> Transaction:
+    """A signed payment as engine-core's library writes it: the fields of JSON-RPC."""
+    kind = number(told.get("type", "0x0"))
+    chain = told.get("chainId")
+    rest: dict[str, Any] = {
+        "nonce": number(told["nonce"]),
+        "gas_limit": number(told.get("gas", told.get("gasLimit"))),
+        "to": octets(told.get("to")) or None,
+        "value_wei": number(told.get("value", 0)),
+        "data": octets(told.get("input", told.get("data"))),
+    }
+    v = number(told.get("yParity", told.get("v", 0)))
+    signature = Signature(v if v < 2 else 1 - v % 2, number(told["r"]), number(told["s"]))
+    if kind == 0:
+        chain_id = number(chain) if chain is not None else None
+        return LegacyTransaction(
+            gas_price_wei=number(told["gasPrice"]), chain_id=chain_id, signature=signature, **rest
+        )
+    rest["chain_id"] = number(chain)
+    rest["access_list"] = tuple(
+        Access(octets(one["address"]), tuple(map(octets, one["storageKeys"])))
+        for one in told.get("accessList") or ()
+    )
+    if kind == 1:
+        price = number(told["gasPrice"])
+        return AccessListTransaction(gas_price_wei=price, signature=signature, **rest)
+    if kind != 2:
+        raise ValueError(f"{told.get('hash')} is of type {kind}, which is not adopted")
+    return DynamicFeeTransaction(
+        tip_wei_max=number(told["maxPriorityFeePerGas"]),
+        fee_wei_max=number(told["maxFeePerGas"]),
+        signature=signature,
+        **rest,
+    )
+
+
+def request_parsed(told: bytes) -> EvmRequest:
+    """EoaTransactionRequest → what an account is asked to send once."""
+    read = msgspec.json.decode(told)
+    price, gas = read.get("gasPrice"), read.get("gasLimit", read.get("gas"))
+    fee, tip = read.get("maxFeePerGas", price), read.get("maxPriorityFeePerGas")
+    return EvmRequest(
+        octets(read.get("to")) or None,
+        amount(number(read["value"])),
+        octets(read["data"]),
+        None if gas is None else number(gas),
+        0 if price is not None else None,
+        None if fee is None else number(fee),
+        None if tip is None else number(tip),
+        authorizations=tuple(
+            EvmAuthorization(
+                number(one["chainId"]),
+                octets(one["address"]),
+                number(one["nonce"]),
+                number(one["yParity"]),
+                amount(number(one["r"])),
+                amount(number(one["s"])),
+            )
+            for one in read.get("authorizationList") or ()
+        ),
+    )

@@ -1,0 +1,18 @@
+"""Rows answer small questions about themselves."""
+
+import pytest
+
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.rows import Attempt
+
+
+@pytest.mark.parametrize(
+    ("silent", "taken", "dead"),
+    [((), (), True), (("a",), (), False), ((), ("a",), False), (("a",), ("b",), False)],
+)
+def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
+    silent: tuple[str, ...], taken: tuple[str, ...], dead: bool
+) -> None:
+    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, silent, (), taken)
+    assert attempt.is_dead() is dead
+    assert attempt.key() == "3/2"
