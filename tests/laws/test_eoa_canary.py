@@ -63,8 +63,8 @@ def hear_all(engine: Run, witness: Witness) -> None:
             vars(account),
         ):
             witness.hears("an account", part)
-    for part in (laneway, laneway.evm, vars(laneway.evm), laneway.evm.performer):
-        witness.hears("the engine", part)
+    for whole in (laneway, laneway.evm, vars(laneway.evm), laneway.evm.performer):
+        witness.hears("the engine", whole)
 
 
 def configuration_in_words(folder: Path, witness: Witness) -> None:

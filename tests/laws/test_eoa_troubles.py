@@ -187,7 +187,7 @@ def test_a_call_that_fails_on_chain_is_reverted_and_not_confirmed(tmp_path: Path
         async with opened(tmp_path, [node.url]) as engine:
             handles = [await engine.pay(0, to=REVERTS, gas=60_000), await engine.pay(1)]
             ends = await engine.final(*handles)
-            assert [(end.status, end.block) for end in ends] == [("reverted", 0), ("confirmed", 1)]
+            assert [(end.status, end.nonce) for end in ends] == [("reverted", 0), ("confirmed", 1)]
 
     with anvil(*BLOCKS) as node:
         node.say("anvil_setCode", REVERTS, "0x60006000fd")

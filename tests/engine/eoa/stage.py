@@ -30,7 +30,8 @@ from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.eoa.drafts import encode_request
 from laneway.evm.secp256k1 import Signature
 from laneway.lanes.eoa.fees import NO_FEE, Fee, fresh
-from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, Purpose, SendAttempt
+from laneway.lanes.eoa.rows import Purpose
+from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, SendAttempt
 from laneway.ports import EvmBlobs, EvmCall, EvmRequest
 from laneway.signers.local import LocalSigner
 

@@ -23,7 +23,7 @@ from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import SetCodeTransaction, signed
 from laneway.lanes.eoa.fees import Fee, fresh
-from laneway.lanes.eoa.values import Purpose
+from laneway.lanes.eoa.rows import Purpose
 from laneway.ports import EvmAuthorization, EvmRequest
 
 KEY = HeldKey(SECRET)

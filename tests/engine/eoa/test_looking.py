@@ -144,7 +144,7 @@ def test_who_used_a_number_is_proven_by_a_receipt_alone() -> None:
     assert stage.perform(order).receipt is None
     stage = Stage()
     stage.chain.mine(OTHERS)
-    stage.chain.owner = NonceOwner(OTHERS, ref(1), "node")
+    stage.chain.owner = NonceOwner(OTHERS, ref(1), "node", 5)
     proven = stage.perform(order)
     assert isinstance(proven, NonceProven)
     assert proven.receipt is not None
@@ -155,7 +155,7 @@ def test_who_used_a_number_is_proven_by_a_receipt_alone() -> None:
 def test_an_owner_without_a_receipt_proves_nothing(trouble: str) -> None:
     stage = Stage()
     stage.chain.mine(OTHERS)
-    stage.chain.owner = NonceOwner(OTHERS, ref(1), "node")
+    stage.chain.owner = NonceOwner(OTHERS, ref(1), "node", 5)
     if trouble == "lost":
         stage.chain.lost_receipts.add(OTHERS)
     else:

@@ -12,7 +12,8 @@ from laneway.engine.eoa.making import NOOP_GAS, make, make_all, make_now
 from laneway.evm.envelope import decode, sender
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.values import Made, NotMade, Purpose
+from laneway.lanes.eoa.rows import Purpose
+from laneway.lanes.eoa.values import Made, NotMade
 from laneway.ports import EvmRequest
 
 PLAIN = EvmRequest(to=TO, value_wei=amount(5), gas=21_000)
