@@ -30,6 +30,7 @@ chain of its own. `answers::` and the like say in which file of PLACES a law sta
 | F9 | test_f9_an_account_without_funds_bumps_nothing |
 | GB1 GB2 | timers::test_the_lowest_number_alone_is_made_dearer_when_it_stands_still |
 | GB3 | timers::test_a_hole_below_our_numbers_is_filled_by_a_no_op |
+| GB3 | test_gb3_a_no_op_below_all_that_was_settled_ends_like_any_other |
 | GB4 GB5 GB6 | test_gb4_to_gb6_an_attempt_younger_than_a_minute_is_left_alone |
 | GB7 GB7A GB7B GB7E | test_gb7_a_bump_that_cannot_be_made_leaves_the_last_attempt_as_it_was |
 | GB7C GB7D | test_gb7c_gb7d_a_count_that_moved_meanwhile_ends_the_bump |
@@ -465,6 +466,25 @@ def test_f9_an_account_without_funds_bumps_nothing() -> None:
 
 
 # GB: a higher fee.
+
+
+def test_gb3_a_no_op_below_all_that_was_settled_ends_like_any_other() -> None:
+    """A number that someone else had used before us, until a reorg took that back."""
+    world = begun(0)
+    chain(world, 1, 5)
+    world.accept(1)
+    world.pull()
+    make_all(world)
+    assert sorted(world.lane.nonces) == [1]
+    chain(world, 0, 6, fork=4)
+    later(world, world.settings.bump_after_ms)
+    make_all(world)
+    assert sorted(world.lane.nonces) == [0, 1]
+    chain(world, 2, 7, *(receipt(world, slot, 1, 7) for slot in world.lane.slots))
+    chain(world, 2, 20)
+    assert len(world.results) == 1
+    assert (world.lane.slots, world.lane.head.spend) == ({}, b"")
+    assert deadline(world.lane) is None
 
 
 def test_gb4_to_gb6_an_attempt_younger_than_a_minute_is_left_alone() -> None:
