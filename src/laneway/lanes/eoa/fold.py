@@ -187,6 +187,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     else:
         assert slot.intent is None  # A hole that someone else's transaction left.
         assert slot.nonce < head.nonce_next
+        head.low = min(head.low, slot.nonce)
     if not lane.returned:
         head.retake_ms = None
     touched.append(put_slot(lane, slot))
