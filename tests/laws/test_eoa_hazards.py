@@ -406,6 +406,26 @@ def test_h9_a_transaction_costs_its_send_and_its_receipt_and_a_request_carries_m
         assert paid(node) == once(range(1, count + 1))
 
 
+def test_h9_a_node_that_is_away_costs_the_others_no_second_offer(tmp_path: Path) -> None:
+    """Bytes are offered again to those that have not answered, and to nobody who has them."""
+
+    async def story(node: Anvil) -> None:
+        async with (
+            ChaosProxy(node.url) as proxy,
+            ChaosProxy(node.url, [Rule(Fault.STATUS, method=SEND, status=502)]) as broken,
+            opened(tmp_path, [broken.url, proxy.url], resend_ms=50) as engine,
+        ):
+            handles = await engine.pay_all([1, 2, 3])
+            await engine.until(lambda: broken.dice.struck[0] >= 9)
+            async with mining(node):
+                await engine.confirmed(*handles)
+            assert proxy.heard.count(SEND) == 3
+
+    with anvil() as node:
+        run(story(node))
+        assert paid(node) == once([1, 2, 3])
+
+
 def requests_of(proxy: ChaosProxy) -> list[int]:
     """How many calls each request carries, from now on."""
     requests: list[int] = []
