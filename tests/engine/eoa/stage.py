@@ -75,6 +75,8 @@ class FakeChain:
         self.trouble: Exception | None = None
         self.takes_s = 0.0
         self.sent: list[list[bytes]] = []
+        self.asked_nodes: list[tuple[str, ...]] = []
+        """Whom each batch was for; nobody named: all."""
         self.sending = 0
         self.sending_max = 0
         self.asked: list[str] = []
@@ -125,7 +127,10 @@ class FakeChain:
             raise self.estimate_said
         return self.estimate_said
 
-    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Sent]]:
+        self.asked_nodes.append(tuple(only))
         self.sending += 1
         self.sending_max = max(self.sending, self.sending_max)
         await asyncio.sleep(self.takes_s)

@@ -22,6 +22,7 @@ from laneway.lanes.eoa.values import (
     NotMade,
     ProveNonce,
     ReadFailed,
+    SendAttempt,
 )
 from laneway.ports import EvmRequest
 from laneway.signers.local import LocalSigner
@@ -157,6 +158,25 @@ def test_bytes_that_went_out_before_are_answered_as_such() -> None:
     stage.chain.answers = [SendKind.MALFORMED]
     (result,) = stage.perform(sending(b"raw", again=True)).results
     assert not result.first
+
+
+@pytest.mark.parametrize(
+    ("waits", "asked"),
+    [
+        ([("a", "b"), ("a", "b")], ("a", "b")),
+        ([("b",)], ("b",)),
+        ([("b",), ("a",)], ("a", "b")),
+        ([("gone",)], ()),
+        ([("a", "gone")], ()),
+    ],
+)
+def test_bytes_go_to_those_that_have_not_answered_or_to_all_where_nodes_were_exchanged(
+    waits: list[tuple[str, ...]], asked: tuple[str, ...]
+) -> None:
+    stage = Stage()
+    stage.chain.nodes = ("a", "b")
+    stage.perform(*(SendAttempt(1, 1, b"raw", nodes) for nodes in waits))
+    assert stage.chain.asked_nodes == [asked]
 
 
 # Making, looking, proving.
