@@ -3,6 +3,7 @@
 import pytest
 
 from laneway.core.errors import (
+    AccountNotFound,
     BadRequest,
     Bug,
     CallerError,
@@ -30,6 +31,7 @@ from laneway.core.errors import (
     StoreFull,
     StoreRefused,
     StoreUnknown,
+    WebhookNotFound,
 )
 
 ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
@@ -127,3 +129,14 @@ def test_a_foreign_answer_is_cut_before_it_is_shown() -> None:
 def test_what_a_failed_sync_closed_is_in_doubt_like_any_unknown_write() -> None:
     assert issubclass(StoreClosed, StoreUnknown)
     assert issubclass(StoreFull, StoreBusy)
+
+
+def test_an_account_that_is_not_configured_says_so() -> None:
+    error = AccountNotFound("evm:dev:cold")
+    assert isinstance(error, LaneNotFound)
+    assert (error.lane, error.code) == ("evm:dev:cold", "lane_not_found")
+    assert "no account evm:dev:cold is configured" in str(error)
+
+
+def test_a_webhook_that_is_not_configured_is_named() -> None:
+    assert WebhookNotFound("orders").webhook == "orders"

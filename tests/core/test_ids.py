@@ -11,7 +11,9 @@ from laneway.core.ids import (
     ENTROPY_BYTES,
     idempotency_key,
     intent_id,
+    is_account,
     is_contract,
+    is_shown,
     lane_id,
     lane_key,
     lane_kind,
@@ -82,3 +84,11 @@ def test_only_what_executes_a_contract_is_a_contracts_lane() -> None:
     assert is_contract(lane_id("contract", "Qm1"))
     assert not is_contract(lane_id("audit", "log"))
     assert not is_contract("contract")
+
+
+def test_a_lane_says_by_its_kind_what_it_holds() -> None:
+    assert is_account("evm:1:0xab")
+    assert not is_account("contract:evm:1")
+    assert [is_shown(lane) for lane in ("contract:Q", "evm:1:0x", "audit:log", "delivery:a")] == [
+        True, True, False, False,
+    ]  # fmt: skip

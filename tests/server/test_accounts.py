@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
+from tests.feeds.receiver import SECRET, receiving, verified
 from tests.server.stage import QUICK, Client, Heard
 
 from laneway.wiring.config import load
@@ -49,14 +50,15 @@ def node() -> Iterator[Anvil]:
 
 @asynccontextmanager
 async def running(
-    node: Anvil, folder: Path, chain: str = "", **flags: str
+    node: Anvil, folder: Path, chain: str = "", more: str = "", **flags: str
 ) -> AsyncIterator[tuple[Up, Client]]:
     """A server for the node's first account, which nobody else uses meanwhile."""
+    node.say("anvil_dropAllTransactions")
     key = folder / "hot.key"
     key.write_text(KEYS[0])
     key.chmod(0o600)
     file = folder / "laneway.toml"
-    file.write_text(TOML.format(url=node.url, key=key, chain=chain))
+    file.write_text(TOML.format(url=node.url, key=key, chain=chain) + more)
     given = {name.replace("__", "."): value for name, value in flags.items()}
     configuration = load(str(file), {}, QUICK | {"server.port": "0"} | given)
     async with Up(configuration) as up, Client(up.server.urls[0]) as client:
@@ -253,6 +255,12 @@ def test_a_bump_and_a_replacement_are_dearer_attempts_at_the_same_nonce(
             assert done["nonce"] == out["nonce"]
             mined = node.say("eth_getTransactionByHash", done["hash"])
             assert int(mined["value"], 16) == 9
+            trail = (await client.get(f"/v1/audit?lane={LANE}")).body["items"]
+            assert [(one["action"], one["outcome"]) for one in trail] == [
+                ("bump", "asked"), ("bump", "done"), ("replace", "asked"), ("replace", "done"),
+                ("replace", "asked"), ("replace", "refused"),
+            ]  # fmt: skip
+            assert {(one["tx"], one["reason"]) for one in trail} == {(intent, "a test")}
             # Every attempt's hash finds it.
             for one in tries:
                 found = await client.get(f"/v1/transactions/{one['hash']}")
@@ -484,5 +492,38 @@ def test_a_nonce_that_another_used_is_told_and_the_intent_lands_at_the_next(
             stream.leave()
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
+
+    asyncio.run(main())
+
+
+def test_webhooks_carry_what_an_account_does(node: Anvil, tmp_path: Path) -> None:
+    secret = tmp_path / "hook.secret"
+    secret.touch(mode=0o600)
+    secret.write_text(SECRET + "\n")
+
+    async def main() -> None:
+        async with receiving() as receiver:
+            hook = f"""
+[[webhooks]]
+id = "hook"
+url = "{receiver.url}"
+secret_file = "{secret}"
+allow_private = true
+"""
+            async with running(node, tmp_path, more=hook) as (_, client):
+                tx = await send(client)
+                await until(client, tx["id"], "submitted")
+                node.mine()
+                await until(client, tx["id"], "included")
+                done = await finish(client, node, tx["id"])
+                await receiver.until(4, distinct=True)
+            told = {body["type"]: body["data"] for body in receiver.bodies()}
+            words = ("signed", "submitted", "included", "confirmed")
+            assert sorted(told) == sorted(f"transaction.{word}" for word in words)
+            last = told["transaction.confirmed"]
+            assert (last["tx"], last["hash"], last["nonce"], last["block"]) == (
+                tx["id"], done["hash"], done["nonce"], done["block"],
+            )  # fmt: skip
+            assert all(verified(headers, body) for headers, body in receiver.heard)
 
     asyncio.run(main())

@@ -250,7 +250,7 @@ class Life:
                 self.block,
                 block_hash,
                 receipts,
-            )  # fmt: skip
+            )
         )
 
     async def begin(self, count: int) -> None:

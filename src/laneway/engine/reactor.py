@@ -133,13 +133,16 @@ class Reactor:
     def handed(self, arrival: Arrival, seq: int) -> bool:
         """Take what the door just made durable straight into the lane's page, if it is next."""
         run = self._runs.get(arrival.lane)
-        if run is None or not run.ahead.hand(arrival, seq, self._windows.backlog_page):
+        if run is None:
+            return False
+        limit = run.kind.pages * self._windows.backlog_page
+        if not run.ahead.hand(arrival, seq, limit):
             return False
         self._stir(run)
         return True
 
     def _stir(self, run: Run) -> None:
-        if run.lane is not None and run.kind.wants(run.lane) == 0:
+        if run.queued or (run.lane is not None and run.kind.wants(run.lane) == 0):
             return  # It is busy, and will look for more when it is not.
         self._enqueue(run)
 

@@ -48,6 +48,9 @@ class LaneKind(Struct, frozen=True):
     decode: Callable[[bytes], tuple[Any, ...]]
     describe: Callable[[bytes], "LaneState"]
     """What a lane's head says for people, without waking the lane."""
+    pages: int = 1
+    """How much of its backlog it may hold ahead, in pages of the engine's: a lane with a window of
+    thousands takes more at once than one with a window of one."""
     serves: Callable[[LaneId], bool] = lambda _: True
     """Whether this process was given what the lane needs."""
     passed: Callable[[int, IntentId], Any] | None = None

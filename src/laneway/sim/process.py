@@ -105,9 +105,11 @@ class Process:
         if next_ms is not None and (self.armed_ms is None or next_ms < self.armed_ms):
             self.armed_ms = next_ms
             wait_ms = max(0, next_ms - self.world.now_ms)
-            self.world.after(wait_ms, "timer", self.timer, self)
+            self.world.after(wait_ms, "timer", lambda: self.timer(next_ms), self)
 
-    def timer(self) -> None:
+    def timer(self, at_ms: int) -> None:
+        if self.world.exact_timers and at_ms != self.armed_ms:
+            return  # An earlier one was set since, and has taken its place.
         self.armed_ms = None
         self.pump()
 

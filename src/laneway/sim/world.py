@@ -71,6 +71,9 @@ class LawBroken(AssertionError):
 class World:
     """One seed's world. A world of a kind sets `kinds`, `lanes` and its three actors."""
 
+    exact_timers = False
+    """Whether a timer that another took the place of is void. Otherwise it only wakes a process for
+    nothing, and every seed of contract worlds was run so; lanes with many deadlines drown in it."""
     kinds: Mapping[str, LaneKind]
     lanes: list[LaneId]
     host: Host

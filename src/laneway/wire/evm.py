@@ -106,7 +106,8 @@ class EvmAttempt(Struct, frozen=True, kw_only=True):
     gas: int
     signed_at: Moment
     nodes: dict[str, str]
-    """Each node: taken, refused for good, or silent (what it said proves nothing)."""
+    """Each node: taken, refused for good, denied (it does not have it, though it may have had it),
+    or silent (what it said proves nothing)."""
     reason: str
     """The last words of a node."""
     mined: bool

@@ -164,6 +164,18 @@ def test_what_is_final_is_not_made_final_again() -> None:
     assert "no word" in refusal.reason
 
 
+def test_a_cancel_that_came_too_late_is_none() -> None:
+    """What landed decides, not what was wanted last."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    assert told(world, "cancel", first(world)) == ""
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
+    assert world.results[first(world).id].status == "confirmed"
+
+
 # Other content.
 
 
@@ -377,6 +389,7 @@ def test_a_word_on_an_intent_names_one() -> None:
     world = begun(1)
     assert told(world, "cancel") == "it names no intent"
     assert told(world, "bump") == "it names no intent"
+    assert told(world, "replace") == "it names no intent"
 
 
 def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
@@ -387,4 +400,5 @@ def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
         assert told(world, "bump", row) == ""
         make_all(world)
     assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
+    assert "attempts" in told(world, "replace", row, "b")
     assert told(world, "cancel", row) == "", "its number can still be given to a no-op"

@@ -16,3 +16,11 @@ def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
     attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, silent, (), taken)
     assert attempt.is_dead() is dead
     assert attempt.key() == "3/2"
+
+
+def test_a_node_that_refused_for_good_is_not_asked_again() -> None:
+    """And yet its number is not free: an earlier offer may have been taken."""
+    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a",))
+    assert (attempt.asked(), attempt.is_denied()) == (("b",), False)
+    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a", "b"))
+    assert (attempt.is_denied(), attempt.is_dead()) == (True, False)

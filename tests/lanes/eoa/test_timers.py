@@ -114,3 +114,17 @@ def test_one_number_has_so_many_attempts_and_then_the_last_is_offered_again() ->
     assert (sent.number, sent.nodes, sent.again) == (ATTEMPTS_MAX, NODES, True)
     assert world.lane.slots[1].wait_reason == "tried_out"
     assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
+
+
+def test_bytes_that_were_asked_for_twice_are_not_taken_for_those_of_another_purpose() -> None:
+    """Making failed once, and the same question is still out since a reload."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    later(world, world.settings.bump_after_ms)
+    (asked,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    away = NotMade(1, 2, final=False, reason="away")
+    world.post(AttemptsMade(world.now_ms, (away,)))
+    world.tell("cancel", next(iter(world.accepted.values())))
+    world.post(AttemptsMade(world.now_ms, (world.make(asked),)))
+    assert list(world.lane.attempts[1]) == [1], "it is nobody's any more"

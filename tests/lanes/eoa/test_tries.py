@@ -4,7 +4,7 @@ import pytest
 from tests.lanes.eoa.stage import begun, make_all, replace
 
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.tries import look, make, over_cap, send_again
+from laneway.lanes.eoa.tries import look, make, over_cap, reoffer, send_again
 from laneway.lanes.eoa.values import AttemptsMade, Made
 
 
@@ -54,3 +54,11 @@ def test_what_was_parked_in_a_storm_is_made_cheaper_behind_it() -> None:
     make_all(world)
     stormy = replace(world.lane.slots[1], floor=Fee(10**9, 10**9), making=True)
     assert make(world.lane, stormy).floor.cap < 10**9
+
+
+def test_the_same_bytes_go_to_everyone_again() -> None:
+    world = begun(1)
+    make_all(world)
+    record, effect = reoffer(world.lane, world.lane.attempts[1][1], 7, "why")
+    assert (record.at_ms, record.reason) == (7, "why")
+    assert (effect.nodes, effect.again) == (world.settings.nodes, True)

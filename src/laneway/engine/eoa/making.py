@@ -41,9 +41,8 @@ def terms_of(account: EvmAccount) -> Terms | None:
     return None if fees is None else Terms(fees.supports_1559, fees.blob_base_fee_wei or 0)
 
 
-def make_now(account: EvmAccount, order: MakeAttempt) -> Made | NotMade | None:
+def make_now(account: EvmAccount, order: MakeAttempt, terms: Terms | None) -> Made | NotMade | None:
     """The attempt, if neither chain nor signer must be waited for; None otherwise."""
-    terms = terms_of(account)
     if account.sign_now is None or terms is None or order.purpose != Purpose.INTENT:
         return None
     request = request_of(order, account.address)
@@ -62,10 +61,10 @@ async def make_all(account: EvmAccount, orders: Sequence[MakeAttempt]) -> list[M
 async def make(account: EvmAccount, order: MakeAttempt) -> Made | NotMade:
     try:
         await account.view.fees_now()
-        if (at_once := make_now(account, order)) is not None:
-            return at_once
         terms = terms_of(account)
         assert terms is not None
+        if (at_once := make_now(account, order, terms)) is not None:
+            return at_once
         request = request_of(order, account.address)
         gas = await gas_of(account, order, request)
         if isinstance(gas, NotMade):

@@ -11,7 +11,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.eoa.looking import look, prove
-from laneway.engine.eoa.making import make_all, make_now
+from laneway.engine.eoa.making import make_all, make_now, terms_of
 from laneway.engine.eoa.view import ChainView
 from laneway.engine.limits import READ_TIMEOUT_MS
 from laneway.lanes.eoa.values import (
@@ -56,10 +56,11 @@ class EoaPerformer:
     ) -> tuple[AttemptsMade | None, list[Effect]]:
         """Attempts for which neither the chain nor a signer elsewhere must be asked."""
         account = self._accounts[lane]
+        terms = terms_of(account)
         made: list[Made | NotMade] = []
         rest: list[Effect] = []
         for effect in effects:
-            one = make_now(account, effect) if isinstance(effect, MakeAttempt) else None
+            one = make_now(account, effect, terms) if isinstance(effect, MakeAttempt) else None
             if one is None:
                 rest.append(effect)
             else:

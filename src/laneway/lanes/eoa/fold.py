@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
-from laneway.core.units import amount, value
+from laneway.core.units import value
 from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
@@ -214,11 +214,11 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
     assert head.nonce_next is not None
     assert slot.nonce >= head.offered_next
     touched = drop_slot(lane, slot)
-    spent(lane, -value(slot.cost))
+    lane.spend -= value(slot.cost)
     for nonce in range(slot.nonce + 1, head.nonce_next):
         above = lane.slots[lane.nonces.pop(nonce)]
         touched += drop_attempts(lane, above.id)
-        spent(lane, -value(above.cost))
+        lane.spend -= value(above.cost)
         moved = replace(
             above,
             nonce=nonce - 1,
@@ -239,8 +239,11 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
 def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     attempt = record.attempt
     slot = lane.slots[attempt.slot]
-    cost = max(slot.cost, record.cost, key=value)
-    spent(lane, value(cost) - value(slot.cost))
+    cost = record.cost
+    if slot.cost:
+        cost = max(slot.cost, cost, key=value)
+        lane.spend -= value(slot.cost)
+    lane.spend += value(cost)
     slot = replace(
         slot,
         attempt_next=attempt.number + 1,
@@ -283,10 +286,6 @@ def doubt(lane: EoaLane) -> Touched:
     return tuple([put_attempt(lane, replace(attempt, doubted=True)) for attempt in certain])
 
 
-def spent(lane: EoaLane, more: int) -> None:
-    lane.head.spend = amount(value(lane.head.spend) + more)
-
-
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
     node, reason = record.node, record.reason
@@ -316,7 +315,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
     back = Returned(slot.intent, slot.seq, slot.priority)
     lane.returned[slot.intent] = back
     head.retake_ms = record.retake_ms
-    spent(lane, -value(slot.cost))
+    lane.spend -= value(slot.cost)
     return (
         *drop_slot(lane, slot),
         *(free_number(lane, slot.nonce) if record.recycle else ()),
@@ -326,7 +325,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
 
 def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     slot = lane.slots[record.slot]
-    spent(lane, -value(slot.cost))
+    lane.spend -= value(slot.cost)
     attempts = tuple(lane.tries(slot.id).values())
     touched = drop_slot(lane, slot)
     if record.recycle:
@@ -365,7 +364,7 @@ def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
 
 def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
-    spent(lane, -value(slot.cost))
+    lane.spend -= value(slot.cost)
     if head.health.confirmed_ms != record.at_ms:
         head.health = replace(head.health, confirmed_ms=record.at_ms)
     attempts = tuple(lane.tries(slot.id).values())
@@ -394,19 +393,15 @@ def final(
     lane.head.settled_bytes += slot.size
     lane.intents.pop(slot.intent, None)
     content = lane.contents.get(slot.intent)
-    mined = (
-        None
-        if slot.seen is None
-        else next(one.hash for one in attempts if one.number == slot.seen.attempt)
-    )
-    history = History(
-        slot,
-        tuple([replace(one, raw=b"") for one in attempts]),
-        b"" if content is None else content.payload,
-    )
-    number = slot.nonce if mined is not None else None
-    result = Result(slot.intent, status, at_ms, number, mined, reason, encode(history))
-    return [result, *drop_content(lane, slot.intent)]
+    number = mined = None
+    if slot.seen is not None:
+        number = slot.nonce
+        mined = next(one.hash for one in attempts if one.number == slot.seen.attempt)
+    # The bytes are on the chain, or of no use any more.
+    tried = tuple([replace(one, raw=b"") for one in attempts])
+    history = encode(History(slot, tried, b"" if content is None else content.payload))
+    result = Result(slot.intent, status, at_ms, number, mined, reason, history)
+    return [result] if content is None else [result, *drop_content(lane, slot.intent)]
 
 
 def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:

@@ -16,6 +16,7 @@ from laneway.core.rows import (
     Touch,
     taken,
 )
+from laneway.core.units import amount, value
 from laneway.lanes.eoa.ranges import Ranges
 from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Inclusion, Slot
 from laneway.lanes.eoa.settings import EoaSettings
@@ -66,6 +67,8 @@ class EoaLane:
         self.contents: dict[IntentId, Content] = {}
         """What replaces the content of intents, whether they have a number or not."""
         self.returned: dict[IntentId, Returned] = {}
+        self.spend = 0
+        """Wei for the gas of all attempts in flight, the dearest of each slot."""
         self.free = Ranges()
         self.intents: dict[str, IntentRow] = {}
 
@@ -94,6 +97,7 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     if rows.head.state:
         lane.head = decode_head(rows.head.state)
         lane.head.cursors += START[len(lane.head.cursors) :]
+        lane.spend = value(lane.head.spend)
     found: list[Attempt] = []
     for row in rows.open:
         match row.table:
@@ -125,7 +129,7 @@ def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
     head = lane.head
     head.open_count, head.noop_count = len(lane.slots), len(lane.noops)
     head.submitted_count, head.returned_count = len(lane.submitted), len(lane.returned)
-    head.free_count = lane.free.count
+    head.free_count, head.spend = lane.free.count, amount(lane.spend)
     head.crowded = head.free_count > lane.settings.recycled_max
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
 

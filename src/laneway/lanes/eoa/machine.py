@@ -16,6 +16,7 @@ from laneway.lanes.eoa.claims import claim_offered, wants
 from laneway.lanes.eoa.commands import judge_command
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import EoaLane, encode, head_write, restore
+from laneway.lanes.eoa.limits import PAGES_AHEAD
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
 from laneway.lanes.eoa.sightings import judge_chain, judge_proof
@@ -99,6 +100,7 @@ def eoa_kind(settings: EoaSettings | Mapping[LaneId, EoaSettings]) -> LaneKind:
         empty=lambda lane: EoaLane(lane, of(lane)),
         restore=lambda rows: restore(rows, of(rows.head.lane)),
         serves=serves,
+        pages=PAGES_AHEAD,
         decide=decide,
         evolve=evolve,
         resume=resume,

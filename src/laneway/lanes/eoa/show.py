@@ -116,5 +116,10 @@ def waiting(head: EoaHead, settings: EoaSettings) -> str:
 
 def answers(attempt: Attempt) -> dict[str, str]:
     """What each node said of it."""
-    words = (("silent", attempt.silent), ("refused", attempt.refused), ("taken", attempt.taken))
+    words = (
+        ("silent", attempt.silent),
+        ("denied", attempt.denied),
+        ("refused", attempt.refused),
+        ("taken", attempt.taken),
+    )
     return {node: word for word, nodes in words for node in nodes}

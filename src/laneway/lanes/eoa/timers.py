@@ -169,13 +169,14 @@ def bump(
     """A further attempt at the same number, dear enough to take the place of the last."""
     last = lane.last(slot.id)
     floor = slot.floor if last is None else bumped(last.fee, market(lane))
-    is_made_now = slot.making and not slot.delayed
     order = BumpOrdered(
         slot=slot.id,
         purpose=purpose or slot.purpose,
         floor=floor,
         reason=reason,
-        number=slot.attempt_next + 1 if is_made_now else slot.attempt_next,
+        # Bytes for what it was to do before may still be made, also where they failed once: the
+        # question was asked again after a reload. They must not be taken for these.
+        number=slot.attempt_next + 1 if slot.making else slot.attempt_next,
         content=slot.content if content is None else content.count,
         intent=slot.intent,
     )

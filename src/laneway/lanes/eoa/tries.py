@@ -81,7 +81,7 @@ def over_cap(lane: EoaLane, slot: Slot, made: Made) -> bool:
     if settings.fee_wei_max is settings.cost_wei_max is settings.spend_wei_max is None:
         return False
     before = value(slot.cost)
-    spend = value(lane.head.spend) - before + max(before, made.cost)
+    spend = lane.spend - before + max(before, made.cost)
     if slot.nonce <= lane.head.latest:
         # What is in flight above the lowest number cannot land before it, nor make room for it.
         spend = max(before, made.cost)

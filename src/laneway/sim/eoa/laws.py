@@ -218,6 +218,7 @@ def shape(lane: EoaLane) -> object:
         lane.hashes,
         set(lane.unsure),
         set(lane.delayed),
+        lane.contents,
         lane.returned,
         lane.free.rows(),
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import assert_never
 
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Status
@@ -16,6 +17,22 @@ from laneway.lanes.eoa.values import (
     MakingDelayed,
     NoncesReset,
     Record,
+    ResendPlanned,
+    SlotClaimed,
+    SlotDropped,
+    SlotFellOut,
+    SlotFreed,
+    SlotSettled,
+)
+
+COUNTED = (
+    AttemptReoffered,
+    BumpOrdered,
+    CommandRefused,
+    FundsJudged,
+    HeadMoved,
+    MakingDelayed,
+    NoncesReset,
     ResendPlanned,
     SlotClaimed,
     SlotDropped,
@@ -40,6 +57,8 @@ class Tally:
                 self._seen[word] += 1
 
     def _words(self, lane: LaneId, record: Record) -> list[str]:
+        if not isinstance(record, COUNTED):
+            return []
         match record:
             case SlotClaimed(slot=slot, returned=returned):
                 return self._claimed(lane, slot, returned=returned)
@@ -61,12 +80,12 @@ class Tally:
                 return ["parked by cap" if reason == PARKED else "making delayed"]
             case FundsJudged(broke=broke):
                 return ["out of funds" if broke else "funds are back"]
-            case HeadMoved(fork=int()):
-                return ["fork seen"]
+            case HeadMoved(fork=fork):
+                return [] if fork is None else ["fork seen"]
             case AttemptReoffered():
                 return ["reorg took back included"]
-            case ResendPlanned(at_ms=None):
-                return ["offered again"]
+            case ResendPlanned(at_ms=at_ms):
+                return ["offered again"] if at_ms is None else []
             case NoncesReset():
                 return ["reset"]
             case SlotFellOut():
@@ -74,7 +93,7 @@ class Tally:
             case CommandRefused(verb=verb):
                 return [f"refused:{verb}"]
             case _:
-                return []
+                assert_never(record)
 
     def _claimed(self, lane: LaneId, slot: Slot, *, returned: bool) -> list[str]:
         self._slots[lane, slot.id] = slot

@@ -23,6 +23,7 @@ PARKED_MS_MAX = 30_000
 
 
 class EoaWorld(World):
+    exact_timers = True
     plan: EoaPlan
     host: Nodes
     client: "Payers"
