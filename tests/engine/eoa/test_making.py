@@ -8,7 +8,7 @@ from tests.engine.eoa.stage import AWAY, BLOBS, CHAIN_ID, GWEI, TO, Stage, order
 from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.units import amount
-from laneway.engine.eoa.making import NOOP_GAS, make, make_all, make_now
+from laneway.engine.eoa.making import NOOP_GAS, make, make_all, make_now, terms_of
 from laneway.evm.envelope import decode, sender
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fees import Fee
@@ -34,11 +34,13 @@ def not_made(stage: Stage, request: EvmRequest = PLAIN, **words: object) -> NotM
 
 def test_a_key_that_is_held_here_signs_at_once() -> None:
     stage = Stage()
-    assert make_now(stage.account, order()) is None, "what the chain asks is not known yet"
+    assert make_now(stage.account, order(), terms_of(stage.account)) is None, (
+        "what the chain asks is not known yet"
+    )
 
     async def story() -> None:
         await stage.view.fees_now()
-        one = make_now(stage.account, order(nonce=4, slot=9))
+        one = make_now(stage.account, order(nonce=4, slot=9), terms_of(stage.account))
         assert isinstance(one, Made)
         assert (one.slot, one.number, one.gas) == (9, 1, 21_000)
         assert (one.fee, one.cost) == (Fee(21 * GWEI, GWEI), 21_000 * 21 * GWEI)
@@ -59,7 +61,7 @@ def test_what_must_be_asked_for_is_not_made_in_the_turn(why: str) -> None:
 
     async def story() -> None:
         await stage.view.fees_now()
-        assert make_now(stage.account, wanted) is None
+        assert make_now(stage.account, wanted, terms_of(stage.account)) is None
         assert isinstance(await make(stage.account, wanted), Made)
 
     stage.run(story())
