@@ -11,6 +11,8 @@ import pytest
 from tests.anvil import GWEI, KEYS, Anvil, address, anvil, signed
 from tests.laws.eoa_engine import PAYEE, mining, once, opened, paid, run
 
+from laneway.devnets.chaos.proxy import ChaosProxy
+from laneway.devnets.chaos.rules import Fault, Rule
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptAnswered,
@@ -312,3 +314,47 @@ def test_numbers_that_someone_else_used_meanwhile_are_never_given_out(tmp_path: 
     with anvil() as node:
         run(story(node))
         assert sorted(paid(node)) == once([900, 900, 900, 900, 2, 1])
+
+
+FAULTS = (
+    Rule(Fault.LOSE_ANSWER, probability=0.06),
+    Rule(Fault.LOSE_REQUEST, probability=0.06),
+    Rule(Fault.STATUS, probability=0.04, status=502),
+    Rule(Fault.STATUS, probability=0.02, status=429, retry_after_s=0),
+    Rule(Fault.DUPLICATE, method="eth_sendRawTransaction", probability=0.05),
+    Rule(Fault.DELAY, probability=0.04, ms=150),
+    Rule(Fault.ERROR, probability=0.03, message="nobody knows these words", forward=True),
+    Rule(Fault.ERROR, method="eth_sendRawTransaction", probability=0.03, message="nonce too low"),
+    Rule(Fault.LAG, probability=0.05, blocks=2),
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_through_all_faults_at_once_each_is_paid_once_and_in_order(
+    seed: int, tmp_path: Path
+) -> None:
+    """Two ways to one chain, both bad in every way; then they are mended."""
+    lanes = ("evm:dev:hot", "evm:dev:hot1", "evm:dev:hot2")
+    wanted = list(range(1, 41))
+
+    async def story(node: Anvil) -> None:
+        async with (
+            ChaosProxy(node.url, FAULTS, seed=seed) as one,
+            ChaosProxy(node.url, FAULTS, seed=seed + 100) as two,
+            opened(tmp_path, [one.url, two.url], keys=KEYS, bump_after_ms=1_500) as engine,
+        ):
+            handles = []
+            for number in wanted:
+                handles += [await engine.pay(number, lane=lane) for lane in lanes]
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(2)
+            one.rule()
+            two.rule()
+            await engine.confirmed(*handles)
+
+    with anvil(*BLOCKS) as node:
+        run(story(node))
+        for key in KEYS:
+            mined = paid(node, key)
+            assert [nonce for nonce, _ in mined] == list(range(len(mined))), "no gap"
+            assert [wei for _, wei in mined if wei] == wanted, "each once, in order"

@@ -2,9 +2,11 @@
 
 import asyncio
 
+import pytest
 from tests.engine.eoa.stage import Stage, fees_of, ref
 
 from laneway.core.facts import BlockRef
+from laneway.engine.eoa import view as view_module
 from laneway.engine.eoa.view import Since
 from laneway.engine.limits import BLOCKS_ASKED, BLOCKS_KEPT_MAX, BLOCKS_ROUNDS_MAX, FEES_KEPT_MS
 
@@ -179,5 +181,42 @@ def test_two_that_look_at_once_read_the_blocks_once() -> None:
         both = await asyncio.gather(view.since(ref(0), newest), view.since(ref(1), newest))
         assert [numbers(one) for one in both] == [[1, 2], [2]]
         assert chain.asked == ["blocks"]
+
+    stage.run(story())
+
+
+def test_a_lost_block_that_is_forgotten_takes_back_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Too much is asked for again, and nothing too little."""
+    monkeypatch.setattr(view_module, "ORPHANS_KEPT_MAX", 1)
+    stage = Stage()
+    view, chain = stage.view, stage.chain
+
+    async def story() -> None:
+        await view.since(None, chain.newest())
+        lost = chain.mine(count=3)
+        await view.since(ref(0), lost)
+        chain.set_back(0)
+        newest = chain.mine(count=4, branch="b")
+        assert await view.since(lost, newest) == Since(None, fork=0)
+        assert (await view.since(ref(1), newest)) is not None
+
+    stage.run(story())
+
+
+def test_a_chain_that_runs_away_is_looked_at_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_module, "BLOCKS_ASKED", 1)
+    monkeypatch.setattr(view_module, "BLOCKS_ROUNDS_MAX", 3)
+    stage = Stage()
+    view, chain = stage.view, stage.chain
+
+    async def story() -> None:
+        await view.since(None, chain.newest())
+        chain.mine(count=2)
+        upto = BlockRef(3, b"not mined yet")
+        chain.mine()
+        assert await view.since(ref(0), upto) is None
+        assert numbers(await view.since(ref(0), ref(3))) == [1, 2, 3]
 
     stage.run(story())
