@@ -28,7 +28,7 @@ $(VENV)/.run: pyproject.toml scripts/setup.sh
 $(VENV)/.dev: pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" dev
 
-## make demo     300 executions, the worker killed again and again, proven from the chain
+## make demo     contracts and EVM accounts, the worker killed again and again, proven from the chains
 demo: $(VENV)/.run
 	@$(BIN)/laneway demo $(ARGS)
 

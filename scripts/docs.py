@@ -1,7 +1,7 @@
 """Draws what the documents show from the code: `docs.py [--check]`.
 
-docs/contract-lane.md (transitions), docs/configuration.md (settings), docs/cli.md (commands),
-docs/api.md (the REST API).
+docs/contract-lane.md and docs/eoa-lane.md (transitions), docs/configuration.md (settings),
+docs/cli.md (commands), docs/api.md (the REST API).
 --check changes nothing and fails when a document is not what the code says.
 """
 
@@ -15,8 +15,13 @@ from typing import Any, get_args
 import click
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from scripts.charts import SEEDS, drawn, observed
+
 ROOT = Path(__file__).parent.parent
-LANE = ROOT / "src/laneway/lanes/contract"
+CONTRACT = ROOT / "src/laneway/lanes/contract"
+EOA = ROOT / "src/laneway/lanes/eoa"
 FROM_CODE = "<!-- Drawn from the code by `make docs`; edit scripts/docs.py instead. -->\n\n"
 
 
@@ -25,9 +30,9 @@ def functions(path: Path) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def family(name: str) -> list[str]:
+def family(lane: Path, name: str) -> list[str]:
     """The classes of one family of values, in the order of their file."""
-    tree = ast.parse((LANE / "values.py").read_text())
+    tree = ast.parse((lane / "values.py").read_text())
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name:
             assert node.value is not None
@@ -35,17 +40,20 @@ def family(name: str) -> list[str]:
     raise SystemExit(f"values.py has no family {name}")
 
 
-def built(start: str, known: dict[str, ast.FunctionDef], wanted: list[str]) -> list[str]:
-    """Which values a function builds, itself or through the functions it calls."""
+def built(start: ast.AST, known: dict[str, ast.FunctionDef], wanted: list[str]) -> list[str]:
+    """Which values an expression builds, itself or through the functions it calls."""
     found: list[str] = []
     seen: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop(0)
-        if name in seen or name not in known:
-            continue
-        seen.add(name)
-        for node in ast.walk(known[name]):
+    reading: list[ast.AST] = [start]
+    waiting: list[str] = []
+    while reading or waiting:
+        if not reading:
+            name = waiting.pop(0)
+            if name in seen or name not in known:
+                continue
+            seen.add(name)
+            reading.append(known[name])
+        for node in ast.walk(reading.pop()):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 called = node.func.id
                 if called in wanted and called not in found:
@@ -54,58 +62,131 @@ def built(start: str, known: dict[str, ast.FunctionDef], wanted: list[str]) -> l
     return sorted(found, key=wanted.index)
 
 
-def decisions() -> list[tuple[str, str, list[str], list[str]]]:
+Decisions = list[tuple[str, str, list[str], list[str]]]
+
+
+def decisions(lane: Path, judge: str) -> Decisions:
     """For each event: the function that judges it, and the records and effects it may give."""
     known: dict[str, ast.FunctionDef] = {}
-    for path in sorted(LANE.glob("*.py")):
-        known |= functions(path)
+    for path in sorted(lane.glob("*.py")):
+        if path.name != "fold.py":  # It follows decisions and makes none.
+            known |= functions(path)
     rows = []
-    for case in next(n for n in ast.walk(known["judge"]) if isinstance(n, ast.Match)).cases:
+    for case in next(n for n in ast.walk(known[judge]) if isinstance(n, ast.Match)).cases:
         if not isinstance(case.pattern, ast.MatchClass):
             continue
         event = ast.unparse(case.pattern.cls)
         returned = case.body[0]
         assert isinstance(returned, ast.Return)
         assert isinstance(returned.value, ast.Call)
-        judge = ast.unparse(returned.value.func)
-        records = built(judge, known, family("Record"))
-        rows.append((event, judge, records, built(judge, known, family("Effect"))))
+        called = ast.unparse(returned.value.func)
+        records = built(returned, known, family(lane, "Record"))
+        effects = built(returned, known, family(lane, "Effect"))
+        rows.append((event, judge if called == "said" else called, records, effects))
     return rows
 
 
-def answers() -> dict[str, str]:
-    return {
-        "ReadHeight": "HeightRead",
-        "Execute": "ExecutionReturned",
-        "FindExecution": "SearchReturned",
-    }
-
-
-def contract_lane() -> str:
-    rows = decisions()
-    lines = ["# The contract lane", "", FROM_CODE.strip(), ""]
-    lines += ["```mermaid", "flowchart LR"]
+def flowchart(rows: Decisions, answers: dict[str, str], who: str) -> list[str]:
+    """Events come in, effects go out, and the answer to an effect is an event."""
+    lines = ["```mermaid", "flowchart LR"]
     lines += ["  door([submit]) --> IntentsOffered", "  operator([operator]) --> CommandTold"]
     lines += ["  clock([deadline]) --> TimerFired"]
     for event, judge, _, effects in rows:
         lines.append(f"  {event} --> {judge}")
         lines += [f"  {judge} --> {effect}{{{{{effect}}}}}" for effect in effects]
-    lines += [f"  {effect} -. host answers .-> {event}" for effect, event in answers().items()]
-    lines += ["```", "", "What each event may make true, and what it may order:", ""]
+    return [*lines, *(f"  {one} -. {who} .-> {event}" for one, event in answers.items()), "```"]
+
+
+def tables(lane: Path, rows: Decisions) -> list[str]:
+    lines = ["", "What each event may make true, and what it may order:", ""]
     lines += ["| event | judged by | records | effects |", "|---|---|---|---|"]
     for event, judge, records, effects in rows:
         cells = [", ".join(f"`{name}`" for name in names) or "–" for names in (records, effects)]
         lines.append(f"| `{event}` | `{judge}` | {cells[0]} | {cells[1]} |")
     lines += ["", "What each record says:", "", "| record | meaning |", "|---|---|"]
-    lines += [f"| `{name}` | {first_line(name)} |" for name in family("Record")]
+    return [
+        *lines,
+        *(f"| `{name}` | {meaning(lane, name)} |" for name in family(lane, "Record")),
+    ]
+
+
+def contract_lane() -> str:
+    rows = decisions(CONTRACT, "judge")
+    answers = {
+        "ReadHeight": "HeightRead",
+        "Execute": "ExecutionReturned",
+        "FindExecution": "SearchReturned",
+    }
+    lines = ["# The contract lane", "", FROM_CODE.strip(), ""]
+    lines += flowchart(rows, answers, "host answers")
+    lines += tables(CONTRACT, rows)
     lines += ["", "When our block is not on the chain, the first row that fits fires:", "", "```"]
     lines += [line.strip() for line in absence_table()]
     lines += ["```", ""]
     return "\n".join(lines)
 
 
+INTENT_STATES = (
+    *("pending", "claimed", "borrowed", "submitted", "included", "returned"),
+    *("confirmed", "reverted", "refused", "cancelled", "expired"),
+)
+NONCE_STATES = ("unused", "bound", "recycled", "no-op", "used")
+
+
+def eoa_lane() -> str:
+    intents, nonces = observed()
+    rows = decisions(EOA, "decide")
+    answers = {
+        "MakeAttempt": "AttemptsMade",
+        "SendAttempt": "BroadcastReturned",
+        "LookAtChain": "ChainRead",
+        "ProveNonce": "NonceProven",
+    }
+    lines = ["# The account lane", "", FROM_CODE.strip(), ""]
+    lines += ["What its operator does is in [eoa-operations.md](eoa-operations.md).", ""]
+    lines += ["## An intent", "", *EOA_INTENT, ""]
+    lines += [f"| {' | '.join(row)} |" for row in EOA_STATES] + [""]
+    lines += drawn(intents, INTENT_STATES, INTENT_STATES[-5:])
+    lines += ["", "## A nonce", "", *EOA_NONCE, ""]
+    lines += drawn(nonces, NONCE_STATES)
+    lines += ["", "## Events, records, effects", ""]
+    lines += flowchart(rows, answers, "the world answers")
+    lines += tables(EOA, rows)
+    return "\n".join(lines)
+
+
+EOA_STATES = (
+    ("here", "API status", "seed 002", "means"),
+    ("---", "---", "---", "---"),
+    ("pending", "`queued`", "Pending", "durable, without a nonce"),
+    ("claimed", "`queued`", "–", "it has a nonce, its bytes are being made"),
+    ("borrowed", "`signed`", "Borrowed", "its bytes are durable; no node is known to have them"),
+    ("submitted", "`submitted`", "Submitted", "some node has them"),
+    ("included", "`included`", "Confirmed", "mined; a reorg may still take it back"),
+    ("returned", "`queued`", "Pending (Nack)", "proven dead; it keeps its order and tries again"),
+)
+EOA_INTENT = (
+    f"Every arrow was seen in {len(SEEDS)} simulated worlds with crashes, lost answers, reorgs and "
+    "operators; it names the records that go that way.",
+    "`BumpOrdered (intent)` is a gas bump or a replacement, `BumpOrdered (cancel)` a no-op over "
+    "the intent's own attempts by someone's word, `BumpOrdered (noop)` one because no node will "
+    "ever take them: each is a further attempt at the same nonce, and whichever lands decides.",
+    "What is final where it is first seen is settled at once, without having been `included`.",
+    "A silent or doubtful answer makes no arrow: unknown counts as sent.",
+)
+EOA_NONCE = (
+    "A nonce is free again (recycled) only when every node it was offered to refused every attempt "
+    "of it for good.",
+    "Free ones are given out before new ones; a no-op fills what nobody may take, so that no gap "
+    "stays.",
+    "`bound` to `unused`: nothing of it or above it was ever offered, so those above move down "
+    "and the optimistic nonce with them.",
+    "`used` without having been bound is someone else's transaction of the same account.",
+)
+
+
 def absence_table() -> list[str]:
-    for path in sorted(LANE.glob("*.py")):
+    for path in sorted(CONTRACT.glob("*.py")):
         judged = functions(path).get("absence_row")
         if judged is not None:
             text = ast.get_docstring(judged) or ""
@@ -113,13 +194,13 @@ def absence_table() -> list[str]:
     raise SystemExit("absence_row has no table")
 
 
-def first_line(name: str) -> str:
-    tree = ast.parse((LANE / "values.py").read_text())
+def meaning(lane: Path, name: str) -> str:
+    tree = ast.parse((lane / "values.py").read_text())
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == name:
             text = ast.get_docstring(node)
             if text:
-                return text.splitlines()[0]
+                return " ".join(text.partition("\n\n")[0].split())
             fields = [ast.unparse(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
             return "its " + ", ".join(fields)
     return ""
@@ -127,32 +208,37 @@ def first_line(name: str) -> str:
 
 def configuration() -> str:
     from laneway.lanes.contract import ContractSettings
+    from laneway.lanes.eoa.settings import EoaSettings
     from laneway.wiring.schema import TABLES, Config
+    from laneway.wiring.schema_evm import AccountSection, EoaSection, NodeSection
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
     lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
+    shared = field_docs(EoaSettings) | field_docs(EoaSection)
+    behind = {"contract": field_docs(ContractSettings), "eoa": shared, "evm": shared}
     for section in msgspec.structs.fields(Config):
         kind, name = section.type, f"[{section.encode_name}]"
         if section.encode_name in TABLES:
             kind, name = get_args(kind)[0], f"[{name}]"
-        if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
-            continue
-        lines += [
-            f"## `{name}`",
-            "",
-            "| key | default | meaning |",
-            "|---|---|---|",
-        ]
-        meanings = field_docs(kind)
-        if section.encode_name == "contract":
-            meanings = field_docs(ContractSettings)
-        for field in msgspec.structs.fields(kind):
-            default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
-            meaning = meanings.get(field.name, "").replace("\n", " ")
-            lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")
-        lines.append("")
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            lines += settings_table(name, kind, behind.get(section.encode_name, {}))
+        if section.encode_name == "evm":
+            lines += settings_table("[[evm.accounts]]", AccountSection, shared)
+            lines += settings_table("[[evm.nodes]]", NodeSection, {})
     return "\n".join(lines)
+
+
+def settings_table(name: str, kind: type[msgspec.Struct], behind: dict[str, str]) -> list[str]:
+    lines = [f"## `{name}`", "", "| key | default | meaning |", "|---|---|---|"]
+    meanings = behind | field_docs(kind)
+    for field in msgspec.structs.fields(kind):
+        default = "" if field.default is msgspec.NODEFAULT else repr(field.default)
+        if field.default is msgspec.UNSET:
+            default = "as for all"
+        meaning = meanings.get(field.name, "").replace("\n", " ")
+        lines.append(f"| `{field.encode_name}` | `{default}` | {meaning} |")
+    return [*lines, ""]
 
 
 def field_docs(kind: type) -> dict[str, str]:
@@ -299,8 +385,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     checking = parser.parse_args().check
     stale = []
-    drawn = {"contract-lane": contract_lane, "configuration": configuration, "cli": cli, "api": api}
-    for name, draw in drawn.items():
+    documents = {
+        "contract-lane": contract_lane,
+        "eoa-lane": eoa_lane,
+        "configuration": configuration,
+        "cli": cli,
+        "api": api,
+    }
+    for name, draw in documents.items():
         path = ROOT / f"docs/{name}.md"
         text = draw().rstrip() + "\n"
         if path.exists() and path.read_text() == text:

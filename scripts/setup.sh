@@ -68,8 +68,9 @@ pip() { "$dir/bin/python" -m pip --disable-pip-version-check install -q "$@"; }
 
 case $what in
     run)
+        # The demo's EVM accounts sign; a node of their own is in the package.
         echo "installing laneway"
-        pip -e .
+        pip -e '.[evm]'
         touch "$dir/.run"
         ;;
     dev)

@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 
 from laneway.wiring import demo as demo_module
+from laneway.wiring import demo_node, demo_pay
 from laneway.wiring.demo import run_demo
-from laneway.wiring.demo_values import Direct, Kill, Plan, Snapshot, Surroundings, Verdict
+from laneway.wiring.demo_values import (
+    Direct,
+    Kill,
+    Naive,
+    Plan,
+    Snapshot,
+    Surroundings,
+    Verdict,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -18,14 +27,24 @@ class Watcher:
 
     def __init__(self) -> None:
         self.contracts: list[str] = []
+        self.accounts: list[str] = []
+        self.nodes: list[str] = []
+        self.naives: list[Naive] = []
         self.directs: list[Direct] = []
         self.snapshots: list[Snapshot] = []
         self.kills: list[Kill] = []
         self.verdict: Verdict | None = None
         self.surroundings: list[Surroundings] = []
 
-    def began(self, plan: Plan, contracts: list[str]) -> None:
+    def began(self, plan: Plan, contracts: list[str], accounts: list[str]) -> None:
         self.contracts = contracts
+        self.accounts = accounts
+
+    def node(self, name: str) -> None:
+        self.nodes.append(name)
+
+    def naive(self, naive: Naive) -> None:
+        self.naives.append(naive)
 
     def direct(self, direct: Direct) -> None:
         self.directs.append(direct)
@@ -59,7 +78,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kills_come_by_progress_and_hit_running_rounds(tmp_path: Path) -> None:
-    plan = Plan(contracts=4, executions=8, kills=3, round_ms=60, seed=1)
+    plan = Plan(contracts=4, executions=8, kills=3, round_ms=60, accounts=0, seed=1)
     watcher, verdict = show(plan)
     assert verdict.is_right(), verdict
     assert watcher.directs == [Direct(10, 1, 9)]
@@ -74,7 +93,7 @@ def test_kills_come_by_progress_and_hit_running_rounds(tmp_path: Path) -> None:
 
 
 def test_rounds_that_outlive_a_restart_are_tried_again_and_refused_once() -> None:
-    _, verdict = show(Plan(contracts=3, executions=3, kills=2, round_ms=1_500, seed=2))
+    _, verdict = show(Plan(contracts=3, executions=3, kills=2, round_ms=1_500, accounts=0, seed=2))
     assert verdict.is_right(), verdict
     assert verdict.tries_refused > 0
 
@@ -83,7 +102,7 @@ def test_a_worker_that_ends_by_itself_is_the_verdict_and_its_files_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(demo_module, "WORKER_CONFIG", "[store]\npath = {path}\nurl = {url}\n")
-    _, verdict = show(Plan(contracts=1, executions=3, kills=1, round_ms=20))
+    _, verdict = show(Plan(contracts=1, executions=3, kills=1, round_ms=20, accounts=0))
     assert not verdict.is_right()
     assert "the worker ended with code 2" in verdict.problem
     assert "unknown field `url`" in verdict.problem
@@ -93,7 +112,52 @@ def test_a_worker_that_ends_by_itself_is_the_verdict_and_its_files_stay(
 
 def test_work_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_module, "DEMO_S_MAX", 2.5)
-    _, verdict = show(Plan(contracts=1, executions=30, kills=0, round_ms=500))
+    _, verdict = show(Plan(contracts=1, executions=30, kills=0, round_ms=500, accounts=0))
     assert verdict.problem == "the work did not end within 2.5 s"
     assert not verdict.is_right()
     assert verdict.rows[0].gaps > 0
+
+
+PAYING = Plan(
+    contracts=2, executions=8, kills=3, round_ms=100, accounts=3, payments=20, block_ms=100, seed=3
+)
+
+
+@pytest.mark.parametrize("name", ["anvil", "laneway's devnet"])
+def test_accounts_pay_once_and_in_order_through_kills_and_lost_answers(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name != "anvil":
+        monkeypatch.setattr(demo_node, "anvil_program", lambda: None)
+    watcher, verdict = show(PAYING)
+    assert verdict.is_right(), verdict
+    assert watcher.accounts == ["payer1", "payer2", "payer3"]
+    assert [found.partition(" 1")[0] for found in watcher.nodes] == [name]
+    assert watcher.naives == [Naive(10, 3, 13, 3)]
+    assert len(watcher.kills) == 3
+    assert all(kill.unmined >= 1 for kill in watcher.kills)
+    for row in verdict.payments:
+        assert (row.accepted, row.once, row.twice, row.lost, row.dense) == (20, 20, 0, 0, True)
+    assert verdict.answers_lost >= 1
+    assert sum(watcher.snapshots[-1].paid.values()) >= 60
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_curve_the_contracts_are_shown_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_module, "has_curve", lambda: False)
+    watcher, verdict = show(Plan(contracts=1, executions=3, kills=1, round_ms=20))
+    assert verdict.is_right(), verdict
+    assert (watcher.accounts, watcher.nodes, verdict.payments) == ([], [""], [])
+
+
+def test_a_payment_that_is_made_past_laneway_makes_the_verdict_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The naive sender takes an account that laneway uses: the chain shows it, and so do we."""
+    monkeypatch.setattr(demo_pay, "NAIVE_PLACE", 0)
+    _, verdict = show(PAYING)
+    assert not verdict.is_right()
+    assert not verdict.payments[0].in_order
+    assert verdict.payments[0].twice == 10
+    assert [row.is_right() for row in verdict.payments[1:]] == [True, True]
+    shutil.rmtree(verdict.folder)

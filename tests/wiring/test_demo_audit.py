@@ -4,7 +4,7 @@ import pytest
 
 from laneway.devnets.contract.model import Block, genesis, make_block
 from laneway.ports import ContractCall
-from laneway.wiring.demo_audit import WatchedChain, audit
+from laneway.wiring.demo_audit import WatchedChain, audit, audit_payments
 from laneway.wiring.demo_values import Plan, Verdict
 from laneway.wiring.worker_lines import Ended
 
@@ -86,3 +86,67 @@ def test_every_kill_can_come_and_finds_work_left(kills: int, executions: int) ->
         reachable = plan.contracts * (first + (number - 1) * held)
         assert plan.landed_at_kill(number) <= reachable
         assert held >= 1
+
+
+# Payments.
+
+PAID = [("p1", 11), ("p2", 12), ("p3", 13)]
+PAID_WELL = {key: Ended(key, f"tx_{key}", "confirmed", 5, "") for key, _ in PAID}
+
+
+def test_payments_mined_once_in_order_at_dense_nonces_are_right() -> None:
+    row = audit_payments("a", [(0, 11), (1, 12), (2, 13)], PAID, 3, PAID_WELL)
+    assert row.is_right()
+    assert (row.accepted, row.once, row.nonces, row.no_ops) == (3, 3, 3, 0)
+
+
+def test_a_no_op_fills_a_nonce_and_is_no_payment() -> None:
+    row = audit_payments("a", [(0, 11), (1, 0), (2, 12), (3, 13)], PAID, 3, PAID_WELL)
+    assert row.is_right()
+    assert (row.nonces, row.no_ops) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("mined", "once", "twice", "lost", "dense"),
+    [
+        ([(0, 11), (1, 12), (2, 12), (3, 13)], 2, 1, 0, True),
+        ([(0, 11), (1, 13)], 2, 0, 1, True),
+        ([(0, 11), (1, 13), (2, 12)], 3, 0, 0, True),
+        ([(0, 11), (1, 12), (3, 13)], 3, 0, 0, False),
+        ([(0, 11), (1, 12), (2, 13), (3, 99)], 3, 0, 0, True),
+        ([], 0, 0, 3, True),
+    ],
+)
+def test_any_other_account_is_wrong(
+    mined: list[tuple[int, int]], once: int, twice: int, lost: int, dense: bool
+) -> None:
+    row = audit_payments("a", mined, PAID, 3, PAID_WELL)
+    assert not row.is_right()
+    assert (row.once, row.twice, row.lost, row.dense) == (once, twice, lost, dense)
+
+
+def test_a_payer_who_was_told_of_another_end_makes_the_row_wrong() -> None:
+    told = PAID_WELL | {"p2": Ended("p2", "tx_p2", "reverted", 5, "")}
+    row = audit_payments("a", [(0, 11), (1, 12), (2, 13)], PAID, 3, told)
+    assert row.wrong == 1
+    assert not row.is_right()
+
+
+def test_one_wrong_account_makes_the_verdict_wrong() -> None:
+    right = audit("T", chain_of("a", "b", "c"), SENT, ALL_WELL)
+    lost = audit_payments("a", [], PAID, 3, PAID_WELL)
+    verdict = Verdict(
+        rows=[right], direct=None, kills=[], resent=0, replayed=0, tries_refused=0, seconds=1.0,
+        folder="x", payments=[lost],
+    )  # fmt: skip
+    assert not verdict.is_right()
+
+
+@pytest.mark.parametrize("payments", [1, 2, 19, 100, 1_000])
+def test_payments_are_sent_as_executions_land_and_all_in_the_end(payments: int) -> None:
+    plan = Plan(payments=payments)
+    due = [plan.payments_due(landed) for landed in range(plan.total() + 1)]
+    assert due == sorted(due)
+    assert 1 <= due[0] <= payments
+    assert due[-1] == payments
+    assert plan.paid_ahead() >= 1

@@ -31,13 +31,29 @@ DEFAULT = Plan()
     show_default=True,
     help="How long a consensus round takes.",
 )
+@click.option(
+    "--accounts",
+    type=click.IntRange(0, 9),
+    default=DEFAULT.accounts,
+    show_default=True,
+    help="EVM accounts that pay beside them.",
+)
+@click.option(
+    "--payments",
+    type=click.IntRange(1, 1_000),
+    default=DEFAULT.payments,
+    show_default=True,
+    help="Of each account.",
+)
 @click.option("--keep", metavar="DIR", help="Work in this folder and leave everything there.")
 @click.option("--json", "as_json", is_flag=True, help="The verdict as one JSON object on stdout.")
 def demo(once: bool, as_json: bool, keep: str | None, **numbers: int) -> int:
     """Kill a worker again and again; nothing is lost or doubled.
 
-    Ten contracts get thirty concurrent executions each, while the process that owns the queue is
-    killed with SIGKILL on the way. Then the chain is read back.
+    Ten contracts get thirty concurrent executions each, and three EVM accounts make a hundred
+    payments each on a node whose answers are lost at times (anvil if it is found, else laneway's
+    own devnet), while the process that owns the queue is killed with SIGKILL on the way. Then both
+    chains are read back.
     """
     plan = Plan(**numbers, folder=keep)
     view = choose_view(as_json)

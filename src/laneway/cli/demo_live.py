@@ -1,4 +1,6 @@
-"""The demo on a terminal: a bar a contract, the kills below it, then the table."""
+"""The demo on a terminal: a bar a contract and an account, the kills below, then the tables."""
+
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -8,15 +10,29 @@ from rich.text import Text
 
 from laneway.cli.demo_words import (
     HEAD,
+    PAYMENTS_HEAD,
     cells,
     direct_line,
     kill_line,
+    naive_line,
+    node_line,
+    payment_cells,
     plan_line,
     progress_line,
     stay_lines,
     verdict_lines,
 )
-from laneway.wiring.demo_values import Direct, Kill, Plan, Snapshot, Surroundings, Verdict
+from laneway.wiring.demo_values import (
+    Direct,
+    Kill,
+    Naive,
+    PaymentRow,
+    Plan,
+    Row,
+    Snapshot,
+    Surroundings,
+    Verdict,
+)
 
 
 class LiveView:
@@ -30,26 +46,39 @@ class LiveView:
             console=self._console,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._payers: dict[str, TaskID] = {}
+        self._plan = Plan()
         self._status = Text("the worker starts")
         self._live = Live(console=self._console, refresh_per_second=10, transient=True)
 
-    def began(self, plan: Plan, contracts: list[str]) -> None:
+    def began(self, plan: Plan, contracts: list[str], accounts: list[str]) -> None:
+        self._plan = plan
         self._console.print(plan_line(plan), highlight=False)
         for contract in contracts:
             self._tasks[contract] = self._bars.add_task(
                 contract, total=plan.executions, state="waiting"
             )
+        for account in accounts:
+            self._payers[account] = self._bars.add_task(account, total=plan.payments, state="")
         self._live.start()
         self._draw()
 
+    def node(self, name: str) -> None:
+        self._console.print(node_line(self._plan, name), highlight=False)
+
     def direct(self, direct: Direct) -> None:
         self._console.print(direct_line(direct), highlight=False)
+
+    def naive(self, naive: Naive) -> None:
+        self._console.print(naive_line(naive), highlight=False)
 
     def moved(self, snapshot: Snapshot) -> None:
         for contract, task in self._tasks.items():
             running = snapshot.running[contract]
             state = "consensus round" if running else "waiting"
             self._bars.update(task, completed=snapshot.landed[contract], state=state)
+        for account, task in self._payers.items():
+            self._bars.update(task, completed=snapshot.paid.get(account, 0), state="payments")
         self._status = Text(progress_line(snapshot))
         self._draw()
 
@@ -58,17 +87,27 @@ class LiveView:
 
     def ended(self, verdict: Verdict) -> None:
         self.close()
-        table = Table(*HEAD, title="read back from the chain", title_justify="left")
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for row, right in zip(cells(verdict), verdict.rows, strict=True):
-            table.add_row(*row, style="" if right.is_right() else "bold red")
-        self._console.print(table)
+        self._print_table(HEAD, cells(verdict), verdict.rows)
+        if verdict.payments:
+            self._print_table(PAYMENTS_HEAD, payment_cells(verdict), verdict.payments)
         style = "green" if verdict.is_right() else "bold red"
         *lines, last = verdict_lines(verdict)
         for line in lines:
             self._console.print(line, highlight=False)
         self._console.print(Text(last, style=style))
+
+    def _print_table(
+        self,
+        head: tuple[str, ...],
+        rows: list[tuple[str, ...]],
+        judged: Sequence[Row | PaymentRow],
+    ) -> None:
+        table = Table(*head, title="read back from the chain", title_justify="left")
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for row, right in zip(rows, judged, strict=True):
+            table.add_row(*row, style="" if right.is_right() else "bold red")
+        self._console.print(table)
 
     def stays(self, surroundings: Surroundings) -> None:
         self._console.print()

@@ -9,15 +9,27 @@ from msgspec import json
 
 from laneway.cli.demo_words import (
     HEAD,
+    PAYMENTS_HEAD,
     cells,
     direct_line,
     kill_line,
+    naive_line,
+    node_line,
+    payment_cells,
     plan_line,
     progress_line,
     stay_lines,
     verdict_lines,
 )
-from laneway.wiring.demo_values import Direct, Kill, Plan, Snapshot, Surroundings, Verdict
+from laneway.wiring.demo_values import (
+    Direct,
+    Kill,
+    Naive,
+    Plan,
+    Snapshot,
+    Surroundings,
+    Verdict,
+)
 
 LINE_EVERY_S = 1.0
 
@@ -27,12 +39,25 @@ class PlainView:
         self._stream = sys.stdout if stream is None else stream
         self._begun_s = monotonic()
         self._said_s = 0.0
+        self._plan = Plan()
 
-    def began(self, plan: Plan, contracts: list[str]) -> None:  # noqa: ARG002
+    def began(
+        self,
+        plan: Plan,
+        contracts: list[str],  # noqa: ARG002
+        accounts: list[str],  # noqa: ARG002
+    ) -> None:
+        self._plan = plan
         self._say(plan_line(plan))
+
+    def node(self, name: str) -> None:
+        self._say(node_line(self._plan, name))
 
     def direct(self, direct: Direct) -> None:
         self._say(direct_line(direct))
+
+    def naive(self, naive: Naive) -> None:
+        self._say(naive_line(naive))
 
     def moved(self, snapshot: Snapshot) -> None:
         if snapshot.at_s - self._said_s >= LINE_EVERY_S:
@@ -44,8 +69,12 @@ class PlainView:
 
     def ended(self, verdict: Verdict) -> None:
         self._print("")
-        for line in table(cells(verdict)):
+        for line in table(HEAD, cells(verdict)):
             self._print(line)
+        if verdict.payments:
+            self._print("")
+            for line in table(PAYMENTS_HEAD, payment_cells(verdict)):
+                self._print(line)
         self._print("")
         for line in verdict_lines(verdict):
             self._print(line)
@@ -81,11 +110,11 @@ class JsonView(PlainView):
         click.echo(json.encode(body))
 
 
-def table(rows: list[tuple[str, ...]]) -> list[str]:
-    """The table in plain text: the name on the left, everything else on the right."""
-    widths = [max(len(row[column]) for row in (HEAD, *rows)) for column in range(len(HEAD))]
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """A table in plain text: the name on the left, everything else on the right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = []
-    for row in (HEAD, *rows):
+    for row in (head, *rows):
         first = row[0].ljust(widths[0])
         rest = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         lines.append("  ".join((first, *rest)))

@@ -63,13 +63,10 @@ and a fee that lags by one costs nothing, for an offer leaves room for six."""
 BLOCKS_ASKED = 8
 """Blocks of one question: what comes on top between two looks, and some."""
 BLOCKS_ROUNDS_MAX = 8
-"""Questions of one look: 64 blocks. Who is further behind asks for its receipts instead."""
+"""Questions of one look: 64 blocks. Who is further behind has each number proven."""
 
 BLOCKS_KEPT_MAX = 128
 """Blocks whose hashes are kept for the accounts of a chain: deeper than its reorganisations. At
 1,500 transactions each they are some 15 MB."""
 ORPHANS_KEPT_MAX = 1_024
 """Blocks that were taken back and are remembered, so that each account learns down to where."""
-
-RECEIPTS_ASKED_MAX = 4_096
-"""Receipts of one look, when there are too many blocks to read: the largest window."""

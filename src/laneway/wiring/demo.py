@@ -1,18 +1,21 @@
-"""The demo: ten contracts, thirty concurrent executions each, a worker that is killed on the way.
+"""The demo: ten contracts and three EVM accounts, and a worker that is killed on the way.
 
-The parent hosts the chain and calls; the worker owns the database. Kills are chosen by progress,
-so that each of them hits running rounds and unanswered submissions. Nothing here prints.
+The parent hosts the chains and calls; the worker owns the database. Kills are chosen by progress,
+so that each of them hits running rounds, unanswered submissions and payments on their way.
+Nothing here prints.
 """
 
 import asyncio
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from laneway.chains.contract_rest import RestHost
 from laneway.core.errors import BadRequest, LanewayError
@@ -24,6 +27,7 @@ from laneway.wiring.demo_audit import WatchedChain, audit
 from laneway.wiring.demo_values import (
     Direct,
     Kill,
+    Naive,
     Plan,
     Snapshot,
     Surroundings,
@@ -33,6 +37,10 @@ from laneway.wiring.demo_values import (
 from laneway.wiring.demo_worker import Caller
 from laneway.wiring.limits import DEMO_S_MAX
 from laneway.wiring.worker_lines import Stop, Submit
+
+if TYPE_CHECKING:
+    # The curve is an extra (`evm`); the contracts' part needs none of it.
+    from laneway.wiring.demo_pay import Payers
 
 DIRECT_COUNT = 10
 DIRECT_ROUND_MS = 1_000
@@ -111,18 +119,20 @@ class Demo:
         self._chain = WatchedChain(round_ms=plan.round_ms)
         self._caller = Caller(folder / "laneway.toml", folder / "worker.log")
         self._sent: dict[str, list[tuple[str, str]]] = {name: [] for name in self._contracts}
+        self._payers: Payers | None = None
         self._direct: Direct | None = None
+        self._naive: Naive | None = None
         self._kills: list[Kill] = []
         self._begun_s = monotonic()
         self._shown_s = 0.0
 
     async def show(self, *, once: bool) -> None:
-        self._view.began(self._plan, self._contracts)
-        async with ContractSocket(self._chain) as socket:
+        names = [f"payer{place + 1}" for place in range(self._plan.accounts)]
+        self._view.began(self._plan, self._contracts, names if has_curve() else [])
+        async with ContractSocket(self._chain) as socket, self._paying():
             (self._folder / "laneway.toml").write_text(self._worker_config(socket.url))
             try:
-                problem = await self._work(socket.url)
-                self.verdict = self._judge(problem)
+                self.verdict = await self._judge(await self._work(socket.url))
                 self._view.ended(self.verdict)
                 if not once:
                     self._view.stays(self._surroundings(socket.url))
@@ -130,11 +140,28 @@ class Demo:
             finally:
                 await self._caller.stop(Stop("now"))
 
+    @asynccontextmanager
+    async def _paying(self) -> AsyncIterator[None]:
+        """The EVM chain and the accounts on it, if any are wanted and can sign."""
+        if self._plan.accounts == 0:
+            yield
+            return
+        if not has_curve():
+            self._view.node("")
+            yield
+            return
+        from laneway.wiring.demo_pay import open_payers
+
+        async with open_payers(self._plan, self._folder) as self._payers:
+            self._view.node(self._payers.node.name)
+            yield
+
     async def _work(self, url: str) -> str:
         """Everything up to the verdict; says what went wrong, if anything did."""
         try:
             async with asyncio.timeout(DEMO_S_MAX):
                 await self._caller.spawn()
+                await self._run_naive()
                 await self._run_direct(url)
                 await self._caller.ready()
                 await self._run_queued()
@@ -148,6 +175,11 @@ class Demo:
         if self._caller.contradictions:
             return f"{len(self._caller.contradictions)} keys were answered with two intents"
         return ""
+
+    async def _run_naive(self) -> None:
+        if self._payers is not None:
+            self._naive = await self._payers.pay_naively()
+            self._view.naive(self._naive)
 
     async def _run_direct(self, url: str) -> None:
         """Ten callers at once and no queue: all read block N, one writes block N+1."""
@@ -172,7 +204,8 @@ class Demo:
     async def _run_queued(self) -> None:
         plan = self._plan
         self._send(plan.executions - plan.kills * plan.held_back())
-        while self._landed() < plan.total() or self._caller.unanswered:
+        while self._landed() < plan.total() or self._unpaid() or self._caller.unanswered:
+            self._pay()
             await self._pause()
             number = len(self._kills) + 1
             if number <= plan.kills and self._is_due(number):
@@ -187,6 +220,7 @@ class Demo:
 
     async def _kill(self, number: int) -> None:
         self._send(self._plan.held_back())
+        self._pay(ahead=self._plan.paid_ahead())
         await self._caller.flush()
         await asyncio.sleep(self._random.uniform(0, KILL_JITTER_S_MAX))
         while self._running() == 0:
@@ -202,6 +236,7 @@ class Demo:
             landed=landed,
             running=running,
             unanswered=len(self._caller.unanswered),
+            unmined=self._unmined(),
         )
         self._kills.append(kill)
         self._view.killed(kill)
@@ -210,7 +245,10 @@ class Demo:
     async def _hear_all(self) -> None:
         """Ask for every final answer; those told by a worker that died on it are asked for."""
         self._caller.ask_again()
-        while len(self._caller.ended) + len(self._caller.refused) < self._plan.total():
+        total = self._plan.total()
+        if self._payers is not None:
+            total += self._payers.sent_count()
+        while len(self._caller.ended) + len(self._caller.refused) < total:
             await self._pause()
 
     async def _pause(self) -> None:
@@ -218,6 +256,8 @@ class Demo:
         await self._caller.check()
         if self._at_s() - self._shown_s >= SHOW_S:
             self._shown_s = self._at_s()
+            if self._payers is not None:
+                await self._payers.look()
             self._view.moved(self._snapshot())
 
     def _send(self, count: int) -> None:
@@ -231,12 +271,23 @@ class Demo:
             self._sent[contract].append((key, data))
             self._caller.send(Submit(key, contract, data, EXECUTOR))
 
-    def _judge(self, problem: str) -> Verdict:
-        caller, chain = self._caller, self._chain
+    def _pay(self, *, ahead: int = 0) -> None:
+        if self._payers is not None:
+            due = self._plan.payments_due(self._landed()) + ahead
+            self._payers.send(self._caller, min(due, self._plan.payments))
+
+    async def _judge(self, problem: str) -> Verdict:
+        caller, chain, payers = self._caller, self._chain, self._payers
         rows = [
             audit(contract, chain.history(contract), self._sent[contract], caller.ended)
             for contract in self._contracts
         ]
+        payments = []
+        if payers is not None:
+            try:
+                payments = await payers.judge(caller)
+            except LanewayError as error:
+                problem = problem or str(error)
         return Verdict(
             rows=rows,
             direct=self._direct,
@@ -247,18 +298,24 @@ class Demo:
             seconds=round(self._at_s(), 3),
             folder=str(self._folder),
             problem=problem,
+            payments=payments,
+            node="" if payers is None else payers.node.name,
+            naive=self._naive,
+            answers_lost=0 if payers is None else payers.answers_lost(),
         )
 
     def _snapshot(self) -> Snapshot:
-        caller, chain = self._caller, self._chain
+        caller, chain, payers = self._caller, self._chain, self._payers
+        sent = sum(len(sent) for sent in self._sent.values())
         return Snapshot(
             at_s=self._at_s(),
             landed={name: chain.latest(name) for name in self._contracts},
             running={name: chain.running(name) for name in self._contracts},
-            sent=sum(len(sent) for sent in self._sent.values()),
+            sent=sent if payers is None else sent + payers.sent_count(),
             answered=len(caller.ids),
             kills=len(self._kills),
             worker=f"pid {caller.pid}" if caller.is_ready() else "starting again",
+            paid={} if payers is None else payers.paid,
         )
 
     def _surroundings(self, url: str) -> Surroundings:
@@ -269,12 +326,19 @@ class Demo:
             log=str(self._folder / "worker.log"),
             contract=self._contracts[0],
             pid=self._caller.pid,
+            node="" if self._payers is None else self._payers.node.url,
         )
 
     def _worker_config(self, url: str) -> str:
-        return WORKER_CONFIG.format(
-            path=toml_value(str(self._folder / "laneway.db")), url=toml_value(url)
-        )
+        path = toml_value(str(self._folder / "laneway.db"))
+        text = WORKER_CONFIG.format(path=path, url=toml_value(url))
+        return text if self._payers is None else text + self._payers.config()
+
+    def _unmined(self) -> int:
+        return 0 if self._payers is None else self._payers.unmined_count()
+
+    def _unpaid(self) -> bool:
+        return self._payers is not None and self._payers.has_more()
 
     def _landed(self) -> int:
         return sum(self._chain.latest(name) for name in self._contracts)
@@ -284,6 +348,11 @@ class Demo:
 
     def _at_s(self) -> float:
         return monotonic() - self._begun_s
+
+
+def has_curve() -> bool:
+    """Whether the extra `evm` is installed."""
+    return find_spec("coincurve") is not None and find_spec("sha3") is not None
 
 
 WORKER_CONFIG = """\

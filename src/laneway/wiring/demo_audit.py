@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from laneway.devnets.contract.model import Block, ContractChain, RoundEnded
-from laneway.wiring.demo_values import Row
+from laneway.wiring.demo_values import PaymentRow, Row
 from laneway.wiring.worker_lines import Ended
 
 
@@ -39,4 +39,31 @@ def audit(
         conflicts=sum(1 for key, _ in sent if key in ended and ended[key].status != "confirmed"),
         in_order=found == wanted,
         gaps=sum(1 for data in wanted if data not in times),
+    )
+
+
+def audit_payments(
+    account: str,
+    mined: Sequence[tuple[int, int]],
+    sent: Sequence[tuple[str, int]],
+    accepted: int,
+    ended: Mapping[str, Ended],
+) -> PaymentRow:
+    """Compare what the chain has of an account, (nonce, value) in the chain's order, with its
+    payments, (key, value) in the order of sending. No two payments have the same value."""
+    nonces = [nonce for nonce, _ in mined]
+    found = [value for _, value in mined if value]
+    wanted = [value for _, value in sent]
+    times = Counter(found)
+    return PaymentRow(
+        account=account,
+        accepted=accepted,
+        once=sum(1 for value in wanted if times[value] == 1),
+        twice=sum(1 for count in times.values() if count > 1),
+        lost=sum(1 for value in wanted if value not in times),
+        wrong=sum(1 for key, _ in sent if key in ended and ended[key].status != "confirmed"),
+        no_ops=len(mined) - len(found),
+        nonces=len(nonces),
+        dense=nonces == list(range(len(nonces))),
+        in_order=found == wanted,
     )

@@ -10,6 +10,11 @@ class Plan(Struct, frozen=True, kw_only=True):
     executions: int = 30
     kills: int = 4
     round_ms: int = 150
+    accounts: int = 3
+    payments: int = 100
+    """Of each account, sent as the executions land, so that every kill hits some of them."""
+    block_ms: int = 250
+    """Between the blocks of the EVM chain."""
     seed: int = 0
     folder: str | None = None
     """Where to work, and to leave everything; a temporary folder otherwise."""
@@ -28,6 +33,15 @@ class Plan(Struct, frozen=True, kw_only=True):
         """Kill number 1, 2 … of 4 comes when 1/6, 2/6 … of all executions have landed."""
         return max(1, self.total() * number // (self.kills + 2))
 
+    def payments_due(self, landed: int) -> int:
+        """How many payments of each account are sent when so many executions have landed."""
+        first = max(1, self.payments // 10)
+        return min(self.payments, max(first, self.payments * landed // self.total()))
+
+    def paid_ahead(self) -> int:
+        """Payments of each account that are sent early, right before each kill."""
+        return max(1, self.payments // 20)
+
 
 class Snapshot(Struct, frozen=True):
     at_s: float
@@ -38,6 +52,8 @@ class Snapshot(Struct, frozen=True):
     answered: int
     kills: int
     worker: str
+    paid: dict[str, int] = {}
+    """Payments of each account that are mined."""
 
 
 class Surroundings(Struct, frozen=True):
@@ -49,6 +65,8 @@ class Surroundings(Struct, frozen=True):
     log: str
     contract: str
     pid: int | None
+    node: str = ""
+    """Where the EVM chain answers, if there is one."""
 
 
 class Row(Struct, frozen=True):
@@ -70,6 +88,42 @@ class Row(Struct, frozen=True):
         return self.in_order and self.duplicates == self.conflicts == self.gaps == 0
 
 
+class PaymentRow(Struct, frozen=True, kw_only=True):
+    """One account, as the chain has it."""
+
+    account: str
+    accepted: int
+    """Payments whose callers were told that they are durable."""
+    once: int
+    """Of them, mined exactly once."""
+    twice: int
+    """Mined more than once."""
+    lost: int
+    """Not mined."""
+    wrong: int
+    """Payments whose caller was told of another end than a confirmation."""
+    no_ops: int
+    """Transactions of no value that fill a nonce nobody wanted."""
+    nonces: int
+    """Nonces that the account has used."""
+    dense: bool
+    """They are 0, 1, 2 … without a gap."""
+    in_order: bool
+    """The k-th payment on chain is the k-th that was sent, and there is no other."""
+
+    def is_right(self) -> bool:
+        return self.dense and self.in_order and self.twice == self.lost == self.wrong == 0
+
+
+class Naive(Struct, frozen=True):
+    """Payments by a sender that reads the count and tries again when an answer is lost."""
+
+    sent: int
+    answers_lost: int
+    mined: int
+    twice: int
+
+
 class Direct(Struct, frozen=True):
     """Concurrent executions of one contract without a queue."""
 
@@ -89,6 +143,8 @@ class Kill(Struct, frozen=True):
     """Consensus rounds that ran when the worker died."""
     unanswered: int
     """Submissions whose callers had no answer yet; they are sent again with the same keys."""
+    unmined: int = 0
+    """Payments that were sent and not mined: on their way, at whatever step."""
 
 
 class Verdict(Struct, frozen=True):
@@ -104,6 +160,12 @@ class Verdict(Struct, frozen=True):
     seconds: float
     folder: str
     problem: str = ""
+    payments: list[PaymentRow] = []
+    node: str = ""
+    """What the accounts paid on."""
+    naive: Naive | None = None
+    answers_lost: int = 0
+    """Answers of the node to laneway's sends that were cut off on the way."""
 
     @property
     def sent(self) -> int:
@@ -114,14 +176,17 @@ class Verdict(Struct, frozen=True):
         return sum(row.on_chain for row in self.rows)
 
     def is_right(self) -> bool:
-        return not self.problem and all(row.is_right() for row in self.rows)
+        executed = all(row.is_right() for row in self.rows)
+        return not self.problem and executed and all(row.is_right() for row in self.payments)
 
 
 class View(Protocol):
     """Whoever shows the demo."""
 
-    def began(self, plan: Plan, contracts: list[str]) -> None: ...
+    def began(self, plan: Plan, contracts: list[str], accounts: list[str]) -> None: ...
+    def node(self, name: str) -> None: ...
     def direct(self, direct: Direct) -> None: ...
+    def naive(self, naive: Naive) -> None: ...
     def moved(self, snapshot: Snapshot) -> None: ...
     def killed(self, kill: Kill) -> None: ...
     def ended(self, verdict: Verdict) -> None: ...

@@ -60,6 +60,7 @@ class Caller:
         """By key, in the order in which they were first sent."""
         self.ids: dict[str, str] = {}
         """What was accepted: the intent of each key."""
+        self._payments: dict[str, Send] = {}
         self.ended: dict[str, Ended] = {}
         """Final answers by key."""
         self.refused: list[Refused] = []
@@ -171,13 +172,16 @@ class Caller:
     def send(self, submit: Submit | Send) -> None:
         """Submit now, or with the next worker if there is none."""
         self.unanswered[submit.key] = submit
+        if isinstance(submit, Send):
+            self._payments[submit.key] = submit
         self._say(submit)
 
     def ask_again(self) -> None:
-        """Ask what became of accepted submissions whose end was told to nobody."""
+        """Ask what became of accepted submissions whose end was told to nobody. A payment is
+        said again: its key makes it the same one, whose end is told now or when it comes."""
         for key, intent in self.ids.items():
             if key not in self.ended:
-                self._say(Show(intent))
+                self._say(self._payments.get(key) or Show(intent))
 
     async def flush(self) -> None:
         """Wait until the worker's pipe took what was sent."""
@@ -208,8 +212,8 @@ class Caller:
             case Ready():
                 self._ready.set()
             case Taken(key=key, id=intent, replayed=replayed):
-                self.unanswered.pop(key, None)
-                self.replayed_count += replayed
+                if self.unanswered.pop(key, None) is not None:
+                    self.replayed_count += replayed
                 if self.ids.setdefault(key, intent) != intent:
                     self.contradictions.append(key)
             case Ended(key=str(key)):

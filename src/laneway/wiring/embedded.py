@@ -6,6 +6,7 @@ async with Laneway.open("laneway.db", host=host) as lw:
 """
 
 import asyncio
+import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, assert_never, get_args
@@ -134,6 +135,15 @@ class Laneway(Commands):
             retention=retention,
             pace=pace,
         )
+
+    @classmethod
+    def configured(cls, file: str | None = None) -> "Laneway":
+        """The engine that a laneway.toml and the environment describe, its EVM accounts included.
+        Enter it to start it."""
+        from laneway.wiring.config import load
+        from laneway.wiring.contract import open_laneway
+
+        return open_laneway(load(file, os.environ))
 
     async def __aenter__(self) -> Self:
         try:

@@ -71,3 +71,13 @@ SECRETS_MAX = 4
 
 DEAD_COUNTED_MAX = 1_000
 """Dead letters that a scrape counts: the question is whether there are any, and do they grow."""
+
+ANVIL_START_S_MAX = 20.0
+ANVIL_STOP_S_MAX = 5.0
+"""An anvil starts and ends within a tenth of a second; the rest is a busy machine."""
+
+DEMO_CALL_MS_MAX = 10_000
+"""One question of the demo to a node on loopback, which answers within milliseconds."""
+
+NAIVE_TRIES_MAX = 10
+"""How often the demo's naive sender tries one payment; it needs two at most."""

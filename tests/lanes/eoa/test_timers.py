@@ -128,3 +128,17 @@ def test_bytes_that_were_asked_for_twice_are_not_taken_for_those_of_another_purp
     world.tell("cancel", next(iter(world.accepted.values())))
     world.post(AttemptsMade(world.now_ms, (world.make(asked),)))
     assert list(world.lane.attempts[1]) == [1], "it is nobody's any more"
+
+
+def test_a_number_that_stands_still_reminds_nodes_of_those_above_it() -> None:
+    """A node that was started again has an empty pool: nothing above the lowest number would ever
+    be mined, for each waits its turn to stand still."""
+    world = begun(4)
+    make_all(world)
+    for slot in (1, 2, 3):
+        take(world, slot)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    again = [one for one in world.out if isinstance(one, SendAttempt) and one.slot in (2, 3)]
+    assert [(one.slot, one.number, one.again) for one in again] == [(2, 1, True), (3, 1, True)]
+    assert world.lane.tries(2)[1].doubted

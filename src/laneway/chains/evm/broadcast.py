@@ -14,7 +14,7 @@ from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind, Sent, sent
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.wire.hex import octets
-from laneway.wire.jsonrpc import NodeBusy, RpcAnswer, RpcCall, RpcError, cut
+from laneway.wire.jsonrpc import NodeBusy, RpcCall, RpcError, cut
 
 SEND = "eth_sendRawTransaction"
 FRAME_BYTES = 100
@@ -67,7 +67,11 @@ class Broadcast:
                 kind = SendKind.SILENT
                 calls = [RpcCall(SEND, (octets(raw),)) for raw in batch]
                 answers = await node.ask_prepared(calls, self._send_ms)
-                answered += [self._judge(node, answer) for answer in answers]
+                taken = sent(node.name, SendKind.TAKEN)
+                answered += [
+                    self._judge(node, answer) if isinstance(answer, RpcError) else taken
+                    for answer in answers
+                ]
                 continue
             except asyncio.CancelledError:
                 # It was given no more time; what is under way may arrive.
@@ -99,9 +103,7 @@ class Broadcast:
         unoffered = sent(node.name, SendKind.UNREACHABLE, shorten(f"not offered: {reason}"))
         answered += [unoffered] * (len(raws) - len(answered))
 
-    def _judge(self, node: Endpoint, answer: RpcAnswer) -> Sent:
-        if not isinstance(answer, RpcError):
-            return sent(node.name, SendKind.TAKEN)
+    def _judge(self, node: Endpoint, answer: RpcError) -> Sent:
         kind = node.kind(answer)
         if kind is SendKind.UNKNOWN:
             self.unknown_words[f"{answer.code} {answer.message}"[:REASON_CHARS_MAX]] += 1

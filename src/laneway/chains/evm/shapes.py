@@ -60,21 +60,25 @@ class ReceiptShape(Struct, rename="camel"):
     status: str | None = None
     effective_gas_price: str = "0x0"
 
-    def seen(self, node: str) -> ReceiptSeen | None:
+    def seen(self, node: str, blocks: dict[str, BlockRef]) -> ReceiptSeen | None:
+        """`blocks` are those of the receipts read before, by their hash as it is written."""
         if self.block_number is None or self.block_hash is None:
             # A preconfirmed receipt: it is in no block yet.
             return None
-        block = BlockRef(read_quantity(self.block_number), read_octets(self.block_hash))
+        block = blocks.get(self.block_hash)
+        if block is None:
+            block = BlockRef(read_quantity(self.block_number), read_octets(self.block_hash))
+            blocks[self.block_hash] = block
         if self.status is None:
             # Only receipts older than 2017 have none, and no lane of ours sent those.
             raise ValueError("a receipt without a status")
         return ReceiptSeen(
-            hash=read_octets(self.transaction_hash),
-            succeeded=read_quantity(self.status) == 1,
-            block=block,
-            gas_used=read_quantity(self.gas_used),
-            effective_gas_price_wei=read_quantity(self.effective_gas_price),
-            node=node,
+            read_octets(self.transaction_hash),
+            self.status == "0x1" or read_quantity(self.status) == 1,
+            block,
+            read_quantity(self.gas_used),
+            read_quantity(self.effective_gas_price),
+            node,
         )
 
 
@@ -117,10 +121,13 @@ def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
 
 def read_receipts(node: Endpoint, answers: Sequence[RpcAnswer]) -> list[ReceiptSeen | None]:
     receipts = [read(node, answer, RECEIPT) for answer in answers]
-    return [
-        None if receipt is None else translated(node, partial(receipt.seen, node.name))
-        for receipt in receipts
-    ]
+    blocks: dict[str, BlockRef] = {}
+    return translated(
+        node,
+        lambda: [
+            None if receipt is None else receipt.seen(node.name, blocks) for receipt in receipts
+        ],
+    )
 
 
 def translated(node: Endpoint, reading: Callable[[], T]) -> T:

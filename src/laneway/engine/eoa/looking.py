@@ -1,8 +1,7 @@
 """What a chain says of one account: its count, and which of its bytes are in which block."""
 
-from laneway.core.facts import AccountSeen, BlockRef, ReceiptSeen
+from laneway.core.facts import BlockRef, ReceiptSeen
 from laneway.engine.eoa.account import EvmAccount
-from laneway.engine.limits import RECEIPTS_ASKED_MAX
 from laneway.lanes.eoa.values import ChainRead, LookAtChain, ProveNonce, Receipt
 from laneway.ports import Clock
 
@@ -18,7 +17,9 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
         return None
     receipts: list[Receipt] | None
     if since.blocks is None or known is None:
-        receipts = await all_receipts(account, order, seen)
+        # Too many blocks to read, or none known yet. Receipts alone do not say whether their block
+        # is below this one; whoever used a number is proven one by one.
+        receipts = []
     else:
         ours = frozenset(order.hashes)
         mined = {
@@ -54,15 +55,6 @@ async def receipts_of(account: EvmAccount, mined: dict[bytes, BlockRef]) -> list
         if one is not None and one.block == block
     ]
     return found if len(found) == len(mined) else None
-
-
-async def all_receipts(account: EvmAccount, order: LookAtChain, seen: AccountSeen) -> list[Receipt]:
-    """For a lane that was away for too long to read block by block; a null proves nothing."""
-    hashes = order.hashes[:RECEIPTS_ASKED_MAX]
-    told = await account.view.chain.receipts(list(hashes)) if hashes else ()
-    return [
-        receipt(one) for one in told if one is not None and one.block.number <= seen.block.number
-    ]
 
 
 def receipt(seen: ReceiptSeen) -> Receipt:

@@ -34,7 +34,12 @@ from laneway.ports import Clock
 
 Permit = Callable[[], str | None]
 
-HOPELESS = (SendKind.OVERSIZED, SendKind.GAS_LIMIT)
+HOPELESS = (
+    SendKind.OVERSIZED,
+    SendKind.GAS_LIMIT,
+    SendKind.INTRINSIC_GAS,
+    SendKind.TIP_ABOVE_CAP,
+)
 """No other bytes for the same request fare better."""
 
 
@@ -180,6 +185,8 @@ def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str
 
 
 def result(order: SendAttempt, answer: Sent) -> SendResult:
+    if answer.outcome is Outcome.ACCEPTED:
+        return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
     return SendResult(
         order.slot,
         order.number,

@@ -6,8 +6,13 @@ RESETS_KEPT = 5
 SLOTS_OPEN_MAX = 8_192
 """Numbers with rows: twice the largest window, for those that are mined and not yet final."""
 
-PROOFS_MAX = 16
-"""Numbers whose user is asked for at once."""
+PROOFS_MAX = 64
+"""Numbers whose user is asked for at once: after an outage of an hour a full window is proven in
+seconds, and a node is asked no more than a batch or two."""
+
+REMINDED_MAX = 512
+"""Attempts offered again when the lowest number stands still: a few batches, once in a
+`bump_after_ms`. Those above are reminded once these have landed."""
 
 RAW_INLINE_MAX = 512
 """Signed bytes that stand in the attempt's own row: a transfer's 110, or a call with a few words.

@@ -3,7 +3,7 @@
 from laneway.lanes.eoa.claims import is_drained, is_running, retake
 from laneway.lanes.eoa.fees import bumped
 from laneway.lanes.eoa.lane import EoaLane, replace
-from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX, REMINDED_MAX
 from laneway.lanes.eoa.rows import Content, Purpose, Slot
 from laneway.lanes.eoa.tries import (
     NOTHING,
@@ -126,12 +126,32 @@ def press(lane: EoaLane, now_ms: int) -> Decision:
     """The lowest number stood still: it is made dearer, as often as one number may be."""
     slot = stalled(lane)
     assert slot is not None
+    above = remind(lane, slot)
     if len(lane.tries(slot.id)) < ATTEMPTS_MAX:
-        return bump(lane, slot, "its number stood still for too long")
+        dearer = bump(lane, slot, "its number stood still for too long")
+        return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
     last = lane.last(slot.id)
     assert last is not None
     record, effect = reoffer(lane, last, now_ms, TRIED_OUT)
-    return said([record], [effect])
+    return said((record, *above.records), (effect, *above.effects))
+
+
+def remind(lane: EoaLane, lowest: Slot) -> Decision:
+    """What nodes had taken above a number that stands still is offered to them again: a node that
+    was started again has forgotten all of it, and nothing else would bring it back."""
+    records: list[Record] = []
+    effects: list[Effect] = []
+    for nonce in range(lowest.nonce + 1, lane.head.offered_next):
+        slot = lane.slot_at(nonce)
+        last = None if slot is None or slot.seen is not None else lane.last(slot.id)
+        if last is None or not last.taken or last.asked():
+            continue  # What some node has not answered is offered again anyway.
+        record, effect = reoffer(lane, last)
+        records.append(record)
+        effects.append(effect)
+        if len(effects) == REMINDED_MAX:
+            break
+    return said(records, effects)
 
 
 def fill(lane: EoaLane, now_ms: int) -> Decision:
