@@ -92,6 +92,26 @@ def test_what_a_pool_forgot_is_offered_dearer_and_paid_once(how: str, tmp_path: 
         assert paid(node) == once([1, 2])
 
 
+def test_a_pool_that_is_lost_costs_one_dearer_attempt_and_not_one_for_each(tmp_path: Path) -> None:
+    """What stands above the lowest number is offered again with it; otherwise each would wait for
+    a standstill of its own."""
+    numbers = list(range(1, 21))
+
+    async def story(node: Anvil) -> None:
+        async with opened(tmp_path, [node.url], bump_after_ms=1_000) as engine:
+            handles = await engine.pay_all(numbers)
+            await engine.until(lambda: pool(node) == len(numbers))
+            node.say("anvil_dropAllTransactions")
+            await engine.until(lambda: pool(node) == len(numbers))
+            async with mining(node):
+                await engine.confirmed(*handles)
+            assert len(engine.heard.of(AttemptSigned)) <= len(numbers) + 2
+
+    with anvil() as node:
+        run(story(node))
+        assert paid(node) == once(numbers)
+
+
 def test_a_number_that_someone_else_used_is_seen_before_the_next_payment(tmp_path: Path) -> None:
     async def story(node: Anvil) -> None:
         async with opened(tmp_path, [node.url], rest_ms=100) as engine:

@@ -4,7 +4,6 @@ import pytest
 from tests.engine.eoa.stage import AWAY, GWEI, FakeChain, Stage, fees_of, looking, ref
 
 from laneway.core.facts import BlockRef, NonceOwner
-from laneway.engine.limits import RECEIPTS_ASKED_MAX
 from laneway.lanes.eoa.values import ChainRead, NonceProven, ProveNonce, ReadFailed
 
 OURS, OTHERS = b"ours", b"others"
@@ -103,38 +102,18 @@ def test_a_reorg_is_told_with_what_the_new_branch_holds() -> None:
     stage.run(story())
 
 
-def test_who_was_away_for_long_asks_for_its_receipts_and_a_null_proves_nothing() -> None:
+@pytest.mark.parametrize("known", [ref(0), None], ids=["far behind", "nothing known"])
+def test_who_cannot_read_every_block_is_told_the_count_alone(known: BlockRef | None) -> None:
+    """A receipt by itself does not say that its block stands below this one; whoever used a
+    number is proven one by one."""
     stage = Stage()
     chain = stage.chain
     chain.mine(OURS)
     chain.mine(count=200)
-    seen = stage.perform(looking(ref(0), OURS, b"waits"))
+    seen = stage.perform(looking(known, OURS, b"waits"))
     assert isinstance(seen, ChainRead)
-    assert [(one.hash, one.block) for one in seen.receipts] == [(OURS, 1)]
-    assert chain.asked_hashes == [[OURS, b"waits"]]
-
-
-def test_the_receipts_of_one_look_are_bounded() -> None:
-    stage = Stage()
-    many = [number.to_bytes(4, "big") for number in range(RECEIPTS_ASKED_MAX + 5)]
-    stage.perform(looking(None, *many))
-    assert [len(one) for one in stage.chain.asked_hashes] == [RECEIPTS_ASKED_MAX]
-
-
-def test_a_receipt_from_above_the_accounts_block_waits_for_the_next_look() -> None:
-    """The count and what is mined must be of one time."""
-    stage = Stage()
-
-    async def story() -> None:
-        stage.chain.mine(count=2)
-        await stage.view.since(None, ref(2))
-        stage.chain.head_account = 2
-        stage.chain.mine(OURS)
-        (seen,) = await stage.performer.perform_all(stage.lane, [looking(None, OURS)], lambda: None)
-        assert isinstance(seen, ChainRead)
-        assert (seen.block, seen.receipts) == (2, ())
-
-    stage.run(story())
+    assert (seen.latest, seen.receipts, seen.fork) == (1, (), None)
+    assert chain.asked_hashes == []
 
 
 def test_who_used_a_number_is_proven_by_a_receipt_alone() -> None:
