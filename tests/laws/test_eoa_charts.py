@@ -29,6 +29,8 @@ chain of its own. `answers::` and the like say in which file of PLACES a law sta
 | F6 GB0 | test_f6_gb0_a_promised_number_is_progress_and_the_one_behind_it_is_expected |
 | F9 | test_f9_an_account_without_funds_bumps_nothing |
 | GB1 GB2 | timers::test_the_lowest_number_alone_is_made_dearer_when_it_stands_still |
+| GB0 | test_gb0_what_was_never_offered_is_not_offered_with_the_one_that_stands_still |
+| GB0 | test_gb0_what_was_never_offered_is_not_offered_because_a_dearer_one_is_parked |
 | GB3 | timers::test_a_hole_below_our_numbers_is_filled_by_a_no_op |
 | GB3 | test_gb3_a_no_op_below_all_that_was_settled_ends_like_any_other |
 | GB4 GB5 GB6 | test_gb4_to_gb6_an_attempt_younger_than_a_minute_is_left_alone |
@@ -466,6 +468,37 @@ def test_f9_an_account_without_funds_bumps_nothing() -> None:
 
 
 # GB: a higher fee.
+
+
+def test_gb0_what_was_never_offered_is_not_offered_with_the_one_that_stands_still() -> None:
+    """Numbers are offered without a gap: bytes above one that is not made yet stay here. Once they
+    were out, that one could fall out from below them, and they would be paid at another number."""
+    world = begun(3)
+    first, _, third = makes(world)
+    world.out = []
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    world.post(AttemptsMade(world.now_ms, (world.make(third),)))
+    take(world, 1)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    make_all(world)
+    assert {one.slot for one in sends(world)} == {1}
+    no = NotMade(2, 1, final=True, reason="it is malformed")
+    world.post(AttemptsMade(world.now_ms, (no,)))
+    assert sorted(world.lane.nonces) == [0, 1]
+
+
+def test_gb0_what_was_never_offered_is_not_offered_because_a_dearer_one_is_parked() -> None:
+    world = begun(3, fee_wei_max=220)
+    first, _, third = makes(world)
+    world.post(AttemptsMade(world.now_ms, (world.make(first), world.make(third))))
+    take(world, 1)
+    world.now_ms += world.settings.bump_after_ms
+    world.tell("bump", list(world.accepted.values())[2])
+    world.out = [one for one in makes(world) if (one.slot, one.number) == (3, 2)]
+    make_all(world)
+    assert world.lane.slots[3].wait_reason == "parked_by_cap"
+    assert sends(world) == []
 
 
 def test_gb3_a_no_op_below_all_that_was_settled_ends_like_any_other() -> None:
