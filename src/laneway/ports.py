@@ -354,8 +354,11 @@ class EvmChain(Protocol):
     async def fees(self) -> FeesSeen: ...
     async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated: ...
 
-    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
-        """Offer signed bytes to every node, in this order: for each, each node's answer.
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Sent]]:
+        """Offer signed bytes to every node, or to those that are named, in this order: for each,
+        each node's answer.
 
         A node's trouble is an answer too, so this raises nothing on its account.
         """

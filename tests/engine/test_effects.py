@@ -1,6 +1,7 @@
 """Effects: bounded, checked right before each send, and always answered."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -286,3 +287,137 @@ def test_after_a_failure_nothing_more_is_begun() -> None:
     stage.time.run(main())
     assert stage.answers == []
     assert stage.running_max == 0
+
+
+# Many together: a performer that is a Batcher.
+
+
+class Batching(Stage):
+    """The same, with a performer that takes all effects of a class at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[tuple[LaneId, list[Any]]] = []
+        self.permits: list[str | None] = []
+        self.meanwhile: Callable[[], None] = lambda: None
+        """What happens while a batch waits inside of the performer."""
+        anything: Any = self
+        performers: dict[str, Any] = {"toy": Batch(self), "lone": self}
+        self.effects = Effects(anything, performers, anything, anything, self.time)
+        self.effects.moved = self._move
+
+    async def go_in(self, *orders: Perform) -> None:
+        for order in orders:
+            self.effects.add(order)
+        await self.go()
+
+
+class Batch:
+    prompt = False
+
+    def __init__(self, stage: Batching) -> None:
+        self._stage = stage
+        self.perform, self.perform_now = stage.perform, stage.perform_now
+        self.decline = stage.decline
+
+    async def perform_all(
+        self, lane: LaneId, effects: Sequence[Any], permit: Callable[[], str | None]
+    ) -> list[Any]:
+        stage = self._stage
+        stage.batches.append((lane, list(effects)))
+        await asyncio.sleep(stage.lasts_s)
+        if stage.error is not None:
+            raise stage.error
+        stage.meanwhile()
+        stage.permits.append(permit())
+        return [("did", effect) for effect in effects]
+
+
+OTHER = LaneId("toy:B")
+
+
+def test_effects_of_one_lane_and_class_that_wait_in_a_row_are_one_batch() -> None:
+    stage = Batching()
+    orders = [Perform(LANE, effect, 1) for effect in (1, "a", 2, "b")]
+    stage.time.run(stage.go_in(*orders))
+    assert stage.batches == [(LANE, [1, 2]), (LANE, ["a", "b"])]
+    assert sorted(event[1] for _, event in stage.answers if isinstance(event[1], int)) == [1, 2]
+    assert len(stage.answers) == 4
+
+
+def test_another_lane_or_another_lease_begins_another_batch() -> None:
+    stage = Batching()
+    orders = [Perform(LANE, 1, 1), Perform(OTHER, 2, 1), Perform(LANE, 3, 1), Perform(LANE, 4, 2)]
+    stage.time.run(stage.go_in(*orders))
+    assert stage.batches == [(LANE, [1]), (OTHER, [2]), (LANE, [3])]
+    assert (LANE, ("declined", 4, "not sent: the lane was given up before its turn came")) in (
+        stage.answers
+    )
+
+
+def test_kinds_without_batches_are_carried_out_one_by_one_beside_them() -> None:
+    stage = Batching()
+    lone = LaneId("lone:C")
+    stage.time.run(stage.go_in(Perform(lone, 1, 1), Perform(lone, 2, 1), Perform(LANE, 3, 1)))
+    assert stage.batches == [(LANE, [3])]
+    assert stage.running_max == 2
+    assert len(stage.answers) == 3
+
+
+@pytest.mark.parametrize("why", ["lease", "given up", "stopping"])
+def test_a_batch_that_must_not_be_begun_is_declined_effect_by_effect(why: str) -> None:
+    stage = Batching()
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, 1, 1))
+        stage.effects.add(Perform(LANE, 2, 1))
+        stage.effects.begin()
+        if why == "lease":
+            stage.alive = False
+        elif why == "given up":
+            stage.fence = 2
+        else:
+            stage.effects.close()
+        await stage.go()
+
+    stage.time.run(main())
+    assert stage.batches == []
+    assert [event[:2] for _, event in stage.answers] == [("declined", 1), ("declined", 2)]
+
+
+def test_a_permit_says_what_holds_when_it_is_asked() -> None:
+    stage = Batching()
+    stage.time.run(stage.go_in(Perform(LANE, 1, 1)))
+    assert stage.permits == [None]
+    stage = Batching()
+
+    def over() -> None:
+        stage.alive = False
+
+    stage.meanwhile = over
+    stage.time.run(stage.go_in(Perform(LANE, 1, 1)))
+    assert stage.permits == ["not sent: the lease may be over"]
+
+
+def test_a_batcher_that_raises_stops_its_lane() -> None:
+    stage = Batching()
+    stage.error = KeyError("x")
+    stage.time.run(stage.go_in(Perform(LANE, 1, 1), Perform(LANE, 2, 1)))
+    assert stage.bugs == [stage.error]
+    assert stage.answers == []
+
+
+def test_closing_cancels_a_batch_that_is_under_way() -> None:
+    stage = Batching()
+    stage.lasts_s = 1e9
+
+    async def main() -> None:
+        stage.effects.add(Perform(LANE, 1, 1))
+        stage.effects.begin()
+        await asyncio.sleep(1)
+        stage.effects.close()
+        await stage.go()
+
+    stage.time.run(main())
+    assert stage.batches == [(LANE, [1])]
+    assert stage.answers == [], "nobody knows what became of it; the next start asks"

@@ -11,6 +11,7 @@ from tests.engine.toy import (
     Desk,
     Do,
     Ended,
+    Finished,
     Ignored,
     ModeChanged,
     kinds,
@@ -879,3 +880,70 @@ def test_memory_and_store_hold_the_same_after_every_commit() -> None:
         memory = desk.reactor.lane(A)
         assert {row.key for row in kept.open} == set(memory.open)
         assert kept.head.cursors == memory.state.cursors
+
+
+# Effects that are answered in the turn that ordered them.
+
+
+def finish_all(_: LaneId, effects: list[Any], now_ms: int) -> tuple[Any, list[Any]]:
+    assert now_ms == 1_000
+    (effect,) = effects
+    return Finished(effect.intent), []
+
+
+def test_an_effect_that_is_answered_in_the_turn_shares_its_commit() -> None:
+    desk = Desk(prompt=finish_all)
+    intent = desk.submit()
+    commit = desk.until(Commit)
+    desk.reactor.committed(commit.lease, desk.commit(commit))
+    (told,) = [order for order in desk.orders() if isinstance(order, Told)]
+    assert told.records == [Begun(intent, 1, 0), Ended(intent)]
+    assert performed(desk.done) == []
+    assert desk.status(intent) == "confirmed"
+
+
+def test_a_lane_whose_effects_are_all_answered_at_once_goes_on_with_its_backlog() -> None:
+    desk = Desk(prompt=finish_all)
+    intents = [desk.submit() for _ in range(30)]
+    desk.settle()
+    assert [desk.status(intent) for intent in intents] == ["confirmed"] * 30
+
+
+def test_what_a_prompt_leaves_is_performed_behind_the_commit() -> None:
+    def second_waits(_: LaneId, effects: list[Any], _ms: int) -> tuple[Any, list[Any]]:
+        return Finished(effects[0].intent), effects[1:]
+
+    desk = Desk(window=2, prompt=second_waits)
+    first, second = desk.submit(), desk.submit()
+    orders = desk.settle()
+    assert performed(orders) == [second]
+    assert desk.status(first) == "confirmed"
+
+
+def test_a_prompt_that_answers_nothing_changes_nothing() -> None:
+    asked: list[list[Any]] = []
+
+    def nothing(_: LaneId, effects: list[Any], _ms: int) -> tuple[Any, list[Any]]:
+        asked.append(effects)
+        return None, []
+
+    desk = Desk(prompt=nothing)
+    intent = desk.submit()
+    assert performed(desk.settle()) == [intent]
+    desk.reactor.answered(A, Ignored())
+    desk.settle()
+    assert len(asked) == 1, "a turn without effects asks nobody"
+
+
+def test_a_prompt_that_raises_stops_its_lane_and_no_other() -> None:
+    def broken(lane: LaneId, effects: list[Any], _: int) -> tuple[Any, list[Any]]:
+        if lane == A:
+            raise RuntimeError("an invariant is broken")
+        return None, effects
+
+    desk = Desk(prompt=broken)
+    desk.submit()
+    other = desk.submit(B)
+    orders = desk.settle()
+    assert [order.lane for order in orders if isinstance(order, Stopped)] == [A]
+    assert performed(orders) == [other]

@@ -619,3 +619,44 @@ def test_an_idle_engine_has_one_task_and_one_timer_for_any_number_of_lanes() -> 
         assert house.time.loop.turns - turns < 50 * 8
 
     House().run(body)
+
+
+# What a performer hears without having asked.
+
+
+class Following(ContractPerformer):
+    def __init__(self, host: Host, time: VirtualTime) -> None:
+        super().__init__(host, time)
+        self.post: Callable[[LaneId, Any], None] | None = None
+        self.ended = False
+
+    async def follow(self, post: Callable[[LaneId, Any], None]) -> None:
+        self.post = post
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended = True
+
+
+def test_a_performer_that_follows_the_world_posts_to_lanes_and_is_ended_with_the_engine() -> None:
+    house = House()
+
+    async def main() -> None:
+        store = GroupStore(house.book, house.time, thread="never")
+        reactor = Reactor({"contract": contract_kind(house.settings)}, house.owner)
+        performer = Following(house.host, house.time)
+        house.engine = Engine(store, reactor, {"contract": performer}, house.time, (house.ear,))
+        await house.engine.start()
+        await asyncio.sleep(0)
+        assert performer.post is not None
+        performer.post(LANE, "for a lane that nobody holds")
+        intent = await house.submit("d")
+        await house.engine.result(intent)
+        performer.post(LANE, HeightRead(house.time.now_ms(), 1, 1))
+        await asyncio.sleep(1)
+        assert house.engine.failure is None
+        await house.engine.stop()
+        await asyncio.sleep(0)
+        assert performer.ended
+
+    house.time.run(main())

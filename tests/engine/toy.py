@@ -28,6 +28,7 @@ from laneway.engine.orders import (
     Open,
     Order,
     Perform,
+    Prompt,
     ReadBacklog,
     ReadMailbox,
     Release,
@@ -217,9 +218,12 @@ B = LaneId("toy:B")
 class Desk:
     """A reactor and its store, with the test in between."""
 
-    def __init__(self, window: int = 1, windows: Windows | None = None) -> None:
+    def __init__(
+        self, window: int = 1, windows: Windows | None = None, prompt: Prompt | None = None
+    ) -> None:
         self.book = MemoryBook()
-        self.reactor = Reactor({"toy": toy_kind(window)}, Owner("me"), windows)
+        prompts = {} if prompt is None else {"toy": prompt}
+        self.reactor = Reactor({"toy": toy_kind(window)}, Owner("me"), windows, prompts=prompts)
         self.now_ms = 1_000
         self.born = 0
         self.done: list[Order] = []

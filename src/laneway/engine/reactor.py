@@ -381,7 +381,7 @@ class Reactor:
         if not self._holding and run.hearing == 0 and not run.leaving:
             self._pull(run, draft, now_ms)
         if draft.effects and kind.name in self._prompts:
-            draft.answer(kind, lane, self._prompts[kind.name], now_ms)
+            run.again = draft.answer(kind, lane, self._prompts[kind.name], now_ms)
         run.deadline_ms = kind.deadline(lane)
         if draft.records or draft.answered:
             write = draft.write(kind, lane, run.deadline_ms, now_ms)

@@ -32,13 +32,18 @@ class Draft:
         if decision.effects:
             self.effects += decision.effects
 
-    def answer(self, kind: LaneKind, lane: Any, prompt: Prompt, now_ms: int) -> None:
+    def answer(self, kind: LaneKind, lane: Any, prompt: Prompt, now_ms: int) -> bool:
         """What changes nothing anywhere need not wait for the commit of the turn that ordered it:
-        its answer is part of that commit."""
+        its answer is part of that commit.
+
+        True if that made room for more, or left some: no event will come that wakes the lane.
+        """
         event, rest = prompt(lane.id, self.effects, now_ms)
-        if event is not None:
-            self.effects = rest
-            self.apply(kind, lane, event)
+        if event is None:
+            return False
+        self.effects = rest
+        self.apply(kind, lane, event)
+        return kind.wants(lane) > 0
 
     def write(self, kind: LaneKind, lane: Any, wake_ms: int | None, now_ms: int) -> Write:
         if wake_ms is None and kind.passed is not None and kind.resume(lane):

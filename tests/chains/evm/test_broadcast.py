@@ -41,6 +41,17 @@ def test_everyone_is_offered_everything_in_order() -> None:
     run(story)
 
 
+def test_only_those_that_are_named_are_offered_it() -> None:
+    async def story() -> None:
+        async with served([Node(), Node(), Node()]) as (chain, stubs):
+            answers = await chain.send([b"\x01"], ["c", "a"])
+            assert [sent.node for sent in answers[0]] == ["a", "c"]
+            offered = [sum(method == SEND for method, _ in stub.heard) for stub in stubs]
+            assert offered == [1, 0, 1]
+
+    run(story)
+
+
 @pytest.mark.parametrize(
     ("said", "kind"),
     [

@@ -75,8 +75,11 @@ class RpcChain:
     async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated:
         return await self._nodes.read(lambda node: read_estimate(node, call))
 
-    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
-        return await self._broadcast.send(self._nodes.all, raws)
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Sent]]:
+        nodes = [node for node in self._nodes.all if not only or node.name in only]
+        return await self._broadcast.send(nodes, raws)
 
     async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
         return await self._nodes.read(lambda node: read_blocks(node, known, limit))

@@ -80,7 +80,10 @@ def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms) -> 
     if kind != 3:
         return offer
     assert request.blobs is not None
-    asked = value(request.blobs.fee_wei_max) or 2 * terms.blob_fee_wei
+    blob_ceiling = value(request.blobs.fee_wei_max)
+    if blob_ceiling and floor.blob > blob_ceiling:
+        raise Parked
+    asked = blob_ceiling or 2 * terms.blob_fee_wei
     return Fee(offer.cap, offer.tip, max(asked, floor.blob, 1))
 
 

@@ -125,7 +125,9 @@ class EoaPerformer:
             if reason is not None:
                 results = [one for order in orders for one in unsent(order, reason)]
                 return BroadcastReturned(self._clock.now_ms(), tuple(results))
-            answers = await account.view.chain.send([order.raw for order in orders])
+            chain = account.view.chain
+            only = unanswered(orders, chain.nodes)
+            answers = await chain.send([order.raw for order in orders], only)
         results = [
             result(order, answer)
             for order, said in zip(orders, answers, strict=True)
@@ -168,6 +170,18 @@ class EoaPerformer:
             for lane in list(self._busy):
                 if self._accounts[lane].view is view:
                     post(lane, HeadSeen(now_ms))
+
+
+def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str, ...]:
+    """The nodes that some of these bytes still wait for; none named: all.
+
+    Where one of them is no node of this chain any more, others have come instead and never heard
+    of the bytes.
+    """
+    wanted = {node for order in orders for node in order.nodes}
+    if not wanted.issubset(nodes):
+        return ()
+    return tuple(node for node in nodes if node in wanted)
 
 
 def result(order: SendAttempt, answer: Sent) -> SendResult:

@@ -52,7 +52,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             records += not_made(lane, slot, one, now_ms)
         elif over_cap(lane, slot, one):
             records.append(MakingDelayed(slot.id, now_ms + lane.settings.poll_ms, PARKED))
-            last = lane.last(slot.id)
+            last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
             if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
                 # Pools may have forgotten what is out, and nothing dearer may take its place.
                 record, effect = reoffer(lane, last, now_ms)

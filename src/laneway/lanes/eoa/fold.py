@@ -151,12 +151,15 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         touched += take_number(lane, lowest)  # Someone else used it.
     if head.nonce_next is None:
         head.nonce_next = head.offered_next = record.latest
+    # Others may have used numbers beyond ours; those are nobody's to give out.
+    head.nonce_next = max(head.nonce_next, record.latest)
     if not lane.slots:
         # Nothing is out, so the chain's word is all there is: others may have used the account
         # meanwhile, or a reorg may have taken back what they did.
         head.low = head.nonce_next = head.offered_next = record.latest
     health = replace(head.health, balance=record.balance, balance_ms=record.at_ms)
-    if record.latest > head.latest or health.moved_ms == 0:
+    promised = max(record.latest, record.preconfirmed)
+    if promised > max(head.latest, head.preconfirmed) or health.moved_ms == 0:
         health = replace(health, moved_ms=record.at_ms)
     head.health = health
     head.latest, head.preconfirmed = record.latest, record.preconfirmed
@@ -184,6 +187,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     else:
         assert slot.intent is None  # A hole that someone else's transaction left.
         assert slot.nonce < head.nonce_next
+        head.low = min(head.low, slot.nonce)
     if not lane.returned:
         head.retake_ms = None
     touched.append(put_slot(lane, slot))

@@ -74,7 +74,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     effects += [ProveNonce(slot.nonce, event.block) for slot in proofs]
     if head.nonce_next is not None:
         # Whoever else used numbers below them, those above are held back no longer.
-        moved = offer(lane, [], {}, min(event.latest, head.nonce_next))
+        moved = offer(lane, [], {}, event.latest)
         records += moved.records
         effects += moved.effects
     is_over = len(lane.slots) == len(settled) and not lane.returned and not head.broke

@@ -42,8 +42,9 @@ def resend_ms(lane: EoaLane) -> int | None:
 
 
 def stalled(lane: EoaLane) -> Slot | None:
-    """The lowest number that is not mined, if its bytes are out: only it is worth a higher fee."""
-    slot = lane.slot_at(lane.head.latest)
+    """The lowest number that is neither mined nor promised by a flashblock, if its bytes are out:
+    only it is worth a higher fee."""
+    slot = lane.slot_at(max(lane.head.latest, lane.head.preconfirmed))
     if slot is None or slot.making or slot.seen is not None or not lane.tries(slot.id):
         return None
     return None if lane.head.broke or lane.head.mode == "paused" else slot

@@ -152,8 +152,11 @@ class LoopChain:
 
     # Sending.
 
-    async def send(self, raws: Sequence[bytes]) -> Sequence[Sequence[Sent]]:
-        answers = await asyncio.gather(*(self._send(node, raws) for node in range(len(NODES))))
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Sent]]:
+        asked = [place for place, name in enumerate(NODES) if not only or name in only]
+        answers = await asyncio.gather(*(self._send(node, raws) for node in asked))
         return [[told[place] for told in answers] for place in range(len(raws))]
 
     async def _send(self, node: int, raws: Sequence[bytes]) -> list[Sent]:

@@ -1,0 +1,187 @@
+"""What an attempt offers, and what it is; a caller's ceilings are never broken."""
+
+from typing import Any
+
+import pytest
+from tests.engine.eoa.stage import BLOBS, CHAIN_ID, GWEI, SECRET, TO, order, replace
+
+from laneway.core.units import amount
+from laneway.engine.eoa.drafts import (
+    BLOB_GAS,
+    Parked,
+    Terms,
+    compose,
+    cost_of,
+    decode_request,
+    encode_request,
+    fee_of,
+    request_of,
+    type_of,
+)
+from laneway.evm.envelope import decode, draft, encode_network, seal, sender
+from laneway.evm.keccak import keccak
+from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.transaction import SetCodeTransaction, signed
+from laneway.lanes.eoa.fees import Fee, fresh
+from laneway.lanes.eoa.rows import Purpose
+from laneway.ports import EvmAuthorization, EvmRequest
+
+KEY = HeldKey(SECRET)
+MODERN = Terms(True, 3)
+OLD = Terms(False, 0)
+AUTHORIZATION = EvmAuthorization(CHAIN_ID, TO, 9, 1, amount(5), amount(6))
+ACCESSES = ((TO, (bytes(32),)),)
+REQUEST = EvmRequest(to=TO, value_wei=amount(5), input=b"in", gas=50_000)
+
+
+def fee(request: EvmRequest, kind: int = 2, terms: Terms = MODERN, **words: Any) -> Fee:
+    return fee_of(request, order(request, **words), kind, terms)
+
+
+@pytest.mark.parametrize(
+    ("more", "terms", "kind"),
+    [
+        ({}, MODERN, 2),
+        ({}, OLD, 0),
+        ({"type": 0}, MODERN, 0),
+        ({"type": 1}, MODERN, 1),
+        ({"blobs": BLOBS}, MODERN, 3),
+        ({"authorizations": (AUTHORIZATION,)}, MODERN, 4),
+        ({"authorizations": (AUTHORIZATION,)}, OLD, 4),
+    ],
+)
+def test_a_type_follows_from_what_is_asked_and_what_the_chain_knows(
+    more: dict[str, Any], terms: Terms, kind: int
+) -> None:
+    assert type_of(EvmRequest(to=TO, **more), terms) == kind
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_each_type_is_composed_and_says_again_what_was_asked(kind: int) -> None:
+    request = EvmRequest(
+        to=TO,
+        value_wei=amount(5),
+        input=b"in",
+        gas=50_000,
+        access_list=ACCESSES if kind else (),
+        authorizations=(AUTHORIZATION,) if kind == 4 else (),
+        blobs=BLOBS if kind == 3 else None,
+    )
+    offered = Fee(21 * GWEI, GWEI, 6 if kind == 3 else 0)
+    made = compose(request, kind, 4, offered, 50_000, CHAIN_ID)
+    drafted = draft(made)
+    signature = KEY.sign(keccak(drafted.payload))
+    read = decode(seal(drafted, signature).raw)
+    assert (
+        read.type,
+        read.nonce,
+        read.to,
+        read.value_wei,
+        read.data,
+        read.gas_limit,
+        read.chain_id,
+    ) == ((kind, 4, TO, 5, b"in", 50_000, CHAIN_ID))
+    assert sender(read) == KEY.address
+    if isinstance(read, SetCodeTransaction):
+        assert read.authorizations[0].nonce == 9
+    if kind == 3:
+        with_blobs = decode(encode_network(signed(made, signature)))
+        assert with_blobs.sidecar.blobs == BLOBS.blobs  # type: ignore[union-attr]
+
+
+def test_a_plain_one_without_accesses_is_the_short_way_to_the_same() -> None:
+    plain = compose(REQUEST, 2, 4, Fee(9, 1), 50_000, CHAIN_ID)
+    assert (plain.type, plain.access_list) == (2, ())  # type: ignore[union-attr]
+
+
+def test_a_payload_comes_back_as_it_was() -> None:
+    request = EvmRequest(
+        to=None, blobs=BLOBS, authorizations=(AUTHORIZATION,), access_list=ACCESSES
+    )
+    assert decode_request(encode_request(request)) == request
+
+
+def test_what_fills_a_number_is_nothing_sent_to_oneself() -> None:
+    for purpose in (Purpose.NOOP, Purpose.CANCEL):
+        assert request_of(order(purpose=purpose), b"me") == EvmRequest(to=b"me")
+    assert request_of(order(REQUEST), b"me") == REQUEST
+
+
+def test_a_first_offer_is_the_market_and_a_bump_its_floor() -> None:
+    assert fee(REQUEST) == Fee(21 * GWEI, GWEI)
+    assert fee(REQUEST, floor=Fee(30 * GWEI, 2 * GWEI)) == Fee(30 * GWEI, 2 * GWEI)
+    own = EvmRequest(to=TO, tip_wei=5 * GWEI)
+    assert fee(own) == Fee(25 * GWEI, 5 * GWEI)
+    assert fee(own, floor=Fee(30 * GWEI, 6 * GWEI)) == Fee(30 * GWEI, 6 * GWEI)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "offered"),
+    [
+        (22 * GWEI, Fee(21 * GWEI, GWEI)),
+        (15 * GWEI, Fee(15 * GWEI, GWEI)),
+        (10 * GWEI, Fee(10 * GWEI, GWEI)),
+        (10 * GWEI - 1, None),
+    ],
+)
+def test_a_callers_ceiling_is_offered_down_to_the_base_fee_and_parked_below(
+    ceiling: int, offered: Fee | None
+) -> None:
+    request = EvmRequest(to=TO, fee_wei_max=ceiling)
+    if offered is None:
+        with pytest.raises(Parked):
+            fee(request)
+    else:
+        assert fee(request) == offered
+
+
+def test_a_tip_is_never_above_its_ceiling() -> None:
+    request = EvmRequest(to=TO, fee_wei_max=12 * GWEI, tip_wei=50 * GWEI)
+    assert fee(request) == Fee(12 * GWEI, 12 * GWEI)
+
+
+def test_a_bump_above_the_callers_ceiling_is_parked_and_not_made_too_cheap_to_replace() -> None:
+    request = EvmRequest(to=TO, fee_wei_max=25 * GWEI)
+    assert fee(request, floor=Fee(25 * GWEI, GWEI)).cap == 25 * GWEI
+    with pytest.raises(Parked):
+        fee(request, floor=Fee(25 * GWEI + 1, GWEI))
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_legacy_price_is_paid_whole_and_leaves_room_for_one_block(kind: int) -> None:
+    assert fee(REQUEST, kind) == Fee(12_250_000_000, 12_250_000_000)
+    assert fee(REQUEST, kind, floor=Fee(30 * GWEI, 2 * GWEI)) == Fee(30 * GWEI, 30 * GWEI)
+    capped = EvmRequest(to=TO, fee_wei_max=11 * GWEI)
+    assert fee(capped, kind) == Fee(11 * GWEI, 11 * GWEI)
+
+
+def test_a_chain_without_a_base_fee_is_paid_the_price_it_names() -> None:
+    assert fee(REQUEST, 0, OLD, market=fresh(0, 7 * GWEI)) == Fee(7 * GWEI, 7 * GWEI)
+
+
+def blobs(**more: Any) -> EvmRequest:
+    return EvmRequest(to=TO, blobs=replace(BLOBS, **more))
+
+
+def test_blobs_offer_twice_what_is_asked_or_what_the_caller_says() -> None:
+    assert fee(blobs(), 3).blob == 6
+    assert fee(blobs(fee_wei_max=amount(50)), 3).blob == 50
+    assert fee(blobs(), 3, Terms(True, 0)).blob == 1
+    assert fee(blobs(), 3, floor=Fee(1, 1, 40)).blob == 40, "a bump doubles it"
+
+
+def test_a_callers_ceiling_for_blobs_is_kept_by_a_bump_too() -> None:
+    request = blobs(fee_wei_max=amount(50))
+    assert fee(request, 3, floor=Fee(1, 1, 50)).blob == 50
+    with pytest.raises(Parked):
+        fee(request, 3, floor=Fee(1, 1, 51))
+
+
+def test_the_most_that_gas_can_cost_is_bounded_by_the_caller() -> None:
+    offered = Fee(10, 1, 2)
+    assert cost_of(REQUEST, offered, 21_000) == 210_000
+    assert cost_of(blobs(), offered, 21_000) == 210_000 + 2 * BLOB_GAS
+    enough = EvmRequest(to=TO, cost_wei_max=amount(210_000))
+    assert cost_of(enough, offered, 21_000) == 210_000
+    with pytest.raises(Parked):
+        cost_of(EvmRequest(to=TO, cost_wei_max=amount(209_999)), offered, 21_000)
