@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HOME = ROOT / "src/laneway"
 OVERALL_PERCENT_MIN = 90
+BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p pytest_timeout"}
+"""Plugins take two seconds to load, and dozens of processes are started here."""
 PURE_DEVNETS = ("*/model", "evm/block", "evm/pool", "evm/rules", "evm/words")
 """A chain model, and what it is made of."""
 
@@ -41,6 +43,7 @@ def measure(tests: list[str], include: str, *, data: Path) -> dict[str, dict[str
         **os.environ,
         "COVERAGE_FILE": str(data / ".coverage"),
         "COVERAGE_CORE": "ctrace",
+        **BARE_PYTEST,
     }
     command = [sys.executable, "-m", "coverage", "run", "--branch", "--parallel-mode"]
     command += [f"--include={include}", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]

@@ -57,6 +57,9 @@ def try_one(mutation: Mutation) -> tuple[Mutation, str, float]:
         target.write_text(text.replace(mutation.before, mutation.after))
         environment = {
             **os.environ,
+            # Plugins take two seconds to load, and there are more than a hundred of these.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "-p pytest_timeout",
             "PYTHONPATH": str(sources),
             "PYTHONDONTWRITEBYTECODE": "1",
             "LANEWAY_MUTANT": mutation.name,

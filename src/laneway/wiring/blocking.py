@@ -81,6 +81,12 @@ class LanewaySync:
             lambda: Laneway.open(path, host, settings, listeners, retention=retention, pace=pace)
         )
 
+    @classmethod
+    def configured(cls, file: str | None = None) -> Self:
+        """The engine that a laneway.toml and the environment describe, its EVM accounts included.
+        Enter it to start it."""
+        return cls(lambda: Laneway.configured(file))
+
     def __enter__(self) -> Self:
         self._thread.start()
         try:

@@ -40,3 +40,9 @@ def test_both_fields_must_rise() -> None:
     assert is_replaced_by(last, least)
     assert not is_replaced_by(last, Fee(least.cap - 1, least.tip))
     assert not is_replaced_by(last, Fee(least.cap, least.tip - 1))
+
+
+def test_what_carries_blobs_is_replaced_by_twice_as_much_of_everything() -> None:
+    assert replacing(Fee(10, 0, 3)) == Fee(20, 1, 6)
+    assert bumped(Fee(10, 2, 3), Fee(1, 1, 50)) == Fee(20, 4, 60)
+    assert not is_replaced_by(Fee(10, 2, 3), Fee(20, 4, 5))

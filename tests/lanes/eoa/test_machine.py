@@ -4,13 +4,21 @@ import pytest
 from tests.lanes.eoa.stage import begun, chain, make_all, run
 from tests.lanes.eoa.test_laws import check
 
-from laneway.lanes.eoa.machine import resume
-from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, ProveNonce, ReadFailed, SendAttempt
+from laneway.core.ids import LaneId
+from laneway.lanes.eoa.machine import eoa_kind, resume
+from laneway.lanes.eoa.values import (
+    HeadSeen,
+    LookAtChain,
+    MakeAttempt,
+    ProveNonce,
+    ReadFailed,
+    SendAttempt,
+)
 
 
 @pytest.mark.slow
 def test_the_promises_are_kept() -> None:
-    for seed in range(40):
+    for seed in range(15):
         check(run(seed, steps=300))
 
 
@@ -53,3 +61,21 @@ def test_records_come_back_from_the_feed_as_they_were_told() -> None:
     records = decide(world.lane, AttemptsMade(1, (world.make(effect),))).records
     assert world.kind.decode(world.kind.encode(records)) == records
     assert world.kind.cursors(world.lane) == (1, 0, 0, 0)
+
+
+def test_a_new_block_is_looked_into_at_once() -> None:
+    world = begun(1)
+    make_all(world)
+    world.out = []
+    world.now_ms += world.settings.look_ms_min
+    world.post(HeadSeen(world.now_ms))
+    assert [type(effect) for effect in world.out] == [LookAtChain]
+
+
+def test_an_account_without_settings_is_not_served() -> None:
+    lane = begun(0).lane
+    kind = eoa_kind({lane.id: lane.settings})
+    assert kind.serves(lane.id)
+    assert not kind.serves(LaneId("evm:1:0x00"))
+    assert kind.empty(lane.id).settings is lane.settings
+    assert eoa_kind(lane.settings).serves(LaneId("evm:1:0x00"))

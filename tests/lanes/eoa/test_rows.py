@@ -18,6 +18,11 @@ def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
     assert attempt.key() == "3/2"
 
 
+def test_whoever_did_not_answer_is_asked_again() -> None:
+    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    assert (attempt.asked(), attempt.is_denied()) == (("a", "b"), False)
+
+
 def test_a_node_that_refused_for_good_is_not_asked_again() -> None:
     """And yet its number is not free: an earlier offer may have been taken."""
     attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a",))

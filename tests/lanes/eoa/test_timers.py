@@ -5,12 +5,14 @@ from tests.lanes.eoa.stage import NODES, begun, chain, later, make_all, run, tak
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
-from laneway.lanes.eoa.limits import ATTEMPTS_MAX
-from laneway.lanes.eoa.timers import bump_ms, deadline, gap_ms
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX, REMINDED_MAX
+from laneway.lanes.eoa.timers import bump_ms, deadline, gap_ms, judge_head, remind
+from laneway.lanes.eoa.tries import NOTHING, look, said
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
     LookAtChain,
+    LookBegun,
     MakeAttempt,
     ModeChanged,
     NotMade,
@@ -22,7 +24,7 @@ from laneway.lanes.eoa.values import (
 
 @pytest.mark.slow
 def test_the_promises_are_kept_whenever_time_passes() -> None:
-    for seed in range(40):
+    for seed in range(15):
         check(run(seed, steps=300))
 
 
@@ -142,3 +144,25 @@ def test_a_number_that_stands_still_reminds_nodes_of_those_above_it() -> None:
     again = [one for one in world.out if isinstance(one, SendAttempt) and one.slot in (2, 3)]
     assert [(one.slot, one.number, one.again) for one in again] == [(2, 1, True), (3, 1, True)]
     assert world.lane.tries(2)[1].doubted
+
+
+def test_a_new_block_is_not_looked_into_twice_or_too_soon_or_for_nothing() -> None:
+    world = begun(1)
+    lane, read_ms = world.lane, world.lane.head.read_ms
+    soon_ms = read_ms + world.settings.look_ms_min
+    assert judge_head(lane, soon_ms - 1) == NOTHING
+    assert judge_head(lane, soon_ms) == said([LookBegun()], [look(lane)])
+    lane.head.looking = True
+    assert judge_head(lane, soon_ms) == NOTHING
+    assert judge_head(begun(0).lane, soon_ms) == NOTHING
+
+
+def test_a_reminder_has_its_bound() -> None:
+    world = begun(REMINDED_MAX + 5, inflight=REMINDED_MAX + 5)
+    while world.kind.wants(world.lane):
+        world.pull()
+    make_all(world)
+    for slot in list(world.lane.slots):
+        take(world, slot)
+    decision = remind(world.lane, world.lane.slots[1])
+    assert len(decision.effects) == REMINDED_MAX
