@@ -186,9 +186,9 @@ Story = Callable[[World], Coroutine[Any, Any, None]]
 
 
 class Told(Protocol):
-    """Tells a story in one world, unless that lacks what the story needs."""
+    """Tells a story in one world."""
 
-    def __call__(self, story: Story, *needs: Needs) -> None: ...
+    def __call__(self, story: Story) -> None: ...
 
 
 async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:

@@ -369,7 +369,14 @@ def test_memory_grows_by_the_worse_of_the_two_who_hold_the_backlog(
 @pytest.mark.parametrize("lines", [1, 2])
 def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path: Path) -> None:
     with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
-        question = {**TRANSFER, "jobs": 250, "key": KEY, "port": node.port, "lines": lines}
+        question = {
+            **TRANSFER,
+            "jobs": 250,
+            "key": KEY,
+            "port": node.port,
+            "lines": lines,
+            "receipts": 1,
+        }
         spent = child.ask(question)
         assert spent["seconds"] > 0
         assert node.count() == 250
@@ -378,7 +385,7 @@ def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path:
 @pytest.mark.slow
 def test_a_refusal_ends_the_raw_sender_with_the_nodes_words(tmp_path: Path) -> None:
     with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
-        question = {**TRANSFER, "jobs": 5, "key": KEY, "port": node.port, "lines": 1}
+        question = {**TRANSFER, "jobs": 5, "key": KEY, "port": node.port, "lines": 1, "receipts": 1}
         with pytest.raises(BenchFailed, match="max fee per gas less than block base fee"):
             child.ask({**question, "fee_wei_max": 1, "tip_wei_max": 1})
 
@@ -405,7 +412,7 @@ def test_a_quick_slice_measures_and_leaves_only_its_results(tmp_path: Path) -> N
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["quick"] is True
-    assert found["only"] == ["raw", "raw_1_line", "decide"]
+    assert found["only"] == ["raw", "raw_1_line", "raw_no_receipts", "decide"]
     assert found["results"]["raw"]["jobs_per_s"] > 0
     assert found["goals"]["decide_us_at_4096_inflight_vs_16"]["value"] > 0
     assert str(tmp_path) not in ran.stdout

@@ -421,6 +421,7 @@ def test_a_restart_loses_what_waited_and_keeps_what_was_mined(tmp_path: Any) -> 
         asyncio.run(story(node))
 
 
+@pytest.mark.needs(Needs.PROCESS)
 def test_a_node_that_hangs_is_unknown_and_may_have_heard(tell: Told) -> None:
     async def story(world: World) -> None:
         chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID, send_ms=500)
@@ -434,7 +435,7 @@ def test_a_node_that_hangs_is_unknown_and_may_have_heard(tell: Told) -> None:
         await patient.close()
         await chain.close()
 
-    tell(story, Needs.PROCESS)
+    tell(story)
 
 
 def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
@@ -448,6 +449,7 @@ def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
     tell(story)
 
 
+@pytest.mark.needs(Needs.DELEGATIONS)
 def test_a_delegation_uses_two_nonces(tell: Told) -> None:
     async def story(world: World) -> None:
         chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
@@ -467,7 +469,7 @@ def test_a_delegation_uses_two_nonces(tell: Told) -> None:
         assert await chain.at_nonce(SENDER, 1, seen.block) is None, "no transaction has it"
         await chain.close()
 
-    tell(story, Needs.DELEGATIONS)
+    tell(story)
 
 
 @pytest.mark.parametrize("more", [{"gasPrice": 10 * GWEI}, {"accessList": []}])

@@ -179,6 +179,7 @@ def test_one_that_is_outbid_waits_and_is_mined_later(tell: Told) -> None:
     tell(story)
 
 
+@pytest.mark.needs(Needs.POOL_RACE)
 def test_one_that_was_not_promoted_is_freed_by_a_replacement_alone(tell: Told) -> None:
     async def story(world: World) -> None:
         made = [signed(nonce) for nonce in range(5)]
@@ -195,9 +196,10 @@ def test_one_that_was_not_promoted_is_freed_by_a_replacement_alone(tell: Told) -
         world.mine()
         assert (await world.chain.account(SENDER)).count == 5
 
-    tell(story, Needs.POOL_RACE)
+    tell(story)
 
 
+@pytest.mark.needs(Needs.SNAPSHOTS)
 def test_a_chain_that_goes_back_to_a_snapshot_is_told_as_it_is(tell: Told) -> None:
     async def story(world: World) -> None:
         raw, digest = signed(0)
@@ -211,9 +213,10 @@ def test_a_chain_that_goes_back_to_a_snapshot_is_told_as_it_is(tell: Told) -> No
         assert await mined(world.chain, digest) == [False]
         assert world.pool() == (0, 0)
 
-    tell(story, Needs.SNAPSHOTS)
+    tell(story)
 
 
+@pytest.mark.needs(Needs.UNLOCKED_KEYS)
 def test_what_the_node_signs_itself_owns_its_nonce(tell: Told) -> None:
     async def story(world: World) -> None:
         sender = "0x" + SENDER.hex()
@@ -227,7 +230,7 @@ def test_what_the_node_signs_itself_owns_its_nonce(tell: Told) -> None:
         assert "0x" + owner.hash.hex() == foreign
         assert await kinds(world.chain, signed(0)[0]) == [K.NONCE_TOO_LOW]
 
-    tell(story, Needs.UNLOCKED_KEYS)
+    tell(story)
 
 
 def test_a_stale_node_knows_less_and_takes_what_is_used(tell: Told) -> None:
@@ -291,6 +294,7 @@ def test_it_mines_on_every_send_or_by_the_clock(tell: Told) -> None:
     tell(story)
 
 
+@pytest.mark.needs(Needs.BLOBS)
 def test_a_blob_is_taken_and_mined(tell: Told) -> None:
     async def story(world: World) -> None:
         # Of a blob of zeros commitment and proof are the point at infinity.
@@ -314,9 +318,10 @@ def test_a_blob_is_taken_and_mined(tell: Told) -> None:
         world.mine()
         assert await mined(world.chain, hash_of(made)) == [True]
 
-    tell(story, Needs.BLOBS)
+    tell(story)
 
 
+@pytest.mark.needs(Needs.DELEGATIONS)
 def test_anvil_takes_many_of_a_delegated_account(tell: Told) -> None:
     """Geth takes one, and says so in words that only the proxy says here."""
 
@@ -332,7 +337,7 @@ def test_anvil_takes_many_of_a_delegated_account(tell: Told) -> None:
         world.mine()
         assert all(await mined(world.chain, *(digest for _, digest in made)))
 
-    tell(story, Needs.DELEGATIONS)
+    tell(story)
 
 
 # Of geth, by the model's rules.

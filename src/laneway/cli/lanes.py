@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from msgspec import json
 
+from laneway.cli.late import find
+from laneway.cli.options import configured
 from laneway.cli.remote import LANE_HEAD, Output, age, lane_row, reasoned, remote
+from laneway.wiring.config import Configuration
 from laneway.wiring.process import EXIT_FAILED
 
 if TYPE_CHECKING:
@@ -24,7 +28,7 @@ def lanes(client: "Client", output: Output) -> None:
 
 @click.group()
 def lane() -> None:
-    """Show one lane and its health, or pause, resume, drain or reset it."""
+    """Show one lane and its health, or pause, resume, drain, reset or adopt it."""
 
 
 @lane.command("list")
@@ -170,3 +174,26 @@ def drain(
 def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
     """Set an account's next nonce back to what the chain says, never below one that is bound."""
     output.action(client.reset_nonce(lane, reason=reason, dry_run=dry_run))
+
+
+@lane.command()
+@click.argument("lane")
+@click.option("--dry-run", is_flag=True, help="Say what would be taken over; change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@configured
+def adopt(configuration: Configuration, lane: str, dry_run: bool, as_json: bool) -> int:
+    """Take over an account that engine-core ran, from the Redis that is the store.
+
+    Its worker and every laneway process must be stopped. What waits becomes transactions in its
+    order; what is out keeps its nonce and is watched.
+    """
+    told = find("lane adopt", "laneway.wiring.adoption", "adopt_account")(
+        configuration, lane, dry_run=dry_run
+    )
+    if as_json:
+        click.echo(json.encode({"taken_over": not (dry_run or told.problems), "found": told}))
+    else:
+        for line in told.lines():
+            click.echo(line)
+        click.echo("nothing was changed" if dry_run or told.problems else "taken over")
+    return EXIT_FAILED if told.problems else 0
