@@ -8,15 +8,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec import Raw, json
+
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind, Sent, sent
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.wire.hex import octets
-from laneway.wire.jsonrpc import NodeBusy, RpcCall, RpcError, cut
+from laneway.wire.jsonrpc import NodeBusy, Replies, Reply, RpcError, cut
 
 SEND = "eth_sendRawTransaction"
+TAKEN: Replies[Raw] = json.Decoder(list[Reply[Raw]] | Reply[Raw])
+"""A node answers with the hash, which we know."""
 FRAME_BYTES = 100
 """What stands around the bytes of one call."""
 
@@ -65,8 +69,8 @@ class Broadcast:
                 await node.prepare(len(batch))
                 # From here on the bytes may leave.
                 kind = SendKind.SILENT
-                calls = [RpcCall(SEND, (octets(raw),)) for raw in batch]
-                answers = await node.ask_prepared(calls, self._send_ms)
+                texts = [octets(raw) for raw in batch]
+                answers = await node.ask_each_prepared(SEND, texts, TAKEN, self._send_ms)
                 taken = sent(node.name, SendKind.TAKEN)
                 answered += [
                     self._judge(node, answer) if isinstance(answer, RpcError) else taken

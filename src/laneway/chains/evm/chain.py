@@ -13,8 +13,9 @@ from laneway.chains.evm.estimate import read_estimate
 from laneway.chains.evm.heads import Heads
 from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
 from laneway.chains.evm.nodes import Behind, Nodes
-from laneway.chains.evm.nonce import BLOCK_NUMBER, read_owner
+from laneway.chains.evm.nonce import read_owner
 from laneway.chains.evm.shapes import (
+    RECEIPTS,
     read_header,
     read_number,
     read_receipts,
@@ -40,6 +41,7 @@ from laneway.wire.jsonrpc import RpcCall, RpcError
 from laneway.wire.limits import RPC_BATCH_COUNT_MAX
 
 INVALID_PARAMS = -32602
+RECEIPT = "eth_getTransactionReceipt"
 
 
 class RpcChain:
@@ -86,7 +88,7 @@ class RpcChain:
 
     async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]:
         seen: list[ReceiptSeen | None] = []
-        size = RPC_BATCH_COUNT_MAX - 1
+        size = RPC_BATCH_COUNT_MAX
         for begin in range(0, len(hashes), size):
             part = hashes[begin : begin + size]
             seen += await self._nodes.read(partial(ask_receipts, part))
@@ -118,10 +120,9 @@ class RpcChain:
 
 
 async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
-    wanted = [RpcCall("eth_getTransactionReceipt", (octets(mined),)) for mined in hashes]
-    head, *answers = await node.ask([BLOCK_NUMBER, *wanted])
-    node.saw_head(read_number(node, head))
-    return read_receipts(node, answers)
+    texts = [octets(mined) for mined in hashes]
+    told = await node.ask_each(RECEIPT, texts, RECEIPTS)
+    return read_receipts(node, told)
 
 
 async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[int, int]:

@@ -4,7 +4,8 @@ Nothing is asked of a node before it named its chain: one that serves another ch
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import DecodeError, Raw, Struct, json
 from yarl import URL
@@ -22,8 +23,19 @@ from laneway.chains.evm.words import Row, Words, client_of
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.core.facts import SendKind
 from laneway.wire.hex import read_quantity
-from laneway.wire.jsonrpc import AnswerLost, NodeBusy, RpcAnswer, RpcCall, RpcClient, RpcError
+from laneway.wire.jsonrpc import (
+    AnswerLost,
+    NodeBusy,
+    Replies,
+    RpcAnswer,
+    RpcCall,
+    RpcClient,
+    RpcError,
+)
 from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 GREETING = (RpcCall("eth_chainId"), RpcCall("web3_clientVersion"))
 
@@ -102,10 +114,27 @@ class Endpoint:
             self._rest_busy(RETRY_AFTER_S_DEFAULT)
         return kind
 
+    async def ask_each(
+        self, method: str, params: Sequence[str], replies: Replies[T], timeout_ms: int = READ_MS
+    ) -> list[T | RpcError]:
+        """One method with each of these texts; the results are read in a known shape."""
+        await self.prepare(len(params))
+        return await self.ask_each_prepared(method, params, replies, timeout_ms)
+
+    async def ask_each_prepared(
+        self, method: str, params: Sequence[str], replies: Replies[T], timeout_ms: int
+    ) -> list[T | RpcError]:
+        return await self._asked(
+            len(params), self.client.ask_each(method, params, timeout_ms, replies)
+        )
+
     async def ask_prepared(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
-        self.calls_count += len(calls)
+        return await self._asked(len(calls), self.client.ask(calls, timeout_ms))
+
+    async def _asked(self, count: int, asking: Awaitable[list[A]]) -> list[A]:
+        self.calls_count += count
         try:
-            answers = await self.client.ask(calls, timeout_ms)
+            answers = await asking
         except NodeBusy as busy:
             self._rest_busy(busy.retry_after_s)
             raise

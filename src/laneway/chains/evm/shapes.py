@@ -10,7 +10,7 @@ from laneway.chains.evm.endpoint import Endpoint, result_of
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity
-from laneway.wire.jsonrpc import RpcAnswer
+from laneway.wire.jsonrpc import Replies, Reply, RpcAnswer, RpcError
 
 T = TypeVar("T")
 
@@ -86,7 +86,9 @@ HEADER: json.Decoder[HeaderShape | None] = json.Decoder(HeaderShape | None)
 BLOCK: json.Decoder[BlockShape | None] = json.Decoder(BlockShape | None)
 FULL_BLOCK: json.Decoder[FullBlockShape | None] = json.Decoder(FullBlockShape | None)
 MINED: json.Decoder[MinedShape | None] = json.Decoder(MinedShape | None)
-RECEIPT: json.Decoder[ReceiptShape | None] = json.Decoder(ReceiptShape | None)
+RECEIPTS: Replies[ReceiptShape | None] = json.Decoder(
+    list[Reply[ReceiptShape | None]] | Reply[ReceiptShape | None]
+)
 TEXT = json.Decoder(str)
 
 
@@ -119,8 +121,14 @@ def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
     return header
 
 
-def read_receipts(node: Endpoint, answers: Sequence[RpcAnswer]) -> list[ReceiptSeen | None]:
-    receipts = [read(node, answer, RECEIPT) for answer in answers]
+def read_receipts(
+    node: Endpoint, answers: Sequence[ReceiptShape | RpcError | None]
+) -> list[ReceiptSeen | None]:
+    receipts: list[ReceiptShape | None] = []
+    for answer in answers:
+        if isinstance(answer, RpcError):
+            raise ChainUnreadable(node.name, f"{answer.code} {answer.message}")
+        receipts.append(answer)
     blocks: dict[str, BlockRef] = {}
     return translated(
         node,
