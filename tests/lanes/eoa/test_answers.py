@@ -210,3 +210,25 @@ def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_hav
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     chain(world, 1, 9)
     assert (world.results[intent].status, world.results[intent].reason) == ("refused", "too large")
+
+
+def test_an_answer_to_an_earlier_life_frees_nothing() -> None:
+    """The lane was loaded again while its bytes were under way, and they were offered once more: a
+    node may refuse the first offer and take the second."""
+    world = begun(1)
+    make_all(world)
+    world.crash()
+    assert [effect.again for effect in world.out if isinstance(effect, SendAttempt)] == [True]
+    refuse(world, 1, 1)
+    assert (list(world.lane.slots), world.lane.free.count) == ([1], 0)
+    assert world.lane.attempts[1][1].denied == NODES
+
+
+def test_bytes_that_never_left_are_offered_for_the_first_time_after_a_crash() -> None:
+    world = begun(2)
+    (first, second) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    world.post(AttemptsMade(world.now_ms, (world.make(second),)))
+    world.crash()
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    refuse(world, 2, 1)
+    assert list(world.lane.slots) == [1], "its number is free: nobody ever had it"

@@ -242,7 +242,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         attempt = after.get(place) or lane.tries(result.slot).get(result.number)
         if attempt is None or result.node not in attempt.silent:
             continue
-        word = proven(result, attempt)
+        word = proven(result, attempt, is_first=result.first and place not in lane.inherited)
         intent = None
         if word == "taken" and result.slot not in lane.submitted and result.slot not in first:
             first[result.slot] = None
@@ -291,13 +291,13 @@ def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt])
     return all(one.is_denied() for one in tries) and not all(one.is_dead() for one in tries)
 
 
-def proven(result: SendResult, attempt: Attempt) -> str:
+def proven(result: SendResult, attempt: Attempt, *, is_first: bool) -> str:
     match result.outcome:
         case Outcome.ACCEPTED:
             return "taken"
         case Outcome.REFUSED if result.final:
             # What may have been taken before is not free: giving the number away could pay twice.
-            return "refused" if result.first and not attempt.doubted else "denied"
+            return "refused" if is_first and not attempt.doubted else "denied"
         case _:
             return "silent"  # Unknown counts as sent.
 

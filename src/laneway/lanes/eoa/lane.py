@@ -54,6 +54,9 @@ class EoaLane:
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
         """Attempts that some node has not answered, or in words that may change."""
+        self.inherited: dict[tuple[int, int], None] = {}
+        """Attempts that were out when the lane was stood up, and are offered again by `resume`: an
+        answer to the first offer may still come. Not a row: it is true of this life alone."""
         self.delayed: dict[int, None] = {}
         """Slots whose bytes are to be made again."""
         self.submitted: dict[int, None] = {}
@@ -120,6 +123,8 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
                     lane.free.load(start, msgspec.msgpack.decode(row.body, type=int))
     for attempt in sorted(found, key=lambda one: one.number):
         index_attempt(lane, attempt)
+    below = lane.head.offered_next
+    lane.inherited = {place: None for place in lane.unsure if lane.slots[place[0]].nonce < below}
     lane.intents = {intent.id: intent for intent in rows.intents}
     return lane
 
@@ -205,6 +210,7 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
         lane.unsure.pop((slot, attempt.number), None)
+        lane.inherited.pop((slot, attempt.number), None)
         gone.append(RowKey(Table.ATTEMPT, attempt.key()))
         if not attempt.raw:
             del lane.raws[attempt.key()]
