@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict, fields
 
 from laneway.lanes.contract.settings import ContractSettings
+from laneway.lanes.eoa.settings import EoaSettings
 from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
 from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
 
@@ -393,3 +394,11 @@ def test_toml_reads_back_what_is_shown(value: str | int | bool) -> None:
     if isinstance(value, str) and any(0xD800 <= ord(char) < 0xE000 for char in value):
         return
     assert tomllib.loads(f"key = {toml_value(value)}")["key"] == value
+
+
+def test_the_seeds_preset_does_not_give_up_a_nonce_at_the_first_block(here: Path) -> None:
+    """With a depth of 0 a foreign transaction frees its intent at once; a reorg that takes it back
+    lets the old bytes land beside the new ones."""
+    preset = load(None, {"LANEWAY_PRESET": "seed-002"}).config.eoa
+    assert preset.finality_depth_blocks == EoaSettings().finality_depth_blocks > 0
+    assert (preset.inflight, preset.recycled) == (50, "any")

@@ -162,14 +162,14 @@ TABLES = frozenset({"webhooks", "evm"})
 
 PRESETS: dict[str, dict[str, dict[str, object]]] = {
     # The seed's own numbers (002 §§1, 3), and what its code does in its charts: any intent may take
-    # a recycled nonce, one block is final, a fixed window. Where it would pay twice (nonces given
-    # away after a lost answer, resets below what is bound, a lock taken by force) ours stays.
+    # a recycled nonce, a fixed window. Where it would pay twice (nonces given away after a lost
+    # answer, resets below what is bound, a lock taken by force) ours stays. So does our depth: with
+    # one block final, as the seed has it, a reorg could bring back bytes whose nonce was given up.
     "seed-002": {
         "eoa": {
             "inflight": 50,
             "recycled": "any",
             "max_recycled_nonces": 50,
-            "finality_depth_blocks": 0,
             "bump_after_ms": 60_000,
             "funds_check_ms": 300_000,
             "funds_retry_ms": 60_000,

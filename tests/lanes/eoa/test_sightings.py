@@ -200,3 +200,18 @@ def test_a_receipt_of_nobody_is_passed_over() -> None:
     make_all(world)
     chain(world, 1, 1, Receipt(b"another", 1, b"b", ok=True))
     assert world.lane.slots[1].seen is None
+
+
+def test_a_reorg_of_what_took_our_number_lets_our_bytes_land_once() -> None:
+    """Someone else's transaction stands at our number, and is taken back before it is final: the
+    intent was given no other number, so that our bytes land once."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    chain(world, 1, 1)
+    other(world, 0, 1)
+    assert (list(world.lane.slots), len(world.lane.returned)) == ([1], 0)
+    assert [type(effect) for effect in world.out if type(effect).__name__ == "MakeAttempt"] == []
+    chain(world, 1, 2, receipt(world, 1, 1, 1))
+    assert world.lane.slots[1].seen is not None
+    assert world.lane.slots[1].nonce == 0

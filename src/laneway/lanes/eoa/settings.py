@@ -19,7 +19,8 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     block_ms: int = 12_000
     confirm_delay_ms: int = 2_000
     finality_depth_blocks: int = 12
-    """A block with so many above it counts as final."""
+    """A block with so many above it counts as final. A nonce that someone else's transaction took,
+    or a no-op, is given up at this depth too: 0 is for chains whose blocks are never taken back."""
     bump_after_ms: int = 60_000
     """The lowest nonce stands still for so long, and its last attempt is as old (seed 002)."""
     recycled_max: int = 50
