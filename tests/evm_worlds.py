@@ -4,6 +4,7 @@ Both are moved by the same calls under the same names, so what a story tells of 
 the other word for word.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
@@ -46,7 +47,7 @@ class Node(Protocol):
     def mine(self, count: int = 1) -> None: ...
 
 
-class World:
+class World(ABC):
     """A chain that mines when it is told to."""
 
     lacks: tuple[Needs, ...] = ()
@@ -104,9 +105,9 @@ class World:
             return no.code, no.message
         raise AssertionError(f"{method} was answered with {said!r}")
 
+    @abstractmethod
     def behind(self) -> AbstractContextManager[Node]:
         """Another node, which stays where the chain stands now."""
-        raise NotImplementedError
 
 
 class AnvilWorld(World):
@@ -153,7 +154,7 @@ class Second:
         return self._devnet.say(method, *params, node=1)
 
     def mine(self, count: int = 1) -> None:
-        raise NotImplementedError
+        raise AssertionError("blocks are made by the first node")
 
 
 @asynccontextmanager

@@ -218,7 +218,7 @@ def test_a_contestant_that_gets_on_or_is_done_is_left_alone(
     look, clock = watched([0, 40, 80, 100, 100, 100], tmp_path, monkeypatch)
     for now_s in (1, 20, 40, 60, 80, 100, 140):
         clock.now_s = now_s
-        look(None)
+        assert look(None) is None, "it raises when it takes one for stuck"  # type: ignore[func-returns-value]
 
 
 def test_a_contestant_whose_count_stands_still_is_stuck(

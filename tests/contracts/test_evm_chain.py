@@ -660,8 +660,10 @@ def test_heads_go_on_when_the_subscription_is_cut(tell: Told) -> None:
         async with proxied(world, rule, poll_ms=20) as (chain, _):
             heads = chain.heads()
             for number in range(4):
-                while (await asyncio.wait_for(anext(heads), WAIT_S)).number < number:
-                    pass
+                newest = -1
+                while newest < number:
+                    newest = (await asyncio.wait_for(anext(heads), WAIT_S)).number
+                assert newest == number
                 world.mine()
             await heads.aclose()  # type: ignore[attr-defined]
 

@@ -304,7 +304,10 @@ def test_a_restart_forgets_requests_and_kills_rounds() -> None:
 
 def test_a_socket_that_was_never_entered_can_be_left() -> None:
     async def story() -> None:
-        await ContractSocket(ContractChain()).__aexit__(None, None, None)
+        socket = ContractSocket(ContractChain())
+        await socket.__aexit__(None, None, None)
+        async with socket:  # It was not spoilt by that.
+            assert socket.url.startswith("http://127.0.0.1:")
 
     run(story)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -50,7 +51,7 @@ from laneway.stores.redis.servers import Servers
 T = TypeVar("T")
 
 
-class RedisReader:
+class RedisReader(ABC):
     """The readers of the store; a lane's rows are read where the lane is."""
 
     def __init__(self, servers: Servers, sender: Sender) -> None:
@@ -59,8 +60,9 @@ class RedisReader:
         self._names = sender.names
         self._letters = Letters(sender.names, self._load, self._times)
 
+    @abstractmethod
     def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
-        raise NotImplementedError
+        """The call, under way; how many may be so is the store's to say."""
 
     async def _all(self, *asked: "asyncio.Future[Any]") -> list[Any]:
         return await asyncio.gather(*asked)
