@@ -22,6 +22,7 @@ from laneway.lanes.eoa.values import (
     Made,
     MakeAttempt,
     NotMade,
+    ResendPlanned,
     SendAttempt,
     SendResult,
 )
@@ -210,6 +211,55 @@ def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_hav
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     chain(world, 1, 9)
     assert (world.results[intent].status, world.results[intent].reason) == ("refused", "too large")
+
+
+def test_dearer_bytes_of_what_everyone_refuses_give_way_to_a_no_op() -> None:
+    """They were ordered before the refusals came, and would be refused alike, for ever."""
+    world = begun(2)
+    make_all(world)
+    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    later(world, world.settings.bump_after_ms)
+    (dearer,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert (dearer.slot, dearer.number) == (1, 2)
+    hopeless = [
+        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        for node in NODES
+    ]
+    world.post(BroadcastReturned(world.now_ms, tuple(hopeless)))
+    slot = world.lane.slots[1]
+    assert (slot.purpose, slot.making, slot.attempt_next) == ("noop", True, 3)
+    world.post(AttemptsMade(world.now_ms, (world.make(dearer),)))
+    assert list(world.lane.attempts[1]) == [1], "bytes that nobody waits for are not signed"
+
+
+def test_what_takes_the_place_of_what_everyone_refuses_is_still_made() -> None:
+    world = begun(2)
+    make_all(world)
+    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    later(world, world.settings.resend_ms)
+    world.tell("replace", world.accepted[next(iter(world.accepted))], "other")
+    assert (world.lane.slots[1].making, world.lane.slots[1].content) == (True, 1)
+    hopeless = [
+        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        for node in NODES
+    ]
+    world.post(BroadcastReturned(world.now_ms, tuple(hopeless)))
+    assert world.lane.slots[1].purpose == "intent"
+
+
+def test_the_pause_between_resends_grows_to_its_bound() -> None:
+    world = begun(1)
+    make_all(world)
+    pauses = []
+    for _ in range(6):
+        busy = tuple(SendResult(1, 1, node, Outcome.UNKNOWN) for node in NODES)
+        world.post(BroadcastReturned(world.now_ms, busy))
+        planned_ms = world.lane.head.resend_ms
+        assert planned_ms is not None
+        pauses.append((planned_ms - world.now_ms) // world.settings.resend_ms)
+        world.apply([ResendPlanned(None)])
+        world.now_ms = planned_ms
+    assert pauses == [1, 1, 2, 4, 8, 8]
 
 
 def test_an_answer_to_an_earlier_life_frees_nothing() -> None:

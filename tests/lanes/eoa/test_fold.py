@@ -1,10 +1,23 @@
 """Records are folded into rows; what stands up from the rows is the same lane."""
 
 import pytest
-from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run, take
+from tests.lanes.eoa.stage import (
+    World,
+    begun,
+    chain,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    replace,
+    run,
+    take,
+)
 from tests.lanes.eoa.test_laws import check
 
 from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fold import evolve
+from laneway.lanes.eoa.lane import put_slot
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.lanes.eoa.values import (
@@ -15,6 +28,7 @@ from laneway.lanes.eoa.values import (
     IntentDropped,
     ModeChanged,
     NoncesReset,
+    ResendPlanned,
     SlotClaimed,
     SlotDropped,
     SlotFellOut,
@@ -148,6 +162,33 @@ def test_what_is_offered_again_by_time_says_when_and_why() -> None:
     world.apply([AttemptReoffered(1, 1, at_ms=1_000_777, reason="why")])
     assert (world.lane.slots[1].tried_ms, world.lane.slots[1].wait_reason) == (1_000_777, "why")
     assert world.lane.attempts[1][1].taken == ()
+
+
+def test_whoever_took_bytes_that_nobody_here_has_is_not_asked_for_them_again() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    bare = replace(world.lane.attempts[1][1], raw=b"")
+    world.lane.attempts[1][1] = bare
+    world.lane.raws[bare.key()] = b""
+    slot = world.lane.slots[1]
+    assert evolve(world.lane, AttemptReoffered(1, 1, at_ms=1_000_777)) == (
+        put_slot(world.lane, replace(slot, tried_ms=1_000_777)),
+    )
+    assert world.lane.attempts[1][1] == bare
+
+
+def test_resends_in_a_row_are_counted_while_the_same_bytes_are_in_doubt() -> None:
+    world = begun(1)
+    make_all(world)
+    counts = []
+    for _ in range(3):
+        world.apply([ResendPlanned(5), ResendPlanned(None)])
+        counts.append(world.lane.head.resends)
+    assert counts == [0, 1, 2]
+    take(world, 1)
+    world.apply([ResendPlanned(5), ResendPlanned(None)])
+    assert world.lane.head.resends == 0
 
 
 def test_a_no_op_fills_a_hole_that_someone_else_left() -> None:

@@ -1,7 +1,7 @@
 """What is made, what is too dear."""
 
 import pytest
-from tests.lanes.eoa.stage import begun, make_all, replace
+from tests.lanes.eoa.stage import begun, make_all, replace, take
 
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.tries import look, make, over_cap, reoffer, send_again
@@ -59,6 +59,17 @@ def test_what_was_parked_in_a_storm_is_made_cheaper_behind_it() -> None:
 def test_the_same_bytes_go_to_everyone_again() -> None:
     world = begun(1)
     make_all(world)
-    record, effect = reoffer(world.lane, world.lane.attempts[1][1], 7, "why")
+    record, (effect,) = reoffer(world.lane, world.lane.attempts[1][1], 7, "why")
     assert (record.at_ms, record.reason) == (7, "why")
     assert (effect.nodes, effect.again) == (world.settings.nodes, True)
+
+
+def test_of_an_attempt_that_was_adopted_by_its_hash_nothing_is_offered() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    bare = replace(world.lane.attempts[1][1], raw=b"")
+    world.lane.attempts[1][1] = bare
+    world.lane.raws[bare.key()] = b""
+    record, sends = reoffer(world.lane, bare, 7, "why")
+    assert (record.at_ms, sends) == (7, ())

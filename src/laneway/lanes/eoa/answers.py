@@ -3,7 +3,7 @@
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane, replace
-from laneway.lanes.eoa.limits import RAW_INLINE_MAX
+from laneway.lanes.eoa.limits import RAW_INLINE_MAX, RESEND_GROWTH_MAX
 from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import (
@@ -55,9 +55,9 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
             if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
                 # Pools may have forgotten what is out, and nothing dearer may take its place.
-                record, effect = reoffer(lane, last, now_ms)
+                record, sends = reoffer(lane, last, now_ms)
                 records.append(record)
-                again.append(effect)
+                again += sends
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -277,7 +277,8 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     if poor:
         records.append(broke(lane))
     if doubtful and lane.head.resend_ms is None:
-        records.append(ResendPlanned(now_ms + lane.settings.resend_ms))
+        pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
+        records.append(ResendPlanned(now_ms + pause_ms))
     return said(records, effects)
 
 
@@ -285,9 +286,11 @@ def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt])
     """No node will ever take any of its bytes, but one may have had them before, so that its
     number is not free. A no-op takes it: whichever lands decides, and those above go on."""
     slot = lane.slots[number]
-    if slot.making or slot.seen is not None or slot.purpose != Purpose.INTENT:
+    if slot.seen is not None or slot.purpose != Purpose.INTENT:
         return False
     tries = [after.get((number, one), attempt) for one, attempt in lane.tries(number).items()]
+    if slot.making and all(one.content != slot.content for one in tries):
+        return False  # What is being made is something else. Dearer bytes of the same are not.
     return all(one.is_denied() for one in tries) and not all(one.is_dead() for one in tries)
 
 

@@ -265,9 +265,11 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
 
 def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
-    nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
-    touched: list[Touch] = [put_attempt(lane, again)]
+    touched: list[Touch] = []
+    if lane.raw(attempt):
+        nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
+        again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
+        touched.append(put_attempt(lane, again))
     if record.at_ms:
         slot = lane.slots[record.slot]
         reason = record.reason or slot.wait_reason
@@ -277,12 +279,13 @@ def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
 
 def doubt(lane: EoaLane) -> Touched:
     """Bytes that are offered a second time: no refusal of theirs proves anything any more."""
-    certain = [
-        attempt
+    again = [
+        lane.attempts[slot][number]
         for slot, number in lane.unsure
-        if not (attempt := lane.attempts[slot][number]).doubted
-        and lane.slots[slot].nonce < lane.head.offered_next
+        if lane.slots[slot].nonce < lane.head.offered_next
     ]
+    certain = [attempt for attempt in again if not attempt.doubted]
+    lane.head.resends = lane.head.resends + 1 if len(certain) < len(again) else 0
     return tuple([put_attempt(lane, replace(attempt, doubted=True)) for attempt in certain])
 
 

@@ -18,6 +18,10 @@ RAW_INLINE_MAX = 512
 """Signed bytes that stand in the attempt's own row: a transfer's 110, or a call with a few words.
 More of them would be written again with every answer."""
 
+RESEND_GROWTH_MAX = 3
+"""Doublings of the pause between resends: at eight times ten seconds a node that came back waits
+little, and a pool that stays full is not flooded."""
+
 ATTEMPTS_MAX = 32
 """Signed forms of one number: the last offers 1.125^31, 38 times the first. Who is not mined then
 waits for something else than a higher fee, and every form is a row, and a hash that is looked

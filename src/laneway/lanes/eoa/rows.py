@@ -108,6 +108,8 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     """More numbers are free than the settings allow: no new ones are given out."""
     report: CleanupReport = CleanupReport()
     """The last one that had something to say."""
+    resends: int = 0
+    """How often in a row bytes were offered again that had been offered again before."""
 
 
 class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -38,7 +38,8 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     poll_ms: int = 1_000
     """Between looks at the chain while something is out."""
     resend_ms: int = 10_000
-    """The same bytes again, to a node that did not say or was busy."""
+    """The same bytes again, to a node that did not say or was busy; each further time in a row
+    twice as late, up to `2 ** RESEND_GROWTH_MAX` times."""
     look_ms_min: int = 100
     """Between looks at the chain when its blocks come quicker."""
     rest_ms: int = 5_000

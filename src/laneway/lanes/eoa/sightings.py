@@ -61,9 +61,9 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     ]
     for number, fact in facts.undone.items():
         if number not in facts.fresh:
-            record, effect = reoffer(lane, lane.attempts[number][fact.attempt])
+            record, sends = reoffer(lane, lane.attempts[number][fact.attempt])
             records.append(record)
-            effects.append(effect)
+            effects += sends
     records += settled
     unknown = unseen(lane, facts, event)
     report = report_of(event.now_ms, settled, doubled, len(unknown))

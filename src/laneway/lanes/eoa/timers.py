@@ -132,8 +132,8 @@ def press(lane: EoaLane, now_ms: int) -> Decision:
         return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
     last = lane.last(slot.id)
     assert last is not None
-    record, effect = reoffer(lane, last, now_ms, TRIED_OUT)
-    return said((record, *above.records), (effect, *above.effects))
+    record, sends = reoffer(lane, last, now_ms, TRIED_OUT)
+    return said((record, *above.records), (*sends, *above.effects))
 
 
 def remind(lane: EoaLane, lowest: Slot) -> Decision:
@@ -144,11 +144,11 @@ def remind(lane: EoaLane, lowest: Slot) -> Decision:
     for nonce in range(lowest.nonce + 1, lane.head.offered_next):
         slot = lane.slot_at(nonce)
         last = None if slot is None or slot.seen is not None else lane.last(slot.id)
-        if last is None or not last.taken or last.asked():
+        if last is None or not last.taken or last.asked() or not lane.raw(last):
             continue  # What some node has not answered is offered again anyway.
-        record, effect = reoffer(lane, last)
+        record, sends = reoffer(lane, last)
         records.append(record)
-        effects.append(effect)
+        effects += sends
         if len(effects) == REMINDED_MAX:
             break
     return said(records, effects)

@@ -60,15 +60,17 @@ def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
 
 def reoffer(
     lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = ""
-) -> tuple[AttemptReoffered, SendAttempt]:
-    """The same bytes to everyone: a block that held them was taken back, or pools forgot them."""
+) -> tuple[AttemptReoffered, tuple[SendAttempt, ...]]:
+    """The same bytes to everyone: a block that held them was taken back, or pools forgot them.
+
+    Of an attempt that was adopted by its hash alone there are no bytes to offer."""
     slot, number = attempt.slot, attempt.number
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-    effect = SendAttempt(slot, number, lane.raw(attempt), nodes, again=True)
+    raw = lane.raw(attempt)
     record = AttemptReoffered(
         slot, number, lane.slots[slot].intent, attempt.hash, at_ms=at_ms, reason=reason
     )
-    return record, effect
+    return record, (SendAttempt(slot, number, raw, nodes, again=True),) if raw else ()
 
 
 def look(lane: EoaLane) -> LookAtChain:
