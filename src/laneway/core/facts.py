@@ -147,7 +147,8 @@ class BlocksSeen(Struct, frozen=True):
     blocks: tuple[BlockSeen, ...]
     """Consecutive, the first one a child of `after`; the newest block alone when that is None."""
     head: BlockRef
-    """The node's newest block; it may be below `after` on a node that lags."""
+    """The node's newest block, or the last of `blocks` where as many were asked for; it may be
+    below `after` on a node that lags."""
     node: str
 
 

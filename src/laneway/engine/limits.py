@@ -65,6 +65,10 @@ BLOCKS_ASKED = 8
 BLOCKS_ROUNDS_MAX = 8
 """Questions of one look: 64 blocks. Who is further behind has each number proven."""
 
+MADE_KEPT_MAX = 16_384
+"""Hashes of bytes made between two looks: twice the numbers that an account can have open. What is
+beyond is found by proof."""
+
 BLOCKS_KEPT_MAX = 128
 """Blocks whose hashes are kept for the accounts of a chain: deeper than its reorganisations. At
 1,500 transactions each they are some 15 MB."""

@@ -81,6 +81,7 @@ class FakeChain:
         self.sending_max = 0
         self.asked: list[str] = []
         self.asked_hashes: list[list[bytes]] = []
+        self.asked_blocks: list[int] = []
         self.estimated: list[EvmCall] = []
         self.heads_told: asyncio.Queue[BlockRef] = asyncio.Queue()
 
@@ -141,6 +142,7 @@ class FakeChain:
 
     async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
         self._ask("blocks")
+        self.asked_blocks.append(limit)
         now = self.blocks_now
         stands = None
         for block in known:

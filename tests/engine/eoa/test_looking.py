@@ -1,10 +1,11 @@
 """A look says what it saw in one picture, or nothing: half of a picture could settle wrongly."""
 
 import pytest
-from tests.engine.eoa.stage import AWAY, GWEI, FakeChain, Stage, fees_of, looking, ref
+from tests.engine.eoa.stage import AWAY, GWEI, FakeChain, Stage, fees_of, looking, order, ref
 
 from laneway.core.facts import BlockRef, NonceOwner
-from laneway.lanes.eoa.values import ChainRead, NonceProven, ProveNonce, ReadFailed
+from laneway.engine.eoa.making import make_all
+from laneway.lanes.eoa.values import ChainRead, Made, NonceProven, ProveNonce, ReadFailed
 
 OURS, OTHERS = b"ours", b"others"
 
@@ -45,6 +46,29 @@ def test_only_receipts_of_our_own_hashes_are_asked_for() -> None:
         )
         assert isinstance(again, ChainRead)
         assert len(stage.chain.asked_hashes) == 1, "blocks without our hashes ask for nothing"
+
+    stage.run(story())
+
+
+def test_what_was_made_after_a_look_was_ordered_is_seen_by_it() -> None:
+    """It is mined in the very block that the look reads up to, and no later look reads that one
+    again: each such number would have to be proven by itself."""
+    stage = Stage()
+    first = stage.chain.newest()
+    ordered = looking(first, OURS)
+
+    async def receipts() -> list[bytes]:
+        (seen,) = await stage.performer.perform_all(stage.lane, [ordered], lambda: None)
+        assert isinstance(seen, ChainRead)
+        return [one.hash for one in seen.receipts]
+
+    async def story() -> None:
+        await stage.view.since(None, first)
+        (late,) = await make_all(stage.account, [order()])
+        assert isinstance(late, Made)
+        stage.chain.mine(OURS, OTHERS, late.hash)
+        assert await receipts() == [OURS, late.hash]
+        assert await receipts() == [OURS], "the next order names it"
 
     stage.run(story())
 

@@ -49,6 +49,7 @@ def test_blocks_are_read_once_for_all_accounts() -> None:
         asked = len(chain.asked)
         assert numbers(await view.since(first, newest)) == [1, 2, 3]
         assert len(chain.asked) == asked + 1
+        assert chain.asked_blocks[-1] == 3, "no more of them than there are"
         assert numbers(await view.since(ref(1), newest)) == [2, 3]
         assert numbers(await view.since(newest, newest)) == []
         assert len(chain.asked) == asked + 1, "the second account's blocks are known"

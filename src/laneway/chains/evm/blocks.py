@@ -21,14 +21,16 @@ async def read_blocks(node: Endpoint, known: Sequence[BlockRef], limit: int) -> 
     limit = min(limit, BLOCKS_COUNT_MAX)
     if not known:
         return await read_newest(node)
-    # The usual case needs one request: nothing changed but what came on top.
     newest = known[-1]
-    wanted = range(newest.number, newest.number + 1 + limit)
-    head_said, *said = await node.ask([LATEST, *(by_number(number) for number in wanted)])
-    head = read_header(node, head_said)
-    at_newest, *behind = [read_block(node, answer) for answer in said]
-    if at_newest is not None and at_newest.block == newest:
-        return BlocksSeen(newest, linked(newest, behind), head, node.name)
+    wanted = range(newest.number + 1, newest.number + 1 + limit)
+    said = await node.ask([by_number(number) for number in wanted])
+    chain = linked(newest, [read_block(node, answer) for answer in said])
+    if chain:
+        # The usual case: nothing changed but what came on top, and that stands on what is known.
+        head = chain[-1].block
+        if head.number > node.head_number:
+            node.saw_head(head.number)
+        return BlocksSeen(newest, chain, head, node.name)
     common = await find_common(node, known)
     if common is None:
         return await read_newest(node)

@@ -4,6 +4,7 @@ import asyncio
 
 from laneway.core.ids import LaneId, lane_id
 from laneway.engine.eoa.view import ChainView
+from laneway.engine.limits import MADE_KEPT_MAX
 from laneway.ports import PromptSigner, Signer
 
 KIND = "evm"
@@ -34,3 +35,19 @@ class EvmAccount:
         self.stream = asyncio.Semaphore(streams)
         """Whoever sends, first come first served. With more than one stream numbers may arrive out
         of order, which some pools forget and some never promote."""
+        self._made: set[bytes] = set()
+        self._made_before: set[bytes] = set()
+
+    def note(self, hash_: bytes) -> None:
+        """Bytes were made, which a look that was ordered before does not know of."""
+        if len(self._made) < MADE_KEPT_MAX:
+            self._made.add(hash_)
+
+    def begin_look(self) -> None:
+        """What was made before the last look began is in its order, or will be in the next."""
+        self._made_before = self._made
+        self._made = set()
+
+    def is_ours(self, hash_: bytes) -> bool:
+        """Whether it was made here since the last look but one."""
+        return hash_ in self._made or hash_ in self._made_before

@@ -9,6 +9,7 @@ from laneway.ports import Clock
 async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRead | None:
     """None when nodes contradict each other, as they do for a moment around a new block."""
     view = account.view
+    account.begin_look()
     seen = await view.chain.account(account.address)
     fees = await view.fees_now()
     known = BlockRef(order.block, order.block_hash) if order.block_hash else None
@@ -23,7 +24,12 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
     else:
         ours = frozenset(order.hashes)
         mined = {
-            hash_: block.block for block in since.blocks for hash_ in block.hashes if hash_ in ours
+            hash_: block.block
+            for block in since.blocks
+            for hash_ in block.hashes
+            # A chain may have mined what was sent after this look was ordered; whoever passed it
+            # over would have to prove each of these numbers.
+            if hash_ in ours or account.is_ours(hash_)
         }
         receipts = await receipts_of(account, mined)
     if receipts is None:

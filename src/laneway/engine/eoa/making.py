@@ -51,7 +51,7 @@ def make_now(account: EvmAccount, order: MakeAttempt, terms: Terms | None) -> Ma
     one = priced(account, order, request, request.gas, terms)
     if isinstance(one, NotMade):
         return one
-    return made(order, one, account.sign_now(one.draft.payload))
+    return made(account, order, one, account.sign_now(one.draft.payload))
 
 
 async def make_all(account: EvmAccount, orders: Sequence[MakeAttempt]) -> list[Made | NotMade]:
@@ -72,7 +72,7 @@ async def make(account: EvmAccount, order: MakeAttempt) -> Made | NotMade:
         one = priced(account, order, request, gas, terms)
         if isinstance(one, NotMade):
             return one
-        return made(order, one, await account.signer.sign(one.draft.payload))
+        return made(account, order, one, await account.signer.sign(one.draft.payload))
     except SignerRefused as error:
         return NotMade(order.slot, order.number, final=True, reason=clip(str(error)))
     except LanewayError as error:
@@ -102,8 +102,9 @@ def priced(
     return Priced(transaction, fee, gas, cost, draft(transaction))
 
 
-def made(order: MakeAttempt, one: Priced, signature: Signature) -> Made:
+def made(account: EvmAccount, order: MakeAttempt, one: Priced, signature: Signature) -> Made:
     sealed = seal(one.draft, signature)
+    account.note(sealed.hash)
     raw = sealed.raw
     if isinstance(one.transaction, BlobTransaction):
         raw = encode_network(signed(one.transaction, signature))

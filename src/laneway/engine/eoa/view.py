@@ -78,10 +78,11 @@ class ChainView:
             if self._place(upto) is not None:
                 return True
             known = [seen.block for seen in self._blocks]
-            if known and upto.number - known[-1].number > BLOCKS_ASKED * BLOCKS_ROUNDS_MAX:
+            lacking = upto.number - known[-1].number if known else 1
+            if lacking > BLOCKS_ASKED * BLOCKS_ROUNDS_MAX:
                 self._forget()
                 known = []
-            if not self._take(await self.chain.blocks(known, BLOCKS_ASKED)):
+            if not self._take(await self.chain.blocks(known, max(1, min(lacking, BLOCKS_ASKED)))):
                 break
         return self._place(upto) is not None
 
