@@ -280,6 +280,7 @@ def test_w3_f3_f10_every_look_confirms_whatever_else_it_finds() -> None:
     world.tell("reset-nonce")
     later(world, world.settings.bump_after_ms)
     chain(world, 2, 1, receipt(world, 2, 1, 1))
+    chain(world, 2, 2)
     assert status(world.lane.slots[2], world.lane) is Status.INCLUDED
     assert world.lane.slots[1].proving
 

@@ -27,6 +27,7 @@ def test_a_crash_loses_no_effect() -> None:
     assert [type(effect) for effect in resume(world.lane)] == [MakeAttempt, MakeAttempt]
     make_all(world)
     assert [type(effect) for effect in resume(world.lane)] == [SendAttempt, SendAttempt]
+    chain(world, 1, 2)
     chain(world, 1, 3)
     assert ProveNonce(0, 3) in resume(world.lane)
 

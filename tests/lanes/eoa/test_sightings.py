@@ -5,6 +5,7 @@ from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt,
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Status
+from laneway.lanes.eoa import sightings
 from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import status
 from laneway.lanes.eoa.values import (
@@ -76,6 +77,8 @@ def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
     world = begun(2)
     make_all(world)
     world.out = []
+    chain(world, 1, 2)
+    assert world.out == [], "a node may count what is in its next block"
     chain(world, 1, 3)
     assert world.out == [ProveNonce(0, 3)]
     chain(world, 1, 3)
@@ -107,6 +110,7 @@ def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
     make_all(world)
     world.tell("cancel", next(iter(world.accepted.values())))
     make_all(world)
+    chain(world, 1, 7)
     chain(world, 1, 8)
     other(world, 0, 3)
     assert [result.status for result in world.results.values()] == ["cancelled"]
@@ -117,6 +121,7 @@ def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
     later(world, 5_000)
     make_all(world)
     (no_op,) = [slot for slot in world.lane.slots.values() if slot.intent is None]
+    chain(world, 1, 7)
     chain(world, 1, 8)
     other(world, 0, 3)
     assert no_op.id not in world.lane.slots
@@ -136,11 +141,15 @@ def test_an_intent_whose_place_our_own_no_op_took_is_refused() -> None:
     assert (result.status, result.reason) == ("refused", "every node refused it")
 
 
-def test_the_number_of_questions_is_bounded() -> None:
+def test_the_number_of_questions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sightings, "PROOFS_MAX", 10)
     world = begun(16)
     make_all(world)
     world.out = []
     chain(world, 16, 3)
+    chain(world, 16, 4)
+    assert len(world.out) == 10
+    chain(world, 16, 5)
     assert len(world.out) == 16
 
 

@@ -69,7 +69,10 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     report = report_of(event.now_ms, settled, doubled, len(unknown))
     if is_telling(report):
         records.append(CleanupDone(report))
-    proofs = [slot for slot in unknown if not slot.proving][:PROOFS_MAX]
+    # A node may count what is in the block behind the one it names (anvil does); the next look
+    # reads that one.
+    overdue = [slot for slot in unknown if slot.nonce < head.latest and not slot.proving]
+    proofs = overdue[:PROOFS_MAX]
     records += [ProofOrdered(slot.id, True) for slot in proofs]
     effects += [ProveNonce(slot.nonce, event.block) for slot in proofs]
     if head.nonce_next is not None:
