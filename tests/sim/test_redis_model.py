@@ -37,7 +37,7 @@ SCRIPTS = scripts()
 
 
 def asked(redis: Server, call: Call) -> Any:
-    words = [spoken(word) for word in call.args]
+    words = [spoken(word) for word in call.sent()]
     return redis.say("EVAL", SCRIPTS[call.script].text, len(call.keys), *call.keys, *words)
 
 

@@ -82,7 +82,7 @@ class Servers:
 
     def _line(self, call: Call) -> Line:
         script = self._scripts[call.script]
-        return ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.args)
+        return ("EVALSHA", script.sha, len(call.keys), *call.keys, *call.sent())
 
     def ask(self, shard: int, line: Line, *, write: bool = False) -> "asyncio.Future[Reply]":
         """The reply to one command; it is sent in the order in which it was asked."""

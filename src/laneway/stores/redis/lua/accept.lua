@@ -9,6 +9,7 @@
 -- Answers for each arrival {'accepted', seq, depth, bytes, fast}, {'replayed', id},
 --       {'conflict', id}, {'full', bound, limit} or {'bug', id}.
 
+local ARGV = arguments()
 local SHARED, OWN, EACH, FIRST = 7, 2, 12, 5
 local awake, alarms, lanes, keys = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local intents, left, numbers = KEYS[5], KEYS[6], KEYS[7]

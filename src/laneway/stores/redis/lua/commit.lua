@@ -11,6 +11,7 @@
 -- Answers for each commit 1: applied, 2: it was there already, 0: the lease is lost,
 --       -1: this version has other rows, -2: a guard does not hold.
 
+local ARGV = arguments()
 local SHARED, OWN = 7, 4
 local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 

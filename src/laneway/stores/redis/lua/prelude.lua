@@ -8,6 +8,19 @@ local function now_ms(given)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- The arguments of a script that is sent thousands of them, as calls.packed packs them.
+local function arguments()
+  local words, bytes, at = cmsgpack.unpack(ARGV[1]), ARGV[2], 1
+  for i = 1, #words do
+    local length = words[i]
+    if type(length) == 'number' then
+      words[i] = string.sub(bytes, at, at + length - 1)
+      at = at + length
+    end
+  end
+  return words
+end
+
 local function whole(number)
   return string.format('%.0f', number)
 end
