@@ -1,6 +1,9 @@
 """Rows answer small questions about themselves."""
 
+from typing import Any
+
 import pytest
+from msgspec.structs import replace
 
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.rows import Attempt
@@ -16,6 +19,21 @@ def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
     attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, silent, (), taken)
     assert attempt.is_dead() is dead
     assert attempt.key() == "3/2"
+
+
+@pytest.mark.parametrize(
+    ("words", "new"),
+    [
+        ({"number": 1}, True),
+        ({"number": 2}, False),
+        ({"doubted": True}, False),
+        ({"refused": ("a",)}, False),
+        ({"denied": ("a",)}, False),
+    ],
+)
+def test_a_first_attempt_that_was_offered_once_is_new(words: dict[str, Any], new: bool) -> None:
+    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    assert replace(attempt, **words).is_new() is new
 
 
 def test_whoever_did_not_answer_is_asked_again() -> None:

@@ -18,6 +18,7 @@ from laneway.lanes.eoa.lane import (
     put_raw,
     put_slot,
     replace,
+    take_in_order,
     take_number,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
@@ -172,6 +173,8 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     assert head.nonce_next is not None
     touched: list[Touch] = []
     head.slot_next = slot.id + 1
+    if not lane.slots:
+        head.taken_next = slot.id
     if record.returned:
         assert slot.intent is not None
         del lane.returned[slot.intent]
@@ -292,6 +295,9 @@ def doubt(lane: EoaLane) -> Touched:
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
     node, reason = record.node, record.reason
+    is_last = record.word == "taken" and attempt.silent == (node,)
+    if is_last and reason == attempt.reason == "" and take_in_order(lane, attempt):
+        return ()
     silent = tuple([one for one in attempt.silent if one != node])
     if record.word == "taken":
         attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node), reason=reason)

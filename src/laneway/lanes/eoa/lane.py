@@ -102,12 +102,13 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
         lane.head.cursors += START[len(lane.head.cursors) :]
         lane.spend = value(lane.head.spend)
     found: list[Attempt] = []
+    taken_next = lane.head.taken_next
     for row in rows.open:
         match row.table:
             case Table.SLOT:
                 index_slot(lane, decode_slot(row.body))
             case Table.ATTEMPT:
-                found.append(decode_attempt(row.body))
+                found.append(read_attempt(row.body, taken_next))
             case Table.RETURNED:
                 back = decode_returned(row.body)
                 lane.returned[back.intent] = back
@@ -127,6 +128,39 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     lane.inherited = {place: None for place in lane.unsure if lane.slots[place[0]].nonce < below}
     lane.intents = {intent.id: intent for intent in rows.intents}
     return lane
+
+
+def read_attempt(body: bytes, taken_next: int) -> Attempt:
+    """An attempt as it stands, by its row and the head."""
+    attempt = decode_attempt(body)
+    if attempt.slot < taken_next and attempt.silent and attempt.is_new():
+        return taken_by_all(attempt)
+    return attempt
+
+
+def taken_by_all(attempt: Attempt) -> Attempt:
+    return replace(attempt, silent=(), taken=(*attempt.taken, *attempt.silent))
+
+
+def take_in_order(lane: EoaLane, attempt: Attempt) -> bool:
+    """Say in the head alone that every node took it, unless a slot below it stands in the way."""
+    head = lane.head
+    while head.taken_next < attempt.slot and not is_in_the_way(lane, head.taken_next):
+        head.taken_next += 1
+    if head.taken_next != attempt.slot or not attempt.is_new():
+        return False
+    head.taken_next += 1
+    index_attempt(lane, taken_by_all(attempt))
+    return True
+
+
+def is_in_the_way(lane: EoaLane, number: int) -> bool:
+    """Whether its first attempt could be taken for one that every node took, and was not."""
+    slot = lane.slots.get(number)
+    if slot is None or slot.attempt_next == 1:
+        return slot is not None
+    first = lane.tries(number).get(1)
+    return first is not None and first.silent != () and first.is_new()
 
 
 def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:

@@ -110,6 +110,9 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     """The last one that had something to say."""
     resends: int = 0
     """How often in a row bytes were offered again that had been offered again before."""
+    taken_next: int = 0
+    """First attempts of slots below it were taken by every node, also where their rows were not
+    written again to say so: that is the rule, and would be a third of all that is written."""
 
 
 class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -188,6 +191,10 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         if not self.denied:
             return self.silent
         return tuple([node for node in self.silent if node not in self.denied])
+
+    def is_new(self) -> bool:
+        """Whether it was offered once, as the first of its slot, and no node said no."""
+        return self.number == 1 and not (self.doubted or self.refused or self.denied)
 
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""

@@ -5,7 +5,7 @@ the same script, so that no crash can part the two. A commit is fenced by its ve
 were worked out from the rows of the version before are right if the commit is written at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -16,9 +16,10 @@ from laneway.core.rows import Result, RowKey, RowPut, Rows, Table, Write
 from laneway.lanes.eoa.lane import (
     FREE,
     RAW,
-    decode_attempt,
     decode_head,
     decode_history,
+    read_attempt,
+    taken_by_all,
 )
 from laneway.lanes.eoa.rows import Attempt, EoaHead
 from laneway.stores.redis.letter_keys import Account
@@ -150,12 +151,15 @@ class LetterView:
                 self._drop(touch)
             elif type(touch) is Result:
                 self._end(touch)
+        head = decode_head(write.head.state) if write.head.state else None
+        if head is not None:
+            self._take(head.taken_next)
         spoken = Spoken(self.account)
         self._tell_slots(spoken)
         if self._ranges:
             self._tell_free(spoken)
-        if write.head.state:
-            self._tell_head(spoken, decode_head(write.head.state))
+        if head is not None:
+            self._tell_head(spoken, head)
         if write.answered:
             spoken.says.append((self.account.resets, "HDEL", write.answered))
             spoken.says.append((self.account.reset, "UNLESS", ()))
@@ -172,7 +176,7 @@ class LetterView:
             if row.intent is not None:
                 self._slot_of[row.intent] = int(row.key)
         elif row.table == Table.ATTEMPT:
-            attempt = decode_attempt(row.body)
+            attempt = read_attempt(row.body, self._head.taken_next)
             self._tries.setdefault(attempt.slot, {})[attempt.number] = attempt
             self._touched[attempt.slot] = None
         elif row.table == Table.AUX:
@@ -198,6 +202,17 @@ class LetterView:
                 self._raws.pop(row.key.removeprefix(RAW), None)
             elif row.key.startswith(FREE):
                 self._set_range(int(row.key.removeprefix(FREE)), None)
+
+    def _take(self, taken_next: int) -> None:
+        """First attempts that every node took, of which the head alone says so."""
+        fresh: Collection[int] = range(self._head.taken_next, taken_next)
+        if len(fresh) > len(self._tries):
+            fresh = [number for number in self._tries if number in fresh]
+        for number in fresh:
+            first = self._tries.get(number, {}).get(1)
+            if first is not None and first.silent and first.is_new():
+                self._tries[number][1] = taken_by_all(first)
+                self._touched[number] = None
 
     def _set_range(self, start: int, end: int | None) -> None:
         self._ranges.setdefault(start, self._free.get(start))

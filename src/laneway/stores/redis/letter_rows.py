@@ -7,7 +7,7 @@ which are history and stand in no row.
 from typing import TypeAlias
 
 from laneway.core.rows import Table
-from laneway.lanes.eoa.lane import FREE, RAW, decode_attempt, decode_head, decode_slot
+from laneway.lanes.eoa.lane import FREE, RAW, decode_head, decode_slot, read_attempt
 from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.stores.redis.cells import LaneRows
 from laneway.stores.redis.letter import BORROWED, PENDING, SUBMITTED, decode_end, place_of
@@ -111,11 +111,12 @@ def slots_of(lane: LaneRows) -> tuple[list[Slot], dict[int, dict[int, Attempt]],
     slots: list[Slot] = []
     tries: dict[int, dict[int, Attempt]] = {}
     raws: dict[str, bytes] = {}
+    taken_next = decode_head(lane.head.state).taken_next if lane.head.state else 0
     for row in lane.open:
         if row.table == Table.SLOT:
             slots.append(decode_slot(row.body))
         elif row.table == Table.ATTEMPT:
-            attempt = decode_attempt(row.body)
+            attempt = read_attempt(row.body, taken_next)
             tries.setdefault(attempt.slot, {})[attempt.number] = attempt
         elif row.key.startswith(RAW):
             raws[row.key.removeprefix(RAW)] = row.body
