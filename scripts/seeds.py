@@ -113,6 +113,7 @@ MUST_BE_SEEN = {
         "result:reverted",
         "returned intent claimed",
         "store busy",
+        "taken in a row",
         "too late to act",
         "zombie refused",
     ),

@@ -36,6 +36,11 @@ TOLD: list[tuple[Any, str | None, dict[str, Any]]] = [
     ),
     (v.AttemptAnswered(3, 1, "b", "taken", ""), None, {}),
     (
+        v.AttemptsTaken(3, (None, TX), (b"no-op", HASH)),
+        "transaction.submitted",
+        {"tx": TX, "status": "submitted", "hash": SEEN},
+    ),
+    (
         v.AttemptReoffered(3, 1, TX, HASH),
         "transaction.submitted",
         {

@@ -10,6 +10,7 @@ from laneway.lanes.eoa.values import (
     AttemptAnswered,
     AttemptReoffered,
     AttemptSigned,
+    AttemptsTaken,
     CommandRefused,
     ContentReplaced,
     FundsJudged,
@@ -34,19 +35,29 @@ Said = tuple[str, dict[str, Any]]
 
 MODES = {"running": "resumed"}
 
+ONCE = ("lane.out_of_funds",)
+"""Several of one batch may find the account without funds."""
+
 
 def eoa_events(entry: FeedEntry) -> Sequence[Told]:
     """What one commit told. No-ops are nobody's transaction, and tell nothing."""
     found: list[Told] = []
+    once: set[str] = set()
     for record in decode(entry.records):
         tell = EOA.get(type(record))
-        said = None if tell is None else tell(record)
-        if said is None:
-            continue
-        told = (said[0], EventBody(lane=entry.lane, version=entry.version, **said[1]))
-        if told not in found:  # Several of one batch may find the account without funds.
-            found.append(told)
+        for said in () if tell is None else listed(tell(record)):
+            word, body = said
+            if word in ONCE and word in once:
+                continue
+            once.add(word)
+            found.append((word, EventBody(lane=entry.lane, version=entry.version, **body)))
     return found
+
+
+def listed(said: Said | list[Said] | None) -> Sequence[Said]:
+    if isinstance(said, list):
+        return said
+    return () if said is None else (said,)
 
 
 def of_intent(word: str, record: Any, **more: Any) -> Said | None:
@@ -63,6 +74,14 @@ def signed(record: AttemptSigned) -> Said | None:
 
 def answered(record: AttemptAnswered) -> Said | None:
     return of_intent("submitted", record, hash=octets(record.hash))
+
+
+def all_taken(record: AttemptsTaken) -> list[Said]:
+    return [
+        ("transaction.submitted", {"tx": intent, "status": "submitted", "hash": octets(hash_)})
+        for intent, hash_ in zip(record.intents, record.hashes, strict=True)
+        if intent is not None
+    ]
 
 
 def reoffered(record: AttemptReoffered) -> Said | None:
@@ -139,8 +158,9 @@ def refused(record: CommandRefused) -> Said:
     return "lane.command_refused", {"tx": record.intent, "reason": reason}
 
 
-EOA: dict[type, Callable[[Any], Said | None]] = {
+EOA: dict[type, Callable[[Any], Said | list[Said] | None]] = {
     AttemptSigned: signed,
+    AttemptsTaken: all_taken,
     AttemptAnswered: answered,
     AttemptReoffered: reoffered,
     SlotFreed: freed,

@@ -1,5 +1,7 @@
 """What answers prove."""
 
+from typing import Any
+
 import pytest
 from tests.lanes.eoa.stage import (
     NODES,
@@ -9,12 +11,14 @@ from tests.lanes.eoa.stage import (
     make_all,
     receipt,
     refuse,
+    replace,
     run,
     take,
 )
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
+from laneway.lanes.eoa.answers import taken_in_a_row
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -260,6 +264,36 @@ def test_the_pause_between_resends_grows_to_its_bound() -> None:
         world.apply([ResendPlanned(None)])
         world.now_ms = planned_ms
     assert pauses == [1, 1, 2, 4, 8, 8]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"slot": 3},
+        {"number": 2},
+        {"node": "b"},
+        {"outcome": Outcome.UNKNOWN},
+    ],
+)
+def test_one_odd_answer_has_all_of_them_judged_one_by_one(odd: dict[str, Any]) -> None:
+    world = begun(3, nodes=("a",))
+    make_all(world)
+    plain = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2)]
+    known = replace(plain[1], reason="already known")
+    assert taken_in_a_row(world.lane, (plain[0], known)) is not None
+    assert taken_in_a_row(world.lane, (plain[0], replace(plain[1], **odd))) is None
+
+
+def test_what_was_answered_before_is_not_taken_in_a_row() -> None:
+    world = begun(4, nodes=("a",))
+    make_all(world)
+    plain = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2, 3, 4, 5)]
+    assert taken_in_a_row(world.lane, ()) is None
+    assert taken_in_a_row(world.lane, (plain[0],)) is None, "one is no row"
+    assert taken_in_a_row(world.lane, tuple(plain)) is None, "there is no fifth"
+    world.post(BroadcastReturned(world.now_ms, (plain[1],)))
+    assert taken_in_a_row(world.lane, (plain[0], plain[1])) is None
+    assert taken_in_a_row(world.lane, (plain[2], plain[3])) is None, "the first waits"
 
 
 def test_an_answer_to_an_earlier_life_frees_nothing() -> None:

@@ -1,7 +1,7 @@
 """The lane in memory equals its rows."""
 
 import pytest
-from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run, take
+from tests.lanes.eoa.stage import World, begun, chain, make_all, receipt, refuse, run
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -72,72 +72,73 @@ def written(world: World, slot: int) -> Attempt:
     return decode_attempt(world.rows[Table.ATTEMPT, f"{slot}/1"].body)
 
 
-def test_what_every_node_took_in_order_stands_in_the_head_alone() -> None:
-    world = begun(4, nodes=("a",))
+def took(world: World, *slots: int) -> None:
+    """Every node took the first attempts of these, and said so in one answer."""
+    nodes = world.settings.nodes
+    results = [SendResult(slot, 1, node, Outcome.ACCEPTED) for slot in slots for node in nodes]
+    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+
+
+@pytest.mark.parametrize("nodes", [("a",), ("a", "b")])
+def test_what_every_node_took_in_a_row_stands_in_the_head_alone(nodes: tuple[str, ...]) -> None:
+    world = begun(6, nodes=nodes)
     make_all(world)
-    take(world, 1)
-    assert (written(world, 1).silent, world.lane.head.taken_next) == (("a",), 2)
-    assert world.restored().attempts[1][1].taken == ("a",)
-    assert world.restored().unsure.keys() == {(2, 1), (3, 1), (4, 1)}
-    take(world, 3)
-    assert (written(world, 3).taken, world.lane.head.taken_next) == (("a",), 2)
-    take(world, 2)
-    take(world, 4)
-    assert world.lane.head.taken_next == 5, "what was written by itself is in nobody's way"
+    took(world, 1, 2)
+    assert (written(world, 1).silent, world.lane.head.taken_next) == (nodes, 3)
+    assert world.restored().attempts[1][1].taken == nodes
+    assert len(world.restored().unsure) == 4
+    took(world, 5)
+    assert (written(world, 5).taken, world.lane.head.taken_next) == (nodes, 3)
+    took(world, 3, 4)
+    assert world.lane.head.taken_next == 5
+    took(world, 6)
     assert world.restored().unsure == world.lane.unsure == {}
 
 
-def test_a_slot_without_bytes_and_one_that_waits_stand_in_the_way() -> None:
+def test_a_slot_that_waits_or_is_still_to_be_made_stands_in_the_way() -> None:
     world = begun(3, nodes=("a",))
-    first, second, third = world.out
-    world.out = []
-    for one in (first, second, third):
-        world.post(AttemptsMade(world.now_ms, (world.make(one),)))
-    world.tell("bump", next(iter(world.accepted.values())))
-    take(world, 2)
-    assert world.lane.head.taken_next == 1, "the first waits for its answer"
-    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
-    later(world, world.settings.resend_ms)
-    take(world, 3)
-    assert world.lane.head.taken_next == 3, "all were offered again, and are never new again"
-    world.accept(2)
+    make_all(world)
+    took(world, 2, 3)
+    assert (world.lane.head.taken_next, written(world, 2).taken) == (1, ("a",))
+    world.accept(3)
     world.pull()
-    *_, fifth = world.out
-    world.post(AttemptsMade(world.now_ms, (world.make(fifth),)))
-    take(world, 5)
-    assert world.lane.head.taken_next == 4, "the fourth is still to be made"
+    _, fifth, sixth = world.out[-3:]
+    took(world, 1)
+    world.post(AttemptsMade(world.now_ms, (world.make(fifth), world.make(sixth))))
+    took(world, 5, 6)
+    assert written(world, 5).taken == ("a",), "the fourth is still to be made"
 
 
-def test_slots_that_are_gone_stand_in_nobodys_way() -> None:
-    world = begun(3, nodes=("a",))
+def test_slots_that_are_gone_or_were_made_again_stand_in_nobodys_way() -> None:
+    world = begun(7, nodes=("a",))
     make_all(world)
     world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
     chain(world, 1, 1, receipt(world, 1, 1, 1))
     chain(world, 1, 9)
-    take(world, 2)
-    assert (list(world.lane.slots), world.lane.head.taken_next) == ([2, 3], 3)
-    take(world, 3)
-    chain(world, 3, 10, receipt(world, 2, 1, 10), receipt(world, 3, 1, 10))
-    chain(world, 3, 20)
+    took(world, 2, 3)
+    assert (next(iter(world.lane.slots)), world.lane.head.taken_next) == (2, 4)
+    world.apply([AttemptReoffered(4, 1)])
+    took(world, 5)
+    took(world, 6, 7)
+    assert world.lane.head.taken_next == 8, "the fourth is never new again, the fifth was written"
+
+
+def test_a_lane_that_was_empty_looks_at_no_slots_from_before() -> None:
+    world = begun(1, nodes=("a",))
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
     world.accept(1)
     world.pull()
-    assert world.lane.head.taken_next == 4
-
-
-def test_of_several_nodes_the_last_answer_is_the_one_that_is_not_written() -> None:
-    world = begun(1, nodes=("a", "b"))
-    make_all(world)
-    take(world, 1)
-    assert (written(world, 1).taken, written(world, 1).silent) == (("a",), ("b",))
-    assert world.restored().attempts[1][1].taken == ("a", "b")
+    assert world.lane.head.taken_next == 2
 
 
 def test_bytes_that_were_offered_again_are_not_taken_for_taken() -> None:
-    world = begun(1, nodes=("a",))
+    world = begun(2, nodes=("a",))
     make_all(world)
-    take(world, 1)
+    took(world, 1, 2)
     world.apply([AttemptReoffered(1, 1)])
     assert world.restored().attempts[1][1] == world.lane.attempts[1][1]
     assert world.restored().attempts[1][1].silent == ("a",)
-    take(world, 1)
+    took(world, 1, 2)
     assert written(world, 1).taken == ("a",)

@@ -1,8 +1,9 @@
 """What the signer's and the nodes' answers prove. Silence and doubt prove nothing."""
 
+from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane, replace
+from laneway.lanes.eoa.lane import EoaLane, is_next_taken, replace
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX, RESEND_GROWTH_MAX
 from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
@@ -19,6 +20,7 @@ from laneway.lanes.eoa.tries import (
 from laneway.lanes.eoa.values import (
     AttemptAnswered,
     AttemptSigned,
+    AttemptsTaken,
     Effect,
     FundsJudged,
     Made,
@@ -228,6 +230,9 @@ def broke(lane: EoaLane) -> FundsJudged:
 
 
 def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -> Decision:
+    in_row = taken_in_a_row(lane, results)
+    if in_row is not None:
+        return said([in_row])
     records: list[Record] = []
     effects: list[Effect] = []
     after: dict[tuple[int, int], Attempt] = {}
@@ -280,6 +285,33 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
         records.append(ResendPlanned(now_ms + pause_ms))
     return said(records, effects)
+
+
+def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTaken | None:
+    """The next first attempts of several slots, which every node took at once; None for whatever
+    must be judged one by one."""
+    first = results[0].slot if results else 0
+    slot, place = first, 0
+    intents: list[IntentId | None] = []
+    hashes: list[bytes] = []
+    while place < len(results):
+        attempt = lane.tries(slot).get(1)
+        if attempt is None or not attempt.is_new() or attempt.taken or attempt.reason:
+            return None
+        part = results[place : place + len(attempt.silent)]
+        if not part or tuple([one.node for one in part if is_plain(one, slot)]) != attempt.silent:
+            return None
+        intents.append(lane.slots[slot].intent)
+        hashes.append(attempt.hash)
+        slot, place = slot + 1, place + len(part)
+    if len(hashes) < 2 or not is_next_taken(lane, first):
+        return None
+    return AttemptsTaken(first, tuple(intents), tuple(hashes))
+
+
+def is_plain(result: SendResult, slot: int) -> bool:
+    """Whether a node took the first attempt of this slot, or has it already."""
+    return result.outcome is Outcome.ACCEPTED and result.number == 1 and result.slot == slot
 
 
 def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:

@@ -12,14 +12,15 @@ from laneway.lanes.eoa.lane import (
     drop_slot,
     encode,
     free_number,
+    index_attempt,
     passed,
     put_attempt,
     put_content,
     put_raw,
     put_slot,
     replace,
-    take_in_order,
     take_number,
+    taken_by_all,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import Attempt, History, Slot
@@ -28,6 +29,7 @@ from laneway.lanes.eoa.values import (
     AttemptAnswered,
     AttemptReoffered,
     AttemptSigned,
+    AttemptsTaken,
     BumpOrdered,
     CleanupDone,
     CommandRefused,
@@ -62,10 +64,12 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             return claim(lane, record)
         case AttemptSigned():
             return sign(lane, record)
-        case AttemptAnswered():
-            return answer(lane, record)
         case SlotSettled():
             return settle(lane, record)
+        case AttemptsTaken():
+            return take_all(lane, record)
+        case AttemptAnswered():
+            return answer(lane, record)
         case SlotIncluded(slot=place, inclusion=inclusion):
             seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
             return (put_slot(lane, seen),)
@@ -292,12 +296,16 @@ def doubt(lane: EoaLane) -> Touched:
     return tuple([put_attempt(lane, replace(attempt, doubted=True)) for attempt in certain])
 
 
+def take_all(lane: EoaLane, record: AttemptsTaken) -> Touched:
+    lane.head.taken_next = record.first + len(record.hashes)
+    for slot in range(record.first, lane.head.taken_next):
+        index_attempt(lane, taken_by_all(lane.attempts[slot][1]))
+    return ()
+
+
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
     node, reason = record.node, record.reason
-    is_last = record.word == "taken" and attempt.silent == (node,)
-    if is_last and reason == attempt.reason == "" and take_in_order(lane, attempt):
-        return ()
     silent = tuple([one for one in attempt.silent if one != node])
     if record.word == "taken":
         attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node), reason=reason)

@@ -1,5 +1,7 @@
 """An account's lane in memory, and its rows."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from laneway.core.ids import IntentId, LaneId
@@ -142,16 +144,12 @@ def taken_by_all(attempt: Attempt) -> Attempt:
     return replace(attempt, silent=(), taken=(*attempt.taken, *attempt.silent))
 
 
-def take_in_order(lane: EoaLane, attempt: Attempt) -> bool:
-    """Say in the head alone that every node took it, unless a slot below it stands in the way."""
-    head = lane.head
-    while head.taken_next < attempt.slot and not is_in_the_way(lane, head.taken_next):
-        head.taken_next += 1
-    if head.taken_next != attempt.slot or not attempt.is_new():
-        return False
-    head.taken_next += 1
-    index_attempt(lane, taken_by_all(attempt))
-    return True
+def is_next_taken(lane: EoaLane, slot: int) -> bool:
+    """Whether no slot below it stands in the way of saying so of all of them in the head."""
+    below: Collection[int] = range(lane.head.taken_next, slot)
+    if len(below) > len(lane.slots):
+        below = [one for one in lane.slots if one in below]
+    return not any(is_in_the_way(lane, one) for one in below)
 
 
 def is_in_the_way(lane: EoaLane, number: int) -> bool:
@@ -199,17 +197,19 @@ def index_slot(lane: EoaLane, slot: Slot) -> None:
 
 
 def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
-    lane.attempts.setdefault(attempt.slot, {})[attempt.number] = attempt
-    place = (attempt.slot, attempt.number)
+    slot = attempt.slot
+    tries = lane.attempts.setdefault(slot, {})
+    tries[attempt.number] = attempt
+    place = (slot, attempt.number)
     lane.hashes[attempt.hash] = place
-    if attempt.asked():
+    if attempt.silent and attempt.asked():
         lane.unsure[place] = None
     else:
         lane.unsure.pop(place, None)
-    if attempt.taken or any(one.taken for one in lane.attempts[attempt.slot].values()):
-        lane.submitted[attempt.slot] = None
+    if attempt.taken or (len(tries) > 1 and any(one.taken for one in tries.values())):
+        lane.submitted[slot] = None
     else:
-        lane.submitted.pop(attempt.slot, None)
+        lane.submitted.pop(slot, None)
 
 
 def put_slot(lane: EoaLane, slot: Slot) -> RowPut:

@@ -206,6 +206,15 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     hash: bytes = b""
 
 
+class AttemptsTaken(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """Every node took the first attempts of several slots, one behind the other: what a lane that
+    runs well hears of a batch. The head says so of all of them; none of their rows is written."""
+
+    first: int
+    intents: tuple[IntentId | None, ...]
+    hashes: tuple[bytes, ...]
+
+
 class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     """When silent nodes are offered their bytes again; None: that is under way."""
 
@@ -373,7 +382,7 @@ class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
 
 Record: TypeAlias = (
     SlotClaimed | SlotFellOut | AccountSeen | AttemptSigned | Offered | MakingDelayed
-    | MakingResumed | AttemptAnswered | ResendPlanned | AttemptReoffered | SlotFreed
+    | MakingResumed | AttemptsTaken | AttemptAnswered | ResendPlanned | AttemptReoffered | SlotFreed
     | SlotDropped | BumpOrdered | ContentReplaced | LookBegun
     | LookEnded | HeadMoved | SlotIncluded | ProofOrdered | SlotSettled | IntentDropped
     | FundsJudged | CleanupDone | NoncesCrowded | NoncesReset | ModeChanged | CommandRefused

@@ -78,6 +78,7 @@ class Nodes:
         self.made: dict[bytes, Bytes] = {}
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
+        self._gathered: dict[tuple[Process, LaneId], list[SendResult]] = {}
 
     def perform(self, process: "Process", lane: LaneId, effect: Effect) -> None:
         match effect:
@@ -215,8 +216,22 @@ class Nodes:
         kind: SendKind,
         reason: str = "",
     ) -> None:
-        result = self._told(effect, node, kind, reason)
-        process.answered(lane, BroadcastReturned(self._world.now_ms, (result,)))
+        result, world = self._told(effect, node, kind, reason), self._world
+        if not world.plan.gather_ms:
+            process.answered(lane, BroadcastReturned(world.now_ms, (result,)))
+            return
+        gathered = self._gathered.setdefault((process, lane), [])
+        gathered.append(result)
+        if len(gathered) == 1:
+            world.after(
+                world.plan.gather_ms, "answers", lambda: self._answer_all(process, lane), process
+            )
+
+    def _answer_all(self, process: "Process", lane: LaneId) -> None:
+        """As a batch is answered: in the order of slots, and of nodes."""
+        results = self._gathered.pop((process, lane))
+        results.sort(key=lambda one: (one.slot, one.number, one.node))
+        process.answered(lane, BroadcastReturned(self._world.now_ms, tuple(results)))
 
     def _told(self, effect: SendAttempt, node: str, kind: SendKind, reason: str = "") -> SendResult:
         return SendResult(

@@ -58,6 +58,8 @@ class EoaPlan(Weather, frozen=True, kw_only=True):
     """Chance that the processes hear of a new block."""
     poor: bool
     """Whether an account begins with money for a few attempts only."""
+    gather_ms: int
+    """For how long answers are gathered before the lane hears them together; 0: one by one."""
 
 
 def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
@@ -110,6 +112,7 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         operator=0.03 if rng.random() < 0.4 else 0.0,
         delay_ms=rng.choice((1, 20, 120)),
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
+        gather_ms=rng.choice((0, 0, 150)),
     )
 
 

@@ -10,6 +10,7 @@ from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
+    AttemptsTaken,
     BumpOrdered,
     CommandRefused,
     FundsJudged,
@@ -27,6 +28,7 @@ from laneway.lanes.eoa.values import (
 
 COUNTED = (
     AttemptReoffered,
+    AttemptsTaken,
     BumpOrdered,
     CommandRefused,
     FundsJudged,
@@ -90,6 +92,8 @@ class Tally:
                 return ["reset"]
             case SlotFellOut():
                 return ["fell out"]
+            case AttemptsTaken():
+                return ["taken in a row"]
             case CommandRefused(verb=verb):
                 return [f"refused:{verb}"]
             case _:
