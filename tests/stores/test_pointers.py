@@ -10,6 +10,7 @@ from laneway.core.intent import Arrival, IntentRow
 from laneway.core.rows import Index, Lease, Result, Write
 from laneway.stores.book import flush
 from laneway.stores.sqlite import SqliteBook
+from laneway.stores.sqlite import book as sqlite_book
 from laneway.stores.sqlite.pointers import is_pointer, pack_value, pointed
 
 HASH = "ab" * 32
@@ -64,6 +65,21 @@ def test_a_pointer_is_found_again_also_by_a_new_process(path: str) -> None:
     assert (again.find("hash", HASH), again.find("nonce", f"{A}#7")) == (index, number)
     assert again.find("hash", "cd" * 32) is None
     again.close()
+
+
+def test_intents_beyond_the_bound_of_what_is_at_hand_are_looked_up(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_book, "OPEN_NUMBERS_MAX", 1)
+    arrivals = [arrival(number) for number in (1, 2)]
+    results = [Result(one.id, "confirmed", 5) for one in arrivals]
+    names = [Index("nonce", f"{A}#{place}", one.id, A) for place, one in enumerate(arrivals)]
+    book, lease = held(path, *arrivals)
+    commit(book, lease, Write(head(2), (*names, *results), (), 1, b"r"))
+    views = [book.intent(one.id) for one in arrivals]
+    assert [view and view.result for view in views] == results
+    assert [book.find(name.name, name.value) for name in names] == names
+    book.close()
 
 
 def test_a_name_of_an_intent_that_is_not_here_is_kept_in_full(path: str) -> None:

@@ -17,6 +17,10 @@ the writer thread cost a fifth of the throughput, for the two threads fight over
 LANES_CACHED_MAX = 32_768
 """Tails and heads kept at hand by the one process that writes them; about 500 bytes each."""
 
+OPEN_NUMBERS_MAX = 65_536
+"""Intents without a final answer whose numbers are kept at hand, the oldest first, as they will be
+answered; about 120 bytes each. A look-up costs as much as the row that it is for."""
+
 WAL_PAGES_CHECKPOINT = 4_000
 """16 MB of log before it is folded back: a checkpoint then writes each hot page once."""
 

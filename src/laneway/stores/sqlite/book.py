@@ -45,7 +45,7 @@ from laneway.stores.codec import (
     intent_row,
     pack_id,
 )
-from laneway.stores.limits import LANES_CACHED_MAX, PRUNE_SCAN_MAX
+from laneway.stores.limits import LANES_CACHED_MAX, OPEN_NUMBERS_MAX, PRUNE_SCAN_MAX
 from laneway.stores.sqlite.database import (
     FileLock,
     connect,
@@ -58,6 +58,7 @@ from laneway.stores.sqlite.database import (
 from laneway.stores.sqlite.entry import Entry, Group, read_entry
 from laneway.stores.sqlite.pointers import pointed, write_indexes
 from laneway.stores.sqlite.reader import SqliteReader, readable
+from laneway.stores.sqlite.results import write_results
 
 SQL = statements()
 
@@ -91,6 +92,9 @@ class SqliteBook(SqliteReader):
             self._opened = opened.pop_all()
         self._counters_kept = dict(self._counters)
         self._entries: dict[LaneId, Entry] = {}
+        self._open: dict[bytes, int] = {}
+        """Numbers of intents that were accepted here and have no final answer; not of all: those
+        that are missing are looked up."""
         self._group: Group | None = None
         self._pulse = Pulse()
         self._pruned_no = 0
@@ -148,6 +152,11 @@ class SqliteBook(SqliteReader):
 
     def _kept(self, group: Group) -> None:
         self._counters_kept = dict(self._counters)
+        for packed, number in group.numbers():
+            if len(self._open) < OPEN_NUMBERS_MAX:
+                self._open[packed] = number
+        for packed in group.results:
+            self._open.pop(packed, None)
         for entry in group.lanes.values():
             entry.clean()
         if len(self._entries) > LANES_CACHED_MAX:
@@ -170,12 +179,9 @@ class SqliteBook(SqliteReader):
             many(SQL["add_intent"], list(group.intents.values()))
         self._write_rows(group)
         if group.results:
-            before = self._db.total_changes()
-            many(SQL["add_result"], list(group.results.values()))
-            if self._db.total_changes() - before != len(group.results):
-                raise Bug("a final answer names an intent that is not there")
+            write_results(self._db, SQL, group.results, self._open)
         if group.indexes:
-            write_indexes(self._db, SQL, list(group.indexes.values()))
+            write_indexes(self._db, SQL, list(group.indexes.values()), self._open)
         if group.commands:
             many(SQL["add_command"], group.commands)
         if group.answered:
@@ -404,7 +410,7 @@ class SqliteBook(SqliteReader):
                 packed = pack_id(touch.intent)
                 if packed in group.results:
                     raise Bug(f"{touch.intent} has a final answer already")
-                group.results[packed] = (touch.status, touch.settled_ms, encode(touch), packed)
+                group.results[packed] = (touch.status, touch.settled_ms, encode(touch))
             else:
                 assert type(touch) is Index
                 group.indexes[touch.name, touch.value] = touch

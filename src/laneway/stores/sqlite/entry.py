@@ -1,5 +1,7 @@
 """What the writing process keeps in memory: a lane's counters, and the group it gathers."""
 
+from collections.abc import Iterator
+
 from laneway.core.ids import LaneId
 from laneway.core.rows import START, Cursors, Index
 from laneway.stores.codec import decode_cursors, encode
@@ -121,15 +123,19 @@ class Group:
     def __init__(self) -> None:
         self.lanes: dict[LaneId, Entry] = {}
         """Every lane the group looked at; those it changed are marked."""
-        self.intents: dict[bytes, tuple[object, ...]] = {}
+        self.intents: dict[bytes, tuple[int, bytes, int, int, int, bytes]] = {}
         self.rows: dict[tuple[int, str, str], tuple[bytes | None, bytes] | None] = {}
-        self.results: dict[bytes, tuple[object, ...]] = {}
+        self.results: dict[bytes, tuple[str, int, bytes]] = {}
         self.indexes: dict[tuple[str, str], Index] = {}
         self.commands: list[tuple[int, int, bytes]] = []
         self.answered: list[tuple[int, int]] = []
         self.feed: list[tuple[object, ...]] = []
         self.dropped_numbers: list[tuple[int]] = []
         self.trimmed: list[tuple[int]] = []
+
+    def numbers(self) -> Iterator[tuple[bytes, int]]:
+        """Of the intents it accepts."""
+        return ((packed, row[0]) for packed, row in self.intents.items())
 
     def is_empty(self) -> bool:
         """Whether it changes nothing: every change but these marks its lane."""

@@ -29,17 +29,36 @@ def pack_value(value: str) -> bytes:
     return b"t" + value.encode()
 
 
-def write_indexes(db: apsw.Connection, sql: Mapping[str, str], indexes: list[Index]) -> None:
-    pointers = [index for index in indexes if is_pointer(index)]
-    if pointers:
+def write_indexes(
+    db: apsw.Connection,
+    sql: Mapping[str, str],
+    indexes: list[Index],
+    numbers: Mapping[bytes, int],
+) -> None:
+    """`numbers` are those of intents that are at hand; the others are looked up."""
+    near: list[tuple[int, str, bytes, int]] = []
+    far: list[tuple[str, bytes, bytes]] = []
+    full = [index for index in indexes if not is_pointer(index)]
+    sought: list[Index] = []
+    for index in indexes:
+        if is_pointer(index):
+            packed, value = pack_id(index.intent), pack_value(index.value)
+            number = numbers.get(packed)
+            if number is None:
+                far.append((index.name, value, packed))
+                sought.append(index)
+            else:
+                near.append((number, index.name, value, number))
+    if near:
+        db.executemany(sql["put_pointer_at"], near)
+    if far:
         before = db.total_changes()
-        places = [(one.name, pack_value(one.value), pack_id(one.intent)) for one in pointers]
-        db.executemany(sql["put_pointer"], places)
-        if db.total_changes() - before == len(pointers):
-            indexes = [index for index in indexes if not is_pointer(index)]
-        # Otherwise some of their intents are not here, and all of them are kept in full.
-    if indexes:
-        rows = [(one.name, one.value, encode(one)) for one in indexes]
+        db.executemany(sql["put_pointer"], far)
+        if db.total_changes() - before != len(far):
+            # Some of their intents are not here, and all of them are kept in full.
+            full += sought
+    if full:
+        rows = [(one.name, one.value, encode(one)) for one in full]
         db.executemany(sql["put_index"], rows)
 
 

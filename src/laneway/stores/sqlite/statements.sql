@@ -49,6 +49,9 @@ SELECT 1 FROM intents WHERE id = ?
 INSERT INTO results (no, status, settled_ms, body)
 SELECT no, ?, ?, ? FROM intents WHERE id = ?
 
+-- name: add_result_at
+INSERT INTO results (no, status, settled_ms, body) VALUES (?, ?, ?, ?)
+
 -- name: put_row
 INSERT OR REPLACE INTO rows (lane_no, kind, key, intent, body) VALUES (?, ?, ?, ?, ?)
 
@@ -61,6 +64,9 @@ INSERT OR REPLACE INTO indexes (name, value, body) VALUES (?, ?, ?)
 -- name: put_pointer
 INSERT OR REPLACE INTO pointers (stretch, name, value, no)
 SELECT no / 8192, ?, ?, no FROM intents WHERE id = ?
+
+-- name: put_pointer_at
+INSERT OR REPLACE INTO pointers (stretch, name, value, no) VALUES (? / 8192, ?, ?, ?)
 
 -- name: stretch_first
 SELECT min(no) / 8192 FROM intents

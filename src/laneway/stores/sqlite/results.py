@@ -1,0 +1,31 @@
+"""Final answers, each beside the intent it names."""
+
+from collections.abc import Mapping
+
+import apsw
+
+from laneway.core.errors import Bug
+
+
+def write_results(
+    db: apsw.Connection,
+    sql: Mapping[str, str],
+    results: Mapping[bytes, tuple[str, int, bytes]],
+    numbers: Mapping[bytes, int],
+) -> None:
+    """`numbers` are those of intents that are at hand; the others are looked up."""
+    near: list[tuple[int, str, int, bytes]] = []
+    far: list[tuple[str, int, bytes, bytes]] = []
+    for packed, (status, settled_ms, body) in results.items():
+        number = numbers.get(packed)
+        if number is None:
+            far.append((status, settled_ms, body, packed))
+        else:
+            near.append((number, status, settled_ms, body))
+    if near:
+        db.executemany(sql["add_result_at"], near)
+    if far:
+        before = db.total_changes()
+        db.executemany(sql["add_result"], far)
+        if db.total_changes() - before != len(far):
+            raise Bug("a final answer names an intent that is not there")
