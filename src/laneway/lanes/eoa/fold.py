@@ -391,7 +391,15 @@ def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     head.low = max(head.low, slot.nonce + 1)
     if slot.intent is None:
         return tuple(gone)
-    ended = final(lane, slot, record.status, record.at_ms, attempts, reason=record.reason)
+    ended = final(
+        lane,
+        slot,
+        record.status,
+        record.at_ms,
+        attempts,
+        reason=record.reason,
+        mined=record.hash or None,
+    )
     return (*ended, Index("nonce", f"{lane.id}#{slot.nonce}", slot.intent, lane.id), *gone)
 
 
@@ -403,17 +411,15 @@ def final(
     attempts: tuple[Attempt, ...] = (),
     *,
     reason: str = "",
+    mined: bytes | None = None,
 ) -> list[Touch]:
-    """The answer, with all that was tried for it."""
+    """The answer, with all that was tried for it, and what of that was mined."""
     assert slot.intent is not None
     lane.head.settled_count += 1
     lane.head.settled_bytes += slot.size
     lane.intents.pop(slot.intent, None)
     content = lane.contents.get(slot.intent)
-    number = mined = None
-    if slot.seen is not None:
-        number = slot.nonce
-        mined = next(one.hash for one in attempts if one.number == slot.seen.attempt)
+    number = None if mined is None else slot.nonce
     # The bytes are on the chain, or of no use any more.
     tried = tuple([replace(one, raw=b"") for one in attempts])
     history = encode(History(slot, tried, b"" if content is None else content.payload))
