@@ -144,22 +144,26 @@ class Drawn:
             return None
         if self.dice.random() < 0.1:
             return account, None
-        one, number = self.known().id, self.dice.randrange(5)
+        one, other, number = self.known().id, self.known().id, str(self.dice.randrange(5))
+        hashes = [account.hash(f"0x{number}"), account.hash("0x1")]
+        told = [account.told(one), account.told(other)]
         every: list[Say] = [
-            (account.pending, "ZADD", [number, one]),
-            (account.pending, "ZREM", [one, "nobody"]),
-            (account.told(one), "HSET", ["status", "submitted", "completed_at", number]),
-            (account.borrowed, "HSET", [one, b"{}"]),
-            (account.borrowed, "HDEL", [one]),
-            (account.attempts(one), "LPUSH", [b"%d" % number, b"{}"]),
-            (account.hash(f"0x{number}"), "SET", [one]),
-            (account.hash(f"0x{number}"), "DEL", []),
-            (account.recycled, "ZADD", [word for n in range(1_200) for word in (n, f"n{n}")]),
+            ("ZADD", [account.pending], (), [number, one]),
+            ("ZREM", [account.pending], (), [one, "nobody"]),
+            ("HSET", told, ["status", "submitted", "completed_at", number], ()),
+            ("HSET", told, ["status", "confirmed", "receipt"], ["{}", number]),
+            ("HSET", [account.borrowed], (), [one, "{}"]),
+            ("HDEL", [account.borrowed], (), [one]),
+            ("LPUSH", [account.attempts(one), account.attempts(one)], (), [number, "{}"]),
+            ("LPUSH", [account.attempts(other)], (), [number, "{}"]),
+            ("SET", hashes, (), [one, other]),
+            ("DEL", hashes, (), ()),
+            ("ZADD", [account.recycled], (), [w for n in range(1_200) for w in (str(n), f"n{n}")]),
         ]
         says = self.dice.sample(every, self.dice.randrange(4))
         if commit.write.answered:
-            says += [(account.resets, "HDEL", [*commit.write.answered])]
-            says += [(account.reset, "UNLESS", [])]
+            says += [("HDEL", [account.resets], (), [*map(str, commit.write.answered)])]
+            says += [("UNLESS", [account.reset], (), ())]
         return account, says
 
     def commit_of(self, lane: LaneId) -> Commit:
@@ -242,7 +246,7 @@ class Drawn:
             if reply[0]:
                 self.fences[lane], self.holders[lane] = reply[0], Owner(str(call.args[1]))
         if call.script == "commit":
-            told = commits_told(call.keys, [spoken(word) for word in call.args])
+            told = commits_told(call.keys, [spoken(word) for word in call.words()])
             for answer, one in zip(reply, told, strict=True):
                 lane = LaneId(one.head[0].decode())
                 if answer == 1:

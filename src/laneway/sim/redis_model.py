@@ -48,26 +48,48 @@ def commits_told(keys: list[str], args: list[bytes]) -> list[Written]:
     found: list[Written] = []
     at, base = 3, 7
     for _ in range(int(args[2])):
-        head = args[at : at + 13]
-        at += 13
-        changes = [args[at + 4 * i : at + 4 * i + 4] for i in range(int(head[12]))]
-        at += 4 * len(changes)
-        one = Written(keys[base : base + 4], head, changes, args[at])
+        head = args[at : at + 16]
+        changes, says = at + 16, at + 16 + int(head[12])
+        at = says + int(head[15])
+        one = Written(keys[base : base + 4], head, changes_told(args[changes:says]), head[13])
         base += 4
         if one.owner:
-            count = int(args[at + 1])
+            count = int(head[14])
             one.lock = keys[base]
-            at, base = at + 2, base + 1
-            one.says = None if count < 0 else []
-            for key in keys[base : base + max(count, 0)]:
-                size = int(args[at + 1])
-                assert one.says is not None
-                one.says.append((key, args[at], args[at + 2 : at + 2 + size]))
-                at += 2 + size
-            base += max(count, 0)
-        else:
-            at += 1
+            last = base + 1 + max(count, 0)
+            one.says = None if count < 0 else says_told(keys[base + 1 : last], args[says:at])
+            base = last
         found.append(one)
+    return found
+
+
+def changes_told(args: list[bytes]) -> list[list[bytes]]:
+    """Sign, key, member and value of each cell."""
+    found: list[list[bytes]] = []
+    at = 0
+    while at < len(args):
+        sign, key, count = args[at], args[at + 1], int(args[at + 2])
+        members = args[at + 3 : at + 3 + count]
+        at += 3 + count
+        values = [b""] * count
+        if sign in (b"+row", b"+hash", b"!hash", b"+zset"):
+            values = args[at : at + count]
+            at += count
+        found += [[sign, key, *pair] for pair in zip(members, values, strict=True)]
+    return found
+
+
+def says_told(keys: list[str], args: list[bytes]) -> list[tuple[str, bytes, list[bytes]]]:
+    """Of each key in turn its command and words."""
+    found: list[tuple[str, bytes, list[bytes]]] = []
+    at = 0
+    while at < len(args):
+        command, count, common, own = args[at], *map(int, args[at + 1 : at + 4])
+        first = at + 4 + common
+        same, at = args[at + 4 : first], first + count * own
+        named = keys[len(found) : len(found) + count]
+        for i, key in enumerate(named):
+            found.append((key, command, same + args[first + i * own : first + (i + 1) * own]))
     return found
 
 
@@ -99,7 +121,7 @@ class RedisModel:
             "view": self._view,
             "ready": self._ready,
         }
-        return scripts[call.script](call.keys, [spoken(word) for word in call.args])
+        return scripts[call.script](call.keys, [spoken(word) for word in call.words()])
 
     def dump(self) -> dict[str, Any]:
         """Everything that is there, to be compared."""
@@ -240,32 +262,42 @@ class RedisModel:
 
     def _accept(self, keys: list[str], args: list[bytes]) -> Reply:
         answers: list[list[Any]] = []
-        for place in range(int(args[3])):
-            arrival = args[4 + 12 * place : 16 + 12 * place]
-            lane = 7 + 2 * (int(arrival[0]) - 1)
-            answer = self._accept_one(keys[:7], keys[lane : lane + 2], arrival, args[2] == b"1")
+        terms_count, count, shown = map(int, args[3:6])
+        for place in range(count):
+            first = 6 + 9 * terms_count + 7 * place
+            number, *arrival = args[first : first + 7]
+            terms = args[6 + 9 * int(number) : 15 + 9 * int(number)]
+            lane = int(terms[0])
+            answer = self._accept_one(keys[:7], keys[lane : lane + 2], terms, arrival, args[2])
             answers.append(answer)
-            told = 4 + 12 * int(args[3]) + 4 * place
-            if answer[0] == b"accepted" and len(args) > told and args[told]:
-                first = len(keys) - 4 * (int(args[3]) - place)
-                own = keys[first : first + 4]
-                self._accept_shown(own, arrival, args[told : told + 4], answer[1] == 1)
+            if terms[7]:
+                if answer[0] == b"accepted":
+                    own = [keys[shown], *keys[lane + 2 : lane + 5]]
+                    self._accept_shown(own, terms, arrival, answer[1] == 1)
+                shown += 1
             if answer[0] in (b"replayed", b"conflict", b"bug"):
                 self._touch(keys[6])
         return answers
 
     def _accept_one(
-        self, shared: list[str], own: list[str], arrival: list[bytes], here: bool
+        self,
+        shared: list[str],
+        own: list[str],
+        terms: list[bytes],
+        arrival: list[bytes],
+        here: bytes,
     ) -> list[Any]:
-        _, name, intent, body, told_size, priority, count_max, bytes_max, fast_size = arrival[:9]
-        fresh, key, digest = arrival[9:]
+        name, priority, fresh, count_max, bytes_max, fast_size = terms[1:7]
+        intent, body, key, digest = arrival[:4]
+        if here == b"0":
+            key = b""
         if any(intent in self.hashes.get(key, {}) for key in shared[4:6]):
             return [b"bug" if fresh == b"1" else b"replayed", intent]
-        reserved = self.hashes.get(shared[3], {}).get(key) if here and key else None
+        reserved = self.hashes.get(shared[3], {}).get(key) if key else None
         if reserved is not None:
             holder, _, taken = reserved.split(b"\n", 2)
             return [b"replayed" if taken == digest else b"conflict", holder]
-        lane, size = self.hashes.get(own[0], {}), int(told_size)
+        lane, size = self.hashes.get(own[0], {}), int(body.partition(b"\n")[0])
         depth = number(lane.get(b"count")) - number(lane.get(b"settled"))
         unsettled = number(lane.get(b"bytes")) - number(lane.get(b"settled_bytes"))
         if count_max and depth >= int(count_max):
@@ -284,21 +316,21 @@ class RedisModel:
         lane[b"wake"] = b"0"
         self._set(own[1])[intent] = float(int(priority) * CLASS + seq)
         self._hash(shared[4])[intent] = body
-        if here and key:
+        if key:
             self._hash(shared[3])[key] = b"%b\n%b\n%b" % (intent, name, digest)
         return [b"accepted", seq, depth + 1, unsettled + size, int(fast)]
 
     def _accept_shown(
-        self, own: list[str], arrival: list[bytes], told: list[bytes], is_first: bool
+        self, own: list[str], terms: list[bytes], arrival: list[bytes], is_first: bool
     ) -> None:
-        pending, shown, registry, jobs = own
-        asked, at_ms, queue, job = told
+        shown, pending, registry, jobs = own
+        intent, asked, at_ms = arrival[0], arrival[4], arrival[5]
         fields = {b"user_request": asked, b"status": b"pending", b"created_at": at_ms}
         self._hash(shown).update(fields)
-        self._set(pending)[arrival[2]] = float(at_ms)
-        self._hash(registry)[arrival[2]] = queue
+        self._set(pending)[intent] = float(at_ms)
+        self._hash(registry)[intent] = terms[7]
         if is_first:
-            self._hash(jobs)[job] = arrival[1]
+            self._hash(jobs)[terms[8]] = terms[1]
 
     def _reserve(self, keys: list[str], args: list[bytes]) -> Reply:
         held = self._hash(keys[0])

@@ -7,7 +7,7 @@ from laneway.core.intent import Arrival, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.core.units import value
-from laneway.lanes.eoa.rows import Attempt, Health, Purpose, Slot
+from laneway.lanes.eoa.rows import Attempt, Health, Inclusion, Purpose
 from laneway.ports import EvmRequest
 from laneway.stores.redis.letter_keys import Account
 
@@ -192,14 +192,12 @@ def health_told(health: Health) -> bytes:
     )
 
 
-def receipt_told(account: Account, slot: Slot, attempt: Attempt) -> bytes:
-    seen = slot.seen
-    assert seen is not None
+def receipt_told(account: Account, nonce: int, seen: Inclusion, hash_: bytes) -> bytes:
     return json(
         ReceiptTold(
-            transaction_hash=hexed(attempt.hash),
+            transaction_hash=hexed(hash_),
             from_=account.address,
-            nonce=hex(slot.nonce),
+            nonce=hex(nonce),
             status="0x1" if seen.ok else "0x0",
             block_number=hex(seen.block),
             block_hash=hexed(seen.block_hash),
