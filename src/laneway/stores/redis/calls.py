@@ -132,13 +132,13 @@ class Sender(Struct, frozen=True):
                 if known[1] is not None:
                     found += (known[1].pending, known[1].registry, known[1].jobs)
             place, account = known
-            limits = (arrival.count_max, arrival.bytes_max, arrival.fast_size)
-            common = (lane, arrival.priority, arrival.fresh, *limits)
+            fresh, count_max, bytes_max = arrival.fresh, arrival.count_max, arrival.bytes_max
+            common = (lane, arrival.priority, fresh, count_max, bytes_max, arrival.fast_size)
             number = numbers.get(common)
             if number is None:
                 number = numbers[common] = str(len(numbers))
-                terms += (place, lane, str(arrival.priority), str(int(arrival.fresh)))
-                terms += map(optional, limits)
+                terms += (place, lane, str(arrival.priority), "1" if fresh else "0")
+                terms += (optional(count_max), optional(bytes_max), str(arrival.fast_size))
                 terms += ("", "") if account is None else (QUEUE, account.job())
             value, digest = intent_value(arrival), arrival.digest
             blobs += (value, digest)
@@ -252,7 +252,7 @@ def put_head(commit: Commit, made: Sequence[Change], args: Packed, blobs: list[b
     lease, write = commit.lease, commit.write
     head = write.head
     digest, cursors = write.digest(), encode(head.cursors)
-    ends = any(change[1] == keys.RESULTS for change in made)
+    ends = keys.RESULTS in [change[1] for change in made]
     blobs += (digest, cursors, head.state, write.feed)
     args += (
         *(lease.lane, str(lease.fence), str(commit.version), len(digest), len(cursors)),

@@ -206,17 +206,22 @@ def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
                 places[place_member(touch)] = "0"
         else:
             assert_never(touch)
-    made: tuple[Change, ...] = (
-        ("+row", keys.LANE, puts, (), puts.values()),
-        ("-row", keys.LANE, drops, (), ()),
-        ("?zset", keys.ORDER, results, (), ()),
-        ("!hash", keys.RESULTS, results, (), results.values()),
-        ("+zset", keys.ENDED, ended, ended.values(), ()),
-        ("+hash", keys.INDEXES, indexes, (), indexes.values()),
-        ("+zset", keys.PLACES, places, places.values(), ()),
-        ("-hash", keys.MAIL, [str(done) for done in write.answered], (), ()),
-    )
-    return [change for change in made if change[2]]
+    made: list[Change] = []
+    if puts:
+        made.append(("+row", keys.LANE, puts, (), puts.values()))
+    if drops:
+        made.append(("-row", keys.LANE, drops, (), ()))
+    if results:
+        made.append(("?zset", keys.ORDER, results, (), ()))
+        made.append(("!hash", keys.RESULTS, results, (), results.values()))
+        made.append(("+zset", keys.ENDED, ended, ended.values(), ()))
+    if indexes:
+        made.append(("+hash", keys.INDEXES, indexes, (), indexes.values()))
+    if places:
+        made.append(("+zset", keys.PLACES, places, places.values(), ()))
+    if write.answered:
+        made.append(("-hash", keys.MAIL, [str(done) for done in write.answered], (), ()))
+    return made
 
 
 # A whole lane.

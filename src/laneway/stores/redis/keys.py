@@ -65,11 +65,12 @@ class Names(Struct, frozen=True):
         return f"{self.prefix}{{{shard}}}:{name}" if self.tagged else f"{self.prefix}{name}"
 
     def shareds(self, shard: int, *names: str) -> list[str]:
-        return [self.shared(shard, name) for name in names]
+        start = self.shared(shard, "")
+        return [start + name for name in names]
 
     def lane(self, lane: LaneId, *names: str) -> list[str]:
         """Keys of one lane."""
-        start = self.shared(self.shard_of(lane), "")
+        start = self.shared(self.shard_of(lane), "") if self.tagged else self.prefix
         return [f"{start}{name}:{lane}" for name in names]
 
     def channel(self) -> str:

@@ -121,24 +121,28 @@ class Spoken:
 
     def all(self) -> list[Say]:
         account = self.account
-        before: tuple[Say, ...] = (
-            ("DEL", self.gone, (), ()),
-            ("SET", self.hashes, (), self.hashed),
-            ("LPUSH", self.tried, (), self.tries),
-        )
-        grouped: tuple[Say, ...] = (
-            ("ZREM", (account.pending,), (), self.waits_not),
-            ("ZADD", (account.pending,), (), self.waits),
-            ("HDEL", (account.borrowed,), (), self.borrows_not),
-            ("HSET", (account.borrowed,), (), self.borrows),
-            ("ZREM", (account.submitted,), (), self.submits_not),
-            ("ZADD", (account.submitted,), (), self.submits),
-        )
-        return [
-            *(say for say in before if say[1]),
-            *self.says,
-            *(say for say in grouped if say[3]),
-        ]
+        pending, borrowed = (account.pending,), (account.borrowed,)
+        submitted = (account.submitted,)
+        said: list[Say] = []
+        if self.gone:
+            said.append(("DEL", self.gone, (), ()))
+        if self.hashes:
+            said.append(("SET", self.hashes, (), self.hashed))
+            said.append(("LPUSH", self.tried, (), self.tries))
+        said += self.says
+        if self.waits_not:
+            said.append(("ZREM", pending, (), self.waits_not))
+        if self.waits:
+            said.append(("ZADD", pending, (), self.waits))
+        if self.borrows_not:
+            said.append(("HDEL", borrowed, (), self.borrows_not))
+        if self.borrows:
+            said.append(("HSET", borrowed, (), self.borrows))
+        if self.submits_not:
+            said.append(("ZREM", submitted, (), self.submits_not))
+        if self.submits:
+            said.append(("ZADD", submitted, (), self.submits))
+        return said
 
 
 class LetterView:
@@ -212,7 +216,10 @@ class LetterView:
             self._slots[key] = row
         elif table == ATTEMPT:
             slot, _, number = key.partition("/")
-            self._tries.setdefault(slot, {})[number] = decode_attempt(row.body)
+            tries = self._tries.get(slot)
+            if tries is None:
+                tries = self._tries[slot] = {}
+            tries[number] = decode_attempt(row.body)
             self._touched[slot] = None
         elif table == AUX:
             if key.startswith(RAW):
@@ -284,19 +291,19 @@ class LetterView:
     def _tell_ended(self, spoken: Spoken) -> None:
         """Final answers: those that say the same together, with the receipt of each."""
         account = self.account
-        same: dict[tuple[str, ...], tuple[list[str], list[str]]] = {}
+        same: dict[tuple[str, int, str, bool], tuple[Result, list[str], list[str]]] = {}
         for intent, result in self._ended.items():
             receipt = self._receipt(result)
-            fields = tuple([str(word) for pair in ended_fields(result).items() for word in pair])
-            if receipt:
-                fields += ("receipt",)
-            told, receipts = same.setdefault(fields, ([], []))
+            alike = (result.status, result.settled_ms, result.reason, receipt != "")
+            _, told, receipts = same.setdefault(alike, (result, [], []))
             told.append(account.told(intent))
-            if receipt:
-                receipts.append(receipt)
+            receipts.append(receipt)
             self.queued.pop(intent, None)
-        for fields, (told, receipts) in same.items():
-            spoken.says.append(("HSET", told, fields, receipts))
+        for (_, _, _, is_seen), (result, told, receipts) in same.items():
+            fields = [str(word) for pair in ended_fields(result).items() for word in pair]
+            if is_seen:
+                fields.append("receipt")
+            spoken.says.append(("HSET", told, fields, receipts if is_seen else ()))
 
     def _receipt(self, result: Result) -> str:
         """Of a slot that was seen on chain, as it ended."""
@@ -319,19 +326,23 @@ class LetterView:
             return None
         slot = self._slots[number]
         place = place_of(slot.intent, tries)
-        if before is None:
-            before = Shown(slot.intent, PENDING, {})
-        elif before.place == place and before.tries.keys() == tries.keys():
-            return before
-        else:
+        known: dict[str, tuple[str, str, str]] = {}
+        if before is not None:
+            known = before.tries
+            if before.place == place and known.keys() == tries.keys():
+                return before
             self._tell_gone(spoken, before, tries, place)
-        after = self._shown[number] = Shown(slot.intent, place, {})
+        is_moved = before is None or before.place != place
+        told: dict[str, tuple[str, str, str]] = {}
         for one, attempt in tries.items():
-            known = before.tries.get(one)
-            told = known or self._tell_fresh(spoken, slot, attempt, place)
-            after.tries[one] = told
-            if place == SUBMITTED and (known is None or before.place != place):
-                spoken.submits += told[1:]
+            shown = known.get(one)
+            is_fresh = shown is None
+            if shown is None:
+                shown = self._tell_fresh(spoken, slot, attempt, place)
+            told[one] = shown
+            if place == SUBMITTED and (is_fresh or is_moved):
+                spoken.submits += shown[1:]
+        after = self._shown[number] = Shown(slot.intent, place, told)
         return after
 
     def _tell_gone(
