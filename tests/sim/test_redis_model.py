@@ -22,7 +22,8 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Commit
-from laneway.sim.redis_model import RedisModel, commits_told, spoken
+from laneway.sim.redis_model import RedisModel
+from laneway.sim.redis_told import commits_told, spoken
 from laneway.stores.book import leftovers
 from laneway.stores.redis.calls import Call, Sender, Shown
 from laneway.stores.redis.cells import FINAL_WORDS, decode_result, encode, intent_parsed
@@ -277,6 +278,50 @@ def test_the_model_and_a_real_redis_hold_the_same(seed: int, form: Any) -> None:
     assert dumped(redis) == drawn.model.dump()
     assert drawn.applied > 8
     assert drawn.names.tagged or drawn.shown_count > 1
+
+
+@pytest.mark.parametrize("form", [plain, cluster])
+def test_a_commit_of_thousands_of_cells_is_written_whole(form: Any) -> None:
+    """More than a script can pass on at once, of every kind; and a guard looks at each of them."""
+    (redis,) = shared(1)
+    empty([redis])
+    names, model, lane = form("model:"), RedisModel(), LANES[2]
+    sender, shard = Sender(names, "token", "5"), names.shard_of(lane)
+    account = account_of(names, lane)
+    hashes = [] if account is None else [account.hash(str(number)) for number in range(1_100)]
+    many = [arrival(number, lane) for number in range(1, 2_301)]
+
+    def both(call: Call) -> Any:
+        reply = model.run(call)
+        assert normal(call.script, asked(redis, call)) == normal(call.script, reply)
+        return reply
+
+    for first in range(0, len(many), 100):
+        both(sender.accept(shard, many[first : first + 100], here=not names.tagged))
+    both(sender.claim(lane, OWNERS[0]))
+
+    def commit(version: int, *touched: Touch, says: list[Say]) -> int:
+        answered = tuple(range(1_500))
+        write = Write(HeadWrite((1, 0), version, 0, 5, b"s"), touched, answered, 5, b"f")
+        commits = [Commit(Lease(lane, OWNERS[0], 1), version, write)]
+        shown = None if account is None else (account, says)
+        (answer,) = both(sender.commit(shard, commits, [shown]))
+        return int(answer)
+
+    rows = [RowPut(Table.SLOT, str(n), one.id, b"b\n%d" % n) for n, one in enumerate(many)]
+    indexes = [Index("hash", str(n), one.id, lane) for n, one in enumerate(many)]
+    ended = [Result(one.id, FINAL_WORDS[n % 3], n) for n, one in enumerate(many)]
+    assert commit(1, *rows, *indexes, says=[("SET", hashes, (), hashes)]) == 1
+    unknown = Result(arrival(9_999, lane).id, FINAL_WORDS[0], 5)
+    assert commit(2, *ended[:-1], unknown, says=[]) == -2
+    assert commit(2, *ended[1_200:1_201], says=[]) == 1
+    assert commit(3, *ended, says=[]) == -2
+    gone = [RowKey(row.table, row.key) for row in rows]
+    rest = ended[:1_200] + ended[1_201:]
+    assert commit(3, *gone, *rest, says=[("DEL", hashes, (), ())]) == 1
+    assert commit(3, *gone, *rest, says=[]) == 2
+    assert dumped(redis) == model.dump()
+    assert not any("tx_hash_to_id" in key for key in model.dump())
 
 
 @pytest.mark.slow
