@@ -255,9 +255,18 @@ def put_head(commit: Commit, made: Sequence[Change], args: Packed, blobs: list[b
     ends = keys.RESULTS in [change[1] for change in made]
     blobs += (digest, cursors, head.state, write.feed)
     args += (
-        *(lease.lane, str(lease.fence), str(commit.version), len(digest), len(cursors)),
-        *(str(head.settled_count), str(head.settled_bytes), wake_value(head.wake_ms)),
-        *(len(head.state), str(write.at_ms), len(write.feed), "1" if ends else "0"),
+        lease.lane,
+        str(lease.fence),
+        str(commit.version),
+        len(digest),
+        len(cursors),
+        str(head.settled_count),
+        str(head.settled_bytes),
+        wake_value(head.wake_ms),
+        len(head.state),
+        str(write.at_ms),
+        len(write.feed),
+        "1" if ends else "0",
     )
 
 

@@ -182,9 +182,11 @@ def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
     puts: dict[str, bytes] = {}
     drops: dict[str, None] = {}
     results: dict[str, bytes] = {}
-    ended: dict[str, str] = {}
-    indexes: dict[str, bytes] = {}
-    places: dict[str, str] = {}
+    ended: list[str] = []
+    scores: list[str] = []
+    names: list[str] = []
+    indexes: list[bytes] = []
+    places: list[str] = []
     for touch in write.touched:
         if isinstance(touch, RowPut):
             member = row_member(touch.table, touch.key)
@@ -198,12 +200,13 @@ def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
             if touch.intent in results:
                 raise Bug(f"{touch.intent} has a final answer already")
             results[touch.intent] = encode(touch)
-            place = ended_score(touch.status, touch.settled_ms)
-            ended[settled_member(touch.intent, lane)] = str(place)
+            ended.append(settled_member(touch.intent, lane))
+            scores.append(str(ended_score(touch.status, touch.settled_ms)))
         elif isinstance(touch, Index):
-            indexes[index_member(touch.name, touch.value)] = encode(touch)
+            names.append(index_member(touch.name, touch.value))
+            indexes.append(encode(touch))
             if here:
-                places[place_member(touch)] = "0"
+                places.append(place_member(touch))
         else:
             assert_never(touch)
     made: list[Change] = []
@@ -214,11 +217,11 @@ def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
     if results:
         made.append(("?zset", keys.ORDER, results, (), ()))
         made.append(("!hash", keys.RESULTS, results, (), results.values()))
-        made.append(("+zset", keys.ENDED, ended, ended.values(), ()))
-    if indexes:
-        made.append(("+hash", keys.INDEXES, indexes, (), indexes.values()))
+        made.append(("+zset", keys.ENDED, ended, scores, ()))
+    if names:
+        made.append(("+hash", keys.INDEXES, names, (), indexes))
     if places:
-        made.append(("+zset", keys.PLACES, places, places.values(), ()))
+        made.append(("+zset", keys.PLACES, places, ["0"] * len(places), ()))
     if write.answered:
         made.append(("-hash", keys.MAIL, [str(done) for done in write.answered], (), ()))
     return made

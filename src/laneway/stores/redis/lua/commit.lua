@@ -41,7 +41,7 @@ local function write(command, key, first, last)
   end
 end
 
--- The changes of one commit, by what they are.
+-- Changes that bring a score or value for each member.
 local VALUED = {['+row'] = true, ['+hash'] = true, ['!hash'] = true, ['+zset'] = true}
 
 local function changes_of(base, at, last)
