@@ -5,8 +5,8 @@ the same script, so that no crash can part the two. A commit is fenced by its ve
 were worked out from the rows of the version before are right if the commit is written at all.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -81,11 +81,11 @@ class Shown(Struct, gc=False):
 
     intent: IntentId | None
     place: str
-    tries: dict[str, tuple[str, str, str]]
+    tries: dict[int, tuple[str, str, str]]
     """Of each attempt its hash, its number on chain, and how it is called among the submitted."""
 
 
-def place_of(intent: IntentId | None, tries: Mapping[Any, Attempt]) -> str:
+def place_of(intent: IntentId | None, tries: dict[int, Attempt]) -> str:
     """Where its intent stands. Borrowed: signed, and no node has said anything yet. A number that
     is only filled has no intent to borrow for, and stands among the submitted at once."""
     if not tries:
@@ -154,21 +154,20 @@ class LetterView:
         self.version = rows.head.version
         self.queued = {intent.id: intent.accepted_ms for intent in rows.intents}
         """When the intents that rows name came in."""
-        self._slots: dict[str, RowPut] = {}
-        self._tries: dict[str, dict[str, Attempt]] = {}
-        """By the keys of their rows: slot, then number."""
+        self._slots: dict[int, RowPut] = {}
+        self._tries: dict[int, dict[int, Attempt]] = {}
         self._raws: dict[str, bytes] = {}
         self._free: dict[int, int] = {}
         self._head = decode_head(rows.head.state) if rows.head.state else EoaHead()
-        self._shown: dict[str, Shown] = {}
-        self._touched: dict[str, None] = {}
+        self._shown: dict[int, Shown] = {}
+        self._touched: dict[int, None] = {}
         self._ended: dict[IntentId, Result] = {}
         self._ranges: dict[int, int | None] = {}
         """Free ranges that this commit touches, as they were."""
         for row in sorted(rows.open, key=lambda row: row.table != SLOT):
             self._put(row)
-        for slot in self._touched:
-            self._tell_slot(Spoken(account), slot, None)
+        for number in self._touched:
+            self._tell_slot(Spoken(account), number, None)
         self._touched, self._ranges = {}, {}
 
     def missing(self, write: Write) -> list[IntentId]:
@@ -213,14 +212,11 @@ class LetterView:
         table, key = row.table, row.key
         if table == SLOT:
             # It shows nothing by itself: its intent waits until there are bytes.
-            self._slots[key] = row
+            self._slots[int(key)] = row
         elif table == ATTEMPT:
-            slot, _, number = key.partition("/")
-            tries = self._tries.get(slot)
-            if tries is None:
-                tries = self._tries[slot] = {}
-            tries[number] = decode_attempt(row.body)
-            self._touched[slot] = None
+            attempt = decode_attempt(row.body)
+            self._tries.setdefault(attempt.slot, {})[attempt.number] = attempt
+            self._touched[attempt.slot] = None
         elif table == AUX:
             if key.startswith(RAW):
                 self._raws[key.removeprefix(RAW)] = row.body
@@ -230,11 +226,12 @@ class LetterView:
     def _drop(self, row: RowKey) -> None:
         table, key = row.table, row.key
         if table == SLOT:
-            self._slots.pop(key, None)
+            self._slots.pop(int(key), None)
         elif table == ATTEMPT:
-            slot, _, number = key.partition("/")
+            place, _, number = key.partition("/")
+            slot = int(place)
             tries = self._tries.get(slot, {})
-            tries.pop(number, None)
+            tries.pop(int(number), None)
             if not tries:
                 self._tries.pop(slot, None)
             self._touched[slot] = None
@@ -258,9 +255,9 @@ class LetterView:
         waiting: dict[IntentId, bool] = dict.fromkeys(ended, False)
         words: dict[IntentId, str] = {}
         # Those that are gone first: their intents may have other slots by now.
-        for slot in sorted(self._touched, key=self._tries.__contains__):
-            before = self._shown.get(slot)
-            after = self._tell_slot(spoken, slot, before)
+        for number in sorted(self._touched, key=self._tries.__contains__):
+            before = self._shown.get(number)
+            after = self._tell_slot(spoken, number, before)
             old, new = before.place if before else PENDING, after.place if after else PENDING
             shown = after or before
             intent = None if shown is None else shown.intent
@@ -316,7 +313,7 @@ class LetterView:
         hash_ = next(one.hash for one in past.attempts if one.number == seen.attempt)
         return receipt_told(self.account, past.slot.nonce, seen, hash_).decode()
 
-    def _tell_slot(self, spoken: Spoken, number: str, before: Shown | None) -> Shown | None:
+    def _tell_slot(self, spoken: Spoken, number: int, before: Shown | None) -> Shown | None:
         """What one slot shows now, if anything."""
         tries = self._tries.get(number)
         if tries is None:
@@ -326,14 +323,14 @@ class LetterView:
             return None
         slot = self._slots[number]
         place = place_of(slot.intent, tries)
-        known: dict[str, tuple[str, str, str]] = {}
+        known: dict[int, tuple[str, str, str]] = {}
         if before is not None:
             known = before.tries
             if before.place == place and known.keys() == tries.keys():
                 return before
             self._tell_gone(spoken, before, tries, place)
         is_moved = before is None or before.place != place
-        told: dict[str, tuple[str, str, str]] = {}
+        told: dict[int, tuple[str, str, str]] = {}
         for one, attempt in tries.items():
             shown = known.get(one)
             is_fresh = shown is None
@@ -346,7 +343,7 @@ class LetterView:
         return after
 
     def _tell_gone(
-        self, spoken: Spoken, before: Shown, tries: dict[str, Attempt], place: str = PENDING
+        self, spoken: Spoken, before: Shown, tries: dict[int, Attempt], place: str = PENDING
     ) -> None:
         for one, (hash_, _, member) in before.tries.items():
             if one not in tries:
