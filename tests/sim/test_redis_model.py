@@ -22,7 +22,8 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Commit
-from laneway.sim.redis_model import RedisModel, commits_told, spoken
+from laneway.sim.redis_model import RedisModel
+from laneway.sim.redis_told import commits_told, spoken
 from laneway.stores.book import leftovers
 from laneway.stores.redis.calls import Call, Sender, Shown
 from laneway.stores.redis.cells import FINAL_WORDS, decode_result, encode, intent_parsed
@@ -144,22 +145,26 @@ class Drawn:
             return None
         if self.dice.random() < 0.1:
             return account, None
-        one, number = self.known().id, self.dice.randrange(5)
+        one, other, number = self.known().id, self.known().id, str(self.dice.randrange(5))
+        hashes = [account.hash(f"0x{number}"), account.hash("0x1")]
+        told = [account.told(one), account.told(other)]
         every: list[Say] = [
-            (account.pending, "ZADD", [number, one]),
-            (account.pending, "ZREM", [one, "nobody"]),
-            (account.told(one), "HSET", ["status", "submitted", "completed_at", number]),
-            (account.borrowed, "HSET", [one, b"{}"]),
-            (account.borrowed, "HDEL", [one]),
-            (account.attempts(one), "LPUSH", [b"%d" % number, b"{}"]),
-            (account.hash(f"0x{number}"), "SET", [one]),
-            (account.hash(f"0x{number}"), "DEL", []),
-            (account.recycled, "ZADD", [word for n in range(1_200) for word in (n, f"n{n}")]),
+            ("ZADD", [account.pending], (), [number, one]),
+            ("ZREM", [account.pending], (), [one, "nobody"]),
+            ("HSET", told, ["status", "submitted", "completed_at", number], ()),
+            ("HSET", told, ["status", "confirmed", "receipt"], ["{}", number]),
+            ("HSET", [account.borrowed], (), [one, "{}"]),
+            ("HDEL", [account.borrowed], (), [one]),
+            ("LPUSH", [account.attempts(one), account.attempts(one)], (), [number, "{}"]),
+            ("LPUSH", [account.attempts(other)], (), [number, "{}"]),
+            ("SET", hashes, (), [one, other]),
+            ("DEL", hashes, (), ()),
+            ("ZADD", [account.recycled], (), [w for n in range(1_200) for w in (str(n), f"n{n}")]),
         ]
         says = self.dice.sample(every, self.dice.randrange(4))
         if commit.write.answered:
-            says += [(account.resets, "HDEL", [*commit.write.answered])]
-            says += [(account.reset, "UNLESS", [])]
+            says += [("HDEL", [account.resets], (), [*map(str, commit.write.answered)])]
+            says += [("UNLESS", [account.reset], (), ())]
         return account, says
 
     def commit_of(self, lane: LaneId) -> Commit:
@@ -242,7 +247,7 @@ class Drawn:
             if reply[0]:
                 self.fences[lane], self.holders[lane] = reply[0], Owner(str(call.args[1]))
         if call.script == "commit":
-            told = commits_told(call.keys, [spoken(word) for word in call.args])
+            told = commits_told(call.keys, [spoken(word) for word in call.words()])
             for answer, one in zip(reply, told, strict=True):
                 lane = LaneId(one.head[0].decode())
                 if answer == 1:
@@ -273,6 +278,50 @@ def test_the_model_and_a_real_redis_hold_the_same(seed: int, form: Any) -> None:
     assert dumped(redis) == drawn.model.dump()
     assert drawn.applied > 8
     assert drawn.names.tagged or drawn.shown_count > 1
+
+
+@pytest.mark.parametrize("form", [plain, cluster])
+def test_a_commit_of_thousands_of_cells_is_written_whole(form: Any) -> None:
+    """More than a script can pass on at once, of every kind; and a guard looks at each of them."""
+    (redis,) = shared(1)
+    empty([redis])
+    names, model, lane = form("model:"), RedisModel(), LANES[2]
+    sender, shard = Sender(names, "token", "5"), names.shard_of(lane)
+    account = account_of(names, lane)
+    hashes = [] if account is None else [account.hash(str(number)) for number in range(1_100)]
+    many = [arrival(number, lane) for number in range(1, 2_301)]
+
+    def both(call: Call) -> Any:
+        reply = model.run(call)
+        assert normal(call.script, asked(redis, call)) == normal(call.script, reply)
+        return reply
+
+    for first in range(0, len(many), 100):
+        both(sender.accept(shard, many[first : first + 100], here=not names.tagged))
+    both(sender.claim(lane, OWNERS[0]))
+
+    def commit(version: int, *touched: Touch, says: list[Say]) -> int:
+        answered = tuple(range(1_500))
+        write = Write(HeadWrite((1, 0), version, 0, 5, b"s"), touched, answered, 5, b"f")
+        commits = [Commit(Lease(lane, OWNERS[0], 1), version, write)]
+        shown = None if account is None else (account, says)
+        (answer,) = both(sender.commit(shard, commits, [shown]))
+        return int(answer)
+
+    rows = [RowPut(Table.SLOT, str(n), one.id, b"b\n%d" % n) for n, one in enumerate(many)]
+    indexes = [Index("hash", str(n), one.id, lane) for n, one in enumerate(many)]
+    ended = [Result(one.id, FINAL_WORDS[n % 3], n) for n, one in enumerate(many)]
+    assert commit(1, *rows, *indexes, says=[("SET", hashes, (), hashes)]) == 1
+    unknown = Result(arrival(9_999, lane).id, FINAL_WORDS[0], 5)
+    assert commit(2, *ended[:-1], unknown, says=[]) == -2
+    assert commit(2, *ended[1_200:1_201], says=[]) == 1
+    assert commit(3, *ended, says=[]) == -2
+    gone = [RowKey(row.table, row.key) for row in rows]
+    rest = ended[:1_200] + ended[1_201:]
+    assert commit(3, *gone, *rest, says=[("DEL", hashes, (), ())]) == 1
+    assert commit(3, *gone, *rest, says=[]) == 2
+    assert dumped(redis) == model.dump()
+    assert not any("tx_hash_to_id" in key for key in model.dump())
 
 
 @pytest.mark.slow

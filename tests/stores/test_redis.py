@@ -24,10 +24,13 @@ from laneway.core.ids import LaneId, Owner
 from laneway.core.intent import Accepted, Arrival, Conflict, Full, Replayed, placed
 from laneway.core.rows import START, HeadWrite, Lease, RowPut, Table, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
+from laneway.sim.redis_told import spoken
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.stores.redis import RedisStore
 from laneway.stores.redis.keys import LANE, cluster
+from laneway.stores.redis.limits import COPIED_BYTES_MAX
 from laneway.stores.redis.store import portions
+from laneway.stores.redis.wire import packed
 from laneway.stores.redis.words import translated
 
 A = LaneId("contract:a")
@@ -570,6 +573,15 @@ def test_a_clusters_server_that_is_killed_is_waited_for() -> None:
 
     with three_servers() as nodes:
         asyncio.run(story(nodes))
+
+
+@pytest.mark.parametrize("size", [0, 9, COPIED_BYTES_MAX, COPIED_BYTES_MAX + 1, 1 << 20])
+def test_a_long_command_is_packed_as_a_short_one_is(size: int) -> None:
+    words = ("EVALSHA", "sha", 1, "key")
+    for line in ((*words, b"n" * (size // 7), b"b" * size), (*words, b"b" * size)):
+        parts = [spoken(word) for word in line]
+        told = b"".join([b"$%d\r\n%b\r\n" % (len(part), part) for part in parts])
+        assert packed(line) == b"*%d\r\n%b" % (len(line), told)
 
 
 def test_large_arrivals_are_sent_in_portions() -> None:

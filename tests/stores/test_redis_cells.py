@@ -12,7 +12,18 @@ from tests.redis_servers import empty, shared
 from laneway.core.errors import Bug
 from laneway.core.ids import LaneId, Owner
 from laneway.core.intent import placed
-from laneway.core.rows import Command, Head, HeadWrite, Index, Result, RowPut, Table, Tail, Write
+from laneway.core.rows import (
+    Command,
+    Head,
+    HeadWrite,
+    Index,
+    Result,
+    RowKey,
+    RowPut,
+    Table,
+    Tail,
+    Write,
+)
 from laneway.ports import Commit
 from laneway.stores.book import leftovers
 from laneway.stores.redis import RedisStore
@@ -77,6 +88,21 @@ def test_of_one_intent_there_is_one_final_answer() -> None:
     twice = tuple(Result(arrival(1).id, "dead", 5) for _ in range(2))
     with pytest.raises(Bug, match="already"):
         changes(A, Write(HeadWrite((1,), 1, 1, None, b""), twice))
+
+
+def test_of_two_words_on_one_row_the_last_counts() -> None:
+    first, second = (RowPut(Table.SLOT, "1", None, body) for body in (b"a", b"b"))
+    gone = RowKey(Table.SLOT, "1")
+    head = HeadWrite((1,), 1, 1, None, b"")
+
+    def rows(*touched: RowPut | RowKey) -> list[tuple[str, list[str], list[bytes]]]:
+        made = changes(A, Write(head, touched))
+        return [(sign, [*members], [*values]) for sign, _, members, _, values in made]
+
+    assert rows(first, second) == [("+row", ["slot\x1f1"], [b"\nb"])]
+    assert rows(gone, first) == [("+row", ["slot\x1f1"], [b"\na"])]
+    assert rows(first, gone) == [("-row", ["slot\x1f1"], [])]
+    assert rows(first, gone, second) == [("+row", ["slot\x1f1"], [b"\nb"])]
 
 
 def test_every_key_of_a_lane_carries_its_groups_tag() -> None:

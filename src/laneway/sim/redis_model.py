@@ -5,10 +5,8 @@ command; so it says what the scripts mean, and what a server must hold after los
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
+from laneway.sim.redis_told import Written, commits_told, spoken
 from laneway.stores.redis.calls import Call
-from laneway.stores.redis.letter import Word
 
 Hash: TypeAlias = dict[bytes, bytes]
 Sorted: TypeAlias = dict[bytes, float]
@@ -18,57 +16,12 @@ Reply: TypeAlias = Any
 CLASS = 1 << 48
 
 
-def spoken(word: Word) -> bytes:
-    """A word as it goes over the wire."""
-    return word if isinstance(word, bytes) else str(word).encode()
-
-
 def number(value: bytes | None) -> int:
     return int(value or b"0")
 
 
 def by_score(found: Sorted) -> list[bytes]:
     return sorted(found, key=lambda member: (found[member], member))
-
-
-class Written(Struct):
-    """One commit as its call tells it."""
-
-    own: list[str]
-    head: list[bytes]
-    changes: list[list[bytes]]
-    owner: bytes = b""
-    """Of an account's lane; nobody of any other."""
-    lock: str = ""
-    says: list[tuple[str, bytes, list[bytes]]] | None = None
-    """What it changes in an account's keys; None if it must not be written."""
-
-
-def commits_told(keys: list[str], args: list[bytes]) -> list[Written]:
-    found: list[Written] = []
-    at, base = 3, 7
-    for _ in range(int(args[2])):
-        head = args[at : at + 13]
-        at += 13
-        changes = [args[at + 4 * i : at + 4 * i + 4] for i in range(int(head[12]))]
-        at += 4 * len(changes)
-        one = Written(keys[base : base + 4], head, changes, args[at])
-        base += 4
-        if one.owner:
-            count = int(args[at + 1])
-            one.lock = keys[base]
-            at, base = at + 2, base + 1
-            one.says = None if count < 0 else []
-            for key in keys[base : base + max(count, 0)]:
-                size = int(args[at + 1])
-                assert one.says is not None
-                one.says.append((key, args[at], args[at + 2 : at + 2 + size]))
-                at += 2 + size
-            base += max(count, 0)
-        else:
-            at += 1
-        found.append(one)
-    return found
 
 
 class RedisModel:
@@ -99,7 +52,7 @@ class RedisModel:
             "view": self._view,
             "ready": self._ready,
         }
-        return scripts[call.script](call.keys, [spoken(word) for word in call.args])
+        return scripts[call.script](call.keys, [spoken(word) for word in call.words()])
 
     def dump(self) -> dict[str, Any]:
         """Everything that is there, to be compared."""
@@ -240,32 +193,42 @@ class RedisModel:
 
     def _accept(self, keys: list[str], args: list[bytes]) -> Reply:
         answers: list[list[Any]] = []
-        for place in range(int(args[3])):
-            arrival = args[4 + 12 * place : 16 + 12 * place]
-            lane = 7 + 2 * (int(arrival[0]) - 1)
-            answer = self._accept_one(keys[:7], keys[lane : lane + 2], arrival, args[2] == b"1")
+        terms_count, count, shown = map(int, args[3:6])
+        for place in range(count):
+            first = 6 + 9 * terms_count + 7 * place
+            number, *arrival = args[first : first + 7]
+            terms = args[6 + 9 * int(number) : 15 + 9 * int(number)]
+            lane = int(terms[0])
+            answer = self._accept_one(keys[:7], keys[lane : lane + 2], terms, arrival, args[2])
             answers.append(answer)
-            told = 4 + 12 * int(args[3]) + 4 * place
-            if answer[0] == b"accepted" and len(args) > told and args[told]:
-                first = len(keys) - 4 * (int(args[3]) - place)
-                own = keys[first : first + 4]
-                self._accept_shown(own, arrival, args[told : told + 4], answer[1] == 1)
+            if terms[7]:
+                if answer[0] == b"accepted":
+                    own = [keys[shown], *keys[lane + 2 : lane + 5]]
+                    self._accept_shown(own, terms, arrival, answer[1] == 1)
+                shown += 1
             if answer[0] in (b"replayed", b"conflict", b"bug"):
                 self._touch(keys[6])
         return answers
 
     def _accept_one(
-        self, shared: list[str], own: list[str], arrival: list[bytes], here: bool
+        self,
+        shared: list[str],
+        own: list[str],
+        terms: list[bytes],
+        arrival: list[bytes],
+        here: bytes,
     ) -> list[Any]:
-        _, name, intent, body, told_size, priority, count_max, bytes_max, fast_size = arrival[:9]
-        fresh, key, digest = arrival[9:]
+        name, priority, fresh, count_max, bytes_max, fast_size = terms[1:7]
+        intent, body, key, digest = arrival[:4]
+        if here == b"0":
+            key = b""
         if any(intent in self.hashes.get(key, {}) for key in shared[4:6]):
             return [b"bug" if fresh == b"1" else b"replayed", intent]
-        reserved = self.hashes.get(shared[3], {}).get(key) if here and key else None
+        reserved = self.hashes.get(shared[3], {}).get(key) if key else None
         if reserved is not None:
             holder, _, taken = reserved.split(b"\n", 2)
             return [b"replayed" if taken == digest else b"conflict", holder]
-        lane, size = self.hashes.get(own[0], {}), int(told_size)
+        lane, size = self.hashes.get(own[0], {}), int(body.partition(b"\n")[0])
         depth = number(lane.get(b"count")) - number(lane.get(b"settled"))
         unsettled = number(lane.get(b"bytes")) - number(lane.get(b"settled_bytes"))
         if count_max and depth >= int(count_max):
@@ -284,21 +247,21 @@ class RedisModel:
         lane[b"wake"] = b"0"
         self._set(own[1])[intent] = float(int(priority) * CLASS + seq)
         self._hash(shared[4])[intent] = body
-        if here and key:
+        if key:
             self._hash(shared[3])[key] = b"%b\n%b\n%b" % (intent, name, digest)
         return [b"accepted", seq, depth + 1, unsettled + size, int(fast)]
 
     def _accept_shown(
-        self, own: list[str], arrival: list[bytes], told: list[bytes], is_first: bool
+        self, own: list[str], terms: list[bytes], arrival: list[bytes], is_first: bool
     ) -> None:
-        pending, shown, registry, jobs = own
-        asked, at_ms, queue, job = told
+        shown, pending, registry, jobs = own
+        intent, asked, at_ms = arrival[0], arrival[4], arrival[5]
         fields = {b"user_request": asked, b"status": b"pending", b"created_at": at_ms}
         self._hash(shown).update(fields)
-        self._set(pending)[arrival[2]] = float(at_ms)
-        self._hash(registry)[arrival[2]] = queue
+        self._set(pending)[intent] = float(at_ms)
+        self._hash(registry)[intent] = terms[7]
         if is_first:
-            self._hash(jobs)[job] = arrival[1]
+            self._hash(jobs)[terms[8]] = terms[1]
 
     def _reserve(self, keys: list[str], args: list[bytes]) -> Reply:
         held = self._hash(keys[0])

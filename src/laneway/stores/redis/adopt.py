@@ -361,8 +361,8 @@ async def others(store: RedisStore, account: Account, found: Found, report: Adop
         if int(number) not in report.recycled
     ]
     says: list[Say] = [
-        (account.submitted, "ZREM", older),
-        (account.borrowed, "HDEL", borrowed),
-        (account.recycled, "ZREM", used),
+        ("ZREM", [account.submitted], (), older),
+        ("HDEL", [account.borrowed], (), borrowed),
+        ("ZREM", [account.recycled], (), used),
     ]
-    return [say for say in says if say[2]]
+    return [say for say in says if say[3]]

@@ -14,7 +14,14 @@ from laneway.ports import Commit
 from laneway.stores.book import key_value
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.redis import keys
-from laneway.stores.redis.cells import changes, command_value, encode, intent_value, wake_value
+from laneway.stores.redis.cells import (
+    Change,
+    changes,
+    command_value,
+    encode,
+    intent_value,
+    wake_value,
+)
 from laneway.stores.redis.keys import Names
 from laneway.stores.redis.letter import Say, Word
 from laneway.stores.redis.letter_keys import QUEUE, Account, account_of
@@ -32,21 +39,22 @@ SCRIPTS = (
     *("load", "backlog", "view", "ready"),
 )
 READS = ("load", "backlog", "view", "ready")
-PACKED = ("commit", "accept")
-"""Scripts with thousands of arguments. Written one by one these took a tenth of a process's time,
-so they are sent as two: see `packed`."""
-
 COMMIT_SHARED = (
     *(keys.AWAKE, keys.ALARMS, keys.FEED, keys.ENDED, keys.RESULTS, keys.NUMBERS, keys.PLACES),
 )
 COMMIT_OWN = (keys.LANE, keys.MAIL, keys.INDEXES, keys.ORDER)
-KEY_NUMBERS = {name: number for number, name in enumerate(COMMIT_OWN, 1)} | {
-    name: -number for number, name in enumerate(COMMIT_SHARED, 1)
+KEY_NUMBERS = {name: str(number) for number, name in enumerate(COMMIT_OWN, 1)} | {
+    name: str(-number) for number, name in enumerate(COMMIT_SHARED, 1)
 }
 ACCEPT_SHARED = (
     *(keys.AWAKE, keys.ALARMS, keys.LANES, keys.KEYS, keys.INTENTS, keys.LEFT, keys.NUMBERS),
 )
 ACCEPT_OWN = (keys.LANE, keys.ORDER)
+
+
+Packed: TypeAlias = list[str | int]
+"""Arguments of a script that is sent thousands of them, as it reads them: texts, numbers as texts
+too, and for bytes their length."""
 
 
 class Call(Struct, frozen=True):
@@ -55,14 +63,25 @@ class Call(Struct, frozen=True):
     shard: int
     script: str
     keys: list[str]
-    args: list[Word]
+    args: Sequence[Word]
+    blobs: list[bytes] | None = None
+    """Of packed arguments the bytes, in the order of their lengths."""
 
     def is_write(self) -> bool:
         return self.script not in READS
 
     def sent(self) -> Sequence[Word]:
-        """Its arguments as the server is given them."""
-        return packed(self.args) if self.script in PACKED else self.args
+        """Its arguments as the server is given them. Thousands, written one by one, took a tenth of
+        a process's time, so they are two: one list, and the bytes one behind the other, for the
+        server's MessagePack knows text alone. The prelude takes them apart."""
+        return self.args if self.blobs is None else (encode(self.args), b"".join(self.blobs))
+
+    def words(self) -> Sequence[Word]:
+        """Its arguments as the script reads them."""
+        if self.blobs is None:
+            return self.args
+        blobs = iter(self.blobs)
+        return [next(blobs) if isinstance(word, int) else word for word in self.args]
 
 
 class Sender(Struct, frozen=True):
@@ -78,53 +97,60 @@ class Sender(Struct, frozen=True):
     ) -> Call:
         """`shown` says of each commit what it changes in the keys of an account."""
         names = self.names
-        args: list[Word] = [names.channel(), self.token, len(commits)]
         found = names.shareds(shard, *COMMIT_SHARED)
+        args: Packed = [names.channel(), self.token, str(len(commits))]
+        blobs: list[bytes] = []
         for commit, by_letter in zip(commits, shown or [None] * len(commits), strict=True):
-            lease, write = commit.lease, commit.write
+            lease = commit.lease
+            made = changes(lease.lane, commit.write, here=not names.tagged)
             found += names.lane(lease.lane, *COMMIT_OWN)
-            made = changes(lease.lane, write, here=not names.tagged)
-            head = write.head
-            args += (
-                *(lease.lane, lease.fence, commit.version, write.digest(), encode(head.cursors)),
-                *(head.settled_count, head.settled_bytes, wake_value(head.wake_ms), head.state),
-                *(write.at_ms, write.feed, 1 if write.results() else 0, len(made)),
-            )
-            for sign, key, member, value in made:
-                args += (sign, KEY_NUMBERS[key], member, value)
-            if by_letter is None:
-                args.append("")
-            else:
-                put_letter(lease.owner, by_letter, found, args)
-        return Call(shard, "commit", found, args)
+            put_head(commit, made, args, blobs)
+            place = len(args)
+            args += ("", "", "0", "0")
+            put_changes(made, args, blobs)
+            args[place] = str(len(args) - place - 4)
+            if by_letter is not None:
+                args[place + 1 : place + 4] = put_letter(lease.owner, by_letter, found, args)
+        return Call(shard, "commit", found, args, blobs)
 
     def accept(self, shard: int, arrivals: Sequence[Arrival], *, here: bool) -> Call:
+        """What many arrivals of a lane have in common is said once."""
         names = self.names
         found = names.shareds(shard, *ACCEPT_SHARED)
-        args: list[Word] = [names.channel(), self.token, int(here), len(arrivals)]
-        numbers: dict[LaneId, int] = {}
-        accounts: list[Account | None] = []
+        terms: Packed = []
+        own: Packed = []
+        blobs: list[bytes] = []
+        shown: list[str] = []
+        lanes: dict[LaneId, tuple[str, Account | None]] = {}
+        numbers: dict[tuple[Word | None, ...], str] = {}
         for arrival in arrivals:
-            number = numbers.get(arrival.lane)
+            lane = arrival.lane
+            known = lanes.get(lane)
+            if known is None:
+                known = lanes[lane] = str(len(found)), account_of(names, lane)
+                found += names.lane(lane, *ACCEPT_OWN)
+                if known[1] is not None:
+                    found += (known[1].pending, known[1].registry, known[1].jobs)
+            place, account = known
+            fresh, count_max, bytes_max = arrival.fresh, arrival.count_max, arrival.bytes_max
+            common = (lane, arrival.priority, fresh, count_max, bytes_max, arrival.fast_size)
+            number = numbers.get(common)
             if number is None:
-                number = numbers[arrival.lane] = len(numbers) + 1
-                found += names.lane(arrival.lane, *ACCEPT_OWN)
-            args += (
-                *(number, arrival.lane, arrival.id, intent_value(arrival), len(arrival.payload)),
-                *(arrival.priority, optional(arrival.count_max), optional(arrival.bytes_max)),
-                *(arrival.fast_size, int(arrival.fresh), key_of(arrival) or "", arrival.digest),
-            )
-            accounts.append(account_of(names, arrival.lane))
-        for arrival, account in zip(arrivals, accounts, strict=True):
-            # Behind all arrivals, so that those of other lanes carry nothing for it.
-            if account is not None:
-                asked = request_told(account, arrival)
-                found += (account.pending, account.told(arrival.id), account.registry, account.jobs)
-                args += (asked, arrival.accepted_ms, QUEUE, account.job())
-            elif any(accounts):
-                found += found[:1] * 4
-                args += ("", "", "", "")
-        return Call(shard, "accept", found, args)
+                number = numbers[common] = str(len(numbers))
+                terms += (place, lane, str(arrival.priority), "1" if fresh else "0")
+                terms += (optional(count_max), optional(bytes_max), str(arrival.fast_size))
+                terms += ("", "") if account is None else (QUEUE, account.job())
+            value, digest = intent_value(arrival), arrival.digest
+            blobs += (value, digest)
+            own += (number, arrival.id, len(value), key_of(arrival) or "", len(digest))
+            if account is None:
+                own += ("", "")
+            else:
+                shown.append(account.told(arrival.id))
+                own += (request_told(account, arrival).decode(), str(arrival.accepted_ms))
+        args: Packed = [names.channel(), self.token, str(int(here)), str(len(numbers))]
+        args += (str(len(arrivals)), str(len(found)))
+        return Call(shard, "accept", found + shown, args + terms + own, blobs)
 
     def reserve(self, shard: int, key: str, wanted: Sequence[tuple[str, str | bytes]]) -> Call:
         args: list[Word] = [word for pair in wanted for word in pair]
@@ -221,33 +247,58 @@ class Sender(Struct, frozen=True):
         return Call(shard, "ready", found, [now_ms, after or "", limit, DUE_SCAN_MAX])
 
 
-def put_letter(owner: Owner, shown: Shown, found: list[str], args: list[Word]) -> None:
-    """The owner, whose name the lock must bear, and each command with its key."""
+def put_head(commit: Commit, made: Sequence[Change], args: Packed, blobs: list[bytes]) -> None:
+    """What a commit says of its lane itself."""
+    lease, write = commit.lease, commit.write
+    head = write.head
+    digest, cursors = write.digest(), encode(head.cursors)
+    ends = keys.RESULTS in [change[1] for change in made]
+    blobs += (digest, cursors, head.state, write.feed)
+    args += (
+        lease.lane,
+        str(lease.fence),
+        str(commit.version),
+        len(digest),
+        len(cursors),
+        str(head.settled_count),
+        str(head.settled_bytes),
+        wake_value(head.wake_ms),
+        len(head.state),
+        str(write.at_ms),
+        len(write.feed),
+        "1" if ends else "0",
+    )
+
+
+def put_changes(made: Sequence[Change], args: Packed, blobs: list[bytes]) -> None:
+    for sign, key, members, scores, values in made:
+        args += (sign, KEY_NUMBERS[key], str(len(members)))
+        args += members
+        args += scores
+        args += map(len, values)
+        blobs += values
+
+
+def put_letter(owner: Owner, shown: Shown, found: list[str], args: Packed) -> tuple[str, str, str]:
+    """Each command with its keys and words. Answers the owner, whose name the lock must bear, and
+    how many keys and words there are; keys below zero if none could be told."""
     account, says = shown
     found.append(account.lock)
     if says is None:
-        args += (owner, -1)
-        return
-    args += (owner, len(says))
-    for key, command, words in says:
-        found.append(key)
-        args += (command, len(words), *words)
+        return owner, "-1", "0"
+    first, place = len(found), len(args)
+    for command, names, same, words in says:
+        found += names
+        args += (command, str(len(names)), str(len(same)), str(len(words) // len(names)))
+        args += same
+        args += words
+    return owner, str(len(found) - first), str(len(args) - place)
 
 
-def optional(bound: int | None) -> Word:
-    return "" if bound is None else bound
+def optional(bound: int | None) -> str:
+    return "" if bound is None else str(bound)
 
 
 def key_of(arrival: Arrival) -> str | None:
     """The caller's key as it is reserved: unique in its scope."""
     return None if arrival.key is None else key_value(arrival.scope, arrival.key)
-
-
-def packed(words: Sequence[Word]) -> tuple[bytes, bytes]:
-    """All words as one list, in which a number is the length of bytes; and those bytes, one behind
-    the other, for the server's MessagePack knows text alone. The prelude takes them apart."""
-    named = [
-        word if isinstance(word, str) else len(word) if isinstance(word, bytes) else str(word)
-        for word in words
-    ]
-    return encode(named), b"".join([word for word in words if isinstance(word, bytes)])

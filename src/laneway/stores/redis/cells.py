@@ -5,6 +5,7 @@ rows make, and guards on cells that must or must not be there; the server applie
 knowing what any of it means.
 """
 
+from collections.abc import Collection, Iterable
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -32,10 +33,10 @@ Cell: TypeAlias = tuple[str, str, str]
 
 Cells: TypeAlias = dict[Cell, bytes]
 
-Change: TypeAlias = tuple[str, str, str, bytes]
-"""A sign and a type, a key, a member and its value: `+` puts and `-` drops a cell, `!` puts one
-that must be new, and `?` asks that it is there. The type of an open row is "row": the intents that
-rows name are counted with it."""
+Change: TypeAlias = tuple[str, str, Collection[str], Iterable[str], Iterable[bytes]]
+"""A sign and a type, a key, its members, and their scores or values: `+` puts and `-` drops cells,
+`!` puts those that must be new, and `?` asks that they are there. The type of open rows is "row":
+the intents that rows name are counted with it."""
 
 CLASS_SHIFT = 48
 """A score holds class and sequence exactly: 2 + 48 bits of the 53 that a double has."""
@@ -89,7 +90,7 @@ def row_member(table: str, key: str) -> str:
 
 def row_value(row: RowPut) -> bytes:
     """The intent it names stands before the body, where a script can read it."""
-    return b"%b\n%b" % ((row.intent or "").encode(), row.body)
+    return b"\n" + row.body if row.intent is None else row.intent.encode() + b"\n" + row.body
 
 
 def row_parsed(member: str, value: bytes) -> RowPut:
@@ -175,34 +176,54 @@ def wake_value(wake_ms: int | None) -> str:
 
 
 def changes(lane: LaneId, write: Write, *, here: bool = False) -> list[Change]:
-    """The difference of cells that a commit makes, in its order. `here`: in a plain store it also
-    says where a name may be found; in a Cluster that stands with another group."""
-    made: list[Change] = []
-    ended: dict[IntentId, None] = {}
+    """The difference of cells that a commit makes, those of a kind together, guards before what
+    they guard; of two words on one cell the last. `here`: in a plain store it also says where a
+    name may be found; in a Cluster that stands with another group."""
+    puts: dict[str, bytes] = {}
+    drops: dict[str, None] = {}
+    results: dict[str, bytes] = {}
+    ended: list[str] = []
+    scores: list[str] = []
+    names: list[str] = []
+    indexes: list[bytes] = []
+    places: list[str] = []
     for touch in write.touched:
-        match touch:
-            case RowPut():
-                member = row_member(touch.table, touch.key)
-                made.append(("+row", keys.LANE, member, row_value(touch)))
-            case RowKey():
-                made.append(("-row", keys.LANE, row_member(touch.table, touch.key), b""))
-            case Result():
-                if touch.intent in ended:
-                    raise Bug(f"{touch.intent} has a final answer already")
-                ended[touch.intent] = None
-                made.append(("?zset", keys.ORDER, touch.intent, b""))
-                made.append(("!hash", keys.RESULTS, touch.intent, encode(touch)))
-                ended_cell = settled_member(touch.intent, lane)
-                place = ended_score(touch.status, touch.settled_ms)
-                made.append(("+zset", keys.ENDED, ended_cell, b"%d" % place))
-            case Index():
-                member = index_member(touch.name, touch.value)
-                made.append(("+hash", keys.INDEXES, member, encode(touch)))
-                if here:
-                    made.append(("+zset", keys.PLACES, place_member(touch), b"0"))
-            case _:
-                assert_never(touch)
-    made += [("-hash", keys.MAIL, str(done), b"") for done in write.answered]
+        if isinstance(touch, RowPut):
+            member = row_member(touch.table, touch.key)
+            puts[member] = row_value(touch)
+            drops.pop(member, None)
+        elif isinstance(touch, RowKey):
+            member = row_member(touch.table, touch.key)
+            drops[member] = None
+            puts.pop(member, None)
+        elif isinstance(touch, Result):
+            if touch.intent in results:
+                raise Bug(f"{touch.intent} has a final answer already")
+            results[touch.intent] = encode(touch)
+            ended.append(settled_member(touch.intent, lane))
+            scores.append(str(ended_score(touch.status, touch.settled_ms)))
+        elif isinstance(touch, Index):
+            names.append(index_member(touch.name, touch.value))
+            indexes.append(encode(touch))
+            if here:
+                places.append(place_member(touch))
+        else:
+            assert_never(touch)
+    made: list[Change] = []
+    if puts:
+        made.append(("+row", keys.LANE, puts, (), puts.values()))
+    if drops:
+        made.append(("-row", keys.LANE, drops, (), ()))
+    if results:
+        made.append(("?zset", keys.ORDER, results, (), ()))
+        made.append(("!hash", keys.RESULTS, results, (), results.values()))
+        made.append(("+zset", keys.ENDED, ended, scores, ()))
+    if names:
+        made.append(("+hash", keys.INDEXES, names, (), indexes))
+    if places:
+        made.append(("+zset", keys.PLACES, places, ["0"] * len(places), ()))
+    if write.answered:
+        made.append(("-hash", keys.MAIL, [str(done) for done in write.answered], (), ()))
     return made
 
 

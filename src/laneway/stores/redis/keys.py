@@ -4,12 +4,13 @@ In the plain form all keys stand side by side. In the Cluster form lanes are has
 and the group is the hash tag of every key of its lanes, so that one script may touch all of them.
 """
 
+from functools import lru_cache
 from zlib import crc32
 
 from msgspec import Struct
 
 from laneway.core.ids import LaneId
-from laneway.stores.redis.limits import CLUSTER_SHARDS
+from laneway.stores.redis.limits import CLUSTER_SHARDS, SHARED_NAMED_MAX
 
 PREFIX = "laneway:"
 """Before every key of a store that was given no other."""
@@ -65,15 +66,19 @@ class Names(Struct, frozen=True):
         return f"{self.prefix}{{{shard}}}:{name}" if self.tagged else f"{self.prefix}{name}"
 
     def shareds(self, shard: int, *names: str) -> list[str]:
-        return [self.shared(shard, name) for name in names]
+        return [*_shared(self, shard, names)]
 
     def lane(self, lane: LaneId, *names: str) -> list[str]:
         """Keys of one lane."""
-        start = self.shared(self.shard_of(lane), "")
-        return [f"{start}{name}:{lane}" for name in names]
+        return [f"{start}:{lane}" for start in _shared(self, self.shard_of(lane), names)]
 
     def channel(self) -> str:
         return f"{self.prefix}news"
+
+
+@lru_cache(maxsize=SHARED_NAMED_MAX)
+def _shared(names: Names, shard: int, words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(names.shared(shard, word) for word in words)
 
 
 def plain(prefix: str) -> Names:

@@ -17,11 +17,10 @@ from laneway.lanes.eoa.lane import (
     FREE,
     RAW,
     decode_head,
-    decode_history,
     read_attempt,
     taken_by_all,
 )
-from laneway.lanes.eoa.rows import Attempt, EoaHead
+from laneway.lanes.eoa.rows import Attempt, EoaHead, Slot
 from laneway.stores.redis.letter_keys import Account
 from laneway.stores.redis.letter_words import (
     Shot,
@@ -35,10 +34,13 @@ from laneway.stores.redis.letter_words import (
 )
 
 Word: TypeAlias = str | bytes | int
-Say: TypeAlias = tuple[str, str, Sequence[Word]]
-"""A key, a command, and its words. `UNLESS` drops its key if the key said before is gone."""
+Say: TypeAlias = tuple[str, Sequence[str], Sequence[str], Sequence[str]]
+"""A command and its keys, the words that are the same for all of them, and those that are each
+key's own, one behind the other. `UNLESS` drops its key if the key said before is gone."""
 
 PENDING, BORROWED, SUBMITTED = "pending", "borrowed", "submitted"
+
+SLOT, ATTEMPT, AUX = Table.SLOT, Table.ATTEMPT, Table.AUX
 
 decode_end = msgspec.msgpack.Decoder(int).decode
 
@@ -57,13 +59,31 @@ class Bound(Struct, frozen=True, array_like=True, gc=False):
 decode_bound = msgspec.msgpack.Decoder(Bound).decode
 
 
+class Mined(Struct, frozen=True, array_like=True, gc=False):
+    """The beginning of an attempt that has ended."""
+
+    slot: int
+    number: int
+    hash: bytes
+
+
+class Past(Struct, frozen=True, array_like=True):
+    """The beginning of a history."""
+
+    slot: Slot
+    attempts: tuple[Mined, ...]
+
+
+decode_past = msgspec.msgpack.Decoder(Past).decode
+
+
 class Shown(Struct, gc=False):
     """What stands in Redis because of one slot that has attempts."""
 
     intent: IntentId | None
     place: str
-    tries: dict[int, tuple[str, str]]
-    """Of each attempt its hash, and how it is called among the submitted."""
+    tries: dict[int, tuple[str, str, str]]
+    """Of each attempt its hash, its number on chain, and how it is called among the submitted."""
 
 
 def place_of(intent: IntentId | None, tries: dict[int, Attempt]) -> str:
@@ -81,29 +101,49 @@ def place_of(intent: IntentId | None, tries: dict[int, Attempt]) -> str:
 
 
 class Spoken:
-    """Commands, those on a key that all payments share together."""
+    """Commands, those of a kind together."""
 
     def __init__(self, account: Account) -> None:
+        self.account = account
+        self.gone: list[str] = []
+        self.hashes: list[str] = []
+        self.hashed: list[str] = []
+        """Keys of hashes that are gone, and of those that are new, whose they are."""
+        self.tried: list[str] = []
+        self.tries: list[str] = []
+        """Keys of lists of attempts, and what each is told."""
         self.says: list[Say] = []
-        self.waits: list[Word] = []
-        self.waits_not: list[Word] = []
-        self.borrows: list[Word] = []
-        self.borrows_not: list[Word] = []
-        self.submits: list[Word] = []
-        self.submits_not: list[Word] = []
-        self._account = account
+        self.waits: list[str] = []
+        self.waits_not: list[str] = []
+        self.borrows: list[str] = []
+        self.borrows_not: list[str] = []
+        self.submits: list[str] = []
+        self.submits_not: list[str] = []
 
     def all(self) -> list[Say]:
-        account = self._account
-        grouped = (
-            (account.pending, "ZREM", self.waits_not),
-            (account.pending, "ZADD", self.waits),
-            (account.borrowed, "HDEL", self.borrows_not),
-            (account.borrowed, "HSET", self.borrows),
-            (account.submitted, "ZREM", self.submits_not),
-            (account.submitted, "ZADD", self.submits),
-        )
-        return self.says + [say for say in grouped if say[2]]
+        account = self.account
+        pending, borrowed = (account.pending,), (account.borrowed,)
+        submitted = (account.submitted,)
+        said: list[Say] = []
+        if self.gone:
+            said.append(("DEL", self.gone, (), ()))
+        if self.hashes:
+            said.append(("SET", self.hashes, (), self.hashed))
+            said.append(("LPUSH", self.tried, (), self.tries))
+        said += self.says
+        if self.waits_not:
+            said.append(("ZREM", pending, (), self.waits_not))
+        if self.waits:
+            said.append(("ZADD", pending, (), self.waits))
+        if self.borrows_not:
+            said.append(("HDEL", borrowed, (), self.borrows_not))
+        if self.borrows:
+            said.append(("HSET", borrowed, (), self.borrows))
+        if self.submits_not:
+            said.append(("ZREM", submitted, (), self.submits_not))
+        if self.submits:
+            said.append(("ZADD", submitted, (), self.submits))
+        return said
 
 
 class LetterView:
@@ -116,18 +156,16 @@ class LetterView:
         self.queued = {intent.id: intent.accepted_ms for intent in rows.intents}
         """When the intents that rows name came in."""
         self._slots: dict[int, RowPut] = {}
-        self._slot_of: dict[IntentId, int] = {}
         self._tries: dict[int, dict[int, Attempt]] = {}
         self._raws: dict[str, bytes] = {}
         self._free: dict[int, int] = {}
         self._head = decode_head(rows.head.state) if rows.head.state else EoaHead()
         self._shown: dict[int, Shown] = {}
         self._touched: dict[int, None] = {}
-        self._ended: list[Result] = []
-        self._receipts: dict[IntentId, bytes] = {}
+        self._ended: dict[IntentId, Result] = {}
         self._ranges: dict[int, int | None] = {}
         """Free ranges that this commit touches, as they were."""
-        for row in sorted(rows.open, key=lambda row: row.table != Table.SLOT):
+        for row in sorted(rows.open, key=lambda row: row.table != SLOT):
             self._put(row)
         for number in self._touched:
             self._tell_slot(Spoken(account), number, None)
@@ -135,12 +173,15 @@ class LetterView:
 
     def missing(self, write: Write) -> list[IntentId]:
         """Intents whose time of arrival must be known before this can be shown."""
-        named = [
+        queued = self.queued
+        return [
             touch.intent
             for touch in write.touched
-            if type(touch) is RowPut and touch.table == Table.SLOT and touch.intent is not None
+            if type(touch) is RowPut
+            and touch.table == SLOT
+            and touch.intent is not None
+            and touch.intent not in queued
         ]
-        return [intent for intent in named if intent not in self.queued]
 
     def advance(self, write: Write) -> list[Say]:
         """Take one commit in; what it changes."""
@@ -150,58 +191,59 @@ class LetterView:
             elif type(touch) is RowKey:
                 self._drop(touch)
             elif type(touch) is Result:
-                self._end(touch)
+                self._ended[touch.intent] = touch
         head = decode_head(write.head.state) if write.head.state else None
         if head is not None:
             self._take(head.taken_next)
         spoken = Spoken(self.account)
-        self._tell_slots(spoken)
+        if self._touched or self._ended:
+            self._tell_slots(spoken)
         if self._ranges:
             self._tell_free(spoken)
         if head is not None:
             self._tell_head(spoken, head)
         if write.answered:
-            spoken.says.append((self.account.resets, "HDEL", write.answered))
-            spoken.says.append((self.account.reset, "UNLESS", ()))
-        self._touched, self._ended, self._receipts, self._ranges = {}, [], {}, {}
+            answered = [str(told) for told in write.answered]
+            spoken.says.append(("HDEL", (self.account.resets,), (), answered))
+            spoken.says.append(("UNLESS", (self.account.reset,), (), ()))
+        self._touched, self._ended, self._ranges = {}, {}, {}
         self.version += 1
         return spoken.all()
 
     # Rows.
 
     def _put(self, row: RowPut) -> None:
-        if row.table == Table.SLOT:
+        table, key = row.table, row.key
+        if table == SLOT:
             # It shows nothing by itself: its intent waits until there are bytes.
-            self._slots[int(row.key)] = row
-            if row.intent is not None:
-                self._slot_of[row.intent] = int(row.key)
-        elif row.table == Table.ATTEMPT:
+            self._slots[int(key)] = row
+        elif table == ATTEMPT:
             attempt = read_attempt(row.body, self._head.taken_next)
             self._tries.setdefault(attempt.slot, {})[attempt.number] = attempt
             self._touched[attempt.slot] = None
-        elif row.table == Table.AUX:
-            if row.key.startswith(RAW):
-                self._raws[row.key.removeprefix(RAW)] = row.body
-            elif row.key.startswith(FREE):
-                self._set_range(int(row.key.removeprefix(FREE)), decode_end(row.body))
+        elif table == AUX:
+            if key.startswith(RAW):
+                self._raws[key.removeprefix(RAW)] = row.body
+            elif key.startswith(FREE):
+                self._set_range(int(key.removeprefix(FREE)), decode_end(row.body))
 
     def _drop(self, row: RowKey) -> None:
-        if row.table == Table.SLOT:
-            slot = self._slots.pop(int(row.key), None)
-            if slot is not None and slot.intent is not None:
-                del self._slot_of[slot.intent]
-        elif row.table == Table.ATTEMPT:
-            place, _, number = row.key.partition("/")
-            tries = self._tries.get(int(place), {})
+        table, key = row.table, row.key
+        if table == SLOT:
+            self._slots.pop(int(key), None)
+        elif table == ATTEMPT:
+            place, _, number = key.partition("/")
+            slot = int(place)
+            tries = self._tries.get(slot, {})
             tries.pop(int(number), None)
             if not tries:
-                self._tries.pop(int(place), None)
-            self._touched[int(place)] = None
-        elif row.table == Table.AUX:
-            if row.key.startswith(RAW):
-                self._raws.pop(row.key.removeprefix(RAW), None)
-            elif row.key.startswith(FREE):
-                self._set_range(int(row.key.removeprefix(FREE)), None)
+                self._tries.pop(slot, None)
+            self._touched[slot] = None
+        elif table == AUX:
+            if key.startswith(RAW):
+                self._raws.pop(key.removeprefix(RAW), None)
+            elif key.startswith(FREE):
+                self._set_range(int(key.removeprefix(FREE)), None)
 
     def _take(self, taken_next: int) -> None:
         """First attempts that every node took, of which the head alone says so."""
@@ -221,27 +263,14 @@ class LetterView:
         else:
             self._free[start] = end
 
-    def _end(self, result: Result) -> None:
-        """A final answer, with the slot as it ended."""
-        self._ended.append(result)
-        if not result.history:
-            return
-        ended = decode_history(result.history)
-        seen = ended.slot.seen
-        if seen is not None:
-            attempt = next(one for one in ended.attempts if one.number == seen.attempt)
-            self._receipts[result.intent] = receipt_told(self.account, ended.slot, attempt)
-
     # What they show.
 
     def _tell_slots(self, spoken: Spoken) -> None:
-        ended = {result.intent: result for result in self._ended}
+        ended = self._ended
         waiting: dict[IntentId, bool] = dict.fromkeys(ended, False)
         words: dict[IntentId, str] = {}
         # Those that are gone first: their intents may have other slots by now.
-        gone = [one for one in self._touched if one not in self._tries]
-        live = [one for one in self._touched if one in self._tries]
-        for number in gone + live:
+        for number in sorted(self._touched, key=self._tries.__contains__):
             before = self._shown.get(number)
             after = self._tell_slot(spoken, number, before)
             old, new = before.place if before else PENDING, after.place if after else PENDING
@@ -259,30 +288,45 @@ class LetterView:
                 words[intent] = PENDING
             if PENDING in (old, new):
                 waiting[intent] = new == PENDING
-        self._tell_intents(spoken, waiting, words, ended)
-
-    def _tell_intents(
-        self,
-        spoken: Spoken,
-        waiting: dict[IntentId, bool],
-        words: dict[IntentId, str],
-        ended: dict[IntentId, Result],
-    ) -> None:
-        account = self.account
         for intent, waits in waiting.items():
             if waits:
-                spoken.waits += (self.queued[intent], intent)
+                spoken.waits += (str(self.queued[intent]), intent)
             else:
                 spoken.waits_not.append(intent)
-        for intent, word in words.items():
-            spoken.says.append((account.told(intent), "HSET", ("status", word)))
-        for intent, result in ended.items():
-            fields = ended_fields(result)
-            if intent in self._receipts:
-                fields["receipt"] = self._receipts[intent]
-            flat: list[Word] = [word for pair in fields.items() for word in pair]
-            spoken.says.append((account.told(intent), "HSET", flat))
+        for word in (PENDING, SUBMITTED):
+            told = [self.account.told(intent) for intent, one in words.items() if one == word]
+            if told:
+                spoken.says.append(("HSET", told, ("status", word), ()))
+        if ended:
+            self._tell_ended(spoken)
+
+    def _tell_ended(self, spoken: Spoken) -> None:
+        """Final answers: those that say the same together, with the receipt of each."""
+        account = self.account
+        same: dict[tuple[str, int, str, bool], tuple[Result, list[str], list[str]]] = {}
+        for intent, result in self._ended.items():
+            receipt = self._receipt(result)
+            alike = (result.status, result.settled_ms, result.reason, receipt != "")
+            _, told, receipts = same.setdefault(alike, (result, [], []))
+            told.append(account.told(intent))
+            receipts.append(receipt)
             self.queued.pop(intent, None)
+        for (_, _, _, is_seen), (result, told, receipts) in same.items():
+            fields = [str(word) for pair in ended_fields(result).items() for word in pair]
+            if is_seen:
+                fields.append("receipt")
+            spoken.says.append(("HSET", told, fields, receipts if is_seen else ()))
+
+    def _receipt(self, result: Result) -> str:
+        """Of a slot that was seen on chain, as it ended."""
+        if not result.history:
+            return ""
+        past = decode_past(result.history)
+        seen = past.slot.seen
+        if seen is None:
+            return ""
+        hash_ = next(one.hash for one in past.attempts if one.number == seen.attempt)
+        return receipt_told(self.account, past.slot.nonce, seen, hash_).decode()
 
     def _tell_slot(self, spoken: Spoken, number: int, before: Shown | None) -> Shown | None:
         """What one slot shows now, if anything."""
@@ -292,32 +336,34 @@ class LetterView:
                 del self._shown[number]
                 self._tell_gone(spoken, before, {})
             return None
-        slot = decode_bound(self._slots[number].body)
+        slot = self._slots[number]
         place = place_of(slot.intent, tries)
-        if before is None:
-            before = Shown(slot.intent, PENDING, {})
-        elif before.place == place and before.tries.keys() == tries.keys():
-            return before
-        self._tell_gone(spoken, before, tries, place)
-        after = Shown(slot.intent, place, before.tries.copy())
-        self._shown[number] = after
-        for one in [one for one in after.tries if one not in tries]:
-            del after.tries[one]
+        known: dict[int, tuple[str, str, str]] = {}
+        if before is not None:
+            known = before.tries
+            if before.place == place and known.keys() == tries.keys():
+                return before
+            self._tell_gone(spoken, before, tries, place)
+        is_moved = before is None or before.place != place
+        told: dict[int, tuple[str, str, str]] = {}
         for one, attempt in tries.items():
-            is_fresh = one not in before.tries
-            if is_fresh:
-                after.tries[one] = self._tell_fresh(spoken, slot, attempt, place)
-            if place == SUBMITTED and (is_fresh or before.place != place):
-                spoken.submits += (slot.nonce, after.tries[one][1])
+            shown = known.get(one)
+            is_fresh = shown is None
+            if shown is None:
+                shown = self._tell_fresh(spoken, slot, attempt, place)
+            told[one] = shown
+            if place == SUBMITTED and (is_fresh or is_moved):
+                spoken.submits += shown[1:]
+        after = self._shown[number] = Shown(slot.intent, place, told)
         return after
 
     def _tell_gone(
         self, spoken: Spoken, before: Shown, tries: dict[int, Attempt], place: str = PENDING
     ) -> None:
-        for one, (hash_, member) in before.tries.items():
+        for one, (hash_, _, member) in before.tries.items():
             if one not in tries:
                 if before.intent is not None:
-                    spoken.says.append((self.account.hash(hash_), "DEL", ()))
+                    spoken.gone.append(self.account.hash(hash_))
                 if before.place == SUBMITTED:
                     spoken.submits_not.append(member)
         if before.place == BORROWED and place != BORROWED:
@@ -325,40 +371,45 @@ class LetterView:
             spoken.borrows_not.append(before.intent)
 
     def _tell_fresh(
-        self, spoken: Spoken, slot: Bound, attempt: Attempt, place: str
-    ) -> tuple[str, str]:
-        """An attempt that was not shown yet: its hash, and its name among the submitted."""
-        intent = slot.intent
+        self, spoken: Spoken, row: RowPut, attempt: Attempt, place: str
+    ) -> tuple[str, str, str]:
+        """An attempt that was not shown yet: its hash, its number, its name among the submitted."""
+        intent, nonce = row.intent, decode_bound(row.body).nonce
         queued_ms = 0 if intent is None else self.queued[intent]
-        one = Shot(intent, slot.nonce, hexed(attempt.hash), attempt, queued_ms)
+        one = Shot(intent, nonce, hexed(attempt.hash), attempt, queued_ms)
         if intent is not None:
             account = self.account
-            spoken.says.append((account.hash(one.hash), "SET", (intent,)))
-            spoken.says.append((account.attempts(intent), "LPUSH", (attempt_told(one),)))
+            spoken.hashes.append(account.hash(one.hash))
+            spoken.hashed.append(intent)
+            spoken.tried.append(account.attempts(intent))
+            spoken.tries.append(attempt_told(one).decode())
             if place == BORROWED:
                 # Of several the last counts: the bytes that were signed last.
                 raw = attempt.raw or self._raws[attempt.key()]
-                spoken.borrows += (intent, borrowed_told(one, raw))
-        return one.hash, submitted_member(one)
+                spoken.borrows += (intent, borrowed_told(one, raw).decode())
+        return one.hash, str(nonce), submitted_member(one)
 
     def _tell_free(self, spoken: Spoken) -> None:
         was = numbers_of(self._ranges)
         now = numbers_of({start: self._free.get(start) for start in self._ranges})
+        recycled = (self.account.recycled,)
         if was - now:
-            spoken.says.append((self.account.recycled, "ZREM", sorted(was - now)))
+            gone = [str(number) for number in sorted(was - now)]
+            spoken.says.append(("ZREM", recycled, (), gone))
         if now - was:
-            pairs: list[Word] = [word for number in sorted(now - was) for word in (number, number)]
-            spoken.says.append((self.account.recycled, "ZADD", pairs))
+            pairs = [word for number in sorted(now - was) for word in (str(number),) * 2]
+            spoken.says.append(("ZADD", recycled, (), pairs))
 
     def _tell_head(self, spoken: Spoken, head: EoaHead) -> None:
         before, self._head = self._head, head
         account = self.account
         if head.nonce_next != before.nonce_next and head.nonce_next is not None:
-            spoken.says.append((account.optimistic, "SET", (head.nonce_next,)))
+            spoken.says.append(("SET", (account.optimistic,), (), (str(head.nonce_next),)))
         if head.latest != before.latest or (head.read_ms and not before.read_ms):
-            spoken.says.append((account.counted, "SET", (head.latest,)))
+            spoken.says.append(("SET", (account.counted,), (), (str(head.latest),)))
         if head.health != before.health:
-            spoken.says.append((account.health, "SET", (health_told(head.health),)))
+            told = health_told(head.health).decode()
+            spoken.says.append(("SET", (account.health,), (), (told,)))
 
 
 def numbers_of(ranges: dict[int, int | None]) -> set[int]:

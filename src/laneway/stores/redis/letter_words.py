@@ -7,7 +7,7 @@ from laneway.core.intent import Arrival, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.core.units import value
-from laneway.lanes.eoa.rows import Attempt, Health, Purpose, Slot
+from laneway.lanes.eoa.rows import Attempt, Health, Inclusion, Purpose
 from laneway.ports import EvmRequest
 from laneway.stores.redis.letter_keys import Account
 
@@ -116,16 +116,16 @@ def request_told(account: Account, intent: Arrival | IntentRow) -> bytes:
         # Not for the store to judge: the lane will refuse it, and say why.
         asked = EvmRequest(None, input=intent.payload)
     told = RequestTold(
-        transaction_id=intent.id,
-        chain_id=account.chain,
-        from_=account.address,
-        to=None if asked.to is None else hexed(asked.to),
-        value=hex(value(asked.value_wei)),
-        data=hexed(asked.input),
-        gas_limit=asked.gas,
-        webhook_options=(),
-        max_fee_per_gas=asked.fee_wei_max,
-        max_priority_fee_per_gas=asked.tip_wei,
+        intent.id,
+        account.chain,
+        account.address,
+        None if asked.to is None else hexed(asked.to),
+        hex(value(asked.value_wei)),
+        hexed(asked.input),
+        asked.gas,
+        (),
+        asked.fee_wei_max,
+        asked.tip_wei,
     )
     if asked.type is not None:
         told.type = hex(asked.type)
@@ -192,19 +192,17 @@ def health_told(health: Health) -> bytes:
     )
 
 
-def receipt_told(account: Account, slot: Slot, attempt: Attempt) -> bytes:
-    seen = slot.seen
-    assert seen is not None
+def receipt_told(account: Account, nonce: int, seen: Inclusion, hash_: bytes) -> bytes:
     return json(
         ReceiptTold(
-            transaction_hash=hexed(attempt.hash),
-            from_=account.address,
-            nonce=hex(slot.nonce),
-            status="0x1" if seen.ok else "0x0",
-            block_number=hex(seen.block),
-            block_hash=hexed(seen.block_hash),
-            gas_used=hex(seen.gas_used),
-            effective_gas_price=hex(seen.price),
+            hexed(hash_),
+            account.address,
+            hex(nonce),
+            "0x1" if seen.ok else "0x0",
+            hex(seen.block),
+            hexed(seen.block_hash),
+            hex(seen.gas_used),
+            hex(seen.price),
         )
     )
 

@@ -35,15 +35,19 @@ class Letters:
         self._besides: dict[LaneId, list[Say]] = {}
         self._reading = asyncio.Lock()
 
-    def remember(self, lane: LaneId, intents: Iterable[Arrival | IntentRow]) -> None:
+    def remember(self, intents: Iterable[Arrival | IntentRow]) -> None:
         """These may be taken soon."""
-        if account_of(self._names, lane) is None:
-            return
+        queued = self._queued
+        lane, is_shown = LaneId(""), False
         for intent in intents:
-            self._queued.pop(intent.id, None)
-            self._queued[intent.id] = intent.accepted_ms
-        while len(self._queued) > QUEUED_KEPT_MAX:
-            del self._queued[next(iter(self._queued))]
+            if intent.lane != lane:
+                lane = intent.lane
+                is_shown = account_of(self._names, lane) is not None
+            if is_shown:
+                queued.pop(intent.id, None)
+                queued[intent.id] = intent.accepted_ms
+        while len(queued) > QUEUED_KEPT_MAX:
+            del queued[next(iter(queued))]
 
     def forget(self, lane: LaneId) -> None:
         self._views.pop(lane, None)

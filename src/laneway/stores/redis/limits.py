@@ -13,6 +13,9 @@ ARRIVALS_PER_CALL_MAX = 128
 CALL_BYTES_MAX = 1 << 20
 """Payloads in one call: copying a megabyte into a script takes about a millisecond."""
 
+COPIED_BYTES_MAX = 16 << 10
+"""Of an argument that is left to hiredis: beyond it, copying costs more than looking."""
+
 REPLY_MS_MAX = 5_000
 """A server that is silent for this long is not waited for: a lease outlives it."""
 
@@ -62,6 +65,9 @@ worked on here. A third would only wait behind them; with one alone each waits f
 
 ACCOUNTS_NAMED_MAX = 65_536
 """Accounts whose keys are kept at hand: spelling an address takes ten microseconds."""
+
+SHARED_NAMED_MAX = 1_024
+"""Lists of keys that are kept at hand: for each of a Cluster's groups those of each script."""
 
 QUEUED_KEPT_MAX = 8_192
 """Arrivals whose time is kept until their lane takes them, twice the largest window of an account;

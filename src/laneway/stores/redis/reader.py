@@ -108,7 +108,7 @@ class RedisReader(ABC):
             raise LeaseLost(lease.lane, lease.fence, 0)
         more, found = reply
         page = tuple(intents_parsed(found))
-        self._letters.remember(lease.lane, page)
+        self._letters.remember(page)
         return BacklogPage(page, more=bool(more))
 
     def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":

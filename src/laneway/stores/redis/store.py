@@ -107,7 +107,7 @@ class RedisStore(RedisReader):
     async def _accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
         for arrival in arrivals:
             check_class(arrival)
-            self._letters.remember(arrival.lane, (arrival,))
+        self._letters.remember(arrivals)
         if not self._names.tagged:
             return await self._placed(arrivals, here=True)
         answers: dict[int, Answer] = {}
@@ -122,12 +122,9 @@ class RedisStore(RedisReader):
 
     async def _placed(self, arrivals: Sequence[Arrival], *, here: bool) -> list[Answer]:
         """Each arrival's place in its lane, or why it has none."""
-        groups: dict[int, list[int]] = {}
-        for number, arrival in enumerate(arrivals):
-            groups.setdefault(self._names.shard_of(arrival.lane), []).append(number)
         calls: list[Call] = []
         asked: list[list[int]] = []
-        for shard, numbers in groups.items():
+        for shard, numbers in grouped(self._names, [one.lane for one in arrivals]).items():
             for part in portions(numbers, arrivals):
                 asked.append(part)
                 chosen = [arrivals[number] for number in part]
@@ -247,12 +244,9 @@ class RedisStore(RedisReader):
     async def _commit_shown(
         self, commits: Sequence[Commit], shown: Sequence[Shown | None]
     ) -> list[int | LeaseLost]:
-        groups: dict[int, list[int]] = {}
-        for number, commit in enumerate(commits):
-            groups.setdefault(self._names.shard_of(commit.lease.lane), []).append(number)
         calls: list[Call] = []
         asked: list[list[int]] = []
-        for shard, numbers in groups.items():
+        for shard, numbers in grouped(self._names, [one.lease.lane for one in commits]).items():
             for part in parts(numbers, COMMITS_PER_CALL_MAX):
                 asked.append(part)
                 chosen = [commits[number] for number in part]
@@ -386,6 +380,8 @@ class RedisStore(RedisReader):
 
 async def together(asked: Sequence["asyncio.Future[Any]"]) -> list[Any]:
     """All answers, or the error that says least about what changed."""
+    if len(asked) == 1:
+        return [await asked[0]]
     replies = await asyncio.gather(*asked, return_exceptions=True)
     errors = [reply for reply in replies if isinstance(reply, BaseException)]
     if not errors:
@@ -396,6 +392,16 @@ async def together(asked: Sequence["asyncio.Future[Any]"]) -> list[Any]:
     if len(errors) < len(replies):
         raise StoreUnknown(f"a part was written and a part was not: {errors[0]}")
     raise errors[0]
+
+
+def grouped(names: Names, lanes: Sequence[LaneId]) -> dict[int, list[int]]:
+    """The places of these lanes, by the group that holds each."""
+    if names.shards == 1:
+        return {0: [*range(len(lanes))]}
+    groups: dict[int, list[int]] = {}
+    for number, lane in enumerate(lanes):
+        groups.setdefault(names.shard_of(lane), []).append(number)
+    return groups
 
 
 def parts(whole: list[T], size: int) -> list[list[T]]:

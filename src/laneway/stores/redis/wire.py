@@ -27,6 +27,7 @@ from laneway.stores.limits import GROUP_BYTES_MAX, GROUP_REQUESTS_MAX
 from laneway.stores.redis.letter import Word
 from laneway.stores.redis.limits import (
     CONNECT_MS_MAX,
+    COPIED_BYTES_MAX,
     GROUPS_MAX,
     RECONNECT_MS_MAX,
     RECONNECT_MS_MIN,
@@ -292,6 +293,22 @@ class Wire:
 
 
 def packed(line: Line) -> bytes:
+    """One command as it is sent. The two arguments of a large script are copied once here; hiredis
+    would copy them three times, into memory that is asked for anew each time."""
+    last = line[-1]
+    if isinstance(last, bytes) and len(last) > COPIED_BYTES_MAX and isinstance(line[-2], bytes):
+        before = line[-2]
+        short = packed(line[:-2])
+        parts = (
+            b"*%d\r\n" % len(line),
+            short[short.index(b"\n") + 1 :],
+            b"$%d\r\n" % len(before),
+            before,
+            b"\r\n$%d\r\n" % len(last),
+            last,
+            b"\r\n",
+        )
+        return b"".join(parts)
     sent: bytes = hiredis.pack_command(line)  # type: ignore[arg-type]
     return sent
 

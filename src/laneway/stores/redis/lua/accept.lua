@@ -1,23 +1,26 @@
 -- The unfenced door: gives each arrival its place in its lane, or says why not.
 --
--- KEYS  awake, alarms, lanes, keys, intents, left, numbers; then for each lane lane, order; then,
---       if any is for an account, for each arrival pending, its hash, the registry, jobs
--- ARGV  channel, sender, 1 if keys are reserved here too, how many arrivals; then for each
---       number of its lane, lane, id, body, size, priority, count limit, bytes limit, fast size,
---       1 if fresh, key, digest; then, if any is for an account, for each arrival its request
---       (or '' if it is for another lane), when, queue, job
+-- KEYS  awake, alarms, lanes, keys, intents, left, numbers; then for each lane lane, order, and of
+--       an account's lane pending, registry, jobs; then for each arrival of an account its hash
+-- ARGV  channel, sender, 1 if keys are reserved here too, how many terms, how many arrivals, how
+--       many keys before the hashes; then terms, which many arrivals of a lane have in common:
+--       how many keys before the lane's, lane, priority, 1 if fresh, count limit, bytes limit,
+--       fast size, and of an account's lane queue and job, else '' and ''; then for each arrival
+--       which terms (from 0), id, body, key, digest, and of an account's its request and when,
+--       else '' and ''
 -- Answers for each arrival {'accepted', seq, depth, bytes, fast}, {'replayed', id},
 --       {'conflict', id}, {'full', bound, limit} or {'bug', id}.
 
 local ARGV = arguments()
-local SHARED, OWN, EACH, FIRST = 7, 2, 12, 5
+local FIRST, TERMS, EACH = 7, 9, 7
 local awake, alarms, lanes, keys = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local intents, left, numbers = KEYS[5], KEYS[6], KEYS[7]
-local here, count = ARGV[3] == '1', tonumber(ARGV[4])
+local here, count = ARGV[3] == '1', tonumber(ARGV[5])
+local arrivals = FIRST + TERMS * tonumber(ARGV[4])
 
 local function ids_known(key)
   local ids = {}
-  for number = 1, count do ids[number] = ARGV[FIRST + (number - 1) * EACH + 2] end
+  for number = 1, count do ids[number] = ARGV[arrivals + (number - 1) * EACH + 1] end
   return call('HMGET', key, unpack(ids))
 end
 
@@ -25,51 +28,43 @@ local kept, gone = ids_known(intents), ids_known(left)
 
 local states, order_of_lanes = {}, {}
 
-local function state_of(number, name)
-  local state = states[number]
+local function state_of(place, name)
+  local state = states[place]
   if state then return state end
-  local base = SHARED + (number - 1) * OWN
-  local held = call('HMGET', KEYS[base + 1], 'seq', 'count', 'bytes', 'fast', 'slow', 'settled',
+  local held = call('HMGET', KEYS[place + 1], 'seq', 'count', 'bytes', 'fast', 'slow', 'settled',
     'settled_bytes', 'wake')
-  state = {lane = KEYS[base + 1], order = KEYS[base + 2], name = name, places = {},
-    wake = held[8] or ''}
+  state = {lane = KEYS[place + 1], order = KEYS[place + 2], name = name, places = {},
+    wake = held[8] or '', waiting = {}}
   for i, field in ipairs({'seq', 'count', 'bytes', 'fast', 'slow', 'settled', 'settled_bytes'}) do
     state[field] = tonumber(held[i] or '0')
   end
-  states[number] = state
-  order_of_lanes[#order_of_lanes + 1] = number
+  states[place] = state
+  order_of_lanes[#order_of_lanes + 1] = place
   return state
 end
 
 local added, seen, reserved, touched = {}, {}, {}, false
 
 -- What an account's keys show of an arrival.
-local letters = FIRST + count * EACH
-local letter_keys = #KEYS - 4 * count
+local registered, registry = {}, nil
 
-local waiting, registered, registry = {}, {}, nil
-
-local function show(number, id, lane, is_first)
-  local at, base = letters + (number - 1) * 4, letter_keys + (number - 1) * 4
-  if (ARGV[at] or '') == '' then return end
-  call('HSET', KEYS[base + 2], 'user_request', ARGV[at], 'status', 'pending', 'created_at',
-    ARGV[at + 1])
-  local words = waiting[KEYS[base + 1]] or {}
-  waiting[KEYS[base + 1]] = words
-  words[#words + 1] = ARGV[at + 1]
+local function show(hash, id, at, place, state, queue, job)
+  call('HSET', hash, 'user_request', ARGV[at + 5], 'status', 'pending', 'created_at', ARGV[at + 6])
+  local words = state.waiting
+  words[#words + 1] = ARGV[at + 6]
   words[#words + 1] = id
-  registry = KEYS[base + 3]
+  registry = KEYS[place + 4]
   registered[#registered + 1] = id
-  registered[#registered + 1] = ARGV[at + 2]
-  if is_first then call('HSET', KEYS[base + 4], ARGV[at + 3], lane) end
+  registered[#registered + 1] = queue
+  if state.seq == 1 then call('HSET', KEYS[place + 5], job, state.name) end
 end
 
-local function accept(number, at)
-  local id, size = ARGV[at + 2], tonumber(ARGV[at + 4])
-  local key, digest = ARGV[at + 10], ARGV[at + 11]
+local function accept(number, at, terms, hash)
+  local id, body, key, digest = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local count_max, bytes_max = ARGV[terms + 4], ARGV[terms + 5]
   if kept[number] or gone[number] or seen[id] then
     touched = true
-    return {ARGV[at + 9] == '1' and 'bug' or 'replayed', id}
+    return {ARGV[terms + 3] == '1' and 'bug' or 'replayed', id}
   end
   if here and key ~= '' then
     local taken = reserved[key] or call('HGET', keys, key)
@@ -79,50 +74,59 @@ local function accept(number, at)
       return {body == digest and 'replayed' or 'conflict', intent}
     end
   end
-  local state = state_of(tonumber(ARGV[at]), ARGV[at + 1])
+  local place = tonumber(ARGV[terms])
+  local state = state_of(place, ARGV[terms + 1])
+  -- The size of an intent stands before its body.
+  local size = tonumber(string.match(body, '^%d+'))
   local depth = state.count - state.settled
   local unsettled = state.bytes - state.settled_bytes
-  if ARGV[at + 6] ~= '' and depth >= tonumber(ARGV[at + 6]) then
-    return {'full', 'intents', ARGV[at + 6]}
+  if count_max ~= '' and depth >= tonumber(count_max) then
+    return {'full', 'intents', count_max}
   end
-  if ARGV[at + 7] ~= '' and unsettled + size > tonumber(ARGV[at + 7]) then
-    return {'full', 'bytes', ARGV[at + 7]}
+  if bytes_max ~= '' and unsettled + size > tonumber(bytes_max) then
+    return {'full', 'bytes', bytes_max}
   end
-  local fast = depth < tonumber(ARGV[at + 8])
+  local fast = depth < tonumber(ARGV[terms + 6])
   state.seq = state.seq + 1
   state.count = state.count + 1
   state.bytes = state.bytes + size
   if fast then state.fast = state.fast + 1 else state.slow = state.slow + 1 end
   local places = state.places
-  places[#places + 1] = whole(tonumber(ARGV[at + 5]) * 281474976710656 + state.seq)
+  places[#places + 1] = whole(tonumber(ARGV[terms + 2]) * 281474976710656 + state.seq)
   places[#places + 1] = id
   added[#added + 1] = id
-  added[#added + 1] = ARGV[at + 3]
+  added[#added + 1] = body
   seen[id] = true
-  show(number, id, ARGV[at + 1], state.seq == 1)
-  if here and key ~= '' then reserved[key] = id .. '\n' .. ARGV[at + 1] .. '\n' .. digest end
+  if hash then show(hash, id, at, place, state, ARGV[terms + 7], ARGV[terms + 8]) end
+  if here and key ~= '' then reserved[key] = id .. '\n' .. state.name .. '\n' .. digest end
   return {'accepted', state.seq, depth + 1, unsettled + size, fast and 1 or 0}
 end
 
-local answers, woken = {}, {}
+local answers, woken, hashes = {}, {}, tonumber(ARGV[6])
 for number = 1, count do
-  answers[number] = accept(number, FIRST + (number - 1) * EACH)
+  local at = arrivals + (number - 1) * EACH
+  local terms, hash = FIRST + TERMS * tonumber(ARGV[at]), nil
+  if ARGV[terms + 7] ~= '' then
+    hashes = hashes + 1
+    hash = KEYS[hashes]
+  end
+  answers[number] = accept(number, at, terms, hash)
 end
-for _, number in ipairs(order_of_lanes) do
-  local state = states[number]
+for _, place in ipairs(order_of_lanes) do
+  local state = states[place]
   local places = #state.places / 2
   if places > 0 then
     if state.seq == places then call('ZADD', lanes, 0, state.name) end
     call('HSET', state.lane, 'seq', whole(state.seq), 'count', whole(state.count), 'bytes',
       whole(state.bytes), 'fast', whole(state.fast), 'slow', whole(state.slow), 'wake', '0')
     call('ZADD', state.order, unpack(state.places))
+    many('ZADD', KEYS[place + 3], state.waiting)
     move_wake(awake, alarms, state.name, state.wake, '0')
     woken[#woken + 1] = state.name
   end
 end
 many('HSET', intents, added)
 if registry then many('HSET', registry, registered) end
-for pending, words in pairs(waiting) do many('ZADD', pending, words) end
 for key, value in pairs(reserved) do call('HSET', keys, key, value) end
 if touched then touch(numbers) end
 if #woken > 0 then

@@ -1,42 +1,80 @@
 -- The fenced write of lanes: each commit is compared, guarded and applied by itself.
 --
 -- KEYS  awake, alarms, feed, ended, results, numbers, places; then for each commit
---       lane, mail, indexes, order; for an account's lane its lock and the key of each word
+--       lane, mail, indexes, order; for an account's lane its lock and the keys of its commands
 -- ARGV  channel, sender, how many commits; then for each
 --       lane, fence, version, digest, cursors, settled count, settled bytes, wake, state,
---       at, feed, whether it ends intents, how many changes; then for each change
---       sign and type, key (of the lane, or below zero a shared one), member, value; then '',
---       or for an account's lane its owner and how many words (-1: it must not be written),
---       for each word command, size, arguments
+--       at, feed, whether it ends intents, how many words its changes are; then '', 0 and 0, or
+--       for an account's lane its owner, how many keys its commands have (-1: it must not be
+--       written) and how many words they are; then for each change
+--       sign and type, key (of the lane, or below zero a shared one), how many members, members,
+--       and a value for each if it puts them; then for each command
+--       its name, how many keys, how many words are the same for all of them, how many are each
+--       key's own, words
 -- Answers for each commit 1: applied, 2: it was there already, 0: the lease is lost,
 --       -1: this version has other rows, -2: a guard does not hold.
 
 local ARGV = arguments()
-local SHARED, OWN = 7, 4
+local SHARED, OWN, HEAD = 7, 4, 16
 local awake, alarms, feed, numbers = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
 
 local passed = fence_before(numbers)
 
 -- What all commits put into shared keys is written at the end, with one command for each key.
-local shared, pending = {}, {}
+local shared, pending = {[4] = {}, [5] = {}, [7] = {}}, {[5] = {}}
 
-local function defer(number, first, second, member)
-  local words = shared[number]
-  if not words then
-    words = {}
-    shared[number] = words
-    pending[number] = {}
+-- One question about many arguments; the answers one behind the other.
+local function read(command, key, first, last)
+  if last - first < 1000 then return call(command, key, unpack(ARGV, first, last)) end
+  local found = {}
+  for from = first, last, 1000 do
+    local part = call(command, key, unpack(ARGV, from, math.min(from + 999, last)))
+    for i = 1, #part do found[#found + 1] = part[i] end
   end
-  words[#words + 1] = first
-  words[#words + 1] = second
-  pending[number][member] = true
+  return found
 end
 
-local function exists(base, number, member)
-  number = tonumber(number)
-  if number > 0 then return call('HEXISTS', KEYS[base + number], member) == 1 end
-  if pending[-number] and pending[-number][member] then return true end
-  return call('HEXISTS', KEYS[-number], member) == 1
+-- One command with many arguments.
+local function write(command, key, first, last)
+  for from = first, last, 1000 do
+    call(command, key, unpack(ARGV, from, math.min(from + 999, last)))
+  end
+end
+
+-- Changes that bring a score or value for each member.
+local VALUED = {['+row'] = true, ['+hash'] = true, ['!hash'] = true, ['+zset'] = true}
+
+local function changes_of(base, at, last)
+  local found = {}
+  while at <= last do
+    local sign, number, count = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    found[#found + 1] = {sign = sign, shared = number < 0 and -number, count = count,
+      key = number < 0 and KEYS[-number] or KEYS[base + number],
+      first = at + 3, last = at + 2 + count}
+    at = at + 3 + (VALUED[sign] and 2 or 1) * count
+  end
+  return found
+end
+
+-- Whether all that must be new is, and all that must be there.
+local function holds(changes)
+  for _, one in ipairs(changes) do
+    if one.sign == '?zset' then
+      for _, score in ipairs(read('ZMSCORE', one.key, one.first, one.last)) do
+        if not score then return false end
+      end
+    elseif one.sign == '!hash' then
+      for _, value in ipairs(read('HMGET', one.key, one.first, one.last)) do
+        if value then return false end
+      end
+      if one.shared then
+        for i = one.first, one.last do
+          if pending[one.shared][ARGV[i]] then return false end
+        end
+      end
+    end
+  end
+  return true
 end
 
 -- The intent that an open row names stands before its body.
@@ -44,74 +82,94 @@ local function named(value)
   return value and string.match(value, '^([^\n]*)\n') or ''
 end
 
--- The open rows as they will be, of two words on one row the last; and what they were.
-local function rows_of(first, last)
-  local members, rows = {}, {}
-  for i = first, last, 4 do
-    local sign = ARGV[i]
-    if sign == '+row' or sign == '-row' then
-      local member = ARGV[i + 2]
-      if rows[member] == nil then members[#members + 1] = member end
-      rows[member] = sign == '+row' and ARGV[i + 3] or false
+-- Open rows as they will be; `deltas` says how many more rows name an intent than before.
+local function put_rows(lane, one, puts, drops, deltas)
+  local held = read('HMGET', lane, one.first, one.last)
+  for i = 1, one.count do
+    local member, value = ARGV[one.first + i - 1], nil
+    if one.sign == '+row' then
+      value = ARGV[one.last + i]
+      puts[#puts + 1] = member
+      puts[#puts + 1] = value
+    else
+      drops[#drops + 1] = member
+    end
+    local was, is = named(held[i]), named(value)
+    if was ~= is then
+      deltas[was] = (deltas[was] or 0) - 1
+      deltas[is] = (deltas[is] or 0) + 1
     end
   end
-  return members, rows
 end
 
-local function count_names(lane, members, rows, held, puts, drops)
-  local names, deltas = {}, {}
-  local function add(name, by)
-    if name == '' then return end
-    if not deltas[name] then
-      names[#names + 1] = '#' .. name
-      deltas[name] = 0
-    end
-    deltas[name] = deltas[name] + by
+local function count_names(lane, deltas, puts, drops)
+  local names = {}
+  for name, delta in pairs(deltas) do
+    if name ~= '' and delta ~= 0 then names[#names + 1] = '#' .. name end
   end
-  for i, member in ipairs(members) do
-    add(named(held[5 + i]), -1)
-    add(named(rows[member]), 1)
-  end
-  if #names == 0 then return end
-  local counts = call('HMGET', lane, unpack(names))
-  for i, name in ipairs(names) do
-    local delta = deltas[string.sub(name, 2)]
-    if delta ~= 0 then
-      local count = tonumber(counts[i] or '0') + delta
+  table.sort(names)
+  for from = 1, #names, 1000 do
+    local last = math.min(from + 999, #names)
+    local counts = call('HMGET', lane, unpack(names, from, last))
+    for i = from, last do
+      local count = tonumber(counts[i - from + 1] or '0') + deltas[string.sub(names[i], 2)]
       if count > 0 then
-        puts[#puts + 1] = name
+        puts[#puts + 1] = names[i]
         puts[#puts + 1] = whole(count)
       else
-        drops[#drops + 1] = name
+        drops[#drops + 1] = names[i]
       end
     end
   end
 end
 
--- What an account's keys show: each command on a key of its own.
-local function show(base, at, count)
-  for number = 1, count do
-    local key, command, last = KEYS[base + number], ARGV[at], at + 1 + tonumber(ARGV[at + 1])
+-- All cells but open rows.
+local function put_cells(one)
+  if one.sign == '-hash' then return write('HDEL', one.key, one.first, one.last) end
+  local words, is_set = one.shared and shared[one.shared] or {}, one.sign == '+zset'
+  for i = one.first, one.last do
+    local member, value = ARGV[i], ARGV[i + one.count]
+    words[#words + 1] = is_set and value or member
+    words[#words + 1] = is_set and member or value
+    if one.shared and not is_set then pending[one.shared][member] = true end
+  end
+  if not one.shared then many(is_set and 'ZADD' or 'HSET', one.key, words) end
+end
+
+-- What an account's keys show. A command without words is said of all its keys at once.
+local function show(base, at, last)
+  while at <= last do
+    local command, count = ARGV[at], tonumber(ARGV[at + 1])
+    local same, own = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+    local first = at + 4 + same
     if command == 'UNLESS' then
-      if call('EXISTS', KEYS[base + number - 1]) == 0 then call('DEL', key) end
-    elseif last == at + 1 then
-      call(command, key)
+      if call('EXISTS', KEYS[base]) == 0 then call('DEL', KEYS[base + 1]) end
+    elseif same + own == 0 then
+      for from = base + 1, base + count, 1000 do
+        call(command, unpack(KEYS, from, math.min(from + 999, base + count)))
+      end
+    elseif same == 0 then
+      for i = 1, count do
+        write(command, KEYS[base + i], first + (i - 1) * own, first + i * own - 1)
+      end
+    else
+      local words = {unpack(ARGV, at + 4, first - 1)}
+      for i = 1, count do
+        for j = 1, own do words[same + j] = ARGV[first + (i - 1) * own + j - 1] end
+        call(command, KEYS[base + i], unpack(words))
+      end
     end
-    for first = at + 2, last, 1000 do
-      call(command, key, unpack(ARGV, first, math.min(first + 999, last)))
-    end
-    at = last + 1
+    base = base + count
+    at = first + count * own
   end
 end
 
 local told = {}
 
-local function commit(base, at, changes)
+local function commit(base, at, first, last)
   local lane, name, version = KEYS[base + 1], ARGV[at], ARGV[at + 2]
-  local first, last = at + 13, at + 13 + 4 * changes - 1
-  local owner, shown = ARGV[last + 1], tonumber(ARGV[last + 2] or '')
-  local members, rows = rows_of(first, last)
-  local held = call('HMGET', lane, 'fence', 'version', 'digest', 'count', 'wake', unpack(members))
+  local owner, shown = ARGV[at + 13], tonumber(ARGV[at + 14])
+  local held = call('HMGET', lane, 'fence', 'version', 'digest', 'count', 'wake')
   if held[1] ~= ARGV[at + 1] or tonumber(held[1]) <= passed then return 0 end
   local before = held[2] or '0'
   if before == version then
@@ -121,22 +179,15 @@ local function commit(base, at, changes)
   end
   if tonumber(before) + 1 ~= tonumber(version) then return 0 end
   if owner ~= '' and (shown < 0 or call('GET', KEYS[base + 5]) ~= owner) then return 0 end
-  for i = first, last, 4 do
-    local sign = ARGV[i]
-    if sign == '!hash' and exists(base, ARGV[i + 1], ARGV[i + 2]) then return -2 end
-    if sign == '?zset' and not call('ZSCORE', KEYS[base + ARGV[i + 1]], ARGV[i + 2]) then return -2 end
-  end
+  local changes = changes_of(base, at + HEAD, first - 1)
+  if not holds(changes) then return -2 end
 
-  for i = first, last, 4 do
-    local sign, number, member, value = ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], ARGV[i + 3]
-    if (sign == '+hash' or sign == '!hash') and number < 0 then
-      defer(-number, member, value, member)
-    elseif sign == '+zset' and number < 0 then
-      defer(-number, value, member, member)
-    elseif sign == '+hash' or sign == '!hash' then
-      call('HSET', KEYS[base + number], member, value)
-    elseif sign == '-hash' then
-      call('HDEL', KEYS[base + number], member)
+  local puts, drops, deltas = {}, {}, {}
+  for _, one in ipairs(changes) do
+    if one.sign == '+row' or one.sign == '-row' then
+      put_rows(lane, one, puts, drops, deltas)
+    elseif one.sign ~= '?zset' then
+      put_cells(one)
     end
   end
   local wake = ARGV[at + 7]
@@ -144,22 +195,13 @@ local function commit(base, at, changes)
   if tonumber(held[4] or '0') > tonumber(ARGV[at + 5]) or call('HLEN', KEYS[base + 2]) > 0 then
     wake = '0'
   end
-  local puts = {'version', version, 'digest', ARGV[at + 3], 'cursors', ARGV[at + 4],
-    'settled', ARGV[at + 5], 'settled_bytes', ARGV[at + 6], 'wake', wake, 'state', ARGV[at + 8]}
-  local drops = {}
-  count_names(lane, members, rows, held, puts, drops)
-  for _, member in ipairs(members) do
-    if rows[member] then
-      puts[#puts + 1] = member
-      puts[#puts + 1] = rows[member]
-    else
-      drops[#drops + 1] = member
-    end
-  end
+  count_names(lane, deltas, puts, drops)
+  call('HSET', lane, 'version', version, 'digest', ARGV[at + 3], 'cursors', ARGV[at + 4],
+    'settled', ARGV[at + 5], 'settled_bytes', ARGV[at + 6], 'wake', wake, 'state', ARGV[at + 8])
   many('HSET', lane, puts)
   many('HDEL', lane, drops)
   move_wake(awake, alarms, name, held[5] or '', wake)
-  if owner ~= '' then show(base + 5, last + 3, shown) end
+  if owner ~= '' then show(base + 5, first, last) end
   if ARGV[at + 10] ~= '' then
     for _, word in ipairs({name, version, ARGV[at + 9], ARGV[at + 10]}) do told[#told + 1] = word end
   end
@@ -169,23 +211,17 @@ end
 local answers, ended = {}, {}
 local base, at = SHARED, 4
 for number = 1, tonumber(ARGV[3]) do
-  local changes = tonumber(ARGV[at + 12])
-  answers[number] = commit(base, at, changes)
+  local shown = at + HEAD + tonumber(ARGV[at + 12])
+  local behind = shown + tonumber(ARGV[at + 15])
+  answers[number] = commit(base, at, shown, behind - 1)
   if answers[number] == 1 and ARGV[at + 11] == '1' then ended[#ended + 1] = ARGV[at] end
-  at = at + 13 + 4 * changes
   base = base + OWN
-  if ARGV[at] == '' then
-    at = at + 1
-  else
-    local shown = tonumber(ARGV[at + 1])
-    at = at + 2
-    for _ = 1, shown do at = at + 2 + tonumber(ARGV[at + 1]) end
-    base = base + 1 + math.max(shown, 0)
-  end
+  if ARGV[at + 13] ~= '' then base = base + 1 + math.max(tonumber(ARGV[at + 14]), 0) end
+  at = behind
 end
-if shared[4] then many('ZADD', KEYS[4], shared[4]) end
-if shared[5] then many('HSET', KEYS[5], shared[5]) end
-if shared[7] then many('ZADD', KEYS[7], shared[7]) end
+many('ZADD', KEYS[4], shared[4])
+many('HSET', KEYS[5], shared[5])
+many('ZADD', KEYS[7], shared[7])
 if #told > 0 then
   -- One entry for all commits; it bears the number of its last, so that each has its own.
   local last = call('HINCRBY', numbers, 'feed', #told / 4)

@@ -8,7 +8,7 @@ local function now_ms(given)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- The arguments of a script that is sent thousands of them, as calls.packed packs them.
+-- The arguments of a script that is sent thousands of them, as Call.sent packs them.
 local function arguments()
   local words, bytes, at = cmsgpack.unpack(ARGV[1]), ARGV[2], 1
   for i = 1, #words do
