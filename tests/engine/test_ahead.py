@@ -1,8 +1,11 @@
 """What a lane has read ahead: order, urgency, and what it must not take."""
 
+from msgspec.structs import replace
+
 from laneway.core.ids import LaneId, intent_id
 from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
 from laneway.engine.ahead import Ahead
+from laneway.engine.limits import HANDED_BYTES_MAX
 
 LIMIT = 12
 
@@ -41,6 +44,13 @@ def test_what_follows_the_page_is_handed_over() -> None:
     ahead = after_reading(row(1), row(2))
     assert ahead.hand(arrival(3), 3, LIMIT)
     assert seqs(ahead) == [1, 2, 3]
+
+
+def test_what_is_large_waits_in_the_store() -> None:
+    ahead = after_reading(row(1))
+    large = replace(arrival(2), payload=bytes(HANDED_BYTES_MAX + 1))
+    assert not ahead.hand(large, 2, LIMIT)
+    assert ahead.hand(replace(large, payload=large.payload[1:]), 2, LIMIT)
 
 
 def test_a_sequence_that_leaves_a_gap_is_not_handed_over() -> None:

@@ -7,6 +7,7 @@ from laneway.core.ids import IntentId
 from laneway.core.intent import Arrival, BacklogPage, IntentRow, placed
 from laneway.core.limits import PRIORITY_CLASSES
 from laneway.core.rows import Cursors
+from laneway.engine.limits import HANDED_BYTES_MAX
 
 
 class Ahead:
@@ -42,6 +43,8 @@ class Ahead:
         """
         rows = self.rows
         if not self.drained or self.reading or len(rows) >= limit or seq != self.seq_seen + 1:
+            return False
+        if len(arrival.payload) > HANDED_BYTES_MAX:
             return False
         if rows and rows[-1].priority != arrival.priority:
             return False

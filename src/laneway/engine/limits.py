@@ -3,6 +3,10 @@
 BACKLOG_PAGE = 12
 """Intents a lane holds ahead of its window. A dozen hide the read; 10,000 busy lanes hold 40 MB."""
 
+HANDED_BYTES_MAX = 1_024
+"""Of a payload that is handed from the door into a lane's page: a call with a few words. What is
+larger is read from the store when its turn comes, so that a page stays small."""
+
 EVENTS_PER_TURN_MAX = 256
 """Events one lane folds into one commit, so that a loud lane cannot hold up the others."""
 

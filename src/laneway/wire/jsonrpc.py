@@ -182,6 +182,13 @@ class RpcClient:
                 # One error for the whole request.
                 return [replies.error] * count
             replies = [replies]
+        in_order = [
+            reply.result
+            for number, reply in enumerate(replies, first)
+            if reply.id == number and reply.error is None and reply.result is not UNSET
+        ]
+        if len(in_order) == len(replies) == count:
+            return in_order  # type: ignore[return-value]
         by_id: dict[int | str | None, Reply[Result]] = {}
         for reply in replies:
             if reply.has_answer():

@@ -122,7 +122,7 @@ class RpcChain:
 async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
     texts = [octets(mined) for mined in hashes]
     told = await node.ask_each(RECEIPT, texts, RECEIPTS)
-    return read_receipts(node, told)
+    return read_receipts(node, zip(texts, hashes, strict=True), told)
 
 
 async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """What nodes answer, as they write it, and how it is read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -60,8 +60,11 @@ class ReceiptShape(Struct, rename="camel"):
     status: str | None = None
     effective_gas_price: str = "0x0"
 
-    def seen(self, node: str, blocks: dict[str, BlockRef]) -> ReceiptSeen | None:
-        """`blocks` are those of the receipts read before, by their hash as it is written."""
+    def seen(
+        self, node: str, asked: tuple[str, bytes], blocks: dict[str, BlockRef]
+    ) -> ReceiptSeen | None:
+        """`asked` is the hash as it was written, and itself; `blocks` are those of the receipts
+        read before."""
         if self.block_number is None or self.block_hash is None:
             # A preconfirmed receipt: it is in no block yet.
             return None
@@ -73,7 +76,7 @@ class ReceiptShape(Struct, rename="camel"):
             # Only receipts older than 2017 have none, and no lane of ours sent those.
             raise ValueError("a receipt without a status")
         return ReceiptSeen(
-            read_octets(self.transaction_hash),
+            asked[1] if self.transaction_hash == asked[0] else read_octets(self.transaction_hash),
             self.status == "0x1" or read_quantity(self.status) == 1,
             block,
             read_quantity(self.gas_used),
@@ -122,8 +125,11 @@ def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
 
 
 def read_receipts(
-    node: Endpoint, answers: Sequence[ReceiptShape | RpcError | None]
+    node: Endpoint,
+    asked: Iterable[tuple[str, bytes]],
+    answers: Sequence[ReceiptShape | RpcError | None],
 ) -> list[ReceiptSeen | None]:
+    """`asked` are the hashes, each as it was written and itself."""
     receipts: list[ReceiptShape | None] = []
     for answer in answers:
         if isinstance(answer, RpcError):
@@ -133,7 +139,8 @@ def read_receipts(
     return translated(
         node,
         lambda: [
-            None if receipt is None else receipt.seen(node.name, blocks) for receipt in receipts
+            None if receipt is None else receipt.seen(node.name, one, blocks)
+            for receipt, one in zip(receipts, asked, strict=True)
         ],
     )
 
