@@ -40,17 +40,17 @@ class EoaLog(Listener):
     """A listener that writes one line for each thing that happened."""
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        if is_account(arrival.lane) and log.isEnabledFor(logging.INFO):
+        if log.isEnabledFor(logging.INFO) and is_account(arrival.lane):
             line(logging.INFO, "Transaction queued", arrival.lane, tx=arrival.id, seq=answer.seq)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not is_account(lane):
             return
         talkative = log.isEnabledFor(logging.INFO)
+        heard = LINES if talkative else LOUD
         for record in records:
-            tell = LINES.get(type(record))
-            if tell is not None and (talkative or type(record) not in QUIET):
-                level, message, fields = tell(record)
+            if type(record) in heard:
+                level, message, fields = heard[type(record)](record)
                 line(level, message, lane, **fields)
         for result in results if talkative else ():
             end(lane, result)
@@ -196,6 +196,7 @@ LINES: dict[type, Any] = {
 
 QUIET = frozenset((AttemptSigned, SlotIncluded))
 """Those of every transaction, whose lines are no warnings: they must cost nothing unheard."""
+LOUD = {kind: tell for kind, tell in LINES.items() if kind not in QUIET}
 
 
 def line(level: int, message: str, lane: LaneId, **fields: object) -> None:
