@@ -156,6 +156,20 @@ def test_a_cancelled_number_that_every_node_refuses_is_cancelled() -> None:
     assert [result.status for result in world.results.values()] == ["cancelled"]
 
 
+def test_what_stays_too_dear_is_made_again_ever_more_rarely() -> None:
+    world = begun(1, fee_wei_max=1)
+    pauses = []
+    for _ in range(6):
+        (order,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+        world.out = []
+        world.post(AttemptsMade(world.now_ms, (world.make(order),)))
+        assert world.lane.head.make_ms is not None
+        pauses.append((world.lane.head.make_ms - world.now_ms) // world.settings.poll_ms)
+        later(world, world.lane.head.make_ms - world.now_ms)
+        world.out = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert pauses == [1, 2, 4, 8, 8, 8]
+
+
 def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
     """Pools forget; and a cap that forbids new bytes does not forbid the old."""
     world = begun(2, fee_wei_max=220)

@@ -53,7 +53,8 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 return said(gone.records, (*again, *gone.effects))
             records += not_made(lane, slot, one, now_ms)
         elif over_cap(lane, slot, one):
-            records.append(MakingDelayed(slot.id, now_ms + lane.settings.poll_ms, PARKED))
+            pause_ms = lane.settings.poll_ms << min(slot.make_tries, lane.settings.make_tries_max)
+            records.append(MakingDelayed(slot.id, now_ms + pause_ms, PARKED))
             last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
             if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
                 # Pools may have forgotten what is out, and nothing dearer may take its place.
