@@ -18,7 +18,7 @@ from tests.lanes.eoa.stage import (
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
-from laneway.lanes.eoa.answers import taken_in_a_row
+from laneway.lanes.eoa.answers import judge_answers, taken_in_a_row
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -296,6 +296,15 @@ def test_one_odd_answer_has_all_of_them_judged_one_by_one(odd: dict[str, Any]) -
     known = replace(plain[1], reason="already known")
     assert taken_in_a_row(world.lane, (plain[0], known)) is not None
     assert taken_in_a_row(world.lane, (plain[0], replace(plain[1], **odd))) is None
+
+
+def test_a_batch_that_every_node_took_is_one_record() -> None:
+    world = begun(2, nodes=("a",))
+    make_all(world)
+    plain = tuple(SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2))
+    order = judge_answers(world.lane, plain, world.now_ms)
+    assert order.records == (taken_in_a_row(world.lane, plain),)
+    assert order.effects == ()
 
 
 def test_what_was_answered_before_is_not_taken_in_a_row() -> None:

@@ -23,6 +23,7 @@ from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
     AttemptSigned,
+    AttemptsTaken,
     CommandRefused,
     FundsJudged,
     IntentDropped,
@@ -176,6 +177,16 @@ def test_whoever_took_bytes_that_nobody_here_has_is_not_asked_for_them_again() -
         put_slot(world.lane, replace(slot, tried_ms=1_000_777)),
     )
     assert world.lane.attempts[1][1] == bare
+
+
+def test_attempts_that_were_taken_are_said_so_in_the_head_and_no_row_is_touched() -> None:
+    world = begun(2)
+    make_all(world)
+    hashes = tuple(world.lane.attempts[slot][1].hash for slot in (1, 2))
+    intents = tuple(world.lane.slots[slot].intent for slot in (1, 2))
+    assert evolve(world.lane, AttemptsTaken(1, intents, hashes)) == ()
+    assert (world.lane.head.taken_next, world.lane.unsure) == (3, {})
+    assert list(world.lane.submitted) == [1, 2]
 
 
 def test_resends_in_a_row_are_counted_while_the_same_bytes_are_in_doubt() -> None:

@@ -7,7 +7,7 @@ from tests.lanes.eoa.test_laws import check
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Head, Rows, Table
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.lane import decode_attempt, drop_slot, passed, restore
+from laneway.lanes.eoa.lane import decode_attempt, drop_slot, is_next_taken, passed, restore
 from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
@@ -121,6 +121,14 @@ def test_slots_that_are_gone_or_were_made_again_stand_in_nobodys_way() -> None:
     took(world, 5)
     took(world, 6, 7)
     assert world.lane.head.taken_next == 8, "the fourth is never new again, the fifth was written"
+
+
+def test_slots_of_a_long_past_are_not_asked_for_one_by_one() -> None:
+    world = begun(2, nodes=("a",))
+    make_all(world)
+    world.lane.head.taken_next = -1_000_000
+    assert is_next_taken(world.lane, 1)
+    assert not is_next_taken(world.lane, 2)
 
 
 def test_a_lane_that_was_empty_looks_at_no_slots_from_before() -> None:

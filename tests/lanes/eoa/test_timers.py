@@ -1,7 +1,7 @@
 """What is due, and when."""
 
 import pytest
-from tests.lanes.eoa.stage import NODES, begun, chain, later, make_all, run, take
+from tests.lanes.eoa.stage import NODES, begun, chain, later, make_all, receipt, run, take
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -39,6 +39,17 @@ def test_the_chain_is_looked_at_while_something_is_out() -> None:
     assert deadline(world.lane) == world.now_ms + world.settings.poll_ms
     later(world, world.settings.poll_ms)
     assert isinstance(world.out[0], LookAtChain)
+
+
+def test_a_lane_that_has_drained_is_paused_when_it_is_next_woken() -> None:
+    world = begun(1)
+    make_all(world)
+    world.tell("drain", None, "running")
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9)
+    assert deadline(world.lane) == world.lane.head.mode_ms
+    later(world, 1)
+    assert world.lane.head.mode == "paused"
 
 
 def test_silent_nodes_are_offered_the_same_bytes_again() -> None:
