@@ -93,7 +93,9 @@ def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
 def test_someone_elses_transaction_frees_the_intent_only_when_it_is_final() -> None:
     world = begun(2)
     make_all(world)
+    chain(world, 1, 2)
     chain(world, 1, 3)
+    assert world.lane.slots[1].proving
     other(world, 0, 3)
     assert 1 in world.lane.slots
     chain(world, 1, 8)
