@@ -220,9 +220,11 @@ def test_a_reorg_of_what_took_our_number_lets_our_bytes_land_once() -> None:
     make_all(world)
     take(world, 1)
     chain(world, 1, 1)
+    chain(world, 1, 2)
+    assert world.lane.slots[1].proving
     other(world, 0, 1)
     assert (list(world.lane.slots), len(world.lane.returned)) == ([1], 0)
     assert [type(effect) for effect in world.out if type(effect).__name__ == "MakeAttempt"] == []
-    chain(world, 1, 2, receipt(world, 1, 1, 1))
+    chain(world, 1, 3, receipt(world, 1, 1, 3))
     assert world.lane.slots[1].seen is not None
     assert world.lane.slots[1].nonce == 0
