@@ -22,6 +22,7 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
 from laneway.core.rows import Command, Result
 from laneway.engine.listeners import Listener
+from laneway.lanes.eoa.values import AttemptAnswered, AttemptsTaken
 from laneway.wiring.config import load, toml_value
 from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Handle, Laneway
@@ -92,6 +93,15 @@ class Run(Struct):
     async def until_heard(self, kind: type[R], count: int = 1) -> list[R]:
         await self.until(lambda: len(self.heard.of(kind)) >= count)
         return self.heard.of(kind)
+
+    async def until_taken(self, count: int) -> None:
+        """Until nodes said so often that they have an attempt, one by one or together."""
+
+        def taken() -> int:
+            alone = [one for one in self.heard.of(AttemptAnswered) if one.word == "taken"]
+            return len(alone) + sum(len(one.hashes) for one in self.heard.of(AttemptsTaken))
+
+        await self.until(lambda: taken() >= count)
 
     async def tell(self, verb: str, intent: IntentId | None = None, lane: str = HOT) -> None:
         """A word into the lane's mailbox."""

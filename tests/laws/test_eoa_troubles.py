@@ -15,7 +15,6 @@ from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule
 from laneway.lanes.eoa.values import (
     AccountSeen,
-    AttemptAnswered,
     AttemptReoffered,
     AttemptSigned,
     FundsJudged,
@@ -77,7 +76,7 @@ def test_what_a_pool_forgot_is_offered_dearer_and_paid_once(how: str, tmp_path: 
     async def story(node: Anvil) -> None:
         async with opened(tmp_path, [node.url], bump_after_ms=800) as engine:
             handles = await engine.pay_all([1, 2])
-            await engine.until_heard(AttemptAnswered, 2)
+            await engine.until_taken(2)
             if how == "dropped":
                 node.say("anvil_dropAllTransactions")
             else:
@@ -221,9 +220,9 @@ def test_what_is_taken_back_is_a_no_op_at_its_number_and_never_a_hole(tmp_path: 
     async def story(node: Anvil) -> None:
         async with opened(tmp_path, [node.url]) as engine:
             handles = await engine.pay_all([1, 2, 3])
-            await engine.until_heard(AttemptAnswered, 3)
+            await engine.until_taken(3)
             await engine.tell("cancel", handles[1].id)
-            await engine.until_heard(AttemptAnswered, 4)
+            await engine.until_taken(4)
             node.mine(4)
             ends = await engine.final(*handles)
             assert [end.status for end in ends] == ["confirmed", "cancelled", "confirmed"]
@@ -237,7 +236,7 @@ def test_a_node_that_stands_still_for_a_while_costs_time_alone(tmp_path: Path) -
     async def story(node: Anvil) -> None:
         async with opened(tmp_path, [node.url]) as engine:
             handles = await engine.pay_all([1, 2])
-            await engine.until_heard(AttemptAnswered)
+            await engine.until_taken(1)
             await asyncio.to_thread(node.freeze)
             handles += await engine.pay_all([3, 4])
             await asyncio.sleep(1)
