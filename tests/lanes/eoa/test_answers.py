@@ -298,6 +298,23 @@ def test_one_odd_answer_has_all_of_them_judged_one_by_one(odd: dict[str, Any]) -
     assert taken_in_a_row(world.lane, (plain[0], replace(plain[1], **odd))) is None
 
 
+def test_a_node_that_takes_new_bytes_says_that_there_are_funds() -> None:
+    """The word of a node that is behind came after the account was filled: the threshold is what
+    it has now, and no balance would ever be above it."""
+    world = begun(3, nodes=("a",))
+    make_all(world)
+    poor = SendResult(1, 1, "a", Outcome.REFUSED, broke=True, reason="insufficient funds")
+    world.post(BroadcastReturned(world.now_ms, (poor,)))
+    assert world.lane.head.broke
+    old = SendResult(2, 1, "a", Outcome.ACCEPTED, reason="already known")
+    world.post(BroadcastReturned(world.now_ms, (old,)))
+    assert world.lane.head.broke, "it may have had that before"
+    new = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 3)]
+    assert taken_in_a_row(world.lane, (new[0],)) is None
+    world.post(BroadcastReturned(world.now_ms, tuple(new)))
+    assert not world.lane.head.broke
+
+
 def test_a_batch_that_every_node_took_is_one_record() -> None:
     world = begun(2, nodes=("a",))
     make_all(world)

@@ -242,6 +242,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     judged: dict[int, None] = {}
     """Slots whose number could be free now; one that a node took an attempt of is not."""
     poor = False
+    rich = False
     doubtful = False
     for result in results:
         place = (result.slot, result.number)
@@ -261,6 +262,8 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         )  # fmt: skip
         after[place] = answered(attempt, result.node, word)
         if word == "taken":
+            # Whoever takes new bytes has looked at the balance; old ones it may just have kept.
+            rich = rich or not result.reason
             continue
         judged[result.slot] = None
         doubtful = doubtful or word in ("silent", "denied")
@@ -282,6 +285,9 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     records += crowded(lane, freed)
     if poor:
         records.append(broke(lane))
+    elif rich and lane.head.broke:
+        # The word of a node that was behind may have come when there were funds again.
+        records.append(FundsJudged(False, lane.head.health.threshold))
     if doubtful and lane.head.resend_ms is None:
         pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
         records.append(ResendPlanned(now_ms + pause_ms))
@@ -305,7 +311,7 @@ def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTa
         intents.append(lane.slots[slot].intent)
         hashes.append(attempt.hash)
         slot, place = slot + 1, place + len(part)
-    if len(hashes) < 2 or not is_next_taken(lane, first):
+    if len(hashes) < 2 or lane.head.broke or not is_next_taken(lane, first):
         return None
     return AttemptsTaken(first, tuple(intents), tuple(hashes))
 

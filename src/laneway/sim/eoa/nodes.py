@@ -244,7 +244,7 @@ class Nodes:
             hopeless=kind in HOPELESS,
             broke=kind is SendKind.INSUFFICIENT_FUNDS,
             used=kind is SendKind.NONCE_TOO_LOW,
-            reason=reason or kind.value,
+            reason="" if kind is SendKind.TAKEN else reason or kind.value,
         )
 
     # Reading.
