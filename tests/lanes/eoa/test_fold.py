@@ -147,6 +147,15 @@ def test_returned_intents_are_given_numbers_one_by_one() -> None:
     assert world.lane.head.retake_ms is None
 
 
+def test_a_free_number_that_the_chain_says_is_used_is_given_to_nobody() -> None:
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    assert world.lane.free.count == 1
+    chain(world, 1, 3)
+    assert world.lane.free.count == 0
+
+
 def test_a_freed_number_that_someone_used_is_not_recycled() -> None:
     world = begun(2)
     make_all(world)

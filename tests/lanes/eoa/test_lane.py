@@ -1,7 +1,7 @@
 """The lane in memory equals its rows."""
 
 import pytest
-from tests.lanes.eoa.stage import World, begun, chain, make_all, receipt, refuse, run
+from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -38,6 +38,17 @@ def test_numbers_at_the_top_are_given_out_anew_and_those_below_are_kept() -> Non
     refuse(world, 3, 1, hopeless=True)
     assert (world.lane.free.count, world.lane.head.nonce_next) == (0, 1)
     assert world.lane.head.offered_next == 1
+
+
+def test_a_no_op_takes_a_free_number_and_leaves_nothing_behind() -> None:
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    later(world, 5_000)
+    (no_op,) = world.lane.noops
+    assert (world.lane.slots[no_op].nonce, world.lane.free.count) == (0, 0)
+    drop_slot(world.lane, world.lane.slots[no_op])
+    assert world.lane.noops == {}
 
 
 def test_a_slot_whose_number_is_anothers_leaves_that_alone() -> None:
