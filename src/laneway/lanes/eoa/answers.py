@@ -230,6 +230,13 @@ def broke(lane: EoaLane) -> FundsJudged:
 # The nodes.
 
 
+def funds_judged(lane: EoaLane, *, poor: bool, rich: bool) -> list[FundsJudged]:
+    """By what nodes said. The word of one that was behind may come when there are funds again."""
+    if poor:
+        return [broke(lane)]
+    return [FundsJudged(False, lane.head.health.threshold)] if rich and lane.head.broke else []
+
+
 def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -> Decision:
     in_row = taken_in_a_row(lane, results)
     if in_row is not None:
@@ -283,11 +290,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             records += ordered.records
             effects += ordered.effects
     records += crowded(lane, freed)
-    if poor:
-        records.append(broke(lane))
-    elif rich and lane.head.broke:
-        # The word of a node that was behind may have come when there were funds again.
-        records.append(FundsJudged(False, lane.head.health.threshold))
+    records += funds_judged(lane, poor=poor, rich=rich)
     if doubtful and lane.head.resend_ms is None:
         pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
         records.append(ResendPlanned(now_ms + pause_ms))
