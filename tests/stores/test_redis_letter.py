@@ -193,6 +193,34 @@ def test_a_payment_is_borrowed_then_submitted_then_confirmed(redis: Server) -> N
     run(story)
 
 
+def test_payments_that_were_taken_together_are_submitted_though_no_row_says_so(
+    redis: Server,
+) -> None:
+    """The head alone tells; also to a process that knows nothing but head and rows."""
+
+    async def story() -> None:
+        async with living(redis, 4) as life:
+            await life.make()
+            await life.send(*[Outcome.ACCEPTED] * 2)
+            assert life.lane.head.taken_next == 3
+            submitted = cli(redis, "ZRANGE", key("submitted_txs"), "0", "-1", "WITHSCORES")
+            assert [score for _, score in submitted] == [0, 1]
+            borrowed = cli(redis, "HKEYS", key("borrowed_txs"))
+            assert sorted(borrowed) == [one.id for one in life.accepted[2:]]
+            for one, word in zip(life.accepted, ("submitted",) * 2 + ("pending",) * 2, strict=True):
+                assert cli(redis, "HGET", f"eoa_executor:tx_data:{one.id}", "status") == word
+            assert shown(redis) == await life.teller.drawn()
+            mine, other = life.teller.store, await RedisStore(redis.url).open()
+            life.teller.store = other
+            await life.look(1, *life.hashes(0))
+            await life.look(1, blocks=5)
+            assert shown(redis) == await life.teller.drawn()
+            life.teller.store = mine
+            await other.close()
+
+    run(story)
+
+
 def test_a_payment_that_no_node_took_is_pending_again_and_its_number_recycled(
     redis: Server,
 ) -> None:
