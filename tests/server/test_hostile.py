@@ -183,6 +183,7 @@ def test_a_client_that_leaves_before_its_answer_has_queued_what_it_sent() -> Non
             async with asyncio.timeout(5):
                 while not (await client.get("/v1/lanes")).body["items"]:
                     await asyncio.sleep(0.01)
+            assert len((await client.get("/v1/lanes")).body["items"]) == 1
 
     asyncio.run(main())
 

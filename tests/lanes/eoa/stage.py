@@ -18,6 +18,7 @@ from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
 from laneway.lanes.eoa.fees import Fee, is_replaced_by
 from laneway.lanes.eoa.lane import EoaLane, restore
 from laneway.lanes.eoa.machine import decide, eoa_kind, resume
+from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import look
 from laneway.lanes.eoa.values import (
@@ -490,6 +491,14 @@ def refuse(world: World, slot: int, number: int, **words: Any) -> None:
 def take(world: World, slot: int, number: int = 1) -> None:
     results = tuple(SendResult(slot, number, node, Outcome.ACCEPTED) for node in NODES)
     world.post(BroadcastReturned(world.now_ms, results))
+
+
+def adopted(world: World) -> Attempt:
+    """The first attempt, of which nobody here has more than its hash."""
+    bare = replace(world.lane.attempts[1][1], raw=b"")
+    world.lane.attempts[1][1] = bare
+    world.lane.raws[bare.key()] = b""
+    return bare
 
 
 def later(world: World, ms: int) -> None:

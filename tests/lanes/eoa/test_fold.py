@@ -3,6 +3,7 @@
 import pytest
 from tests.lanes.eoa.stage import (
     World,
+    adopted,
     begun,
     chain,
     later,
@@ -178,9 +179,7 @@ def test_whoever_took_bytes_that_nobody_here_has_is_not_asked_for_them_again() -
     world = begun(1)
     make_all(world)
     take(world, 1)
-    bare = replace(world.lane.attempts[1][1], raw=b"")
-    world.lane.attempts[1][1] = bare
-    world.lane.raws[bare.key()] = b""
+    bare = adopted(world)
     slot = world.lane.slots[1]
     assert evolve(world.lane, AttemptReoffered(1, 1, at_ms=1_000_777)) == (
         put_slot(world.lane, replace(slot, tried_ms=1_000_777)),

@@ -1,7 +1,7 @@
 """What is made, what is too dear."""
 
 import pytest
-from tests.lanes.eoa.stage import begun, make_all, replace, take
+from tests.lanes.eoa.stage import adopted, begun, make_all, replace, take
 
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.tries import look, make, over_cap, reoffer, send_again
@@ -68,8 +68,6 @@ def test_of_an_attempt_that_was_adopted_by_its_hash_nothing_is_offered() -> None
     world = begun(1)
     make_all(world)
     take(world, 1)
-    bare = replace(world.lane.attempts[1][1], raw=b"")
-    world.lane.attempts[1][1] = bare
-    world.lane.raws[bare.key()] = b""
+    bare = adopted(world)
     record, sends = reoffer(world.lane, bare, 7, "why")
     assert (record.at_ms, sends) == (7, ())
