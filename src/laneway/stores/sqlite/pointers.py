@@ -8,6 +8,7 @@ import apsw
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Index, Result
 from laneway.stores.codec import encode, pack_id
+from laneway.stores.sqlite.results import all_written
 
 HASH_CHARS = 64
 
@@ -51,12 +52,9 @@ def write_indexes(
                 near.append((number, index.name, value, number))
     if near:
         db.executemany(sql["put_pointer_at"], near)
-    if far:
-        before = db.total_changes()
-        db.executemany(sql["put_pointer"], far)
-        if db.total_changes() - before != len(far):
-            # Some of their intents are not here, and all of them are kept in full.
-            full += sought
+    if not all_written(db, sql["put_pointer"], far):
+        # Some of their intents are not here, and all of them are kept in full.
+        full += sought
     if full:
         rows = [(one.name, one.value, encode(one)) for one in full]
         db.executemany(sql["put_index"], rows)

@@ -1,6 +1,6 @@
 """Final answers, each beside the intent it names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import apsw
 
@@ -24,8 +24,16 @@ def write_results(
             near.append((number, status, settled_ms, body))
     if near:
         db.executemany(sql["add_result_at"], near)
-    if far:
-        before = db.total_changes()
-        db.executemany(sql["add_result"], far)
-        if db.total_changes() - before != len(far):
-            raise Bug("a final answer names an intent that is not there")
+    if not all_written(db, sql["add_result"], far):
+        raise Bug("a final answer names an intent that is not there")
+
+
+def all_written(
+    db: apsw.Connection, statement: str, rows: Sequence[tuple[str | int | bytes, ...]]
+) -> bool:
+    """Whether each found the intent that it stands beside."""
+    if not rows:
+        return True
+    before = db.total_changes()
+    db.executemany(statement, rows)
+    return db.total_changes() - before == len(rows)
