@@ -11,6 +11,7 @@ from laneway.core.errors import LeaseLost
 from laneway.core.facts import (
     AccountSeen,
     BlockRef,
+    BlockSeen,
     BlocksSeen,
     Estimated,
     FeesSeen,
@@ -366,7 +367,11 @@ class EvmChain(Protocol):
     async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
         """What is behind the newest of the known blocks, which are given oldest first."""
 
-    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]: ...
+    async def receipts(
+        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = ()
+    ) -> Sequence[ReceiptSeen | None]:
+        """In their order. `blocks` are those in which the hashes were seen, where that is known: a
+        block that is asked for almost whole may be told in one go."""
 
     async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
         """Who was mined at this nonce, asked of a node that has reached the block's number."""

@@ -54,6 +54,27 @@ def test_bytes_are_taken_mined_and_counted(tell: Told) -> None:
     tell(story)
 
 
+def test_receipts_of_a_block_are_told_alike_one_by_one_and_at_once(tell: Told) -> None:
+    async def story(world: World) -> None:
+        made = [signed(nonce) for nonce in range(20)]
+        await send(world.chain, *[raw for raw, _ in made])
+        world.mine()
+        digests = [digest for _, digest in made]
+        seen = await world.chain.blocks([BlockRef(0, await genesis(world))], 4)
+        assert [len(block.hashes) for block in seen.blocks] == [20]
+        alone = await world.chain.receipts(digests)
+        assert await world.chain.receipts(digests, seen.blocks) == alone
+        assert [one.hash for one in alone if one is not None] == digests
+        assert {one.block for one in alone if one is not None} == {seen.head}
+
+    tell(story)
+
+
+async def genesis(world: World) -> bytes:
+    block = world.say("eth_getBlockByNumber", "0x0", False)
+    return bytes.fromhex(block["hash"][2:])
+
+
 def test_the_same_bytes_again_are_known(tell: Told) -> None:
     async def story(world: World) -> None:
         raw, _ = signed(0)

@@ -154,7 +154,9 @@ class FakeChain:
         behind = now[stands.number + 1 : stands.number + 1 + limit]
         return BlocksSeen(stands, tuple(behind), self.newest(), "node")
 
-    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]:
+    async def receipts(
+        self, hashes: Sequence[bytes], _blocks: Sequence[BlockSeen] = ()
+    ) -> Sequence[ReceiptSeen | None]:
         self._ask("receipts")
         self.asked_hashes.append(list(hashes))
         return [self._receipt(one) for one in hashes]

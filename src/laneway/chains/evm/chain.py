@@ -4,7 +4,6 @@ It keeps nothing that matters: what it knows of its nodes is asked again after a
 """
 
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 
 from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
@@ -14,11 +13,10 @@ from laneway.chains.evm.heads import Heads
 from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
 from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.chains.evm.nonce import read_owner
+from laneway.chains.evm.receipts import receipts_of
 from laneway.chains.evm.shapes import (
-    RECEIPTS,
     read_header,
     read_number,
-    read_receipts,
     read_whole_header,
     translated,
 )
@@ -26,6 +24,7 @@ from laneway.chains.evm.words import Row
 from laneway.core.facts import (
     AccountSeen,
     BlockRef,
+    BlockSeen,
     BlocksSeen,
     Estimated,
     FeesSeen,
@@ -38,10 +37,8 @@ from laneway.core.facts import (
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
-from laneway.wire.limits import RPC_BATCH_COUNT_MAX
 
 INVALID_PARAMS = -32602
-RECEIPT = "eth_getTransactionReceipt"
 
 
 class RpcChain:
@@ -86,13 +83,10 @@ class RpcChain:
     async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
         return await self._nodes.read(lambda node: read_blocks(node, known, limit))
 
-    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]:
-        seen: list[ReceiptSeen | None] = []
-        size = RPC_BATCH_COUNT_MAX
-        for begin in range(0, len(hashes), size):
-            part = hashes[begin : begin + size]
-            seen += await self._nodes.read(partial(ask_receipts, part))
-        return seen
+    async def receipts(
+        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = ()
+    ) -> Sequence[ReceiptSeen | None]:
+        return await receipts_of(self._nodes, hashes, blocks)
 
     async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
         try:
@@ -117,12 +111,6 @@ class RpcChain:
         count, balance = await read_state(node, address, head)
         promised = [read_number(node, answer) for answer in pending_said]
         return AccountSeen(count, max([count, *promised]), balance, head, node.name)
-
-
-async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
-    texts = [octets(mined) for mined in hashes]
-    told = await node.ask_each(RECEIPT, texts, RECEIPTS)
-    return read_receipts(node, zip(texts, hashes, strict=True), told)
 
 
 async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[int, int]:

@@ -71,6 +71,8 @@ class Endpoint:
         """In a row."""
         self.has_by_nonce = True
         """Whether it answers eth_getTransactionBySenderAndNonce."""
+        self.has_block_receipts = True
+        """Whether it answers eth_getBlockReceipts."""
         self.takes_block_hash = True
         """Whether it answers for a block named by its hash (EIP-1898)."""
         self._chain_id = chain_id

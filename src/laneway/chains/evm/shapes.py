@@ -1,6 +1,6 @@
 """What nodes answer, as they write it, and how it is read."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from laneway.chains.evm.endpoint import Endpoint, result_of
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity
-from laneway.wire.jsonrpc import Replies, Reply, RpcAnswer, RpcError
+from laneway.wire.jsonrpc import Replies, Reply, RpcAnswer
 
 T = TypeVar("T")
 
@@ -92,6 +92,9 @@ MINED: json.Decoder[MinedShape | None] = json.Decoder(MinedShape | None)
 RECEIPTS: Replies[ReceiptShape | None] = json.Decoder(
     list[Reply[ReceiptShape | None]] | Reply[ReceiptShape | None]
 )
+BLOCK_RECEIPTS: Replies[list[ReceiptShape] | None] = json.Decoder(
+    list[Reply[list[ReceiptShape] | None]] | Reply[list[ReceiptShape] | None]
+)
 TEXT = json.Decoder(str)
 
 
@@ -122,27 +125,6 @@ def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
         raise ChainUnreadable(node.name, "it has no block at all")
     node.saw_head(translated(node, header.ref).number)
     return header
-
-
-def read_receipts(
-    node: Endpoint,
-    asked: Iterable[tuple[str, bytes]],
-    answers: Sequence[ReceiptShape | RpcError | None],
-) -> list[ReceiptSeen | None]:
-    """`asked` are the hashes, each as it was written and itself."""
-    receipts: list[ReceiptShape | None] = []
-    for answer in answers:
-        if isinstance(answer, RpcError):
-            raise ChainUnreadable(node.name, f"{answer.code} {answer.message}")
-        receipts.append(answer)
-    blocks: dict[str, BlockRef] = {}
-    return translated(
-        node,
-        lambda: [
-            None if receipt is None else receipt.seen(node.name, one, blocks)
-            for receipt, one in zip(receipts, asked, strict=True)
-        ],
-    )
 
 
 def translated(node: Endpoint, reading: Callable[[], T]) -> T:

@@ -1,6 +1,8 @@
 """What a chain says of one account: its count, and which of its bytes are in which block."""
 
-from laneway.core.facts import BlockRef, ReceiptSeen
+from collections.abc import Sequence
+
+from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.engine.eoa.account import EvmAccount
 from laneway.lanes.eoa.values import ChainRead, LookAtChain, ProveNonce, Receipt
 from laneway.ports import Clock
@@ -31,7 +33,7 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
             # over would have to prove each of these numbers.
             if hash_ in ours or account.is_ours(hash_)
         }
-        receipts = await receipts_of(account, mined)
+        receipts = await receipts_of(account, mined, since.blocks)
     if receipts is None:
         return None
     legacy_wei = 0 if fees.supports_1559 else fees.gas_price_wei
@@ -50,11 +52,13 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
     )
 
 
-async def receipts_of(account: EvmAccount, mined: dict[bytes, BlockRef]) -> list[Receipt] | None:
+async def receipts_of(
+    account: EvmAccount, mined: dict[bytes, BlockRef], blocks: Sequence[BlockSeen]
+) -> list[Receipt] | None:
     """Receipts of what these blocks hold, all of them or none."""
     if not mined:
         return []
-    told = await account.view.chain.receipts(list(mined))
+    told = await account.view.chain.receipts(list(mined), blocks)
     found = [
         receipt(one)
         for one, block in zip(told, mined.values(), strict=True)

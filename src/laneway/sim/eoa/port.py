@@ -116,7 +116,9 @@ class LoopChain:
         block = self._model.block(node, known.number)
         return block is None or block.hash == known.hash
 
-    async def receipts(self, hashes: Sequence[bytes]) -> Sequence[ReceiptSeen | None]:
+    async def receipts(
+        self, hashes: Sequence[bytes], _blocks: Sequence[BlockSeen] = ()
+    ) -> Sequence[ReceiptSeen | None]:
         node = await self._reach()
         return [self._receipt(node, digest) for digest in hashes]
 

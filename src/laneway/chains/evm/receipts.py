@@ -1,0 +1,88 @@
+"""Receipts: one by one in batches, or a block's all at once where most of it is ours."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+
+from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN
+from laneway.chains.evm.nodes import Nodes
+from laneway.chains.evm.shapes import BLOCK_RECEIPTS, RECEIPTS, ReceiptShape, translated
+from laneway.core.errors import ChainError, ChainUnreadable
+from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
+from laneway.wire.hex import octets, quantity
+from laneway.wire.jsonrpc import METHOD_NOT_FOUND, RpcError
+from laneway.wire.limits import RPC_BATCH_COUNT_MAX
+
+RECEIPT = "eth_getTransactionReceipt"
+OF_BLOCK = "eth_getBlockReceipts"
+
+Found = dict[bytes, ReceiptSeen | None]
+
+
+async def receipts_of(
+    nodes: Nodes, hashes: Sequence[bytes], blocks: Sequence[BlockSeen]
+) -> list[ReceiptSeen | None]:
+    """In the order of the hashes; None for what is in no block."""
+    found: Found = {}
+    wanted = frozenset(hashes)
+    for block in blocks:
+        ours = [mined for mined in block.hashes if mined in wanted]
+        if len(ours) >= max(BLOCK_RECEIPTS_COUNT_MIN, len(block.hashes) / 2):
+            # A node that fails at so long an answer may still give them one by one.
+            with suppress(ChainError):
+                found |= await nodes.read(partial(ask_block, block, ours))
+    rest = [mined for mined in hashes if mined not in found]
+    for begin in range(0, len(rest), RPC_BATCH_COUNT_MAX):
+        part = rest[begin : begin + RPC_BATCH_COUNT_MAX]
+        told = await nodes.read(partial(ask_receipts, part))
+        found |= zip(part, told, strict=True)
+    return [found[mined] for mined in hashes]
+
+
+async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> Found:
+    """Those of our hashes in a block; nothing where the node cannot tell them so, or has another
+    block there by now: whoever asks for them one by one hears more."""
+    if not node.has_block_receipts:
+        return {}
+    (told,) = await node.ask_each(OF_BLOCK, [quantity(block.block.number)], BLOCK_RECEIPTS)
+    if isinstance(told, RpcError):
+        node.has_block_receipts = told.code != METHOD_NOT_FOUND
+        return {}
+    if told is None or len(told) != len(block.hashes):
+        return {}
+    wanted = frozenset(ours)
+    asked = [(octets(mined), mined) for mined in block.hashes]
+    seen = read_receipts(node, asked, told)
+    return {
+        mined: one
+        for mined, one in zip(block.hashes, seen, strict=True)
+        if mined in wanted and one is not None and one.hash == mined
+    }
+
+
+async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
+    texts = [octets(mined) for mined in hashes]
+    told = await node.ask_each(RECEIPT, texts, RECEIPTS)
+    return read_receipts(node, zip(texts, hashes, strict=True), told)
+
+
+def read_receipts(
+    node: Endpoint,
+    asked: Iterable[tuple[str, bytes]],
+    answers: Sequence[ReceiptShape | RpcError | None],
+) -> list[ReceiptSeen | None]:
+    """`asked` are the hashes, each as it was written and itself."""
+    receipts: list[ReceiptShape | None] = []
+    for answer in answers:
+        if isinstance(answer, RpcError):
+            raise ChainUnreadable(node.name, f"{answer.code} {answer.message}")
+        receipts.append(answer)
+    blocks: dict[str, BlockRef] = {}
+    return translated(
+        node,
+        lambda: [
+            None if receipt is None else receipt.seen(node.name, one, blocks)
+            for receipt, one in zip(receipts, asked, strict=True)
+        ],
+    )
