@@ -137,7 +137,7 @@ class World:
             rows = {(row.table, row.key): row for row in seen.get(f"rows {lane}", ())}
             for (no, table, key), row in group.rows.items():
                 if no == entry.no and row is not None:
-                    rows[(table, key)] = RowPut(table, key, None, row[1])
+                    rows[(table, key)] = RowPut(table, key, None, row[4])
             seen[f"rows {lane}"] = tuple(rows[key] for key in sorted(rows))
             seen[f"mail {lane}"] = tuple(sorted(entry.mail))
             for cursor, number, version, *_ in group.feed:

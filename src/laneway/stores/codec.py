@@ -1,11 +1,14 @@
 """How rows become columns and bytes, and back."""
 
+from functools import lru_cache
+
 import msgspec
 
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Arrival, IntentRow
 from laneway.core.rows import Command, Cursors, Head, Index, LaneView, Result, Tail
+from laneway.stores.limits import IDS_PACKED_MAX
 
 encode = msgspec.msgpack.Encoder().encode
 decode_cursors = msgspec.msgpack.Decoder(Cursors).decode
@@ -15,6 +18,7 @@ decode_result = msgspec.msgpack.Decoder(Result).decode
 _decode_body = msgspec.msgpack.Decoder(tuple[int, int | None, str | None, str, bytes, bytes]).decode
 
 
+@lru_cache(maxsize=IDS_PACKED_MAX)
 def pack_id(intent: IntentId) -> bytes:
     """Sixteen bytes in the index instead of 35 characters; the order stays the same."""
     try:

@@ -216,13 +216,8 @@ class SqliteBook(SqliteReader):
             many(SQL["put_wake"], wakes)
 
     def _write_rows(self, group: Group) -> None:
-        puts = []
-        drops = []
-        for key, row in group.rows.items():
-            if row is None:
-                drops.append(key)
-            else:
-                puts.append((*key, *row))
+        drops = [key for key, row in group.rows.items() if row is None]
+        puts = [row for row in group.rows.values() if row is not None]
         if drops:
             self._db.executemany(SQL["drop_row"], drops)
         if puts:
@@ -403,7 +398,8 @@ class SqliteBook(SqliteReader):
             # By its exact type: an account's commit touches thousands of rows.
             if type(touch) is RowPut:
                 intent = None if touch.intent is None else pack_id(touch.intent)
-                rows[no, touch.table, touch.key] = (intent, touch.body)
+                table, key = touch.table, touch.key
+                rows[no, table, key] = (no, table, key, intent, touch.body)
             elif type(touch) is RowKey:
                 rows[no, touch.table, touch.key] = None
             elif type(touch) is Result:

@@ -124,7 +124,8 @@ class Group:
         self.lanes: dict[LaneId, Entry] = {}
         """Every lane the group looked at; those it changed are marked."""
         self.intents: dict[bytes, tuple[int, bytes, int, int, int, bytes]] = {}
-        self.rows: dict[tuple[int, str, str], tuple[bytes | None, bytes] | None] = {}
+        self.rows: dict[tuple[int, str, str], tuple[int, str, str, bytes | None, bytes] | None] = {}
+        """By lane, table and key; None: it is gone."""
         self.results: dict[bytes, tuple[str, int, bytes]] = {}
         self.indexes: dict[tuple[str, str], Index] = {}
         self.commands: list[tuple[int, int, bytes]] = []

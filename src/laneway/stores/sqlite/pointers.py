@@ -39,17 +39,19 @@ def write_indexes(
     """`numbers` are those of intents that are at hand; the others are looked up."""
     near: list[tuple[int, str, bytes, int]] = []
     far: list[tuple[str, bytes, bytes]] = []
-    full = [index for index in indexes if not is_pointer(index)]
+    full: list[Index] = []
     sought: list[Index] = []
     for index in indexes:
-        if is_pointer(index):
-            packed, value = pack_id(index.intent), pack_value(index.value)
-            number = numbers.get(packed)
-            if number is None:
-                far.append((index.name, value, packed))
-                sought.append(index)
-            else:
-                near.append((number, index.name, value, number))
+        if not is_pointer(index):
+            full.append(index)
+            continue
+        packed, value = pack_id(index.intent), pack_value(index.value)
+        number = numbers.get(packed)
+        if number is None:
+            far.append((index.name, value, packed))
+            sought.append(index)
+        else:
+            near.append((number, index.name, value, number))
     if near:
         db.executemany(sql["put_pointer_at"], near)
     if not all_written(db, sql["put_pointer"], far):
