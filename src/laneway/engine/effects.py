@@ -113,9 +113,9 @@ class Effects:
 
     def _groups(self, order: Perform) -> list[list[Perform]]:
         """All that waits in a row for this lane, by class, each in its order."""
-        waiting = self._waiting
+        waiting, lane, fence = self._waiting, order.lane, order.fence
         groups: dict[type, list[Perform]] = {type(order.effect): [order]}
-        while waiting and (waiting[0].lane, waiting[0].fence) == (order.lane, order.fence):
+        while waiting and waiting[0].lane == lane and waiting[0].fence == fence:
             more = waiting.popleft()
             groups.setdefault(type(more.effect), []).append(more)
         return list(groups.values())

@@ -114,20 +114,12 @@ def offer(
     """
     effects: list[Effect] = []
     begun = max(lane.head.offered_next, latest)
-    for nonce in sorted(signed):
+    for nonce in sorted([nonce for nonce in signed if nonce < begun]):
         attempt, raw = signed[nonce]
-        if nonce < begun:
-            effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
+        effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
     number = begun
-    while number in signed or is_signed(lane, number):
-        if number in signed:
-            attempt, raw = signed[number]
-        else:
-            slot = lane.slot_at(number)
-            assert slot is not None
-            held = lane.last(slot.id)
-            assert held is not None
-            attempt, raw = held, lane.raw(held)
+    while (ready := signed.get(number) or made_before(lane, number)) is not None:
+        attempt, raw = ready
         effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
         number += 1
     if number > lane.head.offered_next:
@@ -135,9 +127,11 @@ def offer(
     return said(records, effects)
 
 
-def is_signed(lane: EoaLane, nonce: int) -> bool:
+def made_before(lane: EoaLane, nonce: int) -> tuple[Attempt, bytes] | None:
+    """The newest bytes of a number, if it has some."""
     slot = lane.slot_at(nonce)
-    return slot is not None and bool(lane.tries(slot.id))
+    last = None if slot is None else lane.last(slot.id)
+    return None if last is None else (last, lane.raw(last))
 
 
 def falls_out(lane: EoaLane, slot: Slot) -> bool:
@@ -308,20 +302,26 @@ def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTa
         attempt = lane.tries(slot).get(1)
         if attempt is None or not attempt.is_new() or attempt.taken or attempt.reason:
             return None
-        part = results[place : place + len(attempt.silent)]
-        if not part or tuple([one.node for one in part if is_plain(one, slot)]) != attempt.silent:
+        said = place + len(attempt.silent)
+        if place == said or said > len(results):
             return None
+        for node in attempt.silent:
+            if not is_plain(results[place], slot, node):
+                return None
+            place += 1
         intents.append(lane.slots[slot].intent)
         hashes.append(attempt.hash)
-        slot, place = slot + 1, place + len(part)
+        slot += 1
     if len(hashes) < 2 or lane.head.broke or not is_next_taken(lane, first):
         return None
     return AttemptsTaken(first, tuple(intents), tuple(hashes))
 
 
-def is_plain(result: SendResult, slot: int) -> bool:
-    """Whether a node took the first attempt of this slot, or has it already."""
-    return result.outcome is Outcome.ACCEPTED and result.number == 1 and result.slot == slot
+def is_plain(result: SendResult, slot: int, node: str) -> bool:
+    """Whether this node took the first attempt of this slot, or has it already."""
+    if result.slot != slot or result.number != 1 or result.node != node:
+        return False
+    return result.outcome is Outcome.ACCEPTED
 
 
 def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:

@@ -7,7 +7,7 @@ from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
 from laneway.lanes.eoa.rows import Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, make_first, market, said
 from laneway.lanes.eoa.values import (
     Effect,
     IntentDropped,
@@ -90,7 +90,7 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         return NOTHING
     if is_stale(lane, now_ms):
         return NOTHING if lane.head.looking else said([LookBegun()], [look(lane)])
-    numbers = Numbers(lane)
+    numbers, asked = Numbers(lane), market(lane)
     records: list[Record] = []
     effects: list[Effect] = []
     draining = lane.head.mode == "draining"
@@ -105,7 +105,9 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         left -= 1
         slot = slot_for(lane, intent, numbers, now_ms)
         records.append(SlotClaimed(slot, returned=False))
-        effects.append(make(lane, slot, None if slot.content else intent.payload))
+        content = lane.contents.get(intent.id) if slot.content else None
+        payload = intent.payload if content is None else content.payload
+        effects.append(make_first(slot, payload, asked))
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 

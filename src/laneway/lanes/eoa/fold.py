@@ -1,5 +1,6 @@
 """The only code that changes an account's lane: one record at a time."""
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
@@ -12,15 +13,14 @@ from laneway.lanes.eoa.lane import (
     drop_slot,
     encode,
     free_number,
-    index_attempt,
     passed,
     put_attempt,
     put_content,
     put_raw,
     put_slot,
     replace,
+    take_first,
     take_number,
-    taken_by_all,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import Attempt, History, Slot
@@ -186,11 +186,12 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     elif slot.intent is not None:
         head.cursors = passed(head.cursors, slot.priority, slot.seq)
         head.drain_left = max(0, head.drain_left - 1)
-        touched += stale_contents(lane, slot)
-    if slot.nonce in lane.free:
-        touched += take_number(lane, slot.nonce)
-    elif slot.nonce == head.nonce_next:
+        if lane.contents:
+            touched += stale_contents(lane, slot)
+    if slot.nonce == head.nonce_next:
         head.nonce_next = slot.nonce + 1
+    elif slot.nonce in lane.free:
+        touched += take_number(lane, slot.nonce)
     else:
         assert slot.intent is None  # A hole that someone else's transaction left.
         assert slot.nonce < head.nonce_next
@@ -203,8 +204,6 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
 
 def stale_contents(lane: EoaLane, slot: Slot) -> list[Touch]:
     """Of intents that were taken back while they waited, and replaced by a later word."""
-    if not lane.contents:
-        return []
     stale = [
         content.intent
         for content in lane.contents.values()
@@ -261,13 +260,13 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         tried_ms=attempt.made_ms,
         wait_reason="",
     )
-    touched: list[Touch] = [put_slot(lane, slot), put_attempt(lane, attempt)]
+    touched: tuple[Touch, ...] = (put_slot(lane, slot), put_attempt(lane, attempt))
     if not attempt.raw:
-        touched.append(put_raw(lane, attempt, record.raw))
-    if slot.intent is not None:
-        # Now, for a chain may be quicker than our own record of a node's answer.
-        touched.append(Index("hash", attempt.hash.hex(), slot.intent, lane.id))
-    return tuple(touched)
+        touched += (put_raw(lane, attempt, record.raw),)
+    if slot.intent is None:
+        return touched
+    # Now, for a chain may be quicker than our own record of a node's answer.
+    return (*touched, Index("hash", attempt.hash.hex(), slot.intent, lane.id))
 
 
 def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
@@ -297,9 +296,9 @@ def doubt(lane: EoaLane) -> Touched:
 
 
 def take_all(lane: EoaLane, record: AttemptsTaken) -> Touched:
-    lane.head.taken_next = record.first + len(record.hashes)
-    for slot in range(record.first, lane.head.taken_next):
-        index_attempt(lane, taken_by_all(lane.attempts[slot][1]))
+    first, lane.head.taken_next = record.first, record.first + len(record.hashes)
+    for slot in range(first, lane.head.taken_next):
+        take_first(lane, slot)
     return ()
 
 
@@ -343,7 +342,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
 def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     slot = lane.slots[record.slot]
     lane.spend -= value(slot.cost)
-    attempts = tuple(lane.tries(slot.id).values())
+    attempts = lane.tries(slot.id).values()
     touched = drop_slot(lane, slot)
     if record.recycle:
         touched += free_number(lane, slot.nonce)
@@ -384,23 +383,17 @@ def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     lane.spend -= value(slot.cost)
     if head.health.confirmed_ms != record.at_ms:
         head.health = replace(head.health, confirmed_ms=record.at_ms)
-    attempts = tuple(lane.tries(slot.id).values())
+    attempts = lane.tries(slot.id).values()
     gone = drop_slot(lane, slot)
+    head.low = max(head.low, slot.nonce + 1)
+    intent = slot.intent
+    if intent is None:
+        return tuple(gone)
     if slot.seen is None:
         slot = replace(slot, seen=record.seen)
-    head.low = max(head.low, slot.nonce + 1)
-    if slot.intent is None:
-        return tuple(gone)
-    ended = final(
-        lane,
-        slot,
-        record.status,
-        record.at_ms,
-        attempts,
-        reason=record.reason,
-        mined=record.hash or None,
-    )
-    return (*ended, Index("nonce", f"{lane.id}#{slot.nonce}", slot.intent, lane.id), *gone)
+    status, reason, mined = record.status, record.reason, record.hash or None
+    ended = final(lane, slot, status, record.at_ms, attempts, reason=reason, mined=mined)
+    return (*ended, Index("nonce", f"{lane.id}#{slot.nonce}", intent, lane.id), *gone)
 
 
 def final(
@@ -408,7 +401,7 @@ def final(
     slot: Slot,
     status: str,
     at_ms: int,
-    attempts: tuple[Attempt, ...] = (),
+    attempts: Iterable[Attempt] = (),
     *,
     reason: str = "",
     mined: bytes | None = None,

@@ -180,20 +180,21 @@ def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
 
 
 def index_slot(lane: EoaLane, slot: Slot) -> None:
-    lane.slots[slot.id] = slot
+    number = slot.id
+    lane.slots[number] = slot
+    lane.nonces[slot.nonce] = number
     if slot.seen is not None:
-        lane.seen[slot.id] = slot.seen
-    else:
-        lane.seen.pop(slot.id, None)
-    lane.nonces[slot.nonce] = slot.id
+        lane.seen[number] = slot.seen
+    elif number in lane.seen:
+        del lane.seen[number]
     if slot.delayed:
-        lane.delayed[slot.id] = None
-    else:
-        lane.delayed.pop(slot.id, None)
+        lane.delayed[number] = None
+    elif number in lane.delayed:
+        del lane.delayed[number]
     if slot.intent is None:
-        lane.noops[slot.id] = None
+        lane.noops[number] = None
     else:
-        lane.bound[slot.intent] = slot.id
+        lane.bound[slot.intent] = number
 
 
 def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
@@ -210,6 +211,14 @@ def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
         lane.submitted[slot] = None
     else:
         lane.submitted.pop(slot, None)
+
+
+def take_first(lane: EoaLane, slot: int) -> None:
+    """Every node has its first attempt, at once and without a doubt."""
+    tries = lane.attempts[slot]
+    tries[1] = taken_by_all(tries[1])
+    lane.unsure.pop((slot, 1), None)
+    lane.submitted[slot] = None
 
 
 def put_slot(lane: EoaLane, slot: Slot) -> RowPut:
@@ -243,26 +252,29 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     lane.submitted.pop(slot, None)
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
-        lane.unsure.pop((slot, attempt.number), None)
-        lane.inherited.pop((slot, attempt.number), None)
-        gone.append(RowKey(Table.ATTEMPT, attempt.key()))
+        key, place = attempt.key(), (slot, attempt.number)
+        lane.unsure.pop(place, None)
+        if lane.inherited:
+            lane.inherited.pop(place, None)
+        gone.append(RowKey(Table.ATTEMPT, key))
         if not attempt.raw:
-            del lane.raws[attempt.key()]
-            gone.append(RowKey(Table.AUX, RAW + attempt.key()))
+            del lane.raws[key]
+            gone.append(RowKey(Table.AUX, RAW + key))
     return gone
 
 
 def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
-    del lane.slots[slot.id]
-    lane.seen.pop(slot.id, None)
-    if lane.nonces.get(slot.nonce) == slot.id:
+    number = slot.id
+    del lane.slots[number]
+    lane.seen.pop(number, None)
+    lane.delayed.pop(number, None)
+    if lane.nonces.get(slot.nonce) == number:
         del lane.nonces[slot.nonce]
-    lane.delayed.pop(slot.id, None)
     if slot.intent is None:
-        del lane.noops[slot.id]
+        del lane.noops[number]
     else:
         del lane.bound[slot.intent]
-    return [RowKey(Table.SLOT, str(slot.id)), *drop_attempts(lane, slot.id)]
+    return [RowKey(Table.SLOT, str(number)), *drop_attempts(lane, number)]
 
 
 def free_number(lane: EoaLane, number: int) -> list[Touch]:

@@ -37,7 +37,7 @@ def market(lane: EoaLane) -> Fee:
 
 
 def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
-    """The payload of an intent that was just offered, or replaced, is not in the lane yet."""
+    """The payload of an intent that was just replaced is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
         payload = b""
     elif payload is None:
@@ -50,6 +50,13 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
         floor = bumped(last.fee, market(lane))
     return MakeAttempt(
         slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), floor
+    )
+
+
+def make_first(slot: Slot, payload: bytes, asked: Fee) -> MakeAttempt:
+    """Of a slot that is just being claimed, at what the market asks."""
+    return MakeAttempt(
+        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, asked, slot.floor
     )
 
 
