@@ -1,7 +1,8 @@
 // viem: N transfers from one account with its nonceManager, then N receipts.
 //
-// Every field but the nonce is given, so nothing is asked before a send. Its transport makes
-// batches of 100 and receipts are waited for once all are sent: that suits it best here, by twice.
+// Every field but the nonce is given, so nothing is asked before a send. With `batch` its transport
+// makes batches of so many calls, which it does only where it is told to; without, it is as its
+// documentation shows it. Receipts are waited for once all are sent, which suits it best here.
 // It polls every 50 ms where its default is 4 s, and does not look for replacements.
 
 const { createPublicClient, createWalletClient, http, nonceManager } = require("viem");
@@ -13,7 +14,8 @@ const main = async () => {
   const question = await asked();
   const { jobs, width } = question;
   const account = privateKeyToAccount(question.key, { nonceManager });
-  const transport = http(question.url, { batch: { batchSize: question.batch } });
+  const batch = question.batch > 0 && { batchSize: question.batch };
+  const transport = http(question.url, { batch });
   const chain = { ...foundry, id: question.chain_id };
   const wallet = createWalletClient({ account, chain, transport });
   const node = createPublicClient({ chain, transport, pollingInterval: question.poll_ms });

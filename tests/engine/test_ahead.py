@@ -62,11 +62,80 @@ def test_nothing_is_handed_over_while_more_waits_behind_the_page() -> None:
     assert not after_reading(row(1), more=True).hand(arrival(2), 2, LIMIT)
 
 
-def test_nothing_is_handed_over_while_the_backlog_is_read() -> None:
+def being_read(*handed: tuple[int, int]) -> Ahead:
+    """Intent 1 was taken, and these came while the backlog is read: sequence and class."""
     ahead = after_reading(row(1))
     ahead.take(1)
     ahead.begin_read()
-    assert not ahead.hand(arrival(2), 2, LIMIT)
+    for seq, priority in handed:
+        assert ahead.hand(arrival(seq, priority), seq, LIMIT)
+    assert seqs(ahead) == [], "whether they follow the page is not known yet"
+    return ahead
+
+
+def come(ahead: Ahead, *rows: IntentRow, more: bool = False) -> Ahead:
+    ahead.read(BacklogPage(rows, more), (1, 0, 0, 0))
+    return ahead
+
+
+def test_what_came_while_the_backlog_was_read_follows_the_page() -> None:
+    ahead = come(being_read((4, 0), (5, 0)), row(2), row(3))
+    assert seqs(ahead) == [2, 3, 4, 5]
+    assert ahead.drained
+    assert ahead.hand(arrival(6), 6, LIMIT)
+
+
+def test_what_the_page_has_is_not_taken_twice() -> None:
+    ahead = come(being_read((2, 0), (3, 0), (4, 0)), row(2), row(3))
+    assert seqs(ahead) == [2, 3, 4]
+    assert ahead.drained
+
+
+def test_what_leaves_a_gap_behind_the_page_waits_in_the_backlog() -> None:
+    ahead = come(being_read((3, 0), (4, 0)))
+    assert seqs(ahead) == []
+    assert not ahead.drained, "another process accepted the second one"
+
+
+def test_what_came_behind_a_page_that_goes_on_waits_in_the_backlog() -> None:
+    ahead = come(being_read((3, 0)), row(2), more=True)
+    assert seqs(ahead) == [2]
+    assert not ahead.drained
+
+
+def test_a_gap_or_another_class_is_not_taken_while_the_backlog_is_read() -> None:
+    ahead = being_read((3, 1))
+    assert not ahead.hand(arrival(5, 1), 5, LIMIT)
+    assert not ahead.hand(arrival(4, 0), 4, LIMIT)
+    assert not ahead.hand(arrival(4, 1), 4, 1), "there is no room"
+
+
+def test_another_class_than_the_pages_waits_in_the_backlog() -> None:
+    ahead = come(being_read((3, 1)), row(2, priority=0))
+    assert seqs(ahead) == [2]
+    assert not ahead.drained
+    ahead = come(being_read((3, 0)), row(2, priority=1))
+    assert seqs(ahead) == [], "what came is more urgent than what was read"
+    assert not ahead.drained
+
+
+def test_a_wake_while_the_backlog_is_read_ends_the_handing_over() -> None:
+    ahead = being_read((2, 0))
+    ahead.wake(0)
+    assert not ahead.hand(arrival(3), 3, LIMIT)
+    assert seqs(come(ahead)) == []
+    assert not ahead.drained
+
+
+def test_what_became_final_or_was_lost_with_its_read_is_not_handed_over() -> None:
+    ahead = being_read((2, 0), (3, 0))
+    ahead.drop([row(2).id])
+    assert seqs(come(ahead)) == []
+    assert not ahead.drained, "the third does not follow any more, and is read"
+    ahead = being_read((2, 0))
+    ahead.fail()
+    ahead.begin_read()
+    assert seqs(come(ahead)) == []
 
 
 def test_nothing_is_handed_over_to_a_full_page() -> None:

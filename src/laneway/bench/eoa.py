@@ -52,6 +52,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "raw_1_line": ("anvil",),
     "raw_no_receipts": ("anvil",),
     "viem": ("anvil", "node"),
+    "viem_batched": ("anvil", "node"),
     "ethers": ("anvil", "node"),
     "web3py": ("anvil", "peers"),
     "web3py_gather": ("anvil", "peers"),
@@ -79,10 +80,12 @@ RATIOS = {
     "redis_vs_raw_tps": ("laneway_redis", "raw"),
     "sqlite_vs_viem_tps": ("laneway_sqlite", "viem"),
     "sqlite_vs_ethers_tps": ("laneway_sqlite", "ethers"),
+    "sqlite_vs_viem_batched_tps": ("laneway_sqlite", "viem_batched"),
     "sqlite_vs_web3py_tps": ("laneway_sqlite", "web3py_best"),
     "sqlite_vs_raw_1_line_tps": ("laneway_sqlite", "raw_1_line"),
     "sqlite_vs_raw_no_receipts_tps": ("laneway_sqlite", "raw_no_receipts"),
     "raw_vs_viem_tps": ("raw", "viem"),
+    "raw_vs_viem_batched_tps": ("raw", "viem_batched"),
     "raw_vs_ethers_tps": ("raw", "ethers"),
     "raw_vs_web3py_tps": ("raw", "web3py_best"),
 }
@@ -92,6 +95,7 @@ CPU_RATIOS = {
     "sqlite_cpu_vs_raw": ("laneway_sqlite", "raw"),
     "redis_cpu_vs_raw": ("laneway_redis", "raw"),
     "viem_cpu_vs_raw": ("viem", "raw"),
+    "viem_batched_cpu_vs_raw": ("viem_batched", "raw"),
     "ethers_cpu_vs_raw": ("ethers", "raw"),
     "web3py_cpu_vs_raw": ("web3py_best", "raw"),
 }
@@ -105,7 +109,8 @@ RAW = {
 """How many connections each sends on, and whether it ends with its receipts in hand as everyone
 else does."""
 PEERS: dict[str, tuple[str, dict[str, int]]] = {
-    "viem": ("viem_transfers.cjs", {"width": VIEM_WIDTH}),
+    "viem": ("viem_transfers.cjs", {"width": VIEM_WIDTH, "batch": 0}),
+    "viem_batched": ("viem_transfers.cjs", {"width": VIEM_WIDTH}),
     "ethers": ("ethers_transfers.cjs", {"width": ETHERS_WIDTH}),
     "web3py": ("web3py_transfers.py", {"width": 1}),
     "web3py_gather": ("web3py_transfers.py", {"width": WEB3PY_WIDTH}),
@@ -136,7 +141,8 @@ FULL = Plan(
         "laneway_redis": 12_000,
         "raw_1_line": 12_000,
         "raw_no_receipts": 12_000,
-        "viem": 3_000,
+        "viem": 1_500,
+        "viem_batched": 3_000,
         "ethers": 1_500,
         "web3py": 1_500,
         "web3py_gather": 1_500,
@@ -163,6 +169,7 @@ SECONDS = {
     "raw_1_line": 6.0,
     "raw_no_receipts": 5.0,
     "viem": 7.0,
+    "viem_batched": 7.0,
     "ethers": 10.0,
     "web3py": 9.0,
     "web3py_gather": 9.0,

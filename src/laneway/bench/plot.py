@@ -37,6 +37,7 @@ LABELS = {
     "arq": "arq on Redis, no order",
     "saq": "SAQ on Redis, no order",
     "viem": "viem, nonceManager",
+    "viem_batched": "viem, told to batch",
     "ethers": "ethers, NonceManager",
     "web3py": "web3.py, one by one",
     "web3py_gather": "web3.py, 100 at once",

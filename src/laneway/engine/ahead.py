@@ -13,7 +13,7 @@ from laneway.engine.limits import HANDED_BYTES_MAX
 class Ahead:
     """A page of waiting intents in the lane's order. The backlog itself stays in the store."""
 
-    __slots__ = ("_urgent", "drained", "gone", "reading", "rows", "seq_seen")
+    __slots__ = ("_late", "_urgent", "drained", "gone", "reading", "rows", "seq_seen")
 
     def __init__(self) -> None:
         self.rows: deque[IntentRow] = deque()
@@ -22,6 +22,9 @@ class Ahead:
         self.reading = False
         self.seq_seen = 0
         """The highest sequence that was taken or stands in the page."""
+        self._late: deque[IntentRow] = deque()
+        """What was accepted while the backlog is read, of one class and without a gap: whether the
+        page has it, or it follows the page, is known when the page comes."""
         self._urgent = PRIORITY_CLASSES
         """The most urgent class that was woken while the backlog is read."""
         self.gone: set[IntentId] | None = None
@@ -41,14 +44,20 @@ class Ahead:
         It is next only when nothing waits behind the page and its sequence follows what the page
         holds: an intent that another process accepted in between is never passed over.
         """
-        rows = self.rows
-        if not self.drained or self.reading or len(rows) >= limit or seq != self.seq_seen + 1:
+        if not self.drained or len(self.rows) + len(self._late) >= limit:
             return False
         if len(arrival.payload) > HANDED_BYTES_MAX:
             return False
+        rows = self._late if self.reading else self.rows
         if rows and rows[-1].priority != arrival.priority:
             return False
-        self.seq_seen = seq
+        if self.reading:
+            if rows and seq != rows[-1].seq + 1:
+                return False
+        elif seq != self.seq_seen + 1:
+            return False
+        else:
+            self.seq_seen = seq
         rows.append(placed(arrival, seq))
         return True
 
@@ -60,6 +69,10 @@ class Ahead:
         """The answer to a read that began when this page was empty."""
         self.reading = False
         intents = page.intents
+        if self._late and intents and intents[-1].priority != self._late[0].priority:
+            # They wait in the backlog, like anything else that came while it was read.
+            self._urgent = min(self._urgent, self._late[0].priority)
+            self.drained = False
         if intents and intents[-1].priority > self._urgent:
             # While it was read, something more urgent came: it goes before what was read.
             intents = ()
@@ -70,10 +83,22 @@ class Ahead:
         self.drained = self.drained and not page.more
         self.rows.extend(intents)
         self.seq_seen = max((*cursors, *(row.seq for row in intents)))
+        self._follow()
+
+    def _follow(self) -> None:
+        """Append what came while the page was read, if it follows the page."""
+        late, self._late = self._late, deque()
+        for row in late:
+            if row.seq == self.seq_seen + 1 and self.drained:
+                self.rows.append(row)
+                self.seq_seen = row.seq
+            elif row.seq > self.seq_seen:
+                self.drained = False
 
     def fail(self) -> None:
         """The store could not tell; nothing is known of the backlog."""
         self.reading = self.drained = False
+        self._late.clear()
 
     def settle(self) -> None:
         """All that was decided is durable: what is read from here on knows of every result."""
@@ -88,6 +113,7 @@ class Ahead:
         """
         known = self.gone = {*(self.gone or ()), *gone}
         self.rows = deque(row for row in self.rows if row.id not in known)
+        self._late = deque(row for row in self._late if row.id not in known)
 
     def take(self, count: int) -> tuple[IntentRow, ...]:
         rows = self.rows

@@ -175,8 +175,7 @@ class Reactor:
         run.lane = run.kind.restore(rows)
         run.mail.extend(c for c in rows.mailbox if c.id > run.command_last)
         self._orders += run.undoubted(rows)
-        for effect in run.kind.resume(run.lane):
-            self._perform(run, effect)
+        self._perform(run, run.kind.resume(run.lane))
 
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
         """Someone else owns it: ask again in a while."""
@@ -260,8 +259,7 @@ class Reactor:
         run.retries = 0
         if draft.records:
             self._orders.append(Told(run.id, draft.records, write.results()))
-        for effect in draft.effects:
-            self._perform(run, effect)
+        self._perform(run, draft.effects)
         if run.again or run.mailbox or run.mail:
             self._enqueue(run)
         else:
@@ -388,8 +386,7 @@ class Reactor:
             run.draft, run.write = draft, write
             self._orders.append(Commit(lease, run.version + 1, write))
         else:
-            for effect in draft.effects:
-                self._perform(run, effect)
+            self._perform(run, draft.effects)
         self._rest(run)
 
     def _pull(self, run: Run, draft: Draft, now_ms: int) -> None:
@@ -430,10 +427,11 @@ class Reactor:
             else:
                 self._idle[run.id] = run
 
-    def _perform(self, run: Run, effect: Any) -> None:
+    def _perform(self, run: Run, effects: Sequence[Any]) -> None:
         if not self._closing:
             assert run.lease is not None
-            self._orders.append(Perform(run.id, effect, run.lease.fence))
+            lane, fence = run.id, run.lease.fence
+            self._orders += [Perform(lane, effect, fence) for effect in effects]
 
     def _run(self, lane: LaneId) -> Run | None:
         """The lane as it is held, opened if need be; None if it is not for this process."""

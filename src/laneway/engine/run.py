@@ -26,9 +26,10 @@ class Draft:
     def apply(self, kind: LaneKind, lane: Any, event: Any) -> None:
         """Decide on one event, and evolve at once."""
         decision = kind.decide(lane, event)
+        self.records += decision.records
+        evolve, touched = kind.evolve, self.touched
         for record in decision.records:
-            self.records.append(record)
-            self.touched += kind.evolve(lane, record)
+            touched += evolve(lane, record)
         if decision.effects:
             self.effects += decision.effects
 

@@ -202,10 +202,10 @@ class Engine:
         commits: list[Commit] = []
         while orders := self.reactor.orders(now_ms):
             for order in orders:
-                if isinstance(order, Commit):
-                    commits.append(order)
-                elif isinstance(order, Perform):
+                if isinstance(order, Perform):
                     self._effects.add(order)
+                elif isinstance(order, Commit):
+                    commits.append(order)
                 elif isinstance(order, Told):
                     self._listeners.told(order.lane, order.records, order.results)
                     self._waiters.tell(order.results)

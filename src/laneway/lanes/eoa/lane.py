@@ -252,10 +252,11 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     lane.submitted.pop(slot, None)
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
-        key, place = attempt.key(), (slot, attempt.number)
-        lane.unsure.pop(place, None)
+        key = attempt.key()
+        if attempt.silent:
+            lane.unsure.pop((slot, attempt.number), None)
         if lane.inherited:
-            lane.inherited.pop(place, None)
+            lane.inherited.pop((slot, attempt.number), None)
         gone.append(RowKey(Table.ATTEMPT, key))
         if not attempt.raw:
             del lane.raws[key]
@@ -266,8 +267,10 @@ def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
 def drop_slot(lane: EoaLane, slot: Slot) -> list[Touch]:
     number = slot.id
     del lane.slots[number]
-    lane.seen.pop(number, None)
-    lane.delayed.pop(number, None)
+    if lane.seen:
+        lane.seen.pop(number, None)
+    if lane.delayed:
+        lane.delayed.pop(number, None)
     if lane.nonces.get(slot.nonce) == number:
         del lane.nonces[slot.nonce]
     if slot.intent is None:

@@ -27,9 +27,9 @@ ATTEMPTS_MAX = 32
 waits for something else than a higher fee, and every form is a row, and a hash that is looked
 for."""
 
-PAGES_AHEAD = 340
-"""Some 4,000 intents held ahead, the widest window's worth: what comes in a rush need not be read
-from the store. They are small (see HANDED_BYTES_MAX): 6 MB an account, of which there are few."""
+PAGES_AHEAD = 680
+"""Some 8,000 intents held ahead, twice the widest window: what comes in a rush need not be read
+from the store. They are small (see HANDED_BYTES_MAX): 12 MB an account, of which there are few."""
 
 CLAIMS_MAX = 256
 """Numbers given out in one decision: as many signatures take about 10 ms."""

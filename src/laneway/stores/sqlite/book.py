@@ -258,9 +258,10 @@ class SqliteBook(SqliteReader):
         assert self._group is not None
         packed = pack_id(arrival.id)
         check_class(arrival)
-        known = self._known(arrival, packed)
-        if known is not None:
-            return known
+        if not arrival.fresh or arrival.key is not None:
+            known = self._known(arrival, packed)
+            if known is not None:
+                return known
         entry = self._entry(arrival.lane)
         size = len(arrival.payload)
         depth = entry.accepted_count - entry.settled_count
