@@ -390,10 +390,9 @@ def test_h8_a_reset_never_hands_out_a_bound_number(tmp_path: Path) -> None:
 # H9.
 
 
-def test_h9_a_transaction_costs_its_send_and_its_receipt_and_a_request_carries_many(
-    tmp_path: Path,
-) -> None:
-    """Fees, counts and blocks are asked for all of them together, and nothing is estimated."""
+def test_h9_a_transaction_costs_its_send_alone_and_a_request_carries_many(tmp_path: Path) -> None:
+    """Fees, counts, blocks and their receipts are asked for all of them together, and nothing is
+    estimated."""
     count = 300
 
     async def story(node: Anvil) -> None:
@@ -403,7 +402,6 @@ def test_h9_a_transaction_costs_its_send_and_its_receipt_and_a_request_carries_m
             await engine.confirmed(*await engine.pay_all(range(1, count + 1)))
             calls = Counter(proxy.heard)
             assert calls.pop(SEND) == count
-            assert calls.pop(RECEIPT) <= count + count // 10
             assert calls.total() <= count, calls
             assert len(requests) <= count // 2
 

@@ -128,8 +128,7 @@ def effects_leave_before_their_commit(patch: Patch) -> None:
         turn(self, run, now_ms)
         if run.draft is not None:
             effects, run.draft.effects = run.draft.effects, []
-            for effect in effects:
-                self._perform(run, effect)
+            self._perform(run, effects)
 
     patch.setattr(Reactor, "_turn", hasty)
 
