@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 import time
@@ -69,7 +70,14 @@ def test_on_a_terminal_it_moves_until_it_is_interrupted(tmp_path: Path) -> None:
         master, slave = pty.openpty()
         command = [sys.executable, "-m", "laneway", "top", "--url", url, "--every", "0.1"]
         process = subprocess.Popen(
-            command, cwd=tmp_path, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+            command,
+            cwd=tmp_path,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            # Whoever runs these tests in the background may have it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
         )
         os.close(slave)
         said, until = b"", time.monotonic() + 30
