@@ -1,0 +1,1 @@
+"""Cosmos transactions: protobuf, sign documents, addresses, keys, blobs. Pure."""

@@ -1,0 +1,10 @@
+"""Bounds of Cosmos transactions, each with its reason."""
+
+PROTOBUF_DEPTH_MAX = 16
+"""Messages inside messages; those of a transaction nest four deep."""
+
+TX_BYTES_MAX = 8 << 20
+"""Of one transaction with its blobs (celestia-app's largest; facts §1.6)."""
+
+MEMO_CHARS_MAX = 256
+"""What the SDK's auth module takes by default."""
