@@ -1,11 +1,12 @@
 """A chain as its accounts see it together: blocks read once, reorgs told to each of them."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from tests.engine.eoa.stage import Stage, fees_of, ref
 
-from laneway.core.facts import BlockRef
+from laneway.core.facts import BlockRef, BlockSeen, BlocksSeen
 from laneway.engine.eoa import view as view_module
 from laneway.engine.eoa.view import Since
 from laneway.engine.limits import BLOCKS_ASKED, BLOCKS_KEPT_MAX, BLOCKS_ROUNDS_MAX, FEES_KEPT_MS
@@ -169,6 +170,25 @@ def test_a_loaded_block_above_a_lagging_nodes_head_waits() -> None:
     stage = Stage()
     newest = stage.chain.mine(count=3)
     assert stage.run(stage.view.since(ref(9), newest)) is None
+
+
+@pytest.mark.parametrize("behind", [0, 2])
+def test_a_node_that_still_has_the_lost_branch_does_not_vouch_for_the_new_one(behind: int) -> None:
+    """One node showed block 9 of the new branch; another still has the block that we knew, of the
+    old one. What was mined in between must not pass for what stands."""
+    stage = Stage()
+    known, newest = BlockRef(9 - behind, b"old"), stage.chain.mine(count=9)
+    honest = stage.chain.blocks
+
+    async def blocks(asked: Sequence[BlockRef], limit: int) -> BlocksSeen:
+        if asked != [known]:
+            return await honest(asked, limit)
+        old = [BlockRef(known.number + place, b"old") for place in range(1, behind + 1)]
+        seen = tuple(BlockSeen(block, b"old", ()) for block in old)
+        return BlocksSeen(known, seen, BlockRef(30, b"old"), "the other")
+
+    stage.chain.blocks = blocks  # type: ignore[method-assign]
+    assert stage.run(stage.view.since(known, newest)) is None
 
 
 def test_two_that_look_at_once_read_the_blocks_once() -> None:

@@ -117,12 +117,14 @@ class ChainView:
 
     async def _read_far(self, known: BlockRef, upto: BlockRef) -> Since | None:
         """A block from before all that is kept: a lane that slept, or that was just loaded."""
-        seen = await self.chain.blocks([known], BLOCKS_ASKED * BLOCKS_ROUNDS_MAX)
+        limit = BLOCKS_ASKED * BLOCKS_ROUNDS_MAX
+        seen = await self.chain.blocks([known], limit)
         if seen.after is None:
             return Since(None, fork=0)
-        if known.number > upto.number:
-            return None
         found = [block for block in seen.blocks if block.block.number <= upto.number]
         if found and found[-1].block == upto:
             return Since(tuple(found))
-        return Since(None) if seen.head.number >= upto.number else None
+        # The known block stands, and so many are above it that the one that was asked for is out
+        # of sight. Anything else is another branch than that one's: what was taken back between
+        # the two must not pass for what stands.
+        return Since(None) if len(found) == limit else None
