@@ -187,7 +187,7 @@ def test_a_node_that_still_has_the_lost_branch_does_not_vouch_for_the_new_one(be
         seen = tuple(BlockSeen(block, b"old", ()) for block in old)
         return BlocksSeen(known, seen, BlockRef(30, b"old"), "the other")
 
-    stage.chain.blocks = blocks  # type: ignore[method-assign]
+    stage.chain.blocks = blocks  # type: ignore[assignment]
     assert stage.run(stage.view.since(known, newest)) is None
 
 

@@ -7,7 +7,14 @@ from tests.lanes.eoa.test_laws import check
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Head, Rows, Table
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.lane import decode_attempt, drop_slot, is_next_taken, passed, restore
+from laneway.lanes.eoa.lane import (
+    decode_attempt,
+    drop_slot,
+    head_write,
+    is_next_taken,
+    passed,
+    restore,
+)
 from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
@@ -49,6 +56,17 @@ def test_a_no_op_takes_a_free_number_and_leaves_nothing_behind() -> None:
     assert (world.lane.slots[no_op].nonce, world.lane.free.count) == (0, 0)
     drop_slot(world.lane, world.lane.slots[no_op])
     assert world.lane.noops == {}
+
+
+def test_what_is_out_or_looked_at_wakes_whoever_comes_though_no_time_does() -> None:
+    """A process that dies over a no-op leaves no intent behind that would call another one."""
+    world = begun(1)
+    assert head_write(world.lane, None).wake_ms == 0
+    assert head_write(world.lane, 7).wake_ms == 7
+    drop_slot(world.lane, world.lane.slots[1])
+    assert head_write(world.lane, None).wake_ms is None
+    world.lane.head.looking = True
+    assert head_write(world.lane, None).wake_ms == 0
 
 
 def test_a_slot_whose_number_is_anothers_leaves_that_alone() -> None:

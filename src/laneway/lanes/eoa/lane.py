@@ -168,6 +168,10 @@ def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
     head.submitted_count, head.returned_count = len(lane.submitted), len(lane.returned)
     head.free_count, head.spend = lane.free.count, amount(lane.spend)
     head.crowded = head.free_count > lane.settings.recycled_max
+    if wake_ms is None and (lane.slots or head.looking):
+        # What is being made or looked at is work, though no intent may wait for it: should this
+        # process die, another has to end it.
+        wake_ms = 0
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
 
 
