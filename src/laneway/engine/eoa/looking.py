@@ -24,13 +24,13 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
         # is below this one; whoever used a number is proven one by one.
         receipts = []
     else:
-        ours = frozenset(order.hashes)
+        found = {hash_: block.block for block in since.blocks for hash_ in block.hashes}
+        ours = {hash_ for hash_ in order.hashes if hash_ in found}
+        # A chain may have mined what was sent after this look was ordered; whoever passed it over
+        # would have to prove each of these numbers.
         mined = {
-            hash_: block.block
-            for block in since.blocks
-            for hash_ in block.hashes
-            # A chain may have mined what was sent after this look was ordered; whoever passed it
-            # over would have to prove each of these numbers.
+            hash_: block
+            for hash_, block in found.items()
             if hash_ in ours or account.is_ours(hash_)
         }
         receipts = await receipts_of(account, mined, since.blocks)

@@ -56,6 +56,7 @@ from laneway.stores.sqlite.database import (
     translated,
 )
 from laneway.stores.sqlite.entry import Entry, Group, read_entry
+from laneway.stores.sqlite.inserts import insert_all
 from laneway.stores.sqlite.pointers import pointed, write_indexes
 from laneway.stores.sqlite.reader import SqliteReader, readable
 from laneway.stores.sqlite.results import write_results
@@ -176,7 +177,7 @@ class SqliteBook(SqliteReader):
         self._db.execute("BEGIN IMMEDIATE")
         self._write_lanes(group)
         if group.intents:
-            many(SQL["add_intent"], list(group.intents.values()))
+            insert_all(self._db, SQL["add_intent"], list(group.intents.values()))
         self._write_rows(group)
         if group.results:
             write_results(self._db, SQL, group.results, self._open)
@@ -221,7 +222,7 @@ class SqliteBook(SqliteReader):
         if drops:
             self._db.executemany(SQL["drop_row"], drops)
         if puts:
-            self._db.executemany(SQL["put_row"], puts)
+            insert_all(self._db, SQL["put_row"], puts)
 
     # Entries.
 

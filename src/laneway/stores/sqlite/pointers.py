@@ -8,6 +8,7 @@ import apsw
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Index, Result
 from laneway.stores.codec import encode, pack_id
+from laneway.stores.sqlite.inserts import insert_all
 from laneway.stores.sqlite.results import all_written
 
 HASH_CHARS = 64
@@ -53,7 +54,7 @@ def write_indexes(
         else:
             near.append((number, index.name, value, number))
     if near:
-        db.executemany(sql["put_pointer_at"], near)
+        insert_all(db, sql["put_pointer_at"], near)
     if not all_written(db, sql["put_pointer"], far):
         # Some of their intents are not here, and all of them are kept in full.
         full += sought

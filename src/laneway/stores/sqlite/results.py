@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import apsw
 
 from laneway.core.errors import Bug
+from laneway.stores.sqlite.inserts import insert_all
 
 
 def write_results(
@@ -23,7 +24,7 @@ def write_results(
         else:
             near.append((number, status, settled_ms, body))
     if near:
-        db.executemany(sql["add_result_at"], near)
+        insert_all(db, sql["add_result_at"], near)
     if not all_written(db, sql["add_result"], far):
         raise Bug("a final answer names an intent that is not there")
 
