@@ -22,7 +22,10 @@ from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind
 from laneway.core.outcome import Outcome
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule, read_rule
+from laneway.engine.eoa.view import ChainView, Since
+from laneway.engine.limits import BLOCKS_ASKED, BLOCKS_ROUNDS_MAX
 from laneway.ports import EvmCall, EvmChain
+from laneway.wiring.system import SystemClock
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +69,22 @@ def test_receipts_of_a_block_are_told_alike_one_by_one_and_at_once(tell: Told) -
         assert await world.chain.receipts(digests, seen.blocks) == alone
         assert [one.hash for one in alone if one is not None] == digests
         assert {one.block for one in alone if one is not None} == {seen.head}
+
+    tell(story)
+
+
+def test_as_many_blocks_are_told_as_a_lane_asks_for_that_slept(tell: Told) -> None:
+    """It takes fewer for a contradiction, and would wait for ever."""
+
+    async def story(world: World) -> None:
+        wanted = BLOCKS_ASKED * BLOCKS_ROUNDS_MAX
+        world.mine(wanted + 3)
+        known = BlockRef(0, await genesis(world))
+        seen = await world.chain.blocks([known], wanted)
+        assert [block.block.number for block in seen.blocks] == list(range(1, wanted + 1))
+        newest = (await world.chain.account(SENDER)).block
+        view = ChainView(world.chain, SystemClock())
+        assert await view.since(known, newest) == Since(None)
 
     tell(story)
 

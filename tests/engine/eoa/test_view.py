@@ -172,12 +172,13 @@ def test_a_loaded_block_above_a_lagging_nodes_head_waits() -> None:
     assert stage.run(stage.view.since(ref(9), newest)) is None
 
 
-@pytest.mark.parametrize("behind", [0, 2])
+@pytest.mark.parametrize("behind", [0, 2, FAR])
 def test_a_node_that_still_has_the_lost_branch_does_not_vouch_for_the_new_one(behind: int) -> None:
-    """One node showed block 9 of the new branch; another still has the block that we knew, of the
-    old one. What was mined in between must not pass for what stands."""
+    """One node showed the newest block of the new branch; another still has the block that we knew,
+    of the old one, and others up to the same height. What was mined in between must not pass for
+    what stands."""
     stage = Stage()
-    known, newest = BlockRef(9 - behind, b"old"), stage.chain.mine(count=9)
+    known, newest = BlockRef(9, b"old"), stage.chain.mine(count=9 + behind)
     honest = stage.chain.blocks
 
     async def blocks(asked: Sequence[BlockRef], limit: int) -> BlocksSeen:
@@ -185,7 +186,7 @@ def test_a_node_that_still_has_the_lost_branch_does_not_vouch_for_the_new_one(be
             return await honest(asked, limit)
         old = [BlockRef(known.number + place, b"old") for place in range(1, behind + 1)]
         seen = tuple(BlockSeen(block, b"old", ()) for block in old)
-        return BlocksSeen(known, seen, BlockRef(30, b"old"), "the other")
+        return BlocksSeen(known, seen, BlockRef(99, b"old"), "the other")
 
     stage.chain.blocks = blocks  # type: ignore[assignment]
     assert stage.run(stage.view.since(known, newest)) is None

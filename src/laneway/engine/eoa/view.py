@@ -127,4 +127,5 @@ class ChainView:
         # The known block stands, and so many are above it that the one that was asked for is out
         # of sight. Anything else is another branch than that one's: what was taken back between
         # the two must not pass for what stands.
-        return Since(None) if len(found) == limit else None
+        is_far = len(found) == limit and found[-1].block.number < upto.number
+        return Since(None) if is_far else None
