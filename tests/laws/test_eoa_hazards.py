@@ -18,14 +18,14 @@ from tests.redis_servers import Server, empty, shared
 
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
-from laneway.core.rows import START, Command, HeadWrite, Lease, RowPut, Table, Write
+from laneway.core.rows import START, Command, HeadWrite, Lease, Write
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.rules import GETH
 from laneway.engine.eoa.account import account_lane
 from laneway.lanes.eoa.fees import is_replaced_by
-from laneway.lanes.eoa.lane import encode
+from laneway.lanes.eoa.lane import encode, slot_row
 from laneway.lanes.eoa.rows import EoaHead, Purpose, Slot
 from laneway.lanes.eoa.values import (
     AccountSeen,
@@ -185,7 +185,7 @@ ME, YOU = Owner("me"), Owner("you")
 def claimed(nonce: int) -> Write:
     """An account's slot, as its lane writes it."""
     slot = Slot(nonce + 1, None, 0, 0, 0, nonce, 5, purpose=Purpose.NOOP)
-    row = RowPut(Table.SLOT, str(slot.id), None, encode(slot))
+    row = slot_row(slot)
     head = encode(EoaHead(nonce_next=nonce + 1, slot_next=nonce + 2))
     return Write(HeadWrite(START, 0, 0, None, head), (row,), (), 5, b"feed")
 

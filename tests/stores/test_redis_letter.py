@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.stores.letter_stage import (
     LANE,
     ME,
     Life,
+    account,
     cli,
     owned,
     recorded,
@@ -21,11 +23,15 @@ from tests.stores.letter_stage import (
 )
 
 from laneway.core.errors import LeaseLost, StoreBusy, StoreUnknown
-from laneway.core.ids import Owner
+from laneway.core.ids import ENTROPY_BYTES, Owner, intent_id
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Write
+from laneway.core.rows import START, Head, HeadWrite, Rows, Write
+from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.lane import attempt_row, encode, slot_row
+from laneway.lanes.eoa.rows import Attempt, EoaHead, Purpose, Slot
 from laneway.ports import Commit
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.letter import LetterView
 from laneway.stores.redis.letter_keys import capitals
 
 YOU = Owner("you")
@@ -101,6 +107,28 @@ async def living(redis: Server, count: int) -> AsyncIterator[Life]:
         assert shown(redis) == await life.teller.drawn()
     finally:
         await store.close()
+
+
+def test_of_two_attempts_that_no_node_answered_the_last_is_borrowed() -> None:
+    """Also where both were written in one commit, whatever the order of their rows."""
+    intent = intent_id(5, bytes(ENTROPY_BYTES))
+    slot = Slot(1, intent, 1, 0, 0, 7, 5, making=False, attempt_next=3)
+    first, last = (
+        Attempt(1, number, hash_, Purpose.INTENT, Fee(9, 1), 21_000, 5, ("node",), raw=b"x")
+        for number, hash_ in ((1, b"1" * 32), (2, b"2" * 32))
+    )
+    head = HeadWrite(START, 0, 0, None, encode(EoaHead(nonce_next=8, slot_next=2)))
+    for rows in permutations((slot_row(slot, first), attempt_row(last))):
+        view = LetterView(account(), Rows(Head(LANE), (), (), ()))
+        view.queued[intent] = 5
+        said = {
+            tuple(keys): (command, own) for command, keys, _, own in view.advance(Write(head, rows))
+        }
+        command, pairs = said[account().borrowed,]
+        assert (command, pairs[0::2]) == ("HSET", [intent, intent])
+        assert [json.loads(one)["hash"] for one in pairs[1::2]] == [
+            f"0x{one.hash.hex()}" for one in (first, last)
+        ]
 
 
 def test_a_payment_that_was_accepted_is_pending(redis: Server) -> None:

@@ -1,4 +1,4 @@
-"""One stream for each account, permits asked at the last moment, and an answer to every order."""
+"""An answer to every order, and news of blocks to whoever has something out."""
 
 import asyncio
 from typing import Any
@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 from tests.engine.eoa.stage import AWAY, CHAIN_ID, Stage, looking, order, ref, sending
 
-from laneway.core.facts import SendKind
 from laneway.core.outcome import Outcome
 from laneway.engine.effects import Batcher, Follower
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.limits import READ_TIMEOUT_MS
 from laneway.lanes.eoa.values import (
     AttemptsMade,
-    BroadcastReturned,
     ChainRead,
     HeadSeen,
     Made,
@@ -22,7 +20,6 @@ from laneway.lanes.eoa.values import (
     NotMade,
     ProveNonce,
     ReadFailed,
-    SendAttempt,
 )
 from laneway.ports import EvmRequest
 from laneway.signers.local import LocalSigner
@@ -53,130 +50,6 @@ def test_a_turn_with_nothing_to_answer_says_so() -> None:
     stage = Stage()
     effects: list[Any] = [order()]
     assert stage.performer.answer_now(stage.lane, effects, 5) == (None, effects)
-
-
-# Sending.
-
-
-def test_many_go_out_in_one_batch_in_their_order() -> None:
-    stage = Stage()
-    returned = stage.perform(*(sending(bytes([n]), n) for n in (1, 2, 3)))
-    assert isinstance(returned, BroadcastReturned)
-    assert stage.chain.sent == [[b"\x01", b"\x02", b"\x03"]]
-    assert [(one.slot, one.node, one.outcome) for one in returned.results] == [
-        (slot, "node", Outcome.ACCEPTED) for slot in (1, 2, 3)
-    ]
-    assert all(one.first for one in returned.results)
-
-
-def test_a_second_batch_waits_for_the_first_to_be_answered() -> None:
-    stage = Stage()
-    stage.chain.takes_s = 1.0
-
-    async def story() -> None:
-        send = stage.performer.perform_all
-        await asyncio.gather(
-            *(send(stage.lane, [sending(bytes([n]), n)], lambda: None) for n in range(5))
-        )
-
-    stage.run(story())
-    assert stage.chain.sent == [[bytes([n])] for n in range(5)]
-    assert stage.chain.sending_max == 1
-
-
-def test_another_account_does_not_wait() -> None:
-    stage = Stage()
-    stage.chain.takes_s = 1.0
-    second = EvmAccount(CHAIN_ID, stage.view, LocalSigner("two", b"\x02" * 32))
-    performer = EoaPerformer({stage.lane: stage.account, second.lane: second}, stage.time)
-
-    async def story() -> None:
-        await asyncio.gather(
-            performer.perform_all(stage.lane, [sending(b"a")], lambda: None),
-            performer.perform_all(second.lane, [sending(b"b")], lambda: None),
-        )
-
-    stage.run(story())
-    assert stage.chain.sending_max == 2
-
-
-def test_a_permit_is_asked_again_after_waiting_and_nothing_leaves_without_it() -> None:
-    """The lease may end while a batch waits behind another that hangs."""
-    stage = Stage()
-    stage.chain.takes_s = 60.0
-    over: list[str] = []
-
-    async def story() -> list[Any]:
-        def permit() -> str | None:
-            return over[0] if over else None
-
-        send = stage.performer.perform_all
-        first = asyncio.create_task(send(stage.lane, [sending(b"one", 1)], permit))
-        second = asyncio.create_task(send(stage.lane, [sending(b"two", 2)], permit))
-        await asyncio.sleep(1)
-        over.append("not sent: the lease may be over")
-        await first
-        return list(await second)
-
-    (returned,) = stage.run(story())
-    assert stage.chain.sent == [[b"one"]]
-    ((result),) = returned.results
-    assert (result.slot, result.outcome, result.final) == (2, Outcome.REFUSED, False)
-    assert result.reason == "not sent: the lease may be over"
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (SendKind.TAKEN, {"outcome": Outcome.ACCEPTED}),
-        (SendKind.ALREADY_KNOWN, {"outcome": Outcome.ACCEPTED}),
-        (SendKind.NONCE_TOO_LOW, {"outcome": Outcome.UNKNOWN, "used": True}),
-        (SendKind.SILENT, {"outcome": Outcome.UNKNOWN}),
-        (SendKind.UNKNOWN, {"outcome": Outcome.UNKNOWN}),
-        (SendKind.INSUFFICIENT_FUNDS, {"outcome": Outcome.REFUSED, "broke": True}),
-        (SendKind.OVERSIZED, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
-        (SendKind.GAS_LIMIT, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
-        (SendKind.MALFORMED, {"outcome": Outcome.REFUSED, "final": True}),
-        (SendKind.POOL_FULL, {"outcome": Outcome.REFUSED}),
-    ],
-)
-def test_what_a_node_says_reaches_the_lane_as_what_it_proves(
-    kind: SendKind, words: dict[str, Any]
-) -> None:
-    stage = Stage()
-    stage.chain.answers = [kind]
-    (result,) = stage.perform(sending(b"raw")).results
-    told = {
-        name: getattr(result, name) for name in ("outcome", "final", "hopeless", "broke", "used")
-    }
-    expected = {"final": False, "hopeless": False, "broke": False, "used": False, **words}
-    assert told == expected
-
-
-def test_bytes_that_went_out_before_are_answered_as_such() -> None:
-    stage = Stage()
-    stage.chain.answers = [SendKind.MALFORMED]
-    (result,) = stage.perform(sending(b"raw", again=True)).results
-    assert not result.first
-
-
-@pytest.mark.parametrize(
-    ("waits", "asked"),
-    [
-        ([("a", "b"), ("a", "b")], ("a", "b")),
-        ([("b",)], ("b",)),
-        ([("b",), ("a",)], ("a", "b")),
-        ([("gone",)], ()),
-        ([("a", "gone")], ()),
-    ],
-)
-def test_bytes_go_to_those_that_have_not_answered_or_to_all_where_nodes_were_exchanged(
-    waits: list[tuple[str, ...]], asked: tuple[str, ...]
-) -> None:
-    stage = Stage()
-    stage.chain.nodes = ("a", "b")
-    stage.perform(*(SendAttempt(1, 1, b"raw", nodes) for nodes in waits))
-    assert stage.chain.asked_nodes == [asked]
 
 
 # Making, looking, proving.

@@ -8,7 +8,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.rows import Head, Rows, Table
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.lane import (
-    decode_attempt,
+    decode_kept,
     drop_slot,
     head_write,
     is_next_taken,
@@ -98,7 +98,9 @@ def test_many_bytes_have_a_row_of_their_own_which_goes_with_them() -> None:
 
 def written(world: World, slot: int) -> Attempt:
     """The first attempt of a slot as its row has it."""
-    return decode_attempt(world.rows[Table.ATTEMPT, f"{slot}/1"].body)
+    first = decode_kept(world.rows[Table.SLOT, str(slot)].body).first
+    assert first is not None
+    return first
 
 
 def took(world: World, *slots: int) -> None:

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
 from laneway.core.errors import ChainError
-from laneway.core.facts import SendKind, Sent
 from laneway.core.ids import LaneId
-from laneway.core.outcome import Outcome
-from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.eoa.looking import look, prove
 from laneway.engine.eoa.making import make_all, make_now, terms_of
+from laneway.engine.eoa.sending import Permit, send_all, unsent
 from laneway.engine.eoa.view import ChainView
 from laneway.engine.limits import READ_TIMEOUT_MS
 from laneway.lanes.eoa.values import (
@@ -28,19 +26,8 @@ from laneway.lanes.eoa.values import (
     ProveNonce,
     ReadFailed,
     SendAttempt,
-    SendResult,
 )
 from laneway.ports import Clock
-
-Permit = Callable[[], str | None]
-
-HOPELESS = (
-    SendKind.OVERSIZED,
-    SendKind.GAS_LIMIT,
-    SendKind.INTRINSIC_GAS,
-    SendKind.TIP_ABOVE_CAP,
-)
-"""No other bytes for the same request fare better."""
 
 
 class EoaPerformer:
@@ -92,7 +79,9 @@ class EoaPerformer:
                 made = await make_all(account, effects)
                 return [AttemptsMade(self._clock.now_ms(), tuple(made))]
             case SendAttempt():
-                return [await self._send(account, effects, permit)]
+                self._busy[lane] = None
+                results = await send_all(account, effects, permit)
+                return [BroadcastReturned(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
                 return [await self._look(account, first)]
             case ProveNonce():
@@ -114,26 +103,6 @@ class EoaPerformer:
                 return NonceProven(now_ms, nonce, None)
             case _:
                 assert_never(effect)
-
-    async def _send(
-        self, account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit
-    ) -> BroadcastReturned:
-        """In the order of their numbers, one batch behind the other."""
-        self._busy[account.lane] = None
-        async with account.stream:
-            reason = permit()
-            if reason is not None:
-                results = [one for order in orders for one in unsent(order, reason)]
-                return BroadcastReturned(self._clock.now_ms(), tuple(results))
-            chain = account.view.chain
-            only = unanswered(orders, chain.nodes)
-            answers = await chain.send([order.raw for order in orders], only)
-        results = [
-            result(order, answer)
-            for order, said in zip(orders, answers, strict=True)
-            for answer in said
-        ]
-        return BroadcastReturned(self._clock.now_ms(), tuple(results))
 
     async def _look(self, account: EvmAccount, order: LookAtChain) -> Event:
         try:
@@ -170,39 +139,3 @@ class EoaPerformer:
             for lane in list(self._busy):
                 if self._accounts[lane].view is view:
                     post(lane, HeadSeen(now_ms))
-
-
-def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str, ...]:
-    """The nodes that some of these bytes still wait for; none named: all.
-
-    Where one of them is no node of this chain any more, others have come instead and never heard
-    of the bytes.
-    """
-    wanted = {node for order in orders for node in order.nodes}
-    if not wanted.issubset(nodes):
-        return ()
-    return tuple(node for node in nodes if node in wanted)
-
-
-def result(order: SendAttempt, answer: Sent) -> SendResult:
-    if answer.outcome is Outcome.ACCEPTED:
-        return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
-    return SendResult(
-        order.slot,
-        order.number,
-        answer.node,
-        answer.outcome,
-        first=not order.again,
-        final=answer.final,
-        hopeless=answer.kind in HOPELESS,
-        broke=answer.kind is SendKind.INSUFFICIENT_FUNDS,
-        used=answer.kind is SendKind.NONCE_TOO_LOW,
-        reason=answer.reason,
-    )
-
-
-def unsent(order: SendAttempt, reason: str) -> list[SendResult]:
-    return [
-        SendResult(order.slot, order.number, node, Outcome.REFUSED, reason=clip(reason))
-        for node in order.nodes
-    ]

@@ -5,7 +5,7 @@ from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane, is_next_taken, replace
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX, RESEND_GROWTH_MAX
-from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
+from laneway.lanes.eoa.rows import FIRST, Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import (
     NOTHING,
@@ -299,7 +299,7 @@ def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTa
     intents: list[IntentId | None] = []
     hashes: list[bytes] = []
     while place < len(results):
-        attempt = lane.tries(slot).get(1)
+        attempt = lane.tries(slot).get(FIRST)
         if attempt is None or not attempt.is_new() or attempt.taken or attempt.reason:
             return None
         said = place + len(attempt.silent)

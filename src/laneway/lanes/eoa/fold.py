@@ -13,6 +13,7 @@ from laneway.lanes.eoa.lane import (
     drop_slot,
     encode,
     free_number,
+    index_slot,
     passed,
     put_attempt,
     put_content,
@@ -23,7 +24,7 @@ from laneway.lanes.eoa.lane import (
     take_number,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
-from laneway.lanes.eoa.rows import Attempt, History, Slot
+from laneway.lanes.eoa.rows import FIRST, Attempt, History, Slot
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptAnswered,
@@ -260,7 +261,10 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         tried_ms=attempt.made_ms,
         wait_reason="",
     )
-    touched: tuple[Touch, ...] = (put_slot(lane, slot), put_attempt(lane, attempt))
+    index_slot(lane, slot)
+    touched: tuple[Touch, ...] = (put_attempt(lane, attempt),)
+    if attempt.number != FIRST:
+        touched += (put_slot(lane, slot),)
     if not attempt.raw:
         touched += (put_raw(lane, attempt, record.raw),)
     if slot.intent is None:

@@ -20,13 +20,22 @@ from laneway.core.rows import (
 )
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.ranges import Ranges
-from laneway.lanes.eoa.rows import Attempt, Content, EoaHead, History, Inclusion, Slot
+from laneway.lanes.eoa.rows import (
+    FIRST,
+    Attempt,
+    Content,
+    EoaHead,
+    History,
+    Inclusion,
+    Kept,
+    Slot,
+)
 from laneway.lanes.eoa.settings import EoaSettings
 
 replace = msgspec.structs.replace
 encode = msgspec.msgpack.Encoder().encode
 decode_head = msgspec.msgpack.Decoder(EoaHead).decode
-decode_slot = msgspec.msgpack.Decoder(Slot).decode
+decode_kept = msgspec.msgpack.Decoder(Kept).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_returned = msgspec.msgpack.Decoder(Returned).decode
 
@@ -108,9 +117,12 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     for row in rows.open:
         match row.table:
             case Table.SLOT:
-                index_slot(lane, decode_slot(row.body))
+                kept = decode_kept(row.body)
+                index_slot(lane, kept.slot)
+                if kept.first is not None:
+                    found.append(as_taken(kept.first, taken_next))
             case Table.ATTEMPT:
-                found.append(read_attempt(row.body, taken_next))
+                found.append(decode_attempt(row.body))
             case Table.RETURNED:
                 back = decode_returned(row.body)
                 lane.returned[back.intent] = back
@@ -132,12 +144,11 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     return lane
 
 
-def read_attempt(body: bytes, taken_next: int) -> Attempt:
-    """An attempt as it stands, by its row and the head."""
-    attempt = decode_attempt(body)
-    if attempt.slot < taken_next and attempt.silent and attempt.is_new():
-        return taken_by_all(attempt)
-    return attempt
+def as_taken(first: Attempt, taken_next: int) -> Attempt:
+    """A first attempt as it stands, by its row and the head."""
+    if first.slot < taken_next and first.silent and first.is_new():
+        return taken_by_all(first)
+    return first
 
 
 def taken_by_all(attempt: Attempt) -> Attempt:
@@ -157,7 +168,7 @@ def is_in_the_way(lane: EoaLane, number: int) -> bool:
     slot = lane.slots.get(number)
     if slot is None or slot.attempt_next == 1:
         return slot is not None
-    first = lane.tries(number).get(1)
+    first = lane.tries(number).get(FIRST)
     return first is not None and first.silent != () and first.is_new()
 
 
@@ -220,18 +231,28 @@ def index_attempt(lane: EoaLane, attempt: Attempt) -> None:
 def take_first(lane: EoaLane, slot: int) -> None:
     """Every node has its first attempt, at once and without a doubt."""
     tries = lane.attempts[slot]
-    tries[1] = taken_by_all(tries[1])
-    lane.unsure.pop((slot, 1), None)
+    tries[FIRST] = taken_by_all(tries[FIRST])
+    lane.unsure.pop((slot, FIRST), None)
     lane.submitted[slot] = None
 
 
 def put_slot(lane: EoaLane, slot: Slot) -> RowPut:
     index_slot(lane, slot)
-    return RowPut(Table.SLOT, str(slot.id), slot.intent, encode(slot))
+    return slot_row(slot, lane.tries(slot.id).get(FIRST))
+
+
+def slot_row(slot: Slot, first: Attempt | None = None) -> RowPut:
+    return RowPut(Table.SLOT, str(slot.id), slot.intent, encode((slot, first)))
 
 
 def put_attempt(lane: EoaLane, attempt: Attempt) -> RowPut:
     index_attempt(lane, attempt)
+    if attempt.number == FIRST:
+        return slot_row(lane.slots[attempt.slot], attempt)
+    return attempt_row(attempt)
+
+
+def attempt_row(attempt: Attempt) -> RowPut:
     return RowPut(Table.ATTEMPT, attempt.key(), None, encode(attempt))
 
 
@@ -252,17 +273,19 @@ def drop_content(lane: EoaLane, intent: IntentId) -> list[Touch]:
 
 
 def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
+    """Their rows; that of the first is its slot's, which goes or is put again with this."""
     gone: list[Touch] = []
     lane.submitted.pop(slot, None)
     for attempt in lane.attempts.pop(slot, {}).values():
         del lane.hashes[attempt.hash]
-        key = attempt.key()
         if attempt.silent:
             lane.unsure.pop((slot, attempt.number), None)
         if lane.inherited:
             lane.inherited.pop((slot, attempt.number), None)
-        gone.append(RowKey(Table.ATTEMPT, key))
+        if attempt.number != FIRST:
+            gone.append(RowKey(Table.ATTEMPT, attempt.key()))
         if not attempt.raw:
+            key = attempt.key()
             del lane.raws[key]
             gone.append(RowKey(Table.AUX, RAW + key))
     return gone

@@ -194,7 +194,7 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
     def is_new(self) -> bool:
         """Whether it was offered once, as the first of its slot, and no node said no."""
-        return self.number == 1 and not (self.doubted or self.refused or self.denied)
+        return self.number == FIRST and not (self.doubted or self.refused or self.denied)
 
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""
@@ -203,6 +203,18 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     def is_denied(self) -> bool:
         """Whether every node refuses it for good by now, whatever became of an earlier offer."""
         return not self.taken and not self.asked()
+
+
+FIRST: Final = 1
+"""The number of an attempt that is kept in its slot's row: most slots never need another, and a
+row less is written and dropped for each of them."""
+
+
+class Kept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A slot's row."""
+
+    slot: Slot
+    first: Attempt | None = None
 
 
 class Content(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

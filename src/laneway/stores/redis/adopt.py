@@ -19,10 +19,10 @@ from laneway.core.errors import BadRequest, LeaseLost, StoreRefused
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Arrival, IntentRow
 from laneway.core.rows import HeadWrite, Index, Lease, RowPut, Table, Touch, Write, all_classes
-from laneway.lanes.eoa.lane import FREE, RAW, encode, passed
+from laneway.lanes.eoa.lane import FREE, RAW, attempt_row, encode, passed, slot_row
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.ranges import Ranges
-from laneway.lanes.eoa.rows import Attempt, EoaHead, Purpose, Slot
+from laneway.lanes.eoa.rows import FIRST, Attempt, EoaHead, Purpose, Slot
 from laneway.ports import Commit
 from laneway.stores.redis.engine_core import Found, Layout, Out, understood
 from laneway.stores.redis.letter import Say
@@ -295,10 +295,9 @@ def bound_rows(
             attempt_next=len(hashes) + 1,
             tried_ms=max(one.submitted_ms for one in hashes),
         )
-        touched.append(RowPut(Table.SLOT, str(number), slot.intent, encode(slot)))
         if row is not None:
             head.cursors = passed(head.cursors, 0, row.seq)
-        for place, one in enumerate(hashes, 1):
+        for place, one in enumerate(hashes, FIRST):
             touched += attempt_rows(slot, place, one, nodes, lane)
     return touched
 
@@ -306,7 +305,8 @@ def bound_rows(
 def attempt_rows(
     slot: Slot, place: int, one: Out, nodes: tuple[str, ...], lane: LaneId
 ) -> list[Touch]:
-    """It may have been sent, whoever has it: no refusal of it frees its number."""
+    """It may have been sent, whoever has it: no refusal of it frees its number. The first
+    stands in its slot's row."""
     attempt = Attempt(
         slot=slot.id,
         number=place,
@@ -320,7 +320,7 @@ def attempt_rows(
         doubted=True,
         raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
     )
-    rows: list[Touch] = [RowPut(Table.ATTEMPT, attempt.key(), None, encode(attempt))]
+    rows: list[Touch] = [slot_row(slot, attempt) if place == FIRST else attempt_row(attempt)]
     if not attempt.raw:
         # Where only the hash is known the row is empty: there is nothing to offer again.
         rows.append(RowPut(Table.AUX, RAW + attempt.key(), None, one.raw))

@@ -16,11 +16,12 @@ from laneway.core.rows import Result, RowKey, RowPut, Rows, Table, Write
 from laneway.lanes.eoa.lane import (
     FREE,
     RAW,
+    as_taken,
+    decode_attempt,
     decode_head,
-    read_attempt,
     taken_by_all,
 )
-from laneway.lanes.eoa.rows import Attempt, EoaHead, Slot
+from laneway.lanes.eoa.rows import FIRST, Attempt, EoaHead, Slot
 from laneway.stores.redis.letter_keys import Account
 from laneway.stores.redis.letter_words import (
     Shot,
@@ -46,7 +47,7 @@ decode_end = msgspec.msgpack.Decoder(int).decode
 
 
 class Bound(Struct, frozen=True, array_like=True, gc=False):
-    """The beginning of a slot's row; the rest is not needed for what it shows."""
+    """The beginning of a slot; the rest is not needed for what it shows."""
 
     id: int
     intent: IntentId | None
@@ -56,7 +57,14 @@ class Bound(Struct, frozen=True, array_like=True, gc=False):
     nonce: int
 
 
-decode_bound = msgspec.msgpack.Decoder(Bound).decode
+class Kept(Struct, frozen=True, array_like=True):
+    """A slot's row."""
+
+    slot: Bound
+    first: Attempt | None
+
+
+decode_kept = msgspec.msgpack.Decoder(Kept).decode
 
 
 class Mined(Struct, frozen=True, array_like=True, gc=False):
@@ -155,7 +163,9 @@ class LetterView:
         self.version = rows.head.version
         self.queued = {intent.id: intent.accepted_ms for intent in rows.intents}
         """When the intents that rows name came in."""
-        self._slots: dict[int, RowPut] = {}
+        self._fresh: dict[int, RowPut] = {}
+        """Rows of slots that this commit puts, the last of each."""
+        self._slots: dict[int, Bound] = {}
         self._tries: dict[int, dict[int, Attempt]] = {}
         self._raws: dict[str, bytes] = {}
         self._free: dict[int, int] = {}
@@ -165,8 +175,9 @@ class LetterView:
         self._ended: dict[IntentId, Result] = {}
         self._ranges: dict[int, int | None] = {}
         """Free ranges that this commit touches, as they were."""
-        for row in sorted(rows.open, key=lambda row: row.table != SLOT):
+        for row in rows.open:
             self._put(row)
+        self._read_fresh()
         for number in self._touched:
             self._tell_slot(Spoken(account), number, None)
         self._touched, self._ranges = {}, {}
@@ -192,6 +203,7 @@ class LetterView:
                 self._drop(touch)
             elif type(touch) is Result:
                 self._ended[touch.intent] = touch
+        self._read_fresh()
         head = decode_head(write.head.state) if write.head.state else None
         if head is not None:
             self._take(head.taken_next)
@@ -215,10 +227,9 @@ class LetterView:
     def _put(self, row: RowPut) -> None:
         table, key = row.table, row.key
         if table == SLOT:
-            # It shows nothing by itself: its intent waits until there are bytes.
-            self._slots[int(key)] = row
+            self._fresh[int(key)] = row
         elif table == ATTEMPT:
-            attempt = read_attempt(row.body, self._head.taken_next)
+            attempt = decode_attempt(row.body)
             self._tries.setdefault(attempt.slot, {})[attempt.number] = attempt
             self._touched[attempt.slot] = None
         elif table == AUX:
@@ -230,20 +241,40 @@ class LetterView:
     def _drop(self, row: RowKey) -> None:
         table, key = row.table, row.key
         if table == SLOT:
-            self._slots.pop(int(key), None)
+            number = int(key)
+            self._fresh.pop(number, None)
+            self._slots.pop(number, None)
+            self._drop_try(number, FIRST)
         elif table == ATTEMPT:
-            place, _, number = key.partition("/")
-            slot = int(place)
-            tries = self._tries.get(slot, {})
-            tries.pop(int(number), None)
-            if not tries:
-                self._tries.pop(slot, None)
-            self._touched[slot] = None
+            place, _, count = key.partition("/")
+            self._drop_try(int(place), int(count))
         elif table == AUX:
             if key.startswith(RAW):
                 self._raws.pop(key.removeprefix(RAW), None)
             elif key.startswith(FREE):
                 self._set_range(int(key.removeprefix(FREE)), None)
+
+    def _drop_try(self, slot: int, number: int) -> None:
+        tries = self._tries.get(slot)
+        if tries is not None and tries.pop(number, None) is not None:
+            self._touched[slot] = None
+            if not tries:
+                del self._tries[slot]
+
+    def _read_fresh(self) -> None:
+        """A slot shows nothing by itself: its intent waits until there are bytes."""
+        taken_next = self._head.taken_next
+        for number, row in self._fresh.items():
+            kept = decode_kept(row.body)
+            self._slots[number] = kept.slot
+            if kept.first is None:
+                self._drop_try(number, FIRST)
+            else:
+                tries = {FIRST: as_taken(kept.first, taken_next)}
+                others = self._tries.get(number)
+                self._tries[number] = tries if others is None else tries | others | tries
+                self._touched[number] = None
+        self._fresh = {}
 
     def _take(self, taken_next: int) -> None:
         """First attempts that every node took, of which the head alone says so."""
@@ -251,9 +282,9 @@ class LetterView:
         if len(fresh) > len(self._tries):
             fresh = [number for number in self._tries if number in fresh]
         for number in fresh:
-            first = self._tries.get(number, {}).get(1)
+            first = self._tries.get(number, {}).get(FIRST)
             if first is not None and first.silent and first.is_new():
-                self._tries[number][1] = taken_by_all(first)
+                self._tries[number][FIRST] = taken_by_all(first)
                 self._touched[number] = None
 
     def _set_range(self, start: int, end: int | None) -> None:
@@ -371,10 +402,10 @@ class LetterView:
             spoken.borrows_not.append(before.intent)
 
     def _tell_fresh(
-        self, spoken: Spoken, row: RowPut, attempt: Attempt, place: str
+        self, spoken: Spoken, slot: Bound, attempt: Attempt, place: str
     ) -> tuple[str, str, str]:
         """An attempt that was not shown yet: its hash, its number, its name among the submitted."""
-        intent, nonce = row.intent, decode_bound(row.body).nonce
+        intent, nonce = slot.intent, slot.nonce
         queued_ms = 0 if intent is None else self.queued[intent]
         one = Shot(intent, nonce, hexed(attempt.hash), attempt, queued_ms)
         if intent is not None:

@@ -7,8 +7,8 @@ which are history and stand in no row.
 from typing import TypeAlias
 
 from laneway.core.rows import Table
-from laneway.lanes.eoa.lane import FREE, RAW, decode_head, decode_slot, read_attempt
-from laneway.lanes.eoa.rows import Attempt, Slot
+from laneway.lanes.eoa.lane import FREE, RAW, as_taken, decode_attempt, decode_head, decode_kept
+from laneway.lanes.eoa.rows import FIRST, Attempt, Slot
 from laneway.stores.redis.cells import LaneRows
 from laneway.stores.redis.letter import BORROWED, PENDING, SUBMITTED, decode_end, place_of
 from laneway.stores.redis.letter_keys import QUEUE, Account
@@ -114,9 +114,12 @@ def slots_of(lane: LaneRows) -> tuple[list[Slot], dict[int, dict[int, Attempt]],
     taken_next = decode_head(lane.head.state).taken_next if lane.head.state else 0
     for row in lane.open:
         if row.table == Table.SLOT:
-            slots.append(decode_slot(row.body))
+            kept = decode_kept(row.body)
+            slots.append(kept.slot)
+            if kept.first is not None:
+                tries.setdefault(kept.slot.id, {})[FIRST] = as_taken(kept.first, taken_next)
         elif row.table == Table.ATTEMPT:
-            attempt = read_attempt(row.body, taken_next)
+            attempt = decode_attempt(row.body)
             tries.setdefault(attempt.slot, {})[attempt.number] = attempt
         elif row.key.startswith(RAW):
             raws[row.key.removeprefix(RAW)] = row.body

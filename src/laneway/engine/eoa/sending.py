@@ -1,0 +1,110 @@
+"""Signed bytes on their way: in the order of their numbers, part after part over the account's
+streams.
+
+Were each stream given a long stretch of numbers, a node would keep the second waiting for the end
+of the first, and then mine both at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from laneway.core.facts import SendKind, Sent
+from laneway.core.outcome import Outcome
+from laneway.core.reason import clip
+from laneway.engine.eoa.account import EvmAccount
+from laneway.engine.limits import SENDS_PER_PART
+from laneway.lanes.eoa.values import SendAttempt, SendResult
+
+Permit = Callable[[], str | None]
+
+HOPELESS = (
+    SendKind.OVERSIZED,
+    SendKind.GAS_LIMIT,
+    SendKind.INTRINSIC_GAS,
+    SendKind.TIP_ABOVE_CAP,
+)
+"""No other bytes for the same request fare better."""
+
+GAVE_UP = (SendKind.UNREACHABLE, SendKind.SILENT, SendKind.RATE_LIMITED)
+"""What is said of the last of a part if its node was not asked to the end."""
+
+BEHIND_A_DOUBT = "not offered: the node did not answer for those before it"
+
+
+async def send_all(
+    account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit
+) -> list[SendResult]:
+    """What each node says of each of them."""
+    lost: set[str] = set()
+    parts = [orders[at : at + SENDS_PER_PART] for at in range(0, len(orders), SENDS_PER_PART)]
+    sent = [send_part(account, part, permit, lost) for part in parts]
+    return [one for part in await asyncio.gather(*sent) for one in part]
+
+
+async def send_part(
+    account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit, lost: set[str]
+) -> list[SendResult]:
+    """`lost` are nodes that failed in an earlier part: what comes behind a doubt would wait for it
+    anyway."""
+    chain = account.view.chain
+    async with account.stream:
+        reason = permit()
+        if reason is not None:
+            return [one for order in orders for one in unsent(order, reason)]
+        only = unanswered(orders, chain.nodes)
+        if lost:
+            only = tuple(node for node in only or chain.nodes if node not in lost)
+            if not only:
+                return [one for order in orders for one in unsent(order, BEHIND_A_DOUBT)]
+        answers = await chain.send([order.raw for order in orders], only)
+        lost.update(answer.node for answer in answers[-1] if answer.kind in GAVE_UP)
+    results = [
+        result(order, answer)
+        for order, said in zip(orders, answers, strict=True)
+        for answer in said
+    ]
+    if lost:
+        asked = {answer.node for answer in answers[-1]}
+        results += [
+            one
+            for order in orders
+            for one in unsent(order, BEHIND_A_DOUBT)
+            if one.node in lost and one.node not in asked
+        ]
+    return results
+
+
+def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str, ...]:
+    """The nodes that some of these bytes still wait for; none named: all.
+
+    Where one of them is no node of this chain any more, others have come instead and never heard
+    of the bytes.
+    """
+    wanted = {node for order in orders for node in order.nodes}
+    if not wanted.issubset(nodes):
+        return ()
+    return tuple(node for node in nodes if node in wanted)
+
+
+def result(order: SendAttempt, answer: Sent) -> SendResult:
+    if answer.outcome is Outcome.ACCEPTED:
+        return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
+    return SendResult(
+        order.slot,
+        order.number,
+        answer.node,
+        answer.outcome,
+        first=not order.again,
+        final=answer.final,
+        hopeless=answer.kind in HOPELESS,
+        broke=answer.kind is SendKind.INSUFFICIENT_FUNDS,
+        used=answer.kind is SendKind.NONCE_TOO_LOW,
+        reason=answer.reason,
+    )
+
+
+def unsent(order: SendAttempt, reason: str) -> list[SendResult]:
+    return [
+        SendResult(order.slot, order.number, node, Outcome.REFUSED, reason=clip(reason))
+        for node in order.nodes
+    ]
