@@ -8,6 +8,7 @@ step format;  "$bin/ruff" format --check -q src tests scripts
 step lint;    "$bin/ruff" check -q src tests scripts
 step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
 step types;   "$bin/mypy" --no-error-summary
+step mutations; "$bin/python" scripts/mutants.py --texts
 step tests;   "$bin/python" -m pytest -q -n "$jobs" -m "not slow and not vectors" --no-header
 step simulator
 "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"

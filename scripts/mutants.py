@@ -1,7 +1,8 @@
 """Breaks laneway on purpose, one listed mutation at a time, and sees that a test goes red.
 
 `mutants.py [--only M03] [--jobs N]` reads tests/mutations.md. Each mutation is applied to a copy
-of the sources, and the command that is said to catch it runs against that copy.
+of the sources, and the command that is said to catch it runs against that copy. `--texts` only
+sees that what each of them changes stands in the sources.
 """
 
 import argparse
@@ -85,12 +86,25 @@ def try_one(mutation: Mutation) -> tuple[Mutation, str, float]:
     return mutation, "caught", took_s
 
 
+def count_texts(chosen: list[Mutation]) -> int:
+    stale = 0
+    for one in chosen:
+        count = (ROOT / one.file).read_text().count(one.before)
+        if count != 1:
+            stale += 1
+            print(f"tests/mutations.md: {one.name}: its text stands {count} times in {one.file}")
+    return 1 if stale else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--texts", action="store_true")
     options = parser.parse_args()
     chosen = [m for m in mutations() if not options.only or m.name in options.only]
+    if options.texts:
+        return count_texts(chosen)
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
         for mutation, verdict, took_s in pool.map(try_one, chosen):
