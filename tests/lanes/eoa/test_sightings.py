@@ -5,6 +5,7 @@ from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt,
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Status
+from laneway.core.units import amount
 from laneway.lanes.eoa import sightings
 from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import status
@@ -161,6 +162,18 @@ def test_funds_that_came_end_the_wait() -> None:
     world.apply([FundsJudged(True, b"\x01")])
     chain(world, 0, 1)
     assert not world.lane.head.broke
+
+
+def test_a_poor_account_with_nothing_out_is_looked_at_seldom() -> None:
+    world = begun(0)
+    world.apply([FundsJudged(True, amount(10**20))])
+    chain(world, 0, 1)
+    assert world.lane.head.broke
+    assert world.lane.head.poll_ms == world.now_ms + world.settings.funds_retry_ms
+    world = begun(1)
+    world.apply([FundsJudged(True, amount(10**20))])
+    chain(world, 0, 1)
+    assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
 
 
 def test_numbers_that_others_used_hold_nobody_back() -> None:

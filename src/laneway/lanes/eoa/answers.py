@@ -184,7 +184,7 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
     settings = lane.settings
     if one.broke:
         delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
-        return [delayed, broke(lane)]
+        return [delayed, broke(lane)] if is_of_this_balance(lane, now_ms) else [delayed]
     if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
@@ -221,6 +221,15 @@ def broke(lane: EoaLane) -> FundsJudged:
     return FundsJudged(True, amount(max(value(health.threshold), value(health.balance or b""))))
 
 
+def is_of_this_balance(lane: EoaLane, at_ms: int) -> bool:
+    """Whether a node that was asked then can have known what the account has now. Had it not, what
+    was filled in since would pass for too little, and nothing but more would end that."""
+    health = lane.head.health
+    if value(health.balance or b"") <= value(health.threshold):
+        return True
+    return at_ms >= health.filled_ms + lane.settings.block_ms
+
+
 # The nodes.
 
 
@@ -243,6 +252,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     judged: dict[int, None] = {}
     """Slots whose number could be free now; one that a node took an attempt of is not."""
     poor = False
+    is_broke = False
     rich = False
     doubtful = False
     for result in results:
@@ -268,7 +278,9 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             continue
         judged[result.slot] = None
         doubtful = doubtful or word in ("silent", "denied")
-        poor = poor or result.broke
+        if result.broke:
+            poor = True
+            is_broke |= is_of_this_balance(lane, lane.slots[result.slot].tried_ms)
         if result.hopeless and word in ("refused", "denied"):
             hopeless[result.slot] = result.reason
     if not records:
@@ -284,7 +296,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             records += ordered.records
             effects += ordered.effects
     records += crowded(lane, freed)
-    records += funds_judged(lane, poor=poor, rich=rich)
+    records += funds_judged(lane, poor=is_broke, rich=rich)
     if doubtful and lane.head.resend_ms is None:
         pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
         records.append(ResendPlanned(now_ms + pause_ms))

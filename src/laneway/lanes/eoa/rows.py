@@ -32,6 +32,8 @@ class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """When the account's count last rose."""
     resets_ms: tuple[int, ...] = ()
     """The last five manual resets."""
+    filled_ms: int = 0
+    """When the balance was last seen to have risen."""
 
 
 class CleanupReport(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -80,9 +80,15 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         moved = offer(lane, [], {}, event.latest)
         records += moved.records
         effects += moved.effects
-    is_over = len(lane.slots) == len(settled) and not lane.returned and not head.broke
-    records.append(LookEnded(None if is_over else event.now_ms + lane.settings.poll_ms))
+    records.append(LookEnded(next_look_ms(lane, event.now_ms, len(lane.slots) - len(settled))))
     return said(records, effects)
+
+
+def next_look_ms(lane: EoaLane, now_ms: int, open_count: int) -> int | None:
+    if open_count or lane.returned:
+        return now_ms + lane.settings.poll_ms
+    # Nothing is out: all that is waited for is money.
+    return now_ms + lane.settings.funds_retry_ms if lane.head.broke else None
 
 
 class Facts:
