@@ -6,8 +6,10 @@ import pytest
 from tests.chains.evm.stage import ADDRESS, Node, run, served
 from tests.rpc_stub import Drop, No, Whole
 
+from laneway.chains import endpoint as shared
+from laneway.chains.endpoint import name_of
 from laneway.chains.evm import endpoint
-from laneway.chains.evm.endpoint import Place, name_of
+from laneway.chains.evm.endpoint import Place
 from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.facts import BlockRef, NotEstimated, SendKind
@@ -51,7 +53,7 @@ def test_a_dead_nodes_word_does_not_bind_for_ever(monkeypatch: pytest.MonkeyPatc
         async with served([ahead, behind]) as (chain, _):
             await chain.account(ADDRESS)
             ahead.said["eth_getBlockByNumber"] = Drop()
-            monkeypatch.setattr(endpoint, "HEAD_KEPT_MS", -1)
+            monkeypatch.setattr(shared, "HEAD_KEPT_MS", -1)
             assert (await chain.account(ADDRESS)).block.number == 10
 
     run(story)

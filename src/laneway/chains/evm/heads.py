@@ -7,8 +7,9 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 
+from laneway.chains.endpoint import loop_s
 from laneway.chains.evm.blocks import LATEST
-from laneway.chains.evm.endpoint import Endpoint, loop_s
+from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import POLL_MS, RESUBSCRIBE_MS, SILENCE_MS
 from laneway.chains.evm.shapes import HEADER, read_header, read_raw, translated
 from laneway.core.errors import ChainError

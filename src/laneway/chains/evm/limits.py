@@ -1,8 +1,5 @@
 """Bounds of the EVM adapter, each with its reason."""
 
-READ_MS = 10_000
-"""A node answers a count in milliseconds; a hosted one behind two gateways in a second."""
-
 ESTIMATE_MS = 30_000
 """An estimate runs the call some twenty times."""
 
@@ -20,20 +17,6 @@ SILENCE_MS = 60_000
 
 RESUBSCRIBE_MS = 10_000
 """Between two tries of a subscription; the node is polled meanwhile."""
-
-HEAD_KEPT_MS = 30_000
-"""How long a node's word on its newest block binds the others, once it is silent. Lagging nodes
-catch up within a block or two; a node that died must not make the others useless."""
-
-REST_MS_MIN = 250
-REST_MS_MAX = 10_000
-"""A node that fails is left alone for so long, doubled with each failure, while others work."""
-
-BURST_S = 2
-"""A paced node is asked so many seconds' calls at once; gateways count over one to ten seconds."""
-
-PACE_MS_MAX = 10_000
-"""Whoever would wait behind more calls than a node allows in so long is told at once."""
 
 BLOCKS_COUNT_MAX = 64
 """Blocks of one answer; with their hashes alone they are a few megabytes."""

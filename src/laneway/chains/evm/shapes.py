@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from msgspec import DecodeError, Raw, Struct, field, json
 
-from laneway.chains.evm.endpoint import Endpoint, result_of
+from laneway.chains.endpoint import result_of
+from laneway.chains.evm.endpoint import Endpoint
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity

@@ -1,6 +1,6 @@
 """Laws of the token bucket."""
 
-from laneway.chains.evm.bucket import Bucket
+from laneway.chains.bucket import Bucket
 
 
 def test_a_burst_is_free_and_more_waits_its_turn() -> None:

@@ -1,0 +1,189 @@
+"""One node as an adapter uses it: paced, left alone when it fails, and known by its newest block.
+
+Nothing is asked of a node before it named its chain: one that serves another chain is never used.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import Raw, Struct
+from yarl import URL
+
+from laneway.chains.bucket import Bucket
+from laneway.chains.limits import (
+    BURST_S,
+    HEAD_KEPT_MS,
+    NODE_READ_MS,
+    PACE_MS_MAX,
+    REST_MS_MAX,
+    REST_MS_MIN,
+)
+from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.wire.jsonrpc import (
+    AnswerLost,
+    NodeBusy,
+    Replies,
+    RpcAnswer,
+    RpcCall,
+    RpcClient,
+    RpcError,
+)
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+class NodePlace(Struct, frozen=True):
+    """Where a node is, and how much may be asked of it."""
+
+    url: str
+    name: str = ""
+    """Shown and committed; without one it is the host and port."""
+    headers: Mapping[str, str] = {}
+    calls_per_s: float = 0.0
+    """A hosted node's allowance, in which every call of a batch counts; 0 is no bound."""
+
+
+class NodeEndpoint(ABC):
+    """One node. `ask` raises what the JSON-RPC client raises; `AnswerLost` alone means that the
+    calls may have arrived."""
+
+    def __init__(self, place: NodePlace) -> None:
+        self.name = place.name or name_of(place.url)
+        self.client = RpcClient(place.url, name=self.name, headers=place.headers)
+        self.head_number = -1
+        """The newest block it spoke of last; it falls when the chain does."""
+        self.calls_count = 0
+        self.failures_count = 0
+        """In a row."""
+        self._calls_per_s = place.calls_per_s
+        self._greeted = False
+        self._bucket: Bucket | None = None
+        self._rest_until_s = 0.0
+        self._busy_until_s = 0.0
+        self._head_s = 0.0
+
+    @abstractmethod
+    async def _hear_chain(self) -> str | None:
+        """What is wrong with the chain that it serves; None if it is the right one."""
+
+    async def ask(
+        self, calls: Sequence[RpcCall], timeout_ms: int = NODE_READ_MS
+    ) -> list[RpcAnswer]:
+        await self.prepare(len(calls))
+        return await self.ask_prepared(calls, timeout_ms)
+
+    async def prepare(self, calls_count: int) -> None:
+        """What must be done before a call may leave: nothing was sent when this raises."""
+        now_s = loop_s()
+        if self._busy_until_s > now_s:
+            raise ChainUnreachable(self.name, f"it is busy for {self._busy_until_s - now_s:.1f} s")
+        if not self._greeted:
+            await self._greet()
+        if self._calls_per_s > 0:
+            await self._pace(calls_count)
+
+    def is_resting(self) -> bool:
+        """Whether it failed so lately that others are asked first."""
+        return max(self._rest_until_s, self._busy_until_s) > loop_s()
+
+    def saw_head(self, number: int) -> None:
+        self.head_number = number
+        self._head_s = loop_s()
+
+    def binding_head(self) -> int:
+        """The number below which nobody's word is taken while this node is heard."""
+        fresh = loop_s() - self._head_s <= HEAD_KEPT_MS / 1000
+        return self.head_number if fresh else -1
+
+    async def ask_each(
+        self,
+        method: str,
+        params: Sequence[str],
+        replies: Replies[T],
+        timeout_ms: int = NODE_READ_MS,
+    ) -> list[T | RpcError]:
+        """One method with each of these texts; the results are read in a known shape."""
+        await self.prepare(len(params))
+        return await self.ask_each_prepared(method, params, replies, timeout_ms)
+
+    async def ask_each_prepared(
+        self, method: str, params: Sequence[str], replies: Replies[T], timeout_ms: int
+    ) -> list[T | RpcError]:
+        return await self._asked(
+            len(params), self.client.ask_each(method, params, timeout_ms, replies)
+        )
+
+    async def ask_prepared(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
+        return await self._asked(len(calls), self.client.ask(calls, timeout_ms))
+
+    async def _asked(self, count: int, asking: Awaitable[list[A]]) -> list[A]:
+        self.calls_count += count
+        try:
+            answers = await asking
+        except NodeBusy as busy:
+            self.rest_busy(busy.retry_after_s)
+            raise
+        except (ChainUnreachable, AnswerLost, ChainUnreadable):
+            self._rest_failed()
+            raise
+        self.failures_count = 0
+        self._rest_until_s = 0.0
+        return answers
+
+    async def _pace(self, calls_count: int) -> None:
+        per_s = self._calls_per_s
+        if self._bucket is None:
+            self._bucket = Bucket(per_s, BURST_S * per_s, loop_s())
+        queue_s = self._bucket.take(0, loop_s())
+        if queue_s > PACE_MS_MAX / 1000:
+            raise ChainUnreachable(self.name, f"its allowance is used up for {queue_s:.0f} s")
+        wait_s = self._bucket.take(calls_count, loop_s())
+        try:
+            await asyncio.sleep(wait_s)
+        except asyncio.CancelledError:
+            self._bucket.give_back(calls_count)
+            raise
+
+    async def _greet(self) -> None:
+        try:
+            problem = await self._hear_chain()
+        except AnswerLost as error:
+            # Of what the caller wants nothing has left yet.
+            raise ChainUnreachable(self.name, error.problem) from error
+        if problem is not None:
+            self._rest_failed()
+            raise ChainUnreachable(self.name, problem)
+        self._greeted = True
+
+    def rest_busy(self, wait_s: float) -> None:
+        self._busy_until_s = max(self._busy_until_s, loop_s() + wait_s)
+
+    def _rest_failed(self) -> None:
+        rest_ms = min(REST_MS_MIN << min(self.failures_count, 16), REST_MS_MAX)
+        self.failures_count += 1
+        self._rest_until_s = loop_s() + rest_ms / 1000
+
+
+def loop_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def result_of(node: str, answer: RpcAnswer) -> Raw:
+    """A result; ChainUnreadable when the node said no."""
+    if isinstance(answer, RpcError):
+        raise ChainUnreadable(node, f"{answer.code} {answer.message}")
+    return answer
+
+
+def name_of(url: str) -> str:
+    """Host and port: the path and the query of a hosted node's address are its key."""
+    try:
+        parsed = URL(url)
+    except ValueError:
+        parsed = URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise BadRequest("url", "a node's address is like http://127.0.0.1:8545")
+    return f"{parsed.host}:{parsed.port}"
