@@ -298,9 +298,14 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     records += crowded(lane, freed)
     records += funds_judged(lane, poor=is_broke, rich=rich)
     if doubtful and lane.head.resend_ms is None:
-        pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
-        records.append(ResendPlanned(now_ms + pause_ms))
+        records.append(resend_planned(lane, now_ms))
     return said(records, effects)
+
+
+def resend_planned(lane: EoaLane, now_ms: int) -> ResendPlanned:
+    """Ever more rarely, while nothing but doubt comes back."""
+    pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
+    return ResendPlanned(now_ms + pause_ms)
 
 
 def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTaken | None:
