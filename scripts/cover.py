@@ -22,7 +22,17 @@ OVERALL_PERCENT_MIN = 90
 BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p pytest_timeout"}
 """Plugins take two seconds to load, and dozens of processes are started here."""
 REPORTING = Lock()
-PURE_DEVNETS = ("*/model", "evm/block", "evm/pool", "evm/rules", "evm/words")
+PURE_DEVNETS = (
+    "*/model",
+    "cosmos/app",
+    "cosmos/ledger",
+    "cosmos/mempool",
+    "cosmos/words",
+    "evm/block",
+    "evm/pool",
+    "evm/rules",
+    "evm/words",
+)
 """A chain model, and what it is made of."""
 
 

@@ -32,6 +32,7 @@ LIGHT_COMMANDS = [
     ["doctor", "--help"],
     ["up", "--help"],
     ["devnet", "evm", "--help"],
+    ["devnet", "cosmos", "--help"],
     ["chaos", "proxy", "--help"],
     ["apikey", "--help"],
     ["init"],

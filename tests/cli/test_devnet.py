@@ -10,17 +10,62 @@ from aiohttp import ClientSession
 from msgspec import json
 
 from laneway.cli.app import run
+from laneway.devnets.cosmos.accounts import DEV_ACCOUNTS as COSMOS_ACCOUNTS
 from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--port", "70000"], ["--block-ms", "-1"], ["--chain-id", "0"]]
+    "arguments",
+    [
+        ["evm", "--port", "70000"],
+        ["evm", "--block-ms", "-1"],
+        ["evm", "--chain-id", "0"],
+        ["cosmos", "--port", "70000"],
+        ["cosmos", "--block-ms", "0"],
+    ],
 )
 def test_a_bad_option_is_a_mistake_of_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["devnet", "evm", *arguments]) == 2
-    assert arguments[0] in capsys.readouterr().err
+    assert run(["devnet", *arguments]) == 2
+    assert arguments[1] in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_cosmos_chain_serves_until_it_is_told_to_end(as_json: bool) -> None:
+    command = [sys.executable, "-m", "laneway", "devnet", "cosmos", "--port", "0"]
+    command += ["--block-ms", "20", "--chain-id", "mine"] + ["--json"] * as_json
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        if as_json:
+            place = json.decode(line)
+            url, shown = place["url"], line
+            assert place["chain_id"] == "mine"
+        else:
+            url = line.split()[2].rstrip(",")
+            shown = "".join(child.stdout.readline() for _ in range(1 + len(COSMOS_ACCOUNTS)))
+        for account in COSMOS_ACCOUNTS:
+            assert account.address("celestia") in shown
+            assert account.secret.hex() in shown
+
+        async def story() -> None:
+            async with asyncio.timeout(20), ClientSession() as session:
+                height = 0
+                while height < 3:
+                    async with session.get(f"{url}/status") as response:
+                        said = json.decode(await response.read())["result"]
+                    assert said["node_info"]["network"] == "mine"
+                    height = int(said["sync_info"]["latest_block_height"])
+
+        asyncio.run(story())
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == 0
+    finally:
+        child.kill()
+        child.communicate()
 
 
 @pytest.mark.slow

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.vectors.folder import folder
 
+from laneway.chains.cosmos.words import Words, expected_in
+from laneway.core.cosmos import OfferKind
 from laneway.cosmos.blobs import Blob, commitment, from_proto, share_count, shares
 from laneway.cosmos.errors import MalformedProtobuf, MalformedTransaction
 from laneway.cosmos.keys import HeldKey, derived, seed_of, verifies
@@ -157,3 +159,11 @@ def same_again(raw: bytes) -> None:
         assert paid.namespaces == tuple(blob.namespace for blob in given)
         assert paid.blob_sizes == tuple(len(blob.data) for blob in given)
         assert paid.share_commitments == tuple(map(commitment, given))
+
+
+@pytest.mark.parametrize("case", listed("sequence_mismatch_strings.json"))
+def test_a_nodes_words_on_a_sequence_are_understood(case: dict[str, Any]) -> None:
+    found = None if case["expected"] is None else (case["expected"], case["got"])
+    assert expected_in(case["text"]) == found
+    if found is not None:
+        assert Words().of_error(case["text"]) is OfferKind.WRONG_SEQUENCE

@@ -255,6 +255,18 @@ class VestingAccount(Message, frozen=True):
     fields: ClassVar = (Field(1, "base_vesting_account", BaseVestingAccount),)
 
 
+class QueryBalanceRequest(Message, frozen=True):
+    address: str = ""
+    denom: str = ""
+    path: ClassVar[str] = "/cosmos.bank.v1beta1.Query/Balance"
+    fields: ClassVar = (Field(1, "address", "string"), Field(2, "denom", "string"))
+
+
+class QueryBalanceResponse(Message, frozen=True):
+    balance: Coin | None = None
+    fields: ClassVar = (Field(1, "balance", Coin),)
+
+
 class SimulateRequest(Message, frozen=True):
     tx_bytes: bytes = b""
     path: ClassVar[str] = "/cosmos.tx.v1beta1.Service/Simulate"

@@ -1,0 +1,235 @@
+"""A Cosmos chain in memory: its blocks, and nodes that each have a mempool of their own. Pure.
+
+Every block moves the state that nodes check against to what is committed; in between it runs ahead
+with each transaction that they let in, also with those that then find no room.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from laneway.cosmos.tx import Read, hash_of, read_blob_tx
+from laneway.devnets.cosmos import words
+from laneway.devnets.cosmos.app import App, Delivered, Mode, Rules, understood
+from laneway.devnets.cosmos.ledger import Account, Ledger
+from laneway.devnets.cosmos.limits import BLOBS_TXS_PER_BLOCK_MAX, BLOCK_BYTES_MAX
+from laneway.devnets.cosmos.mempool import Full, Held, Mempool, MempoolRules, held
+from laneway.devnets.cosmos.words import OK, Verdict
+
+
+class Standing(Enum):
+    """What a node says of a transaction, in its own words."""
+
+    COMMITTED = "COMMITTED"
+    PENDING = "PENDING"
+    EVICTED = "EVICTED"
+    REJECTED = "REJECTED"
+    UNKNOWN = "UNKNOWN"
+
+
+class NodeRefused(Exception):
+    """The node did not let it in, whatever the application said."""
+
+
+class Committed(Struct, frozen=True):
+    """A transaction in a block."""
+
+    height: int
+    index: int
+    raw: bytes
+    tx: Read
+    delivered: Delivered
+
+
+class Status(Struct, frozen=True):
+    standing: Standing
+    verdict: Verdict = OK
+    committed: Committed | None = None
+
+
+class Block(Struct, frozen=True):
+    height: int
+    hashes: tuple[bytes, ...]
+    made_ms: int = 0
+
+
+class Node:
+    def __init__(self, rules: MempoolRules, state: Ledger) -> None:
+        self.mempool = Mempool(rules)
+        self.checked = state.above()
+        """The state that the next transaction is checked against."""
+        self.is_up = True
+        self.is_cut_off = False
+        """Whether it hears nothing from the other nodes and tells them nothing."""
+
+
+class CosmosChain:
+    """Steppable: nothing happens but what is told to."""
+
+    def __init__(
+        self,
+        balances: Mapping[bytes, int] | None = None,
+        *,
+        rules: Rules | None = None,
+        nodes: Sequence[MempoolRules] = (MempoolRules(),),
+    ) -> None:
+        self.app = App(rules or Rules())
+        self.state = Ledger()
+        for address, balance in (balances or {}).items():
+            self.state.change(address, balance=balance)
+        self.nodes = [Node(one, self.state) for one in nodes]
+        self.blocks: list[Block] = []
+        self.is_held = False
+        """Whether proposers leave everything out, so that blocks are empty."""
+        self._committed: dict[bytes, Committed] = {}
+        self._arrivals = 0
+
+    @property
+    def height(self) -> int:
+        return len(self.blocks)
+
+    def account(self, address: bytes) -> Account | None:
+        """As it is committed."""
+        return self.state.account(address)
+
+    # What nodes are told and asked.
+
+    def broadcast(self, node: int, raw: bytes) -> tuple[bytes, Verdict]:
+        """Its hash and what the application says; NodeRefused is the node's own no."""
+        found = self._offer(self.nodes[node], raw)
+        hash_, verdict = found
+        if verdict is OK and not self.nodes[node].is_cut_off:
+            self._gossip(node, raw)
+        return hash_, verdict
+
+    def _gossip(self, origin: int, raw: bytes) -> None:
+        for place, other in enumerate(self.nodes):
+            if place != origin and other.is_up and not other.is_cut_off:
+                try:
+                    self._offer(other, raw)
+                except NodeRefused:
+                    continue
+
+    def _offer(self, node: Node, raw: bytes) -> tuple[bytes, Verdict]:
+        mempool = node.mempool
+        if len(raw) > mempool.rules.tx_bytes_max:
+            raise NodeRefused(words.too_large(mempool.rules.tx_bytes_max, len(raw)))
+        hash_ = named(raw)
+        if mempool.get(hash_) is not None:
+            raise NodeRefused(words.IN_MEMPOOL)
+        tx = understood(raw)
+        if isinstance(tx, Verdict):
+            verdict = tx
+        else:
+            verdict = self.app.ante(node.checked, tx, len(raw), self.height, Mode.CHECK)
+        if verdict is not OK:
+            mempool.rejected.add(hash_, verdict)
+            return hash_, verdict
+        assert isinstance(tx, Read)
+        self._arrivals += 1
+        new = held(tx, raw, self.height, self._arrivals, self.app.rules.denom)
+        try:
+            mempool.add(new)
+        except Full:
+            full = words.mempool_full(hash_, len(mempool), mempool.size)
+            raise NodeRefused(full) from None
+        return hash_, OK
+
+    def status(self, node: int, hash_: bytes) -> Status:
+        committed = self._committed.get(hash_)
+        if committed is not None:
+            return Status(Standing.COMMITTED, committed.delivered.verdict, committed)
+        mempool = self.nodes[node].mempool
+        if mempool.get(hash_) is not None:
+            return Status(Standing.PENDING)
+        if mempool.evicted.get(hash_) is not None:
+            return Status(Standing.EVICTED)
+        rejected = mempool.rejected.get(hash_)
+        if rejected is not None:
+            return Status(Standing.REJECTED, rejected)
+        return Status(Standing.UNKNOWN)
+
+    def committed(self, hash_: bytes) -> Committed | None:
+        return self._committed.get(hash_)
+
+    def simulate(self, node: int, raw: bytes) -> Verdict | Delivered:
+        """What it would do now, on the state that this node checks against."""
+        tx = understood(raw)
+        if isinstance(tx, Verdict):
+            return tx
+        trial = self.nodes[node].checked.above()
+        verdict = self.app.ante(trial, tx, len(raw), self.height, Mode.SIMULATE)
+        return self.app.deliver(trial, tx, len(raw)) if verdict is OK else verdict
+
+    # What happens.
+
+    def produce(self, made_ms: int = 0, *, proposer: int = 0) -> Block:
+        """The next block, of what its proposer holds."""
+        height = self.height + 1
+        chosen = [] if self.is_held else self._proposed(self.nodes[proposer], height)
+        hashes = []
+        for index, one in enumerate(chosen):
+            verdict = self.app.ante(self.state, one.tx, one.size, height, Mode.DELIVER)
+            assert verdict is OK
+            delivered = self.app.deliver(self.state, one.tx, one.size)
+            self._committed[one.hash] = Committed(height, index, one.raw, one.tx, delivered)
+            hashes.append(one.hash)
+        block = Block(height, tuple(hashes), made_ms)
+        self.blocks.append(block)
+        for node in self.nodes:
+            if node.is_up:
+                self._update(node, block)
+        return block
+
+    def _proposed(self, node: Node, height: int) -> list[Held]:
+        """What the application would not take in this block is left out, and waits."""
+        trial = self.state.above()
+        chosen: list[Held] = []
+        size = blob_txs = 0
+        for one in node.mempool.in_order():
+            is_room = size + one.size <= BLOCK_BYTES_MAX
+            if one.tx.blobs and blob_txs >= BLOBS_TXS_PER_BLOCK_MAX:
+                is_room = False
+            if not is_room:
+                continue
+            if self.app.ante(trial, one.tx, one.size, height, Mode.DELIVER) is OK:
+                self.app.deliver(trial, one.tx, one.size)
+                chosen.append(one)
+                size += one.size
+                blob_txs += bool(one.tx.blobs)
+        return chosen
+
+    def _update(self, node: Node, block: Block) -> None:
+        """A node after a block: what is old goes, and the rest is asked for anew."""
+        mempool = node.mempool
+        node.checked = self.state.above()
+        for hash_ in block.hashes:
+            gone = mempool.get(hash_)
+            if gone is not None:
+                mempool.remove(gone)
+        mempool.expire(block.height)
+        app, checked = self.app, node.checked
+        mempool.recheck(lambda one: app.ante(checked, one.tx, one.size, block.height, Mode.RECHECK))
+
+    # Faults.
+
+    def stop(self, node: int) -> None:
+        self.nodes[node].is_up = False
+
+    def restart(self, node: int) -> None:
+        """It keeps its blocks, and nothing else."""
+        self.nodes[node] = Node(self.nodes[node].mempool.rules, self.state)
+
+    def evict(self, node: int, hash_: bytes) -> bool:
+        """Drop one from a node's mempool, as if there had been no room for it."""
+        found = self.nodes[node].mempool.get(hash_)
+        if found is not None:
+            self.nodes[node].mempool.evict(found)
+        return found is not None
+
+
+def named(raw: bytes) -> bytes:
+    """How nodes call these bytes: a transaction with blobs by what is inside."""
+    blob_tx = read_blob_tx(raw)
+    return hash_of(raw if blob_tx is None else blob_tx.tx)

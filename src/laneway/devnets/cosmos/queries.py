@@ -1,0 +1,92 @@
+"""What the application is asked through a node: accounts, balances, gas and its price."""
+
+from collections.abc import Callable
+
+from laneway.cosmos import bech32
+from laneway.cosmos.errors import InvalidCosmos
+from laneway.cosmos.messages import (
+    BaseAccount,
+    Coin,
+    EstimateGasPriceRequest,
+    EstimateGasPriceResponse,
+    GasInfo,
+    PubKey,
+    QueryAccountRequest,
+    QueryAccountResponse,
+    QueryBalanceRequest,
+    QueryBalanceResponse,
+    SimulateRequest,
+    SimulateResponse,
+)
+from laneway.cosmos.protobuf import decode, encode
+from laneway.cosmos.tx import packed
+from laneway.devnets.cosmos.app import MICRO, raw_of
+from laneway.devnets.cosmos.model import CosmosChain
+from laneway.devnets.cosmos.words import SDK, Verdict
+
+Query = Callable[[CosmosChain, int, bytes], bytes | Verdict]
+
+
+def account_query(chain: CosmosChain, _node: int, data: bytes) -> bytes | Verdict:
+    address = decode(QueryAccountRequest, data, strict=False).address
+    account = base_account(chain, address)
+    if account is None:
+        return Verdict(22, f"account {address} not found: key not found", SDK)
+    return encode(QueryAccountResponse(packed(account, BaseAccount.url)))
+
+
+def base_account(chain: CosmosChain, address: str) -> BaseAccount | None:
+    """As it is committed."""
+    account = chain.account(raw_of(address))
+    if account is None:
+        return None
+    key = packed(PubKey(account.public_key), PubKey.url) if account.public_key else None
+    return BaseAccount(address, key, account.number, account.sequence)
+
+
+def balance_query(chain: CosmosChain, _node: int, data: bytes) -> bytes | Verdict:
+    asked = decode(QueryBalanceRequest, data, strict=False)
+    return encode(
+        QueryBalanceResponse(Coin(asked.denom, str(balance_of(chain, asked.address, asked.denom))))
+    )
+
+
+def balance_of(chain: CosmosChain, address: str, denom: str) -> int:
+    account = chain.account(raw_of(address))
+    return account.balance if account is not None and denom == chain.app.rules.denom else 0
+
+
+def simulate_query(chain: CosmosChain, node: int, data: bytes) -> bytes | Verdict:
+    found = chain.simulate(node, decode(SimulateRequest, data, strict=False).tx_bytes)
+    if isinstance(found, Verdict):
+        return found
+    if found.verdict.code:
+        return found.verdict
+    return encode(SimulateResponse(GasInfo(found.gas_wanted, found.gas_used)))
+
+
+def price_query(chain: CosmosChain, _node: int, data: bytes) -> bytes | Verdict:
+    decode(EstimateGasPriceRequest, data, strict=False)
+    return encode(EstimateGasPriceResponse(chain.app.price_micro / MICRO))
+
+
+QUERIES: dict[str, Query] = {
+    QueryAccountRequest.path: account_query,
+    QueryBalanceRequest.path: balance_query,
+    SimulateRequest.path: simulate_query,
+    EstimateGasPriceRequest.path: price_query,
+}
+
+
+def query(chain: CosmosChain, node: int, path: str, data: bytes) -> bytes | Verdict:
+    found = QUERIES.get(path)
+    if found is None:
+        return Verdict(6, f"unknown query path: {path}: unknown request", SDK)
+    try:
+        return found(chain, node, data)
+    except InvalidCosmos as error:
+        return Verdict(18, f"{error}: invalid request", SDK)
+
+
+def shown_address(chain: CosmosChain, raw: bytes) -> str:
+    return bech32.encode(chain.app.rules.prefix, raw)
