@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from laneway.core.cosmos import CosmosLook, Offered
 from laneway.core.errors import LeaseLost
 from laneway.core.facts import (
     AccountSeen,
@@ -378,6 +379,32 @@ class EvmChain(Protocol):
 
     def heads(self) -> AsyncIterator[BlockRef]:
         """The newest block whenever it changes; some may be passed over."""
+
+
+class CosmosChain(Protocol):
+    """One Cosmos chain, behind one node or several. Each node is looked at for itself: its mempool
+    is its own. Reads raise `ChainUnreachable` and `ChainUnreadable`."""
+
+    nodes: tuple[str, ...]
+    """Whom every transaction is offered to; committed with every attempt."""
+
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Offered]]:
+        """Offer signed bytes to every node, or to those that are named, in the order of their
+        sequences: for each, each node's answer. Behind one that a node does not take it is offered
+        nothing more. A node's trouble is an answer too, so this raises nothing on its account."""
+
+    async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        """What one node shows of an account and its transactions, in their order."""
+
+    async def gas_price(self, priority: int = 2) -> float | None:
+        """What a unit of gas costs now, by the chain's own estimate; None where it has none."""
+
+    async def gas_used(self, raw: bytes) -> int | None:
+        """What these bytes would use now; None where they would fail."""
+
+    async def close(self) -> None: ...
 
 
 class Message(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

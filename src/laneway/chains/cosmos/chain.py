@@ -1,0 +1,168 @@
+"""The Cosmos adapter: what a lane asks of a chain, asked of its nodes."""
+
+import base64
+from collections import Counter
+from collections.abc import Sequence
+
+from laneway.chains.cosmos.endpoint import CosmosEndpoint
+from laneway.chains.cosmos.limits import LOOK_TXS_MAX, STATUSES_PER_CALL_MAX
+from laneway.chains.cosmos.offers import Offers
+from laneway.chains.cosmos.shapes import (
+    FoundTx,
+    QueryShape,
+    StatusesShape,
+    read_account,
+    read_as,
+    read_height,
+    words_of,
+)
+from laneway.chains.cosmos.words import Row
+from laneway.chains.endpoint import NodePlace
+from laneway.core.cosmos import CosmosLook, Offered, Standing, TxSeen
+from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
+from laneway.cosmos.errors import InvalidCosmos
+from laneway.cosmos.messages import (
+    EstimateGasPriceRequest,
+    EstimateGasPriceResponse,
+    QueryAccountRequest,
+    SimulateRequest,
+    SimulateResponse,
+)
+from laneway.cosmos.protobuf import Message, decode, encode
+from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
+
+METHOD_NOT_FOUND = -32601
+
+
+class CometChain:
+    """One chain, behind one node or several."""
+
+    def __init__(
+        self, places: Sequence[NodePlace], chain_id: str, overrides: Sequence[Row] = ()
+    ) -> None:
+        if not places:
+            raise BadRequest("nodes", "a chain has at least one node")
+        self._nodes = {
+            node.name: node
+            for node in (CosmosEndpoint(place, chain_id, overrides) for place in places)
+        }
+        if len(self._nodes) < len(places):
+            raise BadRequest("nodes", "two nodes have the same name")
+        self.nodes = tuple(self._nodes)
+        self._offers = Offers()
+
+    @property
+    def unknown_words(self) -> Counter[str]:
+        return self._offers.unknown_words
+
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Offered]]:
+        return await self._offers.send([self._nodes[name] for name in only or self.nodes], raws)
+
+    async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        assert len(hashes) <= LOOK_TXS_MAX
+        endpoint = self._nodes[node]
+        parts = [
+            hashes[at : at + STATUSES_PER_CALL_MAX]
+            for at in range(0, len(hashes), STATUSES_PER_CALL_MAX)
+        ]
+        account = query(QueryAccountRequest.path, QueryAccountRequest(address))
+        calls = [RpcCall("status"), account]
+        if endpoint.has_statuses:
+            calls += [RpcCall("tx_status_batch", [listed(part)]) for part in parts]
+        status, found, *told = await endpoint.ask(calls)
+        height = read_height(node, status)
+        endpoint.saw_head(height)
+        txs: list[TxSeen] | None = None
+        if endpoint.has_statuses:
+            txs = self._statuses(endpoint, parts, told)
+        if txs is None:
+            txs = await self._committed(endpoint, hashes)
+        return CosmosLook(node, height, read_account(node, found), tuple(txs))
+
+    def _statuses(
+        self,
+        endpoint: CosmosEndpoint,
+        parts: Sequence[Sequence[bytes]],
+        told: Sequence[RpcAnswer],
+    ) -> list[TxSeen] | None:
+        """None: this node has no such call."""
+        seen: list[TxSeen] = []
+        for part, answer in zip(parts, told, strict=True):
+            if isinstance(answer, RpcError) and answer.code == METHOD_NOT_FOUND:
+                endpoint.has_statuses = False
+                return None
+            shown = read_as(StatusesShape, endpoint.name, answer).statuses
+            if [one.hash.lower() for one in shown] != [one.hex() for one in part]:
+                raise ChainUnreadable(endpoint.name, "it told of other transactions than asked for")
+            seen += [one.result.seen(hash_) for one, hash_ in zip(shown, part, strict=True)]
+        return seen
+
+    async def _committed(self, endpoint: CosmosEndpoint, hashes: Sequence[bytes]) -> list[TxSeen]:
+        """What is in blocks; of all else such a node says nothing."""
+        if not hashes:
+            return []
+        names = [base64.b64encode(one).decode() for one in hashes]
+        answers = await endpoint.ask([RpcCall("tx", [name, False]) for name in names])
+        seen = []
+        for hash_, answer in zip(hashes, answers, strict=True):
+            if isinstance(answer, RpcError):
+                if "not found" not in words_of(answer):
+                    raise ChainUnreadable(endpoint.name, words_of(answer))
+                seen.append(TxSeen(hash_, Standing.UNKNOWN))
+            else:
+                seen.append(read_as(FoundTx, endpoint.name, answer).seen(hash_))
+        return seen
+
+    async def gas_price(self, priority: int = 2) -> float | None:
+        """What a unit of gas costs now, by the chain's own estimate; None where it has none."""
+        request = EstimateGasPriceRequest(priority)
+        value = await self._query(EstimateGasPriceRequest.path, request)
+        return None if value is None else read_price(value)
+
+    async def gas_used(self, raw: bytes) -> int | None:
+        """What these bytes would use now; None where they would fail."""
+        value = await self._query(SimulateRequest.path, SimulateRequest(raw))
+        return None if value is None else read_gas(value)
+
+    async def _query(self, path: str, request: Message) -> bytes | None:
+        """Asked of the nodes one after the other; None where one of them says no."""
+        last: ChainError | None = None
+        for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
+            try:
+                (answer,) = await node.ask([query(path, request)])
+                told = read_as(QueryShape, node.name, answer).response
+                return None if told.code else told.value or b""
+            except ChainError as error:
+                last = error
+        assert last is not None
+        raise last
+
+    async def close(self) -> None:
+        for node in self._nodes.values():
+            await node.client.close()
+
+
+def read_price(value: bytes) -> float | None:
+    try:
+        price = decode(EstimateGasPriceResponse, value, strict=False).estimated_gas_price
+    except InvalidCosmos:
+        return None
+    return price if price > 0 else None
+
+
+def read_gas(value: bytes) -> int | None:
+    try:
+        info = decode(SimulateResponse, value, strict=False).gas_info
+    except InvalidCosmos:
+        return None
+    return None if info is None else info.gas_used
+
+
+def query(path: str, request: Message) -> RpcCall:
+    return RpcCall("abci_query", [path, encode(request).hex(), "0", False])
+
+
+def listed(hashes: Sequence[bytes]) -> list[str]:
+    return [base64.b64encode(one).decode() for one in hashes]

@@ -1,0 +1,173 @@
+"""The shapes of CometBFT's answers, as far as they are read."""
+
+from typing import TypeVar
+
+from msgspec import DecodeError, Struct, ValidationError, json
+
+from laneway.chains.endpoint import result_of
+from laneway.core.cosmos import CosmosAccount, Standing, TxSeen
+from laneway.core.errors import ChainUnreadable
+from laneway.cosmos.errors import InvalidCosmos
+from laneway.cosmos.messages import (
+    BaseAccount,
+    QueryAccountResponse,
+    VestingAccount,
+)
+from laneway.cosmos.protobuf import decode
+from laneway.wire.jsonrpc import RpcAnswer, RpcError
+
+KEY_NOT_FOUND = 22
+"""The SDK's code for what does not exist."""
+
+
+class NodeInfo(Struct, frozen=True):
+    network: str
+
+
+class SyncInfo(Struct, frozen=True):
+    latest_block_height: str
+    catching_up: bool = False
+
+
+class StatusShape(Struct, frozen=True):
+    node_info: NodeInfo
+    sync_info: SyncInfo
+
+
+class BroadcastShape(Struct, frozen=True):
+    code: int
+    hash: str
+    log: str = ""
+    codespace: str = ""
+
+
+class TxShape(Struct, frozen=True):
+    """Of tx_status."""
+
+    status: str
+    height: str = "0"
+    execution_code: int = 0
+    error: str = ""
+    codespace: str = ""
+    gas_wanted: str = "0"
+    gas_used: str = "0"
+    signers: tuple[str, ...] = ()
+
+    def seen(self, hash_: bytes) -> TxSeen:
+        known = Standing.__members__
+        return TxSeen(
+            hash_,
+            Standing[self.status] if self.status in known else Standing.UNKNOWN,
+            int(self.height),
+            self.execution_code,
+            self.codespace,
+            self.error,
+            int(self.gas_wanted),
+            int(self.gas_used),
+            self.signers,
+        )
+
+
+class NamedTx(Struct, frozen=True):
+    hash: str
+    result: TxShape
+
+
+class StatusesShape(Struct, frozen=True):
+    statuses: tuple[NamedTx, ...]
+
+
+class TxResultShape(Struct, frozen=True):
+    code: int = 0
+    log: str = ""
+    codespace: str = ""
+    gas_wanted: str = "0"
+    gas_used: str = "0"
+
+
+class FoundTx(Struct, frozen=True):
+    """Of tx: it is in a block."""
+
+    height: str
+    tx_result: TxResultShape
+
+    def seen(self, hash_: bytes) -> TxSeen:
+        told = self.tx_result
+        return TxSeen(
+            hash_,
+            Standing.COMMITTED,
+            int(self.height),
+            told.code,
+            told.codespace,
+            told.log,
+            int(told.gas_wanted),
+            int(told.gas_used),
+        )
+
+
+class QueryAnswer(Struct, frozen=True):
+    code: int = 0
+    log: str = ""
+    codespace: str = ""
+    value: bytes | None = None
+
+
+class QueryShape(Struct, frozen=True):
+    response: QueryAnswer
+
+
+T = TypeVar("T")
+
+
+def read_as(kind: type[T], node: str, answer: RpcAnswer) -> T:
+    """A result in its shape; ChainUnreadable when the node said no, or something else."""
+    try:
+        return json.decode(result_of(node, answer), type=kind)
+    except (DecodeError, ValidationError) as error:
+        raise ChainUnreadable(node, f"{kind.__name__}: {error}") from error
+
+
+def read_height(node: str, answer: RpcAnswer) -> int:
+    told = read_as(StatusShape, node, answer).sync_info
+    if told.catching_up:
+        raise ChainUnreadable(node, "it is still catching up")
+    return number(node, told.latest_block_height)
+
+
+def number(node: str, digits: str) -> int:
+    if not digits.isdigit():
+        raise ChainUnreadable(node, f"{digits!r} is no number")
+    return int(digits)
+
+
+def read_account(node: str, answer: RpcAnswer) -> CosmosAccount | None:
+    """None: there is no such account."""
+    told = read_as(QueryShape, node, answer).response
+    if told.code == KEY_NOT_FOUND or "not found" in told.log:
+        return None
+    if told.code:
+        raise ChainUnreadable(node, f"its account: {told.log}")
+    try:
+        packed = decode(QueryAccountResponse, told.value or b"", strict=False).account
+        base = None if packed is None else base_of(packed.type_url, packed.value)
+    except InvalidCosmos as error:
+        raise ChainUnreadable(node, f"its account: {error}") from error
+    if base is None:
+        raise ChainUnreadable(node, "its account is of a kind that is not known here")
+    return CosmosAccount(base.account_number, base.sequence)
+
+
+def base_of(url: str, value: bytes) -> BaseAccount | None:
+    """What every kind of account has, if it is known where it stands."""
+    if url == BaseAccount.url:
+        return decode(BaseAccount, value, strict=False)
+    if url not in VestingAccount.urls:
+        return None
+    vesting = decode(VestingAccount, value, strict=False).base_vesting_account
+    return None if vesting is None else vesting.base_account
+
+
+def words_of(error: RpcError) -> str:
+    """A node's no: what it is about stands in its data."""
+    data = bytes(error.data).decode(errors="replace").strip('"')
+    return f"{error.message}: {data}" if data not in ("", "null") else error.message

@@ -1,0 +1,172 @@
+"""What a lane is told of an account and its transactions, by each node for itself."""
+
+from typing import Any
+
+import pytest
+from tests.chains.cosmos.stage import tell
+from tests.devnets.cosmos.stage import RICH, STRANGER, A, B, accepted, address, pay
+
+from laneway.chains.cosmos.chain import CometChain, read_gas, read_price
+from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
+from laneway.chains.cosmos.shapes import base_of, number
+from laneway.chains.endpoint import NodePlace
+from laneway.core.cosmos import CosmosAccount, Standing
+from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.cosmos.messages import BaseAccount, BaseVestingAccount, VestingAccount
+from laneway.cosmos.protobuf import encode
+from laneway.devnets.cosmos import comet
+from laneway.devnets.cosmos.devnet import CosmosDevnet
+from laneway.devnets.cosmos.given import INTERNAL, RpcRefused
+
+
+def test_a_look_shows_account_and_transactions_of_one_node() -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        made = [pay(sequence) for sequence in range(STATUSES_PER_CALL_MAX + 5)]
+        for one in made[:-1]:
+            accepted(net.chain, one)
+        net.produce()
+        accepted(net.chain, made[-1])
+        hashes = [one.hash for one in reversed(made)]
+        look = await chain.look("one", address(A), [*hashes, bytes(32)])
+        assert (look.node, look.height) == ("one", 2)
+        assert look.account == CosmosAccount(0, len(made) - 1)
+        assert [one.hash for one in look.txs] == [*hashes, bytes(32)]
+        standings = [one.standing for one in look.txs]
+        committed = [Standing.COMMITTED] * (len(made) - 1)
+        assert standings == [Standing.PENDING, *committed, Standing.UNKNOWN]
+        seen = look.txs[1]
+        assert (seen.height, seen.code, seen.gas_wanted, seen.signers) == (
+            2, 0, 100_000, (address(A),),
+        )  # fmt: skip
+        assert 0 < seen.gas_used <= seen.gas_wanted
+
+    tell(story)
+
+
+def test_an_execution_that_failed_and_a_rejection_are_told_with_their_reasons() -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        poor, late = pay(0, amount=2 * RICH), pay(5)
+        accepted(net.chain, poor)
+        net.chain.broadcast(0, late.raw)
+        net.produce()
+        look = await chain.look("one", address(A), [poor.hash, late.hash])
+        failed, rejected = look.txs
+        assert (failed.standing, failed.code, failed.codespace) == (Standing.COMMITTED, 5, "sdk")
+        assert "insufficient funds" in failed.log
+        assert (rejected.standing, rejected.code) == (Standing.REJECTED, 32)
+
+    tell(story)
+
+
+def test_an_account_that_does_not_exist_is_none() -> None:
+    async def story(_net: CosmosDevnet, chain: CometChain) -> None:
+        assert (await chain.look("one", address(STRANGER), [])).account is None
+        assert (await chain.look("one", address(B), [])).account == CosmosAccount(1, 0)
+
+    tell(story)
+
+
+def test_a_chain_without_the_batch_call_is_asked_what_is_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        monkeypatch.delitem(comet.METHODS, "tx_status_batch")
+        made = [pay(0), pay(1)]
+        accepted(net.chain, made[0])
+        net.produce()
+        for _ in range(2):
+            look = await chain.look("one", address(A), [one.hash for one in made])
+            assert [one.standing for one in look.txs] == [Standing.COMMITTED, Standing.UNKNOWN]
+            assert (look.txs[0].height, look.txs[0].gas_wanted) == (2, 100_000)
+        assert (await chain.look("one", address(A), [])).txs == ()
+        monkeypatch.setitem(comet.METHODS, "tx", (refusing, ("hash", "prove")))
+        with pytest.raises(ChainUnreadable, match="headache"):
+            await chain.look("one", address(A), [bytes(32)])
+
+    tell(story)
+
+
+NETWORK = {"node_info": {"network": "x"}}
+
+
+def refusing(*_: object) -> comet.Json:
+    raise RpcRefused(INTERNAL, "the node has a headache")
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "problem"),
+    [
+        (
+            "status",
+            {"node_info": {"network": "x"}, "sync_info": {"latest_block_height": "x"}},
+            "no number",
+        ),
+        (
+            "status",
+            {
+                "node_info": {"network": "x"},
+                "sync_info": {"latest_block_height": "1", "catching_up": True},
+            },
+            "catching up",
+        ),
+        ("status", {}, "StatusShape"),
+        ("abci_query", {"response": {"code": 1, "log": "no"}}, "its account: no"),
+        ("abci_query", {"response": {"value": "/w=="}}, "its account: "),
+        ("abci_query", {"response": {"value": ""}}, "not known here"),
+        ("abci_query", {"response": {"value": "CgQKAi94"}}, "not known here"),
+        ("tx_status_batch", {"statuses": []}, "other transactions"),
+    ],
+)
+def test_an_answer_of_no_use_is_said_so(
+    monkeypatch: pytest.MonkeyPatch, method: str, said: comet.Json, problem: str
+) -> None:
+    async def story(_net: CosmosDevnet, chain: CometChain) -> None:
+        await chain.look("one", address(A), [])
+        names = comet.METHODS[method][1]
+        monkeypatch.setitem(comet.METHODS, method, (lambda *_: said, names))
+        with pytest.raises(ChainUnreadable, match=problem):
+            await chain.look("one", address(A), [bytes(32)])
+
+    tell(story)
+
+
+def test_gas_and_its_price_are_the_chains_own_word_or_none() -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        assert await chain.gas_price() == 0.004
+        net.chain.app.price_micro = 8_000
+        assert await chain.gas_price(3) == 0.008
+        used = await chain.gas_used(pay(0).raw)
+        assert used is not None
+        assert used > 60_000
+        assert await chain.gas_used(pay(7).raw) is None
+        net.chain.app.price_micro = 0
+        assert await chain.gas_price() is None
+        await net.stop_node(0)
+        assert await chain.gas_used(pay(0).raw) == used, "the other one is asked"
+        await net.stop_node(1)
+        with pytest.raises(ChainUnreachable):
+            await chain.gas_price()
+
+    tell(story, nodes=2)
+
+
+def test_estimates_that_cannot_be_read_are_none() -> None:
+    assert (read_gas(b"\xff"), read_gas(b""), read_price(b"\xff")) == (None, None, None)
+
+
+def test_accounts_that_vest_have_a_sequence_too() -> None:
+    base = BaseAccount("a", None, 7, 9)
+    vesting = encode(VestingAccount(BaseVestingAccount(base)))
+    for url in VestingAccount.urls:
+        assert base_of(url, vesting) == base
+    assert base_of(VestingAccount.urls[0], b"") is None
+    assert base_of("/other", vesting) is None
+    assert number("n", "12") == 12
+
+
+@pytest.mark.parametrize(
+    "places", [[], [NodePlace("http://127.0.0.1:1", "a"), NodePlace("http://127.0.0.1:2", "a")]]
+)
+def test_nodes_have_names_of_their_own(places: list[Any]) -> None:
+    with pytest.raises(BadRequest):
+        CometChain(places, "x")
