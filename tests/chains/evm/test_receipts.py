@@ -1,13 +1,16 @@
 """Laws of receipts: whole blocks where most is ours, one by one else, and no word is bent."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from tests.chains.evm.stage import Node, run, served
 from tests.rpc_stub import No, Stub
 
-from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN
+from laneway.chains.evm import receipts
+from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen
 from laneway.wire.limits import RPC_BATCH_COUNT_MAX
@@ -59,6 +62,44 @@ def test_a_block_that_is_ours_is_read_at_once() -> None:
             assert asked(stub) == {ALL: 1}
             assert [one.hash for one in told if one is not None] == hashes, "in the order asked for"
             assert {(one.block, one.gas_used) for one in told if one} == {(BLOCK, 21_000)}
+
+    run(story)
+
+
+def test_several_blocks_are_read_two_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block that fails alone is read one by one."""
+    under_way: list[int] = []
+    most: list[int] = []
+    ask = receipts.ask_block
+
+    async def slowly(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> receipts.Found:
+        under_way.append(block.block.number)
+        most.append(len(under_way))
+        await asyncio.sleep(0)
+        under_way.remove(block.block.number)
+        if block.block.number == 8:
+            raise ChainUnreadable(node.name, "too long")
+        return await ask(block, ours, node)
+
+    refs = [BlockRef(number, bytes([number]) * 32) for number in (6, 7, 8, 9, 10)]
+    blocks = [
+        BlockSeen(ref, b"", tuple(digest(MIN * place + number) for number in range(MIN)))
+        for place, ref in enumerate(refs)
+    ]
+
+    def block_says(params: Any) -> list[dict[str, Any]]:
+        place = int(params[0], 16) - refs[0].number
+        return [receipt(MIN * place + number, refs[place]) for number in range(MIN)]
+
+    async def story() -> None:
+        monkeypatch.setattr(receipts, "ask_block", slowly)
+        node = node_with(block_says, lambda number: receipt(number, refs[number // MIN]))
+        async with served([node]) as (chain, (stub,)):
+            hashes = [one for block in blocks for one in block.hashes]
+            told = await chain.receipts(hashes, blocks)
+            assert [one and one.hash for one in told] == hashes
+            assert asked(stub) == {ALL: 4, ONE: MIN}
+        assert max(most) == BLOCKS_AT_ONCE
 
     run(story)
 

@@ -177,6 +177,13 @@ def test_without_a_fee_there_is_no_gas() -> None:
     assert ante(bare).code == 11
 
 
+def test_without_a_fee_nothing_is_paid() -> None:
+    state, made = ledger(), pay(0)
+    bare = resigned(made, replace(reads(made).auth, fee=None))
+    assert ante(bare, state, mode=Mode.RECHECK, app=App(Rules(gas_used=1))) is OK
+    assert state.account(raw_of(A)) == Account(0, 1, RICH, A.public_key)
+
+
 def test_another_pays_whose_grant_it_is() -> None:
     state = ledger()
     state.allow(raw_of(B), raw_of(A), Grant())
@@ -194,6 +201,9 @@ def test_a_grant_is_spent_to_its_last_coin() -> None:
     assert state.grant(raw_of(B), raw_of(A)) == Grant(1)
     assert ante(pay(1, granter=address(B)), state) == words.grant_spent()
     assert state.grant(raw_of(B), raw_of(A)) == Grant(1)
+    state.allow(raw_of(B), raw_of(A), Grant(FEE))
+    assert ante(pay(1, granter=address(B)), state) is OK
+    assert state.grant(raw_of(B), raw_of(A)) == Grant(0)
 
 
 def test_nobody_pays_for_another_unasked() -> None:
@@ -220,6 +230,12 @@ def test_a_payment_moves_coins_and_opens_the_account_of_its_receiver() -> None:
     assert state.account(TO) == Account(2, 0, 7)
     assert executed(state, send(A, raw_of(B), 1)) is OK
     assert state.account(raw_of(B)) == Account(1, 0, RICH + 1)
+
+
+def test_all_that_one_has_can_be_paid() -> None:
+    state = ledger(7)
+    assert executed(state, send(A, amount=7)) is OK
+    assert state.account(raw_of(A)) == Account(0, 0, 0)
 
 
 def test_a_payment_to_oneself_changes_nothing() -> None:

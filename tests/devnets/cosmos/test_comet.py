@@ -234,8 +234,17 @@ def test_what_waits_is_told_in_the_order_of_proposers() -> None:
         "txs": [text(dear.raw), text(first.raw)],
     }
     assert len(asked(chain, "unconfirmed_txs")["txs"]) == 3
+    assert asked(chain, "unconfirmed_txs", limit="100")["n_txs"] == "3"
     counted = {"n_txs": "3", "total": "3", "total_bytes": size, "txs": None}
     assert asked(chain, "num_unconfirmed_txs") == counted
+
+
+def test_thirty_that_wait_are_told_unasked() -> None:
+    chain = world()
+    for sequence in range(31):
+        accepted(chain, pay(sequence))
+    found = asked(chain, "unconfirmed_txs")
+    assert (found["n_txs"], found["total"], len(found["txs"])) == ("30", "31", 30)
 
 
 def test_a_node_tells_of_its_own_mempool() -> None:
@@ -258,20 +267,22 @@ def test_the_status_tells_the_chain_and_its_newest_block() -> None:
     assert sync["latest_block_hash"] == block_hash(2).hex().upper()
     assert sync["latest_block_time"] == "1970-01-01T00:00:02.500Z"
     assert sync["earliest_block_time"] == "1970-01-01T00:00:01.000Z"
+    assert sync["earliest_block_hash"] == block_hash(1).hex().upper()
+    assert sync["earliest_app_hash"] == app_hash(1).hex().upper()
 
 
 def test_the_status_of_a_chain_without_blocks_has_height_0() -> None:
     sync = asked(world(), "status")["sync_info"]
-    assert (sync["latest_block_height"], sync["latest_block_time"]) == (
-        "0",
-        "1970-01-01T00:00:00.000Z",
-    )
+    times = {sync["latest_block_time"], sync["earliest_block_time"]}
+    assert (sync["latest_block_height"], times) == ("0", {"1970-01-01T00:00:00.000Z"})
 
 
 def test_each_node_has_an_id_of_its_own() -> None:
     chain = world(MempoolRules(), MempoolRules())
     first, second = (asked(chain, "status", node=node) for node in (0, 1))
     assert first["node_info"]["id"] != second["node_info"]["id"]
+    for one in (first, second):
+        assert len(one["node_info"]["id"]) == len(one["validator_info"]["address"]) == 40
     powers = [one["validator_info"]["voting_power"] for one in (first, second)]
     assert powers == ["1", "0"]
 

@@ -5,6 +5,7 @@ import pytest
 from laneway.devnets.cosmos.given import (
     INTERNAL,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     Given,
     RpcRefused,
@@ -32,6 +33,7 @@ def test_a_refusal_tells_its_code_its_message_and_its_reason() -> None:
         "-32603 Internal error: mempool is full",
     )
     assert RpcRefused(METHOD_NOT_FOUND).data == ""
+    assert (INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS) == (-32600, -32601, -32602)
 
 
 def test_bytes_are_read_from_base64() -> None:

@@ -32,7 +32,7 @@ from laneway.cosmos.messages import (
 from laneway.cosmos.protobuf import decode, encode
 from laneway.cosmos.tx import packed
 from laneway.devnets.cosmos.model import CosmosChain
-from laneway.devnets.cosmos.queries import balance_of, base_account, query, shown_address
+from laneway.devnets.cosmos.queries import QUERIES, balance_of, base_account, query, shown_address
 from laneway.devnets.cosmos.words import Verdict
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_path_is_refused() -> None:
 
 
 def test_a_question_that_cannot_be_read_is_invalid() -> None:
-    for path in (QueryAccountRequest.path, QueryBalanceRequest.path, SimulateRequest.path):
+    for path in QUERIES:
         no = refused(world(), path, b"\xff")
         assert (no.code, no.codespace) == (18, "sdk")
         assert no.log.endswith(": invalid request")
@@ -141,8 +141,16 @@ def test_a_question_that_cannot_be_read_is_invalid() -> None:
 
 
 def test_fields_that_are_unknown_are_passed_over() -> None:
-    more = encode(QueryAccountRequest(address(A))) + b"\x78\x01"
-    assert answered(world(), QueryAccountRequest.path, more)
+    questions = {
+        QueryAccountRequest.path: QueryAccountRequest(address(A)),
+        QueryBalanceRequest.path: QueryBalanceRequest(address(A), DENOM),
+        SimulateRequest.path: SimulateRequest(pay(0).raw),
+        EstimateGasPriceRequest.path: EstimateGasPriceRequest(1),
+    }
+    assert set(questions) == set(QUERIES)
+    for path, question in questions.items():
+        asked = encode(question)
+        assert answered(world(), path, asked + b"\x78\x01") == answered(world(), path, asked)
 
 
 def test_an_address_is_shown_with_the_prefix_of_the_chain() -> None:

@@ -32,3 +32,6 @@ of 128 blocks, and answer for older ones with an error that ends the search."""
 BLOCK_RECEIPTS_COUNT_MIN = 16
 """Receipts of ours in one block from which it is read whole, if half of it is ours: below that one
 batch of single receipts is no more work for anybody."""
+
+BLOCKS_AT_ONCE = 2
+"""Whole blocks whose receipts a node is asked for at a time: it makes a long answer on one core."""

@@ -1,11 +1,11 @@
 """Receipts: one by one in batches, or a block's all at once where most of it is ours."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 
 from laneway.chains.evm.endpoint import Endpoint
-from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN
+from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
 from laneway.chains.evm.nodes import Nodes
 from laneway.chains.evm.shapes import BLOCK_RECEIPTS, RECEIPTS, ReceiptShape, translated
 from laneway.core.errors import ChainError, ChainUnreadable
@@ -26,18 +26,29 @@ async def receipts_of(
     """In the order of the hashes; None for what is in no block."""
     found: Found = {}
     wanted = frozenset(hashes)
+    whole: list[tuple[BlockSeen, list[bytes]]] = []
     for block in blocks:
         ours = [mined for mined in block.hashes if mined in wanted]
         if len(ours) >= max(BLOCK_RECEIPTS_COUNT_MIN, len(block.hashes) / 2):
-            # A node that fails at so long an answer may still give them one by one.
-            with suppress(ChainError):
-                found |= await nodes.read(partial(ask_block, block, ours))
+            whole.append((block, ours))
+    for begin in range(0, len(whole), BLOCKS_AT_ONCE):
+        asked = [read_block(nodes, *one) for one in whole[begin : begin + BLOCKS_AT_ONCE]]
+        for told_whole in await asyncio.gather(*asked):
+            found |= told_whole
     rest = [mined for mined in hashes if mined not in found]
     for begin in range(0, len(rest), RPC_BATCH_COUNT_MAX):
         part = rest[begin : begin + RPC_BATCH_COUNT_MAX]
         told = await nodes.read(partial(ask_receipts, part))
         found |= zip(part, told, strict=True)
     return [found[mined] for mined in hashes]
+
+
+async def read_block(nodes: Nodes, block: BlockSeen, ours: Sequence[bytes]) -> Found:
+    """A node that fails at so long an answer may still give them one by one."""
+    try:
+        return await nodes.read(partial(ask_block, block, ours))
+    except ChainError:
+        return {}
 
 
 async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> Found:
