@@ -14,6 +14,7 @@ from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import OFFER_GRACE_MS, OFFER_MS
 from laneway.chains.cosmos.shapes import BroadcastShape, read_as, words_of
 from laneway.chains.cosmos.words import expected_in
+from laneway.chains.grace import with_grace
 from laneway.core.cosmos import Offered, OfferKind
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.limits import REASON_CHARS_MAX
@@ -38,20 +39,10 @@ class Offers:
         if not raws:
             return []
         answered: list[list[Offered]] = [[] for _ in nodes]
-        tasks = [
-            asyncio.create_task(self._offer(node, raws, place))
-            for node, place in zip(nodes, answered, strict=True)
+        offers = [
+            self._offer(node, raws, place) for node, place in zip(nodes, answered, strict=True)
         ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait(tasks, timeout=self._grace_s)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for task in tasks:
-            if not task.cancelled() and (bug := task.exception()) is not None:
-                raise bug
+        await with_grace(offers, self._grace_s)
         return [list(answers) for answers in zip(*answered, strict=True)]
 
     async def _offer(

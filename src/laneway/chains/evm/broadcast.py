@@ -12,6 +12,7 @@ from msgspec import Raw, json
 
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
+from laneway.chains.grace import with_grace
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind, Sent, sent
 from laneway.core.limits import REASON_CHARS_MAX
@@ -39,20 +40,11 @@ class Broadcast:
             return []
         some_work = any(not node.is_resting() for node in nodes)
         answered: list[list[Sent]] = [[] for _ in nodes]
-        tasks = [
-            asyncio.create_task(self._offer(node, raws, place, some_work))
+        offers = [
+            self._offer(node, raws, place, some_work)
             for node, place in zip(nodes, answered, strict=True)
         ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait(tasks, timeout=self._grace_s)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for task in tasks:
-            if not task.cancelled() and (bug := task.exception()) is not None:
-                raise bug
+        await with_grace(offers, self._grace_s)
         return [list(answers) for answers in zip(*answered, strict=True)]
 
     async def _offer(
