@@ -27,7 +27,9 @@ from tests.devnets.cosmos.stage import (
     signed,
 )
 
+from laneway.cosmos import bech32
 from laneway.cosmos.blobs import Blob, commitment, namespace_of
+from laneway.cosmos.errors import MalformedAddress
 from laneway.cosmos.messages import (
     Any,
     AuthInfo,
@@ -47,9 +49,6 @@ from laneway.devnets.cosmos.app import (
     blob_verdict,
     gas_wanted,
     understood,
-)
-from laneway.devnets.cosmos.app import (
-    raw_of as raw_of_text,
 )
 from laneway.devnets.cosmos.ledger import Account, Grant, Ledger
 from laneway.devnets.cosmos.words import OK, Verdict
@@ -256,8 +255,9 @@ def test_who_pays_more_than_he_has_is_told_which_message_it_was() -> None:
 
 def test_nobody_pays_or_grants_from_an_account_that_did_not_sign() -> None:
     state = ledger()
-    assert executed(state, send(B)).code == 4
-    assert executed(state, grant(B, raw_of(A))).code == 4
+    for message in (send(B), grant(B, raw_of(A))):
+        assert ante(signed(0, [message]), state).code == 4
+    assert ante(with_fee(pay(0), payer=address(B)), state).code == 4
     assert state.account(raw_of(B)) == Account(1, 0, RICH)
     assert state.grant(raw_of(B), raw_of(A)) is None
 
@@ -273,11 +273,9 @@ def test_a_grant_opens_the_account_of_its_grantee() -> None:
 
 def test_only_a_basic_allowance_is_known() -> None:
     periodic = Any("/cosmos.feegrant.v1beta1.PeriodicAllowance", b"")
-    for allowance, code in ((periodic, 6), (None, 4)):
+    for allowance in (periodic, None):
         message = MsgGrantAllowance(address(A), address(B), allowance)
-        state = ledger()
-        assert executed(state, packed(message, MsgGrantAllowance.url)).code == code
-        assert state.grant(raw_of(A), raw_of(B)) is None
+        assert ante(signed(0, [packed(message, MsgGrantAllowance.url)]), ledger()).code == 2
 
 
 def test_paying_for_blobs_moves_nothing_but_the_fee() -> None:
@@ -286,16 +284,55 @@ def test_paying_for_blobs_moves_nothing_but_the_fee() -> None:
     assert state.account(raw_of(A)) == Account(0, 0, RICH)
 
 
+def with_fee(made: Signed, *coins: Coin, payer: str = "") -> Signed:
+    fee = reads(made).auth.fee
+    assert fee is not None
+    told = replace(fee, amount=coins or fee.amount, payer=payer)
+    return resigned(made, replace(reads(made).auth, fee=told))
+
+
+def paid(*coins: Coin, to: str = "") -> Any:
+    return packed(MsgSend(address(A), to or shown(TO), coins), MsgSend.url)
+
+
+OWN = Coin(DENOM, "5")
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        (NOOP, 6),
+        (NOOP, 2),
         (Any(MsgSend.url, b"\xff"), 2),
-        (packed(MsgSend(address(A), "nobody", (Coin(DENOM, "5"),)), MsgSend.url), 2),
+        (paid(OWN, to="nobody"), 2),
+        (paid(OWN, to=bech32.encode("cosmos", TO)), 2),
+        (paid(), 10),
+        (paid(Coin(DENOM, "-5")), 10),
+        (paid(Coin(DENOM, "0")), 10),
+        (paid(Coin(DENOM, "²")), 10),
+        (paid(Coin(DENOM, "٤٠٠")), 10),
+        (paid(Coin(DENOM, "9" * 5_000)), 10),
+        (paid(Coin("", "5")), 10),
+        (paid(OWN, OWN), 10),
     ],
 )
-def test_a_message_that_nobody_understands_fails(message: Any, code: int) -> None:
-    assert executed(ledger(), message).code == code
+def test_what_can_never_be_carried_out_is_not_let_in(message: Any, code: int) -> None:
+    for mode in (Mode.CHECK, Mode.SIMULATE):
+        state = ledger()
+        assert ante(signed(0, [message]), state, mode=mode).code == code
+        assert state.account(raw_of(A)) == Account(0, 0, RICH)
+
+
+def test_a_fee_that_is_no_amount_is_refused_and_breaks_nothing() -> None:
+    for amount in ("²", "-1", "9" * 5_000):
+        made = with_fee(pay(0), Coin(DENOM, amount))
+        assert ante(made, ledger()).code == 10
+
+
+def test_coins_that_nobody_has_are_not_moved() -> None:
+    state = ledger()
+    verdict = executed(state, paid(Coin("other", "5")))
+    assert (verdict.code, "0other is smaller than 5other" in verdict.log) == (5, True)
+    assert state.account(TO) is None
 
 
 def test_an_execution_may_be_told_to_fail() -> None:
@@ -408,8 +445,12 @@ def test_coins_of_another_kind_do_not_count() -> None:
     assert amount_of((), "utia") == 0
 
 
-def test_an_address_is_read_back() -> None:
-    assert raw_of_text(shown(TO)) == TO
+def test_an_address_is_one_of_this_chain() -> None:
+    app = App(Rules())
+    assert app.raw_of(shown(TO)) == TO
+    for foreign in (bech32.encode("cosmos", TO), bech32.encode("celestia", TO[:19]), "", "x"):
+        with pytest.raises(MalformedAddress):
+            app.raw_of(foreign)
 
 
 @pytest.mark.parametrize(

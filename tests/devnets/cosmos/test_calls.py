@@ -166,3 +166,27 @@ def test_a_uri_that_is_refused_has_the_status_of_an_error() -> None:
 
 def test_parameters_of_a_uri_that_are_empty_are_missing() -> None:
     assert uri_params("height=&hash=0xAB&limit=5") == {"hash": "0xAB", "limit": 5}
+
+
+def test_what_nobody_waits_for_is_not_done() -> None:
+    chain = world()
+    raw = base64.b64encode(pay(0).raw).decode()
+    for number in ({}, {"id": None}):
+        said = {"jsonrpc": "2.0", "method": "broadcast_tx_sync", "params": {"tx": raw}, **number}
+        assert answer(chain, 0, json.dumps(said).encode()) is None
+    assert len(chain.nodes[0].mempool) == 0
+
+
+def test_a_body_that_cannot_be_read_has_no_number_and_is_an_error_of_http() -> None:
+    said = answer(world(), 0, b"{")
+    assert isinstance(said, dict)
+    assert (said["error"]["code"], "id" in said, calls.status_of(said)) == (-32700, False, 500)
+    assert said["error"]["message"] == "Parse error. Invalid JSON"
+    good = answer(world(), 0, json.dumps(call("health", id=1.0)).encode())
+    assert isinstance(good, dict)
+    assert (good["id"], calls.status_of(good), calls.status_of([good])) == (1, 200, 200)
+
+
+def test_a_uri_that_is_nested_too_deep_is_refused() -> None:
+    status, said = answer_uri(world(), 0, "block", "height=" + "[" * 20_000)
+    assert (status, said["error"]["code"]) == (500, -32602)

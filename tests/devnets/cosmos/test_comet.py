@@ -321,3 +321,19 @@ def test_hashes_of_blocks_differ_and_times_have_milliseconds() -> None:
     assert len({block_hash(1), block_hash(2), app_hash(1), app_hash(2)}) == 4
     assert len(block_hash(1)) == hashlib.sha256().digest_size
     assert timestamp(1_700_000_000_007) == "2023-11-14T22:13:20.007Z"
+
+
+def test_pages_and_heights_beyond_the_end_are_told_as_such() -> None:
+    chain = world()
+    chain.produce()
+    beyond: list[tuple[str, dict[str, Any], str]] = [
+        ("tx_search", {"query": f"tx.hash='{'00' * 32}'", "page": "2"}, "range, given 2"),
+        ("block", {"height": "0"}, "must be greater than 0, but got 0"),
+        ("block", {"height": "9"}, "current blockchain height 1"),
+    ]
+    for method, params, problem in beyond:
+        with pytest.raises(RpcRefused, match=problem):
+            asked(chain, method, **params)
+    accepted(chain, pay(0))
+    for limit, count in (("-1", "1"), ("0", "1"), ("1", "1")):
+        assert asked(chain, "unconfirmed_txs", limit=limit)["n_txs"] == count

@@ -175,3 +175,30 @@ def test_what_is_no_base64_is_told_by_its_place(text: str, place: int) -> None:
 def test_four_letters_are_three_bytes() -> None:
     assert octets_of([24, 22, 9, 35]) == b"abc"
     assert octets_of([24, 16]) == b"a"
+
+
+def test_a_number_is_posted_as_a_text_and_plain_in_a_uri() -> None:
+    assert Given({"n": "-7"}).number("n", 1) == -7
+    assert Given({"n": 7}, "http").number("n", 1) == 7
+    with pytest.raises(RpcRefused, match='invalid 64-bit integer encoding "7", expected string'):
+        Given({"n": 7}).number("n", 1)
+    for odd in ("²", "7.0", "", "9" * 5_000):
+        with pytest.raises(RpcRefused, match="invalid syntax"):
+            Given({"n": odd}).number("n", 1)
+
+
+def test_bytes_in_a_uri_are_hex_or_stand_for_themselves() -> None:
+    assert Given({"tx": "0X6162"}, "http").octets("tx") == b"ab"
+    assert Given({"tx": "YQ=="}, "http").octets("tx") == b"YQ=="
+    with pytest.raises(RpcRefused, match="invalid byte"):
+        Given({"tx": "0x61 62"}, "http").octets("tx")
+    assert Given({"data": None}).text("data") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [("AA=A", 2), ("AA=", 3), ("AA==A", 4), ("AA=\n=\nA", 6), ("A=", 1)]
+)
+def test_what_is_wrong_with_base64_is_told_by_its_place(text: str, place: int) -> None:
+    with pytest.raises(ValueError, match=rf"input byte {place}$"):
+        read_base64(text)
+    assert read_base64("AA=\n=\n") == b"\0"

@@ -165,12 +165,29 @@ def test_one_byte_more_than_there_is_room_costs_another_its_place() -> None:
     assert list(tight.in_order()) == [dear]
 
 
-def test_one_byte_too_few_is_too_few() -> None:
+def test_those_that_go_must_have_all_the_room_that_is_needed() -> None:
+    """Also where some is free already; so celestia-core counts."""
     cheap, dear = one(0), offered(pay(0, key=B, fee=2 * FEE, memo="x"))
-    missing = dear.size - cheap.size
-    filled(cheap, room=missing).add(dear)
+    assert cheap.size < dear.size
     with pytest.raises(Full):
-        filled(cheap, room=missing - 1).add(dear)
+        filled(cheap, room=dear.size - 1).add(dear)
+    another = one(1)
+    mempool = filled(cheap, another, room=dear.size - another.size)
+    mempool.add(dear)
+    assert list(mempool.in_order()) == [dear, cheap]
+
+
+def test_a_newcomer_is_worth_what_its_whole_set_is_then() -> None:
+    """Neither lifts a dear one its cheap set above others, nor does a cheap one fall out of a dear
+    set."""
+    poor, rich = one(0, times=1), one(1, times=3)
+    other = offered(pay(0, key=B, fee=2 * FEE, memo="longer"))
+    with pytest.raises(Full):
+        filled(poor, other).add(rich)
+    rich, poor = one(0, times=5), one(1, times=1)
+    mempool = filled(rich, other)
+    mempool.add(poor)
+    assert list(mempool.in_order()) == [rich, poor]
 
 
 def test_one_goes_where_there_are_too_many() -> None:

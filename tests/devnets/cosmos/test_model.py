@@ -495,3 +495,17 @@ def test_a_block_takes_so_many_with_blobs_and_others_still(monkeypatch: pytest.M
         accepted(chain, one)
     assert chain.produce().hashes == (made[0].hash, made[1].hash, plain.hash)
     assert chain.produce().hashes == (made[2].hash, made[3].hash)
+
+
+def test_a_node_that_is_down_proposes_nothing() -> None:
+    chain = world(MempoolRules(), MempoolRules())
+    chain.nodes[0].is_cut_off = True
+    mine, theirs = pay(0), pay(0, key=B)
+    accepted(chain, mine)
+    accepted(chain, theirs, 1)
+    chain.stop(0)
+    assert chain.produce().hashes == (theirs.hash,), "whoever is up proposes"
+    chain.stop(1)
+    assert chain.produce().hashes == ()
+    chain.restart(0)
+    assert chain.nodes[0].is_cut_off, "a restart mends no wire"

@@ -11,7 +11,6 @@ from tests.devnets.cosmos.stage import (
     accepted,
     address,
     pay,
-    raw_of,
     shown,
     world,
 )
@@ -32,7 +31,7 @@ from laneway.cosmos.messages import (
 from laneway.cosmos.protobuf import decode, encode
 from laneway.cosmos.tx import packed
 from laneway.devnets.cosmos.model import CosmosChain
-from laneway.devnets.cosmos.queries import QUERIES, balance_of, base_account, query, shown_address
+from laneway.devnets.cosmos.queries import QUERIES, balance_of, base_account, query
 from laneway.devnets.cosmos.words import Verdict
 
 
@@ -151,7 +150,3 @@ def test_fields_that_are_unknown_are_passed_over() -> None:
     for path, question in questions.items():
         asked = encode(question)
         assert answered(world(), path, asked + b"\x78\x01") == answered(world(), path, asked)
-
-
-def test_an_address_is_shown_with_the_prefix_of_the_chain() -> None:
-    assert shown_address(world(), raw_of(A)) == address(A)

@@ -61,10 +61,14 @@ def test_other_modules_refuse_in_their_own_name() -> None:
     assert words.bad_blob(11_131, "no blobs") == Verdict(11_131, "no blobs", "blob")
 
 
-def test_an_unknown_message_is_an_unknown_request() -> None:
+def test_an_unknown_message_cannot_be_parsed() -> None:
     verdict = words.unknown_message("/test.v1.MsgNoop")
-    assert (verdict.code, verdict.codespace) == (6, "sdk")
+    assert (verdict.code, verdict.codespace) == (2, "sdk")
     assert "/test.v1.MsgNoop" in verdict.log
+
+
+def test_coins_that_are_none_are_told() -> None:
+    assert words.bad_coins("-5utia") == Verdict(10, "-5utia: invalid coins", "sdk")
 
 
 def test_a_yes_has_no_words() -> None:

@@ -1,6 +1,7 @@
 """What the application does with a transaction: the checks before it in the SDK's order, and its
 messages. Pure."""
 
+import re
 from collections.abc import Sequence
 from enum import Enum, auto
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from laneway.cosmos import bech32
 from laneway.cosmos.blobs import SHARE_BYTES, commitment, from_proto, share_count
 from laneway.cosmos.blobs import check as check_blob
-from laneway.cosmos.errors import InvalidCosmos
+from laneway.cosmos.errors import InvalidCosmos, MalformedAddress
 from laneway.cosmos.keys import raw_address
 from laneway.cosmos.messages import (
     Any,
@@ -32,6 +33,10 @@ from laneway.devnets.cosmos.limits import (
 from laneway.devnets.cosmos.words import OK, Verdict
 
 MICRO = 1_000_000
+ADDRESS_BYTES = 20
+AMOUNT_DIGITS = 78
+"""Of 256 bits."""
+AMOUNT = re.compile(rf"[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}}")
 
 
 class Mode(Enum):
@@ -93,8 +98,8 @@ class App:
         return verdict
 
     def _ante(self, ledger: Ledger, tx: Read, size: int, height: int, mode: Mode) -> Verdict:
-        if self.rules.checks_messages and mode is Mode.CHECK:
-            verdict = blob_verdict(tx, self.rules.prefix)
+        if self.rules.checks_messages and mode in (Mode.CHECK, Mode.SIMULATE):
+            verdict = self._basic(tx)
             if verdict is not OK:
                 return verdict
         timeout = tx.body.timeout_height
@@ -109,6 +114,50 @@ class App:
             return words.out_of_gas(wanted, used)
         return self._signed(ledger, tx, mode)
 
+    def _basic(self, tx: Read) -> Verdict:
+        """Whether it can be carried out at all."""
+        fee = tx.auth.fee
+        if fee is not None and not is_valid(fee.amount):
+            return words.bad_coins(told_coins(fee.amount))
+        signer = bech32.encode(self.rules.prefix, raw_address(tx.public_key()))
+        if fee is not None and fee.payer not in ("", signer):
+            return words.not_signed(0, tx.sequence(), self.rules.chain_id)
+        for message in tx.body.messages:
+            verdict = self._basic_message(message, signer, tx)
+            if verdict is not OK:
+                return verdict
+        return blob_verdict(tx, self.rules.prefix)
+
+    def _basic_message(self, message: Any, signer: str, tx: Read) -> Verdict:
+        match message.type_url:
+            case MsgSend.url:
+                sent = decode(MsgSend, message.value)
+                self.raw_of(sent.to_address)
+                if not sent.amount or not is_valid(sent.amount):
+                    return words.bad_coins(told_coins(sent.amount))
+                from_address = sent.from_address
+            case MsgGrantAllowance.url:
+                granted = decode(MsgGrantAllowance, message.value)
+                self.raw_of(granted.grantee)
+                allowance = granted.allowance
+                if allowance is None or allowance.type_url != BasicAllowance.url:
+                    return words.unknown_message("" if allowance is None else allowance.type_url)
+                from_address = granted.granter
+            case MsgPayForBlobs.url:
+                return OK
+            case url:
+                return words.unknown_message(url)
+        is_own = from_address == signer
+        return OK if is_own else words.not_signed(0, tx.sequence(), self.rules.chain_id)
+
+    def raw_of(self, address: str) -> bytes:
+        """The bytes of an address of this chain; MalformedAddress else."""
+        prefix, raw = bech32.decode(address)
+        if prefix != self.rules.prefix or len(raw) != ADDRESS_BYTES:
+            problem = f"it is none of {self.rules.prefix}"
+            raise MalformedAddress(address=address, problem=problem)
+        return raw
+
     def _fee(self, ledger: Ledger, tx: Read, mode: Mode) -> Verdict:
         rules, fee = self.rules, tx.auth.fee
         paid = 0 if fee is None else amount_of(fee.amount, rules.denom)
@@ -121,7 +170,7 @@ class App:
         signer = raw_address(tx.public_key())
         payer = signer
         if fee is not None and fee.granter:
-            payer = raw_of(fee.granter)
+            payer = self.raw_of(fee.granter)
             verdict = self._granted(ledger, payer, signer, paid)
             if verdict is not OK:
                 return verdict
@@ -170,7 +219,7 @@ class App:
         messages = tx.body.messages if self.rules.checks_messages else ()
         for place, message in enumerate(messages):
             if verdict is OK:
-                verdict = self._execute(trial, tx, message, place)
+                verdict = self._execute(trial, message, place)
         if verdict is OK:
             trial.settle()
         signer = raw_address(tx.public_key())
@@ -182,50 +231,39 @@ class App:
         )
         return Delivered(verdict, gas_wanted(tx), self.gas_used(tx, size), (named,))
 
-    def _execute(self, ledger: Ledger, tx: Read, message: Any, place: int) -> Verdict:
-        try:
-            match message.type_url:
-                case MsgSend.url:
-                    return self._send(ledger, tx, decode(MsgSend, message.value), place)
-                case MsgGrantAllowance.url:
-                    return self._grant(ledger, tx, decode(MsgGrantAllowance, message.value))
-                case MsgPayForBlobs.url:
-                    return OK
-                case url:
-                    return words.unknown_message(url)
-        except InvalidCosmos:
-            return words.PARSE
+    def _execute(self, ledger: Ledger, message: Any, place: int) -> Verdict:
+        """Of a message that was checked before it was let in."""
+        if message.type_url == MsgSend.url:
+            return self._send(ledger, decode(MsgSend, message.value), place)
+        if message.type_url == MsgGrantAllowance.url:
+            self._grant(ledger, decode(MsgGrantAllowance, message.value))
+        return OK
 
-    def _send(self, ledger: Ledger, tx: Read, message: MsgSend, place: int) -> Verdict:
-        sender, receiver = raw_of(message.from_address), raw_of(message.to_address)
-        if sender != raw_address(tx.public_key()):
-            return words.not_signed(0, tx.sequence(), self.rules.chain_id)
-        spent = amount_of(message.amount, self.rules.denom)
+    def _send(self, ledger: Ledger, message: MsgSend, place: int) -> Verdict:
+        sender, receiver = self.raw_of(message.from_address), self.raw_of(message.to_address)
         account = ledger.account(sender)
         assert account is not None
-        if account.balance < spent:
-            problem = f"failed to execute message; message index: {place}: spendable balance "
-            funds = words.no_funds(
-                *(f"{one}{self.rules.denom}" for one in (account.balance, spent))
-            )
-            return Verdict(funds.code, problem + funds.log, funds.codespace)
+        denom = self.rules.denom
+        for coin in message.amount:
+            has = account.balance if coin.denom == denom else 0
+            if has < int(coin.amount):
+                problem = f"failed to execute message; message index: {place}: spendable balance "
+                funds = words.no_funds(f"{has}{coin.denom}", f"{coin.amount}{coin.denom}")
+                return Verdict(funds.code, problem + funds.log, funds.codespace)
+        spent = amount_of(message.amount, denom)
         ledger.change(sender, balance=account.balance - spent)
         found = ledger.account(receiver) or Account(0)
         ledger.change(receiver, balance=found.balance + spent)
         return OK
 
-    def _grant(self, ledger: Ledger, tx: Read, message: MsgGrantAllowance) -> Verdict:
-        granter, grantee = raw_of(message.granter), raw_of(message.grantee)
-        if granter != raw_address(tx.public_key()) or message.allowance is None:
-            return words.not_signed(0, tx.sequence(), self.rules.chain_id)
-        if message.allowance.type_url != BasicAllowance.url:
-            return words.unknown_message(message.allowance.type_url)
+    def _grant(self, ledger: Ledger, message: MsgGrantAllowance) -> None:
+        granter, grantee = self.raw_of(message.granter), self.raw_of(message.grantee)
+        assert message.allowance is not None
         coins = decode(BasicAllowance, message.allowance.value).spend_limit
         left = amount_of(coins, self.rules.denom) if coins else None
         ledger.allow(granter, grantee, Grant(left))
         if ledger.account(grantee) is None:
             ledger.change(grantee)
-        return OK
 
     def gas_used(self, tx: Read, size: int) -> int:
         if self.rules.gas_used is not None:
@@ -294,8 +332,16 @@ def gas_wanted(tx: Read) -> int:
 
 
 def amount_of(coins: Sequence[Coin], denom: str) -> int:
-    return sum(int(one.amount) for one in coins if one.denom == denom and one.amount.isdigit())
+    return sum(int(one.amount) for one in coins if one.denom == denom and is_valid((one,)))
 
 
-def raw_of(address: str) -> bytes:
-    return bech32.decode(address)[1]
+def is_valid(coins: Sequence[Coin]) -> bool:
+    """Whole amounts above zero, each of a coin of its own."""
+    denoms = [one.denom for one in coins]
+    if len(dict.fromkeys(denoms)) < len(denoms) or "" in denoms:
+        return False
+    return all(AMOUNT.fullmatch(one.amount) for one in coins)
+
+
+def told_coins(coins: Sequence[Coin]) -> str:
+    return ",".join(f"{one.amount[:AMOUNT_DIGITS]}{one.denom}" for one in coins)

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, json
+from msgspec import DecodeError, Struct, ValidationError, convert, json
 
 from laneway.devnets.cosmos.comet import METHODS, Json
 from laneway.devnets.cosmos.given import (
     INVALID_REQUEST,
     MESSAGES,
     METHOD_NOT_FOUND,
+    PARSE_ERROR,
     Given,
     RpcRefused,
     by_name,
@@ -25,8 +26,8 @@ class Call(Struct, frozen=True):
     method: str
     jsonrpc: str = "2.0"
     params: dict[str, object] | list[object] | None = None
-    id: int | str | UnsetType | None = UNSET
-    """Without one nobody waits for an answer."""
+    id: int | float | str | None = None
+    """Without one nobody waits for an answer, and nothing is done."""
 
 
 def ask(chain: CosmosChain, node: int, method: str, params: object = None) -> Json:
@@ -40,14 +41,13 @@ def ask(chain: CosmosChain, node: int, method: str, params: object = None) -> Js
 
 def answer(chain: CosmosChain, node: int, body: bytes) -> Json | list[Json] | None:
     """What is said to a request that was posted; None where nobody waits for an answer."""
-    if body.count(b"[") + body.count(b"{") > OPENINGS_COUNT_MAX:
-        problem = "error unmarshalling request: it is nested too deep"
-        return refused(URI_ID, RpcRefused(INVALID_REQUEST, problem))
+    if is_too_deep(body):
+        return unreadable("it is nested too deep")
     try:
         said = json.decode(body)
         calls = convert(said, list[Call]) if isinstance(said, list) else convert(said, Call)
     except (ValidationError, DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return refused(URI_ID, RpcRefused(INVALID_REQUEST, f"error unmarshalling request: {error}"))
+        return unreadable(str(error))
     if isinstance(calls, Call):
         return answer_one(chain, node, calls)
     if len(calls) > BATCH_COUNT_MAX:
@@ -58,11 +58,31 @@ def answer(chain: CosmosChain, node: int, body: bytes) -> Json | list[Json] | No
 
 
 def answer_one(chain: CosmosChain, node: int, call: Call) -> Json | None:
+    if call.id is None:
+        return None
+    number = int(call.id) if isinstance(call.id, float) else call.id
     try:
         result = ask(chain, node, call.method, call.params)
     except RpcRefused as no:
-        return None if call.id is UNSET else refused(call.id, no)
-    return None if call.id is UNSET else {"jsonrpc": "2.0", "id": call.id, "result": result}
+        return refused(number, no)
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def is_too_deep(body: bytes) -> bool:
+    return body.count(b"[") + body.count(b"{") > OPENINGS_COUNT_MAX
+
+
+def unreadable(problem: str) -> Json:
+    """It has no number, for nobody knows which one it had."""
+    said = refused(URI_ID, RpcRefused(PARSE_ERROR, f"error unmarshaling request: {problem}"))
+    del said["id"]
+    return said
+
+
+def status_of(answers: Json | list[Json]) -> int:
+    """What HTTP says of it."""
+    is_unread = isinstance(answers, dict) and "id" not in answers
+    return 500 if is_unread else 200
 
 
 def answer_uri(chain: CosmosChain, node: int, method: str, words: str) -> tuple[int, Json]:
@@ -85,14 +105,16 @@ def uri_params(words: str) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for name, value in parse_qsl(words):
         try:
-            found[name] = value if value.startswith("0x") else json.decode(value)
-        except DecodeError:
+            if is_too_deep(value.encode()):
+                raise DecodeError
+            found[name] = value if value[:2] in ("0x", "0X") else json.decode(value)
+        except (DecodeError, RecursionError):
             problem = f"invalid character {value[:1]!r} looking for beginning of value"
             raise Given({}, "http").bad(problem) from None
     return found
 
 
-def refused(number: int | str | UnsetType | None, no: RpcRefused) -> Json:
+def refused(number: int | str, no: RpcRefused) -> Json:
     error: Json = {"code": no.code, "message": MESSAGES[no.code]}
     if no.data:
         error["data"] = no.data

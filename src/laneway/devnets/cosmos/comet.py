@@ -130,9 +130,10 @@ def tx_search(chain: CosmosChain, _node: int, given: Given) -> Json:
     asked = SEARCHED_HASH.fullmatch(given.text("query").strip())
     if asked is None:
         raise RpcRefused(INTERNAL, "this devnet searches by tx.hash alone")
-    page, per_page = given.number("page", 1), given.number("per_page", PER_PAGE)
-    if page < 1 or not 0 < per_page <= PER_PAGE_MAX:
-        raise RpcRefused(INTERNAL, "page should be within [1, 1] range")
+    page = given.number("page", 1)
+    given.number("per_page", PER_PAGE)
+    if page != 1:
+        raise RpcRefused(INTERNAL, f"page should be within [1, 1] range, given {page}")
     found = chain.committed(bytes.fromhex(asked[1]))
     txs = [] if found is None else [tx_shown(found)]
     return {"txs": txs, "total_count": str(len(txs))}
@@ -159,7 +160,8 @@ def tx_shown(found: Committed) -> Json:
 
 
 def unconfirmed_txs(chain: CosmosChain, node: int, given: Given) -> Json:
-    limit = min(given.number("limit", PER_PAGE), PER_PAGE_MAX)
+    asked = given.number("limit", PER_PAGE)
+    limit = min(asked, PER_PAGE_MAX) if asked > 0 else PER_PAGE
     mempool = chain.nodes[node].mempool
     held = [base64.b64encode(one.raw).decode() for one in mempool.in_order()]
     return {
@@ -220,7 +222,9 @@ def status(chain: CosmosChain, node: int, _given: Given) -> Json:
 
 def block(chain: CosmosChain, _node: int, given: Given) -> Json:
     height = given.number("height", chain.height)
-    if not 0 < height <= chain.height:
+    if height <= 0:
+        raise RpcRefused(INTERNAL, f"height must be greater than 0, but got {height}")
+    if height > chain.height:
         newest = f"height {height} must be less than or equal to the current blockchain height"
         raise RpcRefused(INTERNAL, f"{newest} {chain.height}")
     found = chain.blocks[height - 1]

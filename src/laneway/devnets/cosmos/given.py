@@ -1,15 +1,22 @@
 """The parameters of a call as CometBFT reads them: by name or by place, bytes in base64, numbers as
 numbers or as digits; and the node's no."""
 
+import re
 import string
 from collections.abc import Mapping, Sequence
 
+from msgspec import json
+
+PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL = -32603
 
+NUMBER = re.compile(r"-?[0-9]{1,18}")
+
 MESSAGES = {
+    PARSE_ERROR: "Parse error. Invalid JSON",
     INVALID_REQUEST: "Invalid Request",
     METHOD_NOT_FOUND: "Method not found",
     INVALID_PARAMS: "Invalid params",
@@ -52,12 +59,10 @@ class Given:
             return b""
         if not isinstance(value, str):
             raise self.bad(f"json: cannot unmarshal {kind_of(value)} into Go value of type []uint8")
-        if self._way == "http" and value.startswith("0x"):
-            try:
-                return bytes.fromhex(value[2:])
-            except ValueError:
-                raise self.bad("encoding/hex: invalid byte") from None
-        return self._base64(value)
+        if self._way != "http":
+            return self._base64(value)
+        # In a URI what is quoted stands for itself.
+        return self._hex(value[2:]) if value[:2] in ("0x", "0X") else value.encode()
 
     def many_octets(self, name: str) -> list[bytes]:
         value = self._params.get(name)
@@ -65,7 +70,7 @@ class Given:
             return []
         if not isinstance(value, list):
             raise self.bad(
-                f"json: cannot unmarshal {kind_of(value)} into Go value of type [][]uint8"
+                f"json: cannot unmarshal {kind_of(value)} into Go value of type []json.RawMessage"
             )
         found = []
         for one in value:
@@ -83,14 +88,20 @@ class Given:
             raise self.bad(str(error)) from None
 
     def text(self, name: str) -> str:
-        value = self._params.get(name, "")
+        value = self._params.get(name)
+        if value is None:
+            return ""
         if not isinstance(value, str):
             raise self.bad(f"json: cannot unmarshal {kind_of(value)} into Go value of type string")
         return value
 
     def hex_octets(self, name: str) -> bytes:
         """Bytes in plain hex, as CometBFT's own HexBytes are."""
-        text = self.text(name).removeprefix("0x")
+        return self._hex(self.text(name).removeprefix("0x"))
+
+    def _hex(self, text: str) -> bytes:
+        if not text.isalnum() and text:
+            raise self.bad("encoding/hex: invalid byte")
         try:
             return bytes.fromhex(text)
         except ValueError:
@@ -100,11 +111,15 @@ class Given:
         value = self._params.get(name)
         if value is None:
             return otherwise
-        if isinstance(value, str) and value.isdigit():
+        if isinstance(value, str):
+            if NUMBER.fullmatch(value) is None:
+                raise self.bad(f'strconv.ParseInt: parsing "{value[:20]}": invalid syntax')
             return int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.bad(f"json: cannot unmarshal {kind_of(value)} into Go value of type int")
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and self._way == "http":
+            return value
+        # As posted JSON numbers are texts, for there are languages with less than 64 bits.
+        told = json.encode(value).decode()
+        raise self.bad(f'invalid 64-bit integer encoding "{told}", expected string')
 
 
 def kind_of(value: object) -> str:
@@ -126,7 +141,8 @@ def by_name(params: object, names: Sequence[str]) -> dict[str, object]:
         return params
     assert isinstance(params, list)
     if len(params) != len(names):
-        expected = f"expected {len(names)} parameters ({list(names)}), got {len(params)} ({params})"
+        listed = f"[{' '.join(names)}]"
+        expected = f"expected {len(names)} parameters ({listed}), got {len(params)}"
         raise RpcRefused(INVALID_PARAMS, f"error converting json params to arguments: {expected}")
     return dict(zip(names, params, strict=True))
 
@@ -147,12 +163,14 @@ def read_base64(text: str) -> bytes:
                 found += octets_of(values)
                 values = []
         elif letter == "=" and len(values) >= 2:
-            end = place + 1
+            end = past_newlines(text, place + 1)
             if len(values) == 2:
-                if text[end : end + 1] != "=":
-                    raise ValueError(f"illegal base64 data at input byte {min(end, len(text))}")
-                end += 1
-            if text[end:].strip("\r\n"):
+                if end == len(text):
+                    raise ValueError(f"illegal base64 data at input byte {end}")
+                if text[end] != "=":
+                    raise ValueError(f"illegal base64 data at input byte {end - 1}")
+                end = past_newlines(text, end + 1)
+            if end < len(text):
                 raise ValueError(f"illegal base64 data at input byte {end}")
             return bytes(found + octets_of(values))
         else:
@@ -160,6 +178,12 @@ def read_base64(text: str) -> bytes:
     if values:
         raise ValueError(f"illegal base64 data at input byte {len(text) - len(values)}")
     return bytes(found)
+
+
+def past_newlines(text: str, place: int) -> int:
+    while text[place : place + 1] in ("\r", "\n"):
+        place += 1
+    return place
 
 
 def octets_of(values: Sequence[int]) -> bytes:

@@ -6,7 +6,7 @@ their age all at once, and dropped for room from the highest sequence down.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -119,27 +119,30 @@ class Mempool:
 
     def _victims(self, new: Held) -> list[Held]:
         rules = self.rules
-        missing = max(self.size + new.size - rules.bytes_max, 0)
-        is_crowded = len(self._held) >= rules.count_max
-        if not missing and not is_crowded:
+        room = rules.bytes_max - self.size
+        if room >= new.size and len(self._held) < rules.count_max:
             return []
-        found: list[Held] = []
-        for signer in sorted(self._sets, key=self._rank, reverse=True):
-            if signer == new.signer or self.worth(signer) >= new.priority:
-                continue
-            for one in reversed(self._sets[signer]):
-                if missing > 0 or (is_crowded and not found):
-                    found.append(one)
-                    missing -= one.size
-        if missing > 0 or not found:
+        worth = worth_of([*self._sets.get(new.signer, ()), new])
+        cheaper = [
+            one
+            for signer in sorted(self._sets, key=self._rank, reverse=True)
+            if signer != new.signer and self.worth(signer) < worth
+            for one in reversed(self._sets[signer])
+        ]
+        if sum(one.size for one in cheaper) < new.size:
             self.evicted.add(new.hash)
             raise Full
+        found: list[Held] = []
+        for one in cheaper:
+            if found and room >= new.size:
+                break
+            found.append(one)
+            room += one.size
         return found
 
     def worth(self, signer: bytes) -> int:
         """What its transactions pay for a unit of gas, all of them together."""
-        mates = self._sets[signer]
-        return sum(one.priority * one.gas for one in mates) // sum(one.gas for one in mates)
+        return worth_of(self._sets[signer])
 
     def _rank(self, signer: bytes) -> tuple[int, int]:
         """The dearest set first; of equal ones the oldest."""
@@ -168,7 +171,7 @@ class Mempool:
         if not ttl:
             return
         for mates in tuple(self._sets.values()):
-            if height - mates[0].height > ttl:
+            if height - min(one.height for one in mates) > ttl:
                 for one in tuple(mates):
                     self.evict(one)
 
@@ -179,3 +182,7 @@ class Mempool:
             if verdict.code:
                 self.remove(one)
                 self.rejected.add(one.hash, verdict)
+
+
+def worth_of(mates: Sequence[Held]) -> int:
+    return sum(one.priority * one.gas for one in mates) // sum(one.gas for one in mates)

@@ -61,7 +61,7 @@ class Node:
         """The state that the next transaction is checked against."""
         self.is_up = True
         self.is_cut_off = False
-        """Whether it hears nothing from the other nodes and tells them nothing."""
+        """Whether it hears of no transaction from other nodes and tells them of none."""
 
 
 class CosmosChain:
@@ -167,7 +167,7 @@ class CosmosChain:
     def produce(self, made_ms: int = 0, *, proposer: int = 0) -> Block:
         """The next block, of what its proposer holds."""
         height = self.height + 1
-        chosen = [] if self.is_held else self._proposed(self.nodes[proposer], height)
+        chosen = [] if self.is_held else self._proposed(self._proposer(proposer), height)
         hashes = []
         for index, one in enumerate(chosen):
             verdict = self.app.ante(self.state, one.tx, one.size, height, Mode.DELIVER)
@@ -182,8 +182,15 @@ class CosmosChain:
                 self._update(node, block)
         return block
 
-    def _proposed(self, node: Node, height: int) -> list[Held]:
+    def _proposer(self, wanted: int) -> Node | None:
+        """Whoever is up, if the wanted one is not."""
+        nodes = [self.nodes[wanted], *self.nodes]
+        return next((one for one in nodes if one.is_up), None)
+
+    def _proposed(self, node: Node | None, height: int) -> list[Held]:
         """What the application would not take in this block is left out, and waits."""
+        if node is None:
+            return []
         trial = self.state.above()
         chosen: list[Held] = []
         size = blob_txs = 0
@@ -219,7 +226,9 @@ class CosmosChain:
 
     def restart(self, node: int) -> None:
         """It keeps its blocks, and nothing else."""
-        self.nodes[node] = Node(self.nodes[node].mempool.rules, self.state)
+        before = self.nodes[node]
+        self.nodes[node] = Node(before.mempool.rules, self.state)
+        self.nodes[node].is_cut_off = before.is_cut_off
 
     def evict(self, node: int, hash_: bytes) -> bool:
         """Drop one from a node's mempool, as if there had been no room for it."""

@@ -26,6 +26,8 @@ KNOWN: dict[str, type[Message]] = {
     PubKey.url: PubKey,
 }
 MODES = {"SIGN_MODE_DIRECT": DIRECT}
+DIGITS_MAX = 20
+"""Of 64 bits."""
 
 
 def raw_tx(told: object) -> bytes:
@@ -91,7 +93,7 @@ def octets(told: object) -> bytes:
 def number(told: object) -> int:
     if isinstance(told, str) and told in MODES:
         return MODES[told]
-    if isinstance(told, str) and told.isdigit():
+    if isinstance(told, str) and told.isascii() and told.isdigit() and len(told) <= DIGITS_MAX:
         return int(told)
     if isinstance(told, int) and not isinstance(told, bool) and told >= 0:
         return told

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from laneway.cosmos import bech32
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
     BaseAccount,
@@ -20,7 +19,7 @@ from laneway.cosmos.messages import (
 )
 from laneway.cosmos.protobuf import decode, encode
 from laneway.cosmos.tx import packed
-from laneway.devnets.cosmos.app import MICRO, raw_of
+from laneway.devnets.cosmos.app import MICRO
 from laneway.devnets.cosmos.model import CosmosChain
 from laneway.devnets.cosmos.words import SDK, Verdict
 
@@ -31,13 +30,14 @@ def account_query(chain: CosmosChain, _node: int, data: bytes) -> bytes | Verdic
     address = decode(QueryAccountRequest, data, strict=False).address
     account = base_account(chain, address)
     if account is None:
-        return Verdict(22, f"account {address} not found: key not found", SDK)
+        log = f"rpc error: code = NotFound desc = account {address} not found: key not found"
+        return Verdict(22, log, SDK)
     return encode(QueryAccountResponse(packed(account, BaseAccount.url)))
 
 
 def base_account(chain: CosmosChain, address: str) -> BaseAccount | None:
     """As it is committed."""
-    account = chain.account(raw_of(address))
+    account = chain.account(chain.app.raw_of(address))
     if account is None:
         return None
     key = packed(PubKey(account.public_key), PubKey.url) if account.public_key else None
@@ -52,7 +52,7 @@ def balance_query(chain: CosmosChain, _node: int, data: bytes) -> bytes | Verdic
 
 
 def balance_of(chain: CosmosChain, address: str, denom: str) -> int:
-    account = chain.account(raw_of(address))
+    account = chain.account(chain.app.raw_of(address))
     return account.balance if account is not None and denom == chain.app.rules.denom else 0
 
 
@@ -86,7 +86,3 @@ def query(chain: CosmosChain, node: int, path: str, data: bytes) -> bytes | Verd
         return found(chain, node, data)
     except InvalidCosmos as error:
         return Verdict(18, f"{error}: invalid request", SDK)
-
-
-def shown_address(chain: CosmosChain, raw: bytes) -> str:
-    return bech32.encode(chain.app.rules.prefix, raw)

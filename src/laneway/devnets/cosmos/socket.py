@@ -7,7 +7,7 @@ from aiohttp import web
 from msgspec import json
 
 from laneway.devnets.cosmos import rest
-from laneway.devnets.cosmos.calls import answer, answer_uri
+from laneway.devnets.cosmos.calls import answer, answer_uri, status_of
 from laneway.devnets.cosmos.comet import METHODS, Json
 from laneway.devnets.cosmos.limits import BODY_BYTES_MAX, SHUTDOWN_S
 from laneway.devnets.cosmos.model import CosmosChain
@@ -53,7 +53,7 @@ class CosmosSocket:
 
     async def _post(self, request: web.Request) -> web.Response:
         answers = answer(self._chain, self._node, await request.read())
-        return web.Response(status=204) if answers is None else said(200, answers)
+        return web.Response(status=204) if answers is None else said(status_of(answers), answers)
 
     async def _list(self, _request: web.Request) -> web.Response:
         lines = [f"/{name}?{'&'.join(names)}" for name, (_, names) in METHODS.items()]

@@ -19,9 +19,7 @@ class Verdict(Struct, frozen=True):
 
 OK: Final = Verdict()
 PARSE: Final = Verdict(2, "tx parse error: tx parse error", SDK)
-UNKNOWN_REQUEST: Final = 6
 OUT_OF_GAS: Final = 11
-NO_FUNDS_LOG: Final = "failed to execute message; message index: 0: insufficient funds"
 
 
 def timed_out(height: int, timeout: int) -> Verdict:
@@ -68,7 +66,11 @@ def out_of_gas(wanted: int, used: int) -> Verdict:
 
 
 def unknown_message(url: str) -> Verdict:
-    return Verdict(UNKNOWN_REQUEST, f"no message handler found for {url!r}: unknown request", SDK)
+    return Verdict(2, f"unable to resolve type URL {url}: tx parse error", SDK)
+
+
+def bad_coins(coins: str) -> Verdict:
+    return Verdict(10, f"{coins}: invalid coins", SDK)
 
 
 def bad_blob(code: int, problem: str) -> Verdict:
