@@ -138,6 +138,17 @@ class Effects:
 
     async def _carry_out(self, order: Perform, more: Sequence[Perform] = ()) -> None:
         """One effect, and those that are performed together with it."""
+        try:
+            await self._carried_out(order, more)
+        except GeneratorExit:
+            # The loop is gone, and with it everybody who could be told.
+            raise
+        except BaseException:
+            self._ended(order)
+            raise
+        self._ended(order)
+
+    async def _carried_out(self, order: Perform, more: Sequence[Perform]) -> None:
         lane = order.lane
         try:
             if isinstance(order.effect, PassOn):
@@ -149,8 +160,6 @@ class Effects:
             self.failed(error)
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
             self._reactor.broken(lane, error)
-        finally:
-            self._ended(order)
 
     async def _pass_on(self, order: Perform, effect: PassOn) -> None:
         if not self._closing:  # If so it stays in the outbox, and goes at the next start.

@@ -64,7 +64,7 @@ def test_what_was_made_after_a_look_was_ordered_is_seen_by_it() -> None:
 
     async def story() -> None:
         await stage.view.since(None, first)
-        (late,) = await make_all(stage.account, [order()])
+        (late,) = await make_all(stage.account, [order()], stage.time)
         assert isinstance(late, Made)
         stage.chain.mine(OURS, OTHERS, late.hash)
         assert await receipts() == [OURS, late.hash]

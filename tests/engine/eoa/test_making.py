@@ -21,13 +21,13 @@ OPEN = EvmRequest(to=TO, input=b"call")
 
 
 def made(stage: Stage, request: EvmRequest = PLAIN, **words: object) -> Made:
-    one = stage.run(make(stage.account, order(request, **words)))  # type: ignore[arg-type]
+    one = stage.run(make(stage.account, order(request, **words), stage.time))  # type: ignore[arg-type]
     assert isinstance(one, Made), one
     return one
 
 
 def not_made(stage: Stage, request: EvmRequest = PLAIN, **words: object) -> NotMade:
-    one = stage.run(make(stage.account, order(request, **words)))  # type: ignore[arg-type]
+    one = stage.run(make(stage.account, order(request, **words), stage.time))  # type: ignore[arg-type]
     assert isinstance(one, NotMade), one
     return one
 
@@ -62,7 +62,7 @@ def test_what_must_be_asked_for_is_not_made_in_the_turn(why: str) -> None:
     async def story() -> None:
         await stage.view.fees_now()
         assert make_now(stage.account, wanted, terms_of(stage.account)) is None
-        assert isinstance(await make(stage.account, wanted), Made)
+        assert isinstance(await make(stage.account, wanted, stage.time), Made)
 
     stage.run(story())
 
@@ -73,7 +73,7 @@ def test_a_key_elsewhere_signs_many_at_once() -> None:
     async def story() -> None:
         begun_ms = stage.time.monotonic_ms()
         orders = [order(nonce=number, slot=number) for number in range(20)]
-        answers = await make_all(stage.account, orders)
+        answers = await make_all(stage.account, orders, stage.time)
         assert [one.slot for one in answers] == list(range(20))
         assert all(isinstance(one, Made) for one in answers)
         assert stage.time.monotonic_ms() - begun_ms < 200
@@ -191,7 +191,9 @@ def test_making_twice_gives_the_same_bytes() -> None:
     stage = Stage()
 
     async def story() -> None:
-        one, two = await asyncio.gather(make(stage.account, order()), make(stage.account, order()))
+        one, two = await asyncio.gather(
+            *(make(stage.account, order(), stage.time) for _ in range(2))
+        )
         assert one == two
 
     stage.run(story())

@@ -10,7 +10,7 @@ from tests.engine.eoa.stage import CHAIN_ID, SECRET, Stage, sending
 from laneway.core.facts import SendKind, Sent, sent
 from laneway.core.outcome import Outcome
 from laneway.engine.eoa import EoaPerformer, EvmAccount
-from laneway.engine.eoa.sending import BEHIND_A_DOUBT
+from laneway.engine.eoa.sending import BEHIND_A_DOUBT, send_all
 from laneway.engine.limits import SENDS_PER_PART
 from laneway.lanes.eoa.values import BroadcastReturned, SendAttempt
 from laneway.signers.local import LocalSigner
@@ -213,3 +213,26 @@ def test_where_no_node_is_left_the_rest_stays_here(kind: SendKind) -> None:
         assert {(one.outcome, one.final, one.reason) for one in rest} == {
             (Outcome.REFUSED, False, BEHIND_A_DOUBT)
         }
+
+
+def test_a_bug_in_one_part_leaves_no_other_behind() -> None:
+    """Whoever closes the engine could not end what it no longer knows of."""
+    stage = Stage()
+    stage.chain.takes_s = 1.0
+    honest = stage.chain.send
+
+    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> Sequence[Sequence[Sent]]:
+        if slots([raws])[0][0] == 1:
+            raise ValueError("a bug")
+        return await honest(raws, only)
+
+    stage.chain.send = send  # type: ignore[method-assign]
+    account = EvmAccount(CHAIN_ID, stage.view, LocalSigner("one", SECRET), streams=2)
+
+    async def story() -> None:
+        with pytest.raises(ExceptionGroup):
+            await send_all(account, numbered(), lambda: None, stage.time)
+        await asyncio.sleep(10)
+
+    stage.run(story())
+    assert stage.chain.sent == []

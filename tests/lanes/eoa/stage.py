@@ -519,7 +519,7 @@ def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: An
             words.pop("since", world.lane.head.block_hash),
             latest,
             latest,
-            10**19,
+            words.pop("balance", 10**19),
             100,
             1,
             block,

@@ -19,7 +19,7 @@ from tests.lanes.eoa.stage import (
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
-from laneway.core.units import amount
+from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import judge_answers, taken_in_a_row
 from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.values import (
@@ -152,28 +152,35 @@ def test_a_refusal_for_lack_of_funds_waits_longer() -> None:
 
 def filled(world: World, balance: int) -> None:
     """The account is seen to have so much."""
-    world.apply([AccountSeen(0, 0, amount(balance), 7, 1, world.now_ms)])
+    before = value(world.lane.head.health.balance or b"")
+    world.apply([AccountSeen(0, 0, amount(balance), 7, 1, world.now_ms, before < balance)])
 
 
 @pytest.mark.parametrize("way", ["sent", "made"])
 def test_a_word_on_what_an_account_had_before_it_was_filled_does_not_make_it_poor(way: str) -> None:
     """Its threshold would be what it has now, and it would wait for more in vain. A node that is a
     block behind says so a little longer."""
-    for wait_ms, is_broke in ((0, False), (11_999, False), (12_000, True)):
+    for wait_ms, is_broke in ((-500, False), (11_999, False), (12_000, True)):
         world = begun(1, nodes=("a",), block_ms=12_000)
         filled(world, 5)
         world.now_ms += 1_000
         filled(world, 10**20)
-        world.now_ms += wait_ms
-        poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
+        asked_ms = world.now_ms + wait_ms
+        world.now_ms += 60_000
+        words: dict[str, Any] = {
+            "reason": "insufficient funds",
+            "broke": True,
+            "asked_ms": asked_ms,
+        }
         if way == "made":
+            poor = NotMade(1, 1, final=False, **words)
             world.post(AttemptsMade(world.now_ms, (poor,)))
         else:
             make_all(world)
-            no = SendResult(1, 1, "a", Outcome.REFUSED, final=True, broke=True, reason="no funds")
+            no = SendResult(1, 1, "a", Outcome.REFUSED, final=True, **words)
             world.post(BroadcastReturned(world.now_ms, (no,)))
         head = world.lane.head
-        assert head.broke is is_broke
+        assert head.broke is is_broke, "by when it was asked, and not by when it answered"
         waits_ms = head.make_ms if way == "made" else head.retake_ms
         assert waits_ms == world.now_ms + world.settings.funds_retry_ms
 

@@ -1,5 +1,7 @@
 """What a look at the chain proves."""
 
+from itertools import pairwise
+
 import pytest
 from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt, refuse, run, take
 from tests.lanes.eoa.test_laws import check
@@ -174,6 +176,22 @@ def test_a_poor_account_with_nothing_out_is_looked_at_seldom() -> None:
     world.apply([FundsJudged(True, amount(10**20))])
     chain(world, 0, 1)
     assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
+
+
+def test_an_account_that_is_filled_all_the_time_is_believed_to_be_poor_now_and_then() -> None:
+    """A rise ends what nodes said before; a rise with every look would silence them for ever."""
+    world = begun(0, block_ms=1_000)
+    chain(world, 0, 1)
+    fills: list[int] = []
+    for place in range(10):
+        world.now_ms += 500
+        chain(world, 0, 1, balance=2 * 10**19 + place)
+        fills.append(world.lane.head.health.filled_ms)
+    assert len(set(fills)) == 3
+    assert all(later - earlier in (0, 2_000) for earlier, later in pairwise(fills))
+    world.now_ms += 5_000
+    chain(world, 0, 1, balance=10**19)
+    assert world.lane.head.health.filled_ms == fills[-1], "less is no fill"
 
 
 def test_numbers_that_others_used_hold_nobody_back() -> None:

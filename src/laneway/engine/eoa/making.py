@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from laneway.core.errors import LanewayError, SignerRefused
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
@@ -30,7 +31,7 @@ from laneway.lanes.eoa.fees import Fee
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade
-from laneway.ports import Delegation, EvmCall, EvmRequest
+from laneway.ports import Clock, Delegation, EvmCall, EvmRequest
 
 NOOP_GAS = 21_000
 """Where a chain will not estimate a transfer of nothing to oneself."""
@@ -54,11 +55,14 @@ def make_now(account: EvmAccount, order: MakeAttempt, terms: Terms | None) -> Ma
     return made(account, order, one, account.sign_now(one.draft.payload))
 
 
-async def make_all(account: EvmAccount, orders: Sequence[MakeAttempt]) -> list[Made | NotMade]:
-    return list(await asyncio.gather(*(make(account, order) for order in orders)))
+async def make_all(
+    account: EvmAccount, orders: Sequence[MakeAttempt], clock: Clock
+) -> list[Made | NotMade]:
+    return list(await asyncio.gather(*(make(account, order, clock) for order in orders)))
 
 
-async def make(account: EvmAccount, order: MakeAttempt) -> Made | NotMade:
+async def make(account: EvmAccount, order: MakeAttempt, clock: Clock) -> Made | NotMade:
+    asked_ms = clock.now_ms()
     try:
         await account.view.fees_now()
         terms = terms_of(account)
@@ -68,7 +72,7 @@ async def make(account: EvmAccount, order: MakeAttempt) -> Made | NotMade:
         request = request_of(order, account.address)
         gas = await gas_of(account, order, request)
         if isinstance(gas, NotMade):
-            return gas
+            return replace(gas, asked_ms=asked_ms)
         one = priced(account, order, request, gas, terms)
         if isinstance(one, NotMade):
             return one

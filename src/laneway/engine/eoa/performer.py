@@ -76,11 +76,11 @@ class EoaPerformer:
         first: Effect = effects[0]
         match first:
             case MakeAttempt():
-                made = await make_all(account, effects)
+                made = await make_all(account, effects, self._clock)
                 return [AttemptsMade(self._clock.now_ms(), tuple(made))]
             case SendAttempt():
                 self._busy[lane] = None
-                results = await send_all(account, effects, permit)
+                results = await send_all(account, effects, permit, self._clock)
                 return [BroadcastReturned(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
                 return [await self._look(account, first)]

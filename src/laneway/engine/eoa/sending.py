@@ -14,6 +14,7 @@ from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.limits import SENDS_PER_PART
 from laneway.lanes.eoa.values import SendAttempt, SendResult
+from laneway.ports import Clock
 
 Permit = Callable[[], str | None]
 
@@ -32,17 +33,22 @@ BEHIND_A_DOUBT = "not offered: the node did not answer for those before it"
 
 
 async def send_all(
-    account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit
+    account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit, clock: Clock
 ) -> list[SendResult]:
     """What each node says of each of them."""
     lost: set[str] = set()
     parts = [orders[at : at + SENDS_PER_PART] for at in range(0, len(orders), SENDS_PER_PART)]
-    sent = [send_part(account, part, permit, lost) for part in parts]
-    return [one for part in await asyncio.gather(*sent) for one in part]
+    async with asyncio.TaskGroup() as group:
+        sent = [group.create_task(send_part(account, part, permit, clock, lost)) for part in parts]
+    return [one for part in sent for one in part.result()]
 
 
 async def send_part(
-    account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit, lost: set[str]
+    account: EvmAccount,
+    orders: Sequence[SendAttempt],
+    permit: Permit,
+    clock: Clock,
+    lost: set[str],
 ) -> list[SendResult]:
     """`lost` are nodes that failed in an earlier part: what comes behind a doubt would wait for it
     anyway."""
@@ -56,10 +62,11 @@ async def send_part(
             only = tuple(node for node in only or chain.nodes if node not in lost)
             if not only:
                 return [one for order in orders for one in unsent(order, BEHIND_A_DOUBT)]
+        asked_ms = clock.now_ms()
         answers = await chain.send([order.raw for order in orders], only)
         lost.update(answer.node for answer in answers[-1] if answer.kind in GAVE_UP)
     results = [
-        result(order, answer)
+        result(order, answer, asked_ms)
         for order, said in zip(orders, answers, strict=True)
         for answer in said
     ]
@@ -86,7 +93,7 @@ def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str
     return tuple(node for node in nodes if node in wanted)
 
 
-def result(order: SendAttempt, answer: Sent) -> SendResult:
+def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
     if answer.outcome is Outcome.ACCEPTED:
         return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
     return SendResult(
@@ -100,6 +107,7 @@ def result(order: SendAttempt, answer: Sent) -> SendResult:
         broke=answer.kind is SendKind.INSUFFICIENT_FUNDS,
         used=answer.kind is SendKind.NONCE_TOO_LOW,
         reason=answer.reason,
+        asked_ms=asked_ms,
     )
 
 

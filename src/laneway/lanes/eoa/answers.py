@@ -184,7 +184,7 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
     settings = lane.settings
     if one.broke:
         delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
-        return [delayed, broke(lane)] if is_of_this_balance(lane, now_ms) else [delayed]
+        return [delayed, broke(lane)] if is_of_this_balance(lane, one.asked_ms) else [delayed]
     if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
@@ -221,13 +221,13 @@ def broke(lane: EoaLane) -> FundsJudged:
     return FundsJudged(True, amount(max(value(health.threshold), value(health.balance or b""))))
 
 
-def is_of_this_balance(lane: EoaLane, at_ms: int) -> bool:
+def is_of_this_balance(lane: EoaLane, asked_ms: int) -> bool:
     """Whether a node that was asked then can have known what the account has now. Had it not, what
     was filled in since would pass for too little, and nothing but more would end that."""
     health = lane.head.health
-    if value(health.balance or b"") <= value(health.threshold):
+    if not health.filled_ms or value(health.balance or b"") <= value(health.threshold):
         return True
-    return at_ms >= health.filled_ms + lane.settings.block_ms
+    return asked_ms >= health.filled_ms + lane.settings.block_ms
 
 
 # The nodes.
@@ -280,7 +280,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         doubtful = doubtful or word in ("silent", "denied")
         if result.broke:
             poor = True
-            is_broke |= is_of_this_balance(lane, lane.slots[result.slot].tried_ms)
+            is_broke |= is_of_this_balance(lane, result.asked_ms)
         if result.hopeless and word in ("refused", "denied"):
             hopeless[result.slot] = result.reason
     if not records:

@@ -163,9 +163,8 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         # Nothing is out, so the chain's word is all there is: others may have used the account
         # meanwhile, or a reorg may have taken back what they did.
         head.low = head.nonce_next = head.offered_next = record.latest
-    before = head.health.balance
     health = replace(head.health, balance=record.balance, balance_ms=record.at_ms)
-    if before is not None and value(record.balance) > value(before):
+    if record.filled:
         health = replace(health, filled_ms=record.at_ms)
     promised = max(record.latest, record.preconfirmed)
     if promised > max(head.latest, head.preconfirmed) or health.moved_ms == 0:

@@ -14,9 +14,9 @@ REMINDED_MAX = 512
 """Attempts offered again when the lowest number stands still: a few batches, once in a
 `bump_after_ms`. Those above are reminded once these have landed."""
 
-RAW_INLINE_MAX = 512
+RAW_INLINE_MAX = 256
 """Signed bytes that stand in the attempt's own row: a transfer's 110, or a call with a few words.
-More of them would be written again with every answer."""
+More of them would be written again with every answer, and that row would grow beyond 1 KB."""
 
 RESEND_GROWTH_MAX = 3
 """Doublings of the pause between resends: at eight times ten seconds a node that came back waits

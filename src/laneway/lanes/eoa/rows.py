@@ -33,7 +33,7 @@ class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     resets_ms: tuple[int, ...] = ()
     """The last five manual resets."""
     filled_ms: int = 0
-    """When the balance was last seen to have risen."""
+    """When the balance was seen to have risen; not each time, where it rises all the time."""
 
 
 class CleanupReport(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -40,11 +40,13 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
             base_fee=event.base_fee,
             tip=event.tip,
             at_ms=event.now_ms,
+            filled=is_filled(lane, event),
         )
     ]
     effects: list[Effect] = []
     threshold = head.health.threshold
-    if head.broke and event.balance > value(threshold):
+    is_broke = head.broke and event.balance <= value(threshold)
+    if head.broke and not is_broke:
         records.append(FundsJudged(False, threshold))
     facts = Facts(lane, event.fork)
     if event.fork is not None:
@@ -80,15 +82,27 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         moved = offer(lane, [], {}, event.latest)
         records += moved.records
         effects += moved.effects
-    records.append(LookEnded(next_look_ms(lane, event.now_ms, len(lane.slots) - len(settled))))
+    open_count = len(lane.slots) - len(settled)
+    pause_ms = look_pause_ms(lane, open_count, is_broke=is_broke)
+    records.append(LookEnded(None if pause_ms is None else event.now_ms + pause_ms))
     return said(records, effects)
 
 
-def next_look_ms(lane: EoaLane, now_ms: int, open_count: int) -> int | None:
+def look_pause_ms(lane: EoaLane, open_count: int, *, is_broke: bool) -> int | None:
+    """How long the chain is not looked at; None while there is nothing to look for."""
     if open_count or lane.returned:
-        return now_ms + lane.settings.poll_ms
-    # Nothing is out: all that is waited for is money.
-    return now_ms + lane.settings.funds_retry_ms if lane.head.broke else None
+        return lane.settings.poll_ms
+    # Nothing is out: all that can be waited for is money.
+    return lane.settings.funds_retry_ms if is_broke else None
+
+
+def is_filled(lane: EoaLane, event: ChainRead) -> bool:
+    """Whether the balance has risen. Where it does so all the time that says nothing: half of the
+    time nodes are believed."""
+    health = lane.head.health
+    if health.balance is None or event.balance <= value(health.balance):
+        return False
+    return event.now_ms >= health.filled_ms + 2 * lane.settings.block_ms
 
 
 class Facts:

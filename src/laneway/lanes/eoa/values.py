@@ -41,6 +41,8 @@ class NotMade(Struct, frozen=True):
     """The account cannot pay for it."""
     reverts: bool = False
     """Its call fails as the chain stands now. What those before it do may change that."""
+    asked_ms: int = 0
+    """When the node was asked that says so."""
 
 
 class AttemptsMade(Struct, frozen=True):
@@ -64,6 +66,8 @@ class SendResult(Struct, frozen=True):
     used: bool = False
     """The node says that the number is used already."""
     reason: str = ""
+    asked_ms: int = 0
+    """When it was offered."""
 
 
 class BroadcastReturned(Struct, frozen=True):
@@ -164,6 +168,8 @@ class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     base_fee: int
     tip: int
     at_ms: int
+    filled: bool = False
+    """The balance has risen: what nodes said of it before counts no longer."""
 
 
 class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):

@@ -167,7 +167,12 @@ class Nodes:
             return
         # On the way they no longer belong to the process: a kill does not call them back.
         self.travelling[keccak(effect.raw)] += 1
-        world.after(world.delay(), "offer", lambda: self._arrive(process, lane, effect, node))
+        asked_ms = world.now_ms
+
+        def arrive() -> None:
+            self._arrive(process, lane, effect, node, asked_ms)
+
+        world.after(world.delay(), "offer", arrive)
 
     def _travel(self, delay_ms: int, raw: bytes, node: str) -> None:
         """Bytes whose answer nobody waits for."""
@@ -177,14 +182,16 @@ class Nodes:
     def _forgotten(self, raw: bytes, node: str) -> None:
         self._offer(raw, node)
 
-    def _arrive(self, process: "Process", lane: LaneId, effect: SendAttempt, node: str) -> None:
+    def _arrive(
+        self, process: "Process", lane: LaneId, effect: SendAttempt, node: str, asked_ms: int
+    ) -> None:
         world = self._world
         kind, reason = self._offer(effect.raw, node)
         if world.chance(world.plan.lose):
             world.seen["answer lost"] += 1
             self._time_out(process, lane, effect, node)
             return
-        self._answer(process, lane, effect, node, kind, reason)
+        self._answer(process, lane, effect, node, kind, reason=reason, asked_ms=asked_ms)
 
     def _offer(self, raw: bytes, node: str) -> tuple[SendKind, str]:
         world = self._world
@@ -214,9 +221,11 @@ class Nodes:
         effect: SendAttempt,
         node: str,
         kind: SendKind,
+        *,
         reason: str = "",
+        asked_ms: int = 0,
     ) -> None:
-        result, world = self._told(effect, node, kind, reason), self._world
+        result, world = self._told(effect, node, kind, reason, asked_ms), self._world
         if not world.plan.gather_ms:
             process.answered(lane, BroadcastReturned(world.now_ms, (result,)))
             return
@@ -233,7 +242,9 @@ class Nodes:
         results.sort(key=lambda one: (one.slot, one.number, one.node))
         process.answered(lane, BroadcastReturned(self._world.now_ms, tuple(results)))
 
-    def _told(self, effect: SendAttempt, node: str, kind: SendKind, reason: str = "") -> SendResult:
+    def _told(
+        self, effect: SendAttempt, node: str, kind: SendKind, reason: str = "", asked_ms: int = 0
+    ) -> SendResult:
         return SendResult(
             effect.slot,
             effect.number,
@@ -245,6 +256,7 @@ class Nodes:
             broke=kind is SendKind.INSUFFICIENT_FUNDS,
             used=kind is SendKind.NONCE_TOO_LOW,
             reason="" if kind is SendKind.TAKEN else reason or kind.value,
+            asked_ms=asked_ms,
         )
 
     # Reading.
