@@ -220,11 +220,17 @@ class Demo:
 
     async def _kill(self, number: int) -> None:
         self._send(self._plan.held_back())
-        self._pay(ahead=self._plan.paid_ahead())
-        await self._caller.flush()
-        await asyncio.sleep(self._random.uniform(0, KILL_JITTER_S_MAX))
-        while self._running() == 0:
-            await self._pause()
+        ahead = self._plan.paid_ahead()
+        while True:
+            self._pay(ahead=ahead, kill=number)
+            await self._caller.flush()
+            await asyncio.sleep(self._random.uniform(0, KILL_JITTER_S_MAX))
+            while self._running() == 0:
+                await self._pause()
+            if self._payers is None or self._unmined() or ahead > self._plan.payments:
+                break
+            # All of them were mined meanwhile; it is to come in the middle of payments too.
+            ahead += self._plan.paid_ahead()
         pid = self._caller.pid
         assert pid is not None
         landed, running = self._landed(), self._running()
@@ -271,10 +277,13 @@ class Demo:
             self._sent[contract].append((key, data))
             self._caller.send(Submit(key, contract, data, EXECUTOR))
 
-    def _pay(self, *, ahead: int = 0) -> None:
+    def _pay(self, *, ahead: int = 0, kill: int | None = None) -> None:
+        """The payments that are due; those that later kills are to hit are held back."""
         if self._payers is not None:
-            due = self._plan.payments_due(self._landed()) + ahead
-            self._payers.send(self._caller, min(due, self._plan.payments))
+            plan = self._plan
+            kills = plan.kills - (len(self._kills) if kill is None else kill)
+            most = plan.payments - kills * plan.paid_ahead()
+            self._payers.send(self._caller, min(plan.payments_due(self._landed()) + ahead, most))
 
     async def _judge(self, problem: str) -> Verdict:
         caller, chain, payers = self._caller, self._chain, self._payers
