@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from laneway.core.outcome import Outcome
+from laneway.engine.eoa import sending
 from laneway.lanes.contract import machine
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.values import Execute
@@ -129,3 +130,13 @@ def test_the_command_counts_many_seeds(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_command_knows_its_layers(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(seed=1, seeds=0, layer="s9", json=False) == 2
     assert "no layer 's9'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_payments_keep_their_promises_however_their_sends_are_cut(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Worlds never send a hundred at once: with parts of one or two a process dies between them."""
+    monkeypatch.setattr(sending, "SENDS_PER_PART", count)
+    broken = {seed: run_world(seed, "s3", "eoa").broken for seed in range(100)}
+    assert {seed: law for seed, law in broken.items() if law is not None} == {}
