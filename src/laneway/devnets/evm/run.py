@@ -1,27 +1,17 @@
-"""The EVM devnet as a process: it says where it listens, and ends when told to."""
+"""The EVM devnet as a process, and what it says of itself."""
 
 import asyncio
-import signal
 
 from msgspec import json
 
 from laneway.devnets.evm.devnet import EvmDevnet
+from laneway.devnets.serving import serve
 from laneway.wire.hex import octets
 
 
 def run_devnet(*, port: int, block_ms: int, chain_id: int, as_json: bool) -> int:
     devnet = EvmDevnet(port=port, block_ms=block_ms, chain_id=chain_id)
-    return asyncio.run(serve(devnet, as_json=as_json))
-
-
-async def serve(devnet: EvmDevnet, *, as_json: bool) -> int:
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with devnet:
-        print(place_of(devnet) if as_json else lines_of(devnet), flush=True)
-        await ended.wait()
-    return 0
+    return asyncio.run(serve(devnet, place_of if as_json else lines_of))
 
 
 def place_of(devnet: EvmDevnet) -> str:
