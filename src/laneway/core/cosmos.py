@@ -91,6 +91,8 @@ class Standing(Enum):
     EVICTED = "EVICTED"
     REJECTED = "REJECTED"
     UNKNOWN = "UNKNOWN"
+    UNTOLD = "UNTOLD"
+    """In no block; of all else this node says nothing."""
 
 
 class TxSeen(Struct, frozen=True):

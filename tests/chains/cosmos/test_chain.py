@@ -8,7 +8,7 @@ from tests.devnets.cosmos.stage import RICH, STRANGER, A, B, accepted, address, 
 
 from laneway.chains.cosmos.chain import CometChain, read_gas, read_price
 from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
-from laneway.chains.cosmos.shapes import base_of, number
+from laneway.chains.cosmos.shapes import base_of, number, read_hash
 from laneway.chains.endpoint import NodePlace
 from laneway.core.cosmos import CosmosAccount, Standing
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
@@ -76,7 +76,7 @@ def test_a_chain_without_the_batch_call_is_asked_what_is_in_blocks(
         net.produce()
         for _ in range(2):
             look = await chain.look("one", address(A), [one.hash for one in made])
-            assert [one.standing for one in look.txs] == [Standing.COMMITTED, Standing.UNKNOWN]
+            assert [one.standing for one in look.txs] == [Standing.COMMITTED, Standing.UNTOLD]
             assert (look.txs[0].height, look.txs[0].gas_wanted) == (2, 100_000)
         assert (await chain.look("one", address(A), [])).txs == ()
         monkeypatch.setitem(comet.METHODS, "tx", (refusing, ("hash", "prove")))
@@ -170,3 +170,50 @@ def test_accounts_that_vest_have_a_sequence_too() -> None:
 def test_nodes_have_names_of_their_own(places: list[Any]) -> None:
     with pytest.raises(BadRequest):
         CometChain(places, "x")
+
+
+def test_who_used_a_number_is_found_in_blocks() -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        made = pay(0)
+        accepted(net.chain, made)
+        assert await chain.used_by(address(A), 0) is None
+        net.produce()
+        seen = await chain.used_by(address(A), 0)
+        assert seen is not None
+        assert (seen.hash, seen.standing, seen.height) == (made.hash, Standing.COMMITTED, 2)
+        assert await chain.used_by(address(B), 0) is None
+
+    tell(story)
+
+
+def test_a_node_without_an_index_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        accepted(net.chain, pay(0))
+        net.produce()
+        monkeypatch.delitem(comet.METHODS, "tx_search")
+        assert await chain.used_by(address(A), 0) is None
+
+    tell(story)
+
+
+def test_a_hash_that_is_none_is_unreadable() -> None:
+    with pytest.raises(ChainUnreadable, match="is no hash"):
+        read_hash("one", "xyz")
+
+
+def test_what_is_said_of_an_account_is_as_old_as_its_own_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        net.produce()
+        told = comet.METHODS["abci_query"]
+
+        def older(*given: Any) -> dict[str, Any]:
+            answer = told[0](*given)
+            answer["response"]["height"] = "1"
+            return answer
+
+        monkeypatch.setitem(comet.METHODS, "abci_query", (older, told[1]))
+        assert (await chain.look("one", address(A), [])).height == 1
+
+    tell(story)

@@ -208,9 +208,18 @@ def test_a_search_by_hash_finds_one_or_none() -> None:
     assert none == {"txs": [], "total_count": "0"}
 
 
+def test_a_search_by_an_account_and_its_sequence_finds_who_used_it() -> None:
+    made = pay(0)
+    chain = committed(made)
+    found = asked(chain, "tx_search", query=f"tx.acc_seq='{address(A)}/0'")
+    assert found == asked(chain, "tx_search", query=f"tx.hash='{hexed(made)}'")
+    for query in (f"tx.acc_seq='{address(A)}/1'", f"tx.acc_seq='{address(B)}/0'"):
+        assert asked(chain, "tx_search", query=query) == {"txs": [], "total_count": "0"}
+
+
 def test_a_search_by_anything_else_is_refused() -> None:
-    only = (INTERNAL, "this devnet searches by tx.hash alone")
-    for query in ("", "tx.height=5", "tx.hash='00'"):
+    only = (INTERNAL, "this devnet searches by tx.hash and tx.acc_seq alone")
+    for query in ("", "tx.height=5", "tx.hash='00'", "tx.acc_seq='/1'"):
         assert refused(world(), "tx_search", query=query) == only
 
 

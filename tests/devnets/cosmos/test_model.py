@@ -509,3 +509,14 @@ def test_a_node_that_is_down_proposes_nothing() -> None:
     assert chain.produce().hashes == ()
     chain.restart(0)
     assert chain.nodes[0].is_cut_off, "a restart mends no wire"
+
+
+def test_who_used_a_number_is_known_from_its_block_on() -> None:
+    chain, made = world(), pay(0)
+    accepted(chain, made)
+    assert chain.used_by(address(A), 0) is None
+    chain.produce()
+    used = chain.used_by(address(A), 0)
+    assert used is not None
+    assert used.tx.hash == made.hash
+    assert chain.used_by(address(A), 1) is None

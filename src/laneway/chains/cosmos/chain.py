@@ -10,10 +10,13 @@ from laneway.chains.cosmos.offers import Offers
 from laneway.chains.cosmos.shapes import (
     FoundTx,
     QueryShape,
+    SearchShape,
     StatusesShape,
     read_account,
     read_as,
+    read_hash,
     read_height,
+    read_state_height,
     words_of,
 )
 from laneway.chains.cosmos.words import Row
@@ -74,6 +77,9 @@ class CometChain:
         status, found, *told = await endpoint.ask(calls)
         height = read_height(node, status)
         endpoint.saw_head(height)
+        # A node has a block before it has executed it, and several may answer behind one address:
+        # what is said of the account is said of its own block alone.
+        height = min(height, read_state_height(node, found) or height)
         txs: list[TxSeen] | None = None
         if endpoint.has_statuses:
             txs = self._statuses(endpoint, parts, told)
@@ -110,10 +116,23 @@ class CometChain:
             if isinstance(answer, RpcError):
                 if "not found" not in words_of(answer):
                     raise ChainUnreadable(endpoint.name, words_of(answer))
-                seen.append(TxSeen(hash_, Standing.UNKNOWN))
+                seen.append(TxSeen(hash_, Standing.UNTOLD))
             else:
                 seen.append(read_as(FoundTx, endpoint.name, answer).seen(hash_))
         return seen
+
+    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
+        """Asked of the nodes one after the other: many keep no index of transactions."""
+        asked = f"tx.acc_seq='{address}/{sequence}'"
+        for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
+            try:
+                (answer,) = await node.ask([RpcCall("tx_search", [asked, False, "1", "1", "asc"])])
+                found = read_as(SearchShape, node.name, answer).txs
+            except ChainError:
+                continue
+            if found:
+                return found[0].seen(read_hash(node.name, found[0].hash))
+        return None
 
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now, by the chain's own estimate; None where it has none."""

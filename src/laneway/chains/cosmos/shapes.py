@@ -85,7 +85,7 @@ class TxResultShape(Struct, frozen=True):
     gas_used: str = "0"
 
 
-class FoundTx(Struct, frozen=True):
+class FoundTx(Struct, frozen=True, kw_only=True):
     """Of tx: it is in a block."""
 
     height: str
@@ -105,8 +105,20 @@ class FoundTx(Struct, frozen=True):
         )
 
 
+class FoundNamed(FoundTx, frozen=True):
+    """Of tx_search."""
+
+    hash: str
+
+
+class SearchShape(Struct, frozen=True):
+    txs: tuple[FoundNamed, ...]
+
+
 class QueryAnswer(Struct, frozen=True):
     code: int = 0
+    height: str = "0"
+    """Of the block whose state was asked."""
     log: str = ""
     codespace: str = ""
     value: bytes | None = None
@@ -132,6 +144,11 @@ def read_height(node: str, answer: RpcAnswer) -> int:
     if told.catching_up:
         raise ChainUnreadable(node, "it is still catching up")
     return number(node, told.latest_block_height)
+
+
+def read_state_height(node: str, answer: RpcAnswer) -> int:
+    """Of the state that an answer is about; 0 where the node does not say."""
+    return number(node, read_as(QueryShape, node, answer).response.height)
 
 
 def number(node: str, digits: str) -> int:
@@ -171,3 +188,10 @@ def words_of(error: RpcError) -> str:
     """A node's no: what it is about stands in its data."""
     data = bytes(error.data).decode(errors="replace").strip('"')
     return f"{error.message}: {data}" if data not in ("", "null") else error.message
+
+
+def read_hash(node: str, text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError as error:
+        raise ChainUnreadable(node, f"{text!r} is no hash") from error

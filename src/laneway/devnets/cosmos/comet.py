@@ -29,6 +29,7 @@ HASH_BYTES = 32
 PER_PAGE = 30
 PER_PAGE_MAX = 100
 SEARCHED_HASH = re.compile(r"tx\.hash\s*=\s*'([0-9A-Fa-f]{64})'")
+SEARCHED_NUMBER = re.compile(r"tx\.acc_seq\s*=\s*'([0-9a-z]{1,100})/(\d{1,20})'")
 
 
 def broadcast(chain: CosmosChain, node: int, given: Given) -> Json:
@@ -126,15 +127,20 @@ def tx(chain: CosmosChain, _node: int, given: Given) -> Json:
 
 
 def tx_search(chain: CosmosChain, _node: int, given: Given) -> Json:
-    """By a hash, which is all that clients look for."""
-    asked = SEARCHED_HASH.fullmatch(given.text("query").strip())
-    if asked is None:
-        raise RpcRefused(INTERNAL, "this devnet searches by tx.hash alone")
+    """By a hash, or by an account and its sequence: all that clients look for."""
+    asked = given.text("query").strip()
+    by_hash, by_number = SEARCHED_HASH.fullmatch(asked), SEARCHED_NUMBER.fullmatch(asked)
+    if by_hash is None and by_number is None:
+        raise RpcRefused(INTERNAL, "this devnet searches by tx.hash and tx.acc_seq alone")
     page = given.number("page", 1)
     given.number("per_page", PER_PAGE)
     if page != 1:
         raise RpcRefused(INTERNAL, f"page should be within [1, 1] range, given {page}")
-    found = chain.committed(bytes.fromhex(asked[1]))
+    if by_hash is not None:
+        found = chain.committed(bytes.fromhex(by_hash[1]))
+    else:
+        assert by_number is not None
+        found = chain.used_by(by_number[1], int(by_number[2]))
     txs = [] if found is None else [tx_shown(found)]
     return {"txs": txs, "total_count": str(len(txs))}
 

@@ -83,6 +83,8 @@ class CosmosChain:
         self.is_held = False
         """Whether proposers leave everything out, so that blocks are empty."""
         self._committed: dict[bytes, Committed] = {}
+        self._used: dict[tuple[str, int], bytes] = {}
+        """Who used which number of an account."""
         self._arrivals = 0
 
     @property
@@ -153,6 +155,11 @@ class CosmosChain:
     def committed(self, hash_: bytes) -> Committed | None:
         return self._committed.get(hash_)
 
+    def used_by(self, address: str, sequence: int) -> Committed | None:
+        """The transaction in a block that used this number of an account."""
+        hash_ = self._used.get((address, sequence))
+        return None if hash_ is None else self._committed[hash_]
+
     def simulate(self, node: int, raw: bytes) -> Verdict | Delivered:
         """What it would do now, on the state that this node checks against."""
         tx = understood(raw)
@@ -174,6 +181,8 @@ class CosmosChain:
             assert verdict is OK
             delivered = self.app.deliver(self.state, one.tx, one.size)
             self._committed[one.hash] = Committed(height, index, one.raw, one.tx, delivered)
+            for signer, info in zip(delivered.signers, one.tx.auth.signer_infos, strict=False):
+                self._used[signer, info.sequence] = one.hash
             hashes.append(one.hash)
         block = Block(height, tuple(hashes), made_ms)
         self.blocks.append(block)
