@@ -110,3 +110,14 @@ def test_what_is_pruned_is_still_found_by_its_hash_and_its_number(path: str) -> 
 def test_what_never_stood_on_a_chain_leaves_no_such_names() -> None:
     row = IntentRow(arrival(1).id, A, 1, 0, 1, None, None, "", b"", b"")
     assert pointed(row, Result(row.id, "refused", 5)) == []
+
+
+def test_a_name_is_found_in_whatever_stretch_its_intent_is(path: str) -> None:
+    arrivals = [arrival(number) for number in range(1, 2_100)]
+    asked = (arrivals[0], arrivals[1_100], arrivals[-1])
+    names = [Index("nonce", f"{A}#{one.id}", one.id, A) for one in asked]
+    book, lease = held(path, *arrivals)
+    commit(book, lease, Write(head(0), tuple(names), (), 1, b"r"))
+    assert [book.find(name.name, name.value) for name in names] == names
+    assert book.find("nonce", f"{A}#{arrivals[1].id}") is None
+    book.close()

@@ -451,7 +451,7 @@ def test_a_schema_from_the_future_is_refused(path: str) -> None:
     future = apsw.Connection(path)
     future.pragma("user_version", 99)
     future.close()
-    assert "schema 99, this laneway knows 2; upgrade laneway" in refusal(path)
+    assert "schema 99, this laneway knows 3; upgrade laneway" in refusal(path)
 
 
 def test_a_refused_file_keeps_its_log(path: str) -> None:

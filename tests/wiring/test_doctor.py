@@ -70,7 +70,7 @@ def test_a_sound_database_is_found_sound_and_left_as_it_was(path: str, tmp_path:
     assert files(tmp_path) == before
     for name in ("python", "assertions", "sqlite", "database", "schema", "quick check"):
         assert findings[name].ok, findings[name]
-    assert findings["schema"].what == "schema 2"
+    assert findings["schema"].what == "schema 3"
     assert "syncs a second" in findings["sync"].what
     assert "GiB are free" in findings["space"].what
     assert findings["file system"].what.startswith(str(tmp_path))
@@ -259,7 +259,7 @@ def test_an_older_schema_is_told_and_not_migrated(path: str) -> None:
     connection.close()
     finding = found(path)["schema"]
     assert finding.ok
-    assert finding.what == "schema 0; the next start brings it to 2"
+    assert finding.what == "schema 0; the next start brings it to 3"
 
 
 def test_a_lost_page_is_found(path: str) -> None:

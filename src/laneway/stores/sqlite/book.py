@@ -56,7 +56,7 @@ from laneway.stores.sqlite.database import (
     translated,
 )
 from laneway.stores.sqlite.entry import Entry, Group, read_entry
-from laneway.stores.sqlite.inserts import insert_all
+from laneway.stores.sqlite.inserts import delete_all, insert_all
 from laneway.stores.sqlite.pointers import pointed, write_indexes
 from laneway.stores.sqlite.reader import SqliteReader, readable
 from laneway.stores.sqlite.results import write_results
@@ -220,7 +220,7 @@ class SqliteBook(SqliteReader):
         drops = [key for key, row in group.rows.items() if row is None]
         puts = [row for row in group.rows.values() if row is not None]
         if drops:
-            self._db.executemany(SQL["drop_row"], drops)
+            delete_all(self._db, SQL, drops)
         if puts:
             insert_all(self._db, SQL["put_row"], puts)
 

@@ -182,15 +182,8 @@ class SqliteReader:
 
     def _pointed(self, name: str, value: str) -> Index | None:
         """A name that only points at an intent: each stretch is asked, the newest first."""
-        (first,), (last,) = self._one("stretch_first"), self._one("stretch_last")
-        if first is None:
-            return None
-        packed = pack_value(value)
-        for stretch in range(last, first - 1, -1):
-            row = self._one("pointer", stretch, name, packed)
-            if row is not None:
-                return Index(name, value, unpack_id(row[0]), LaneId(row[1]))
-        return None
+        row = self._one("pointer", name, pack_value(value))
+        return None if row is None else Index(name, value, unpack_id(row[0]), LaneId(row[1]))
 
     @readable
     def lane(self, lane: LaneId) -> LaneView | None:

@@ -58,30 +58,33 @@ INSERT OR REPLACE INTO rows (lane_no, kind, key, intent, body) VALUES (?, ?, ?, 
 -- name: drop_row
 DELETE FROM rows WHERE lane_no = ? AND kind = ? AND key = ?
 
+-- name: drop_rows
+DELETE FROM rows WHERE lane_no = ? AND kind = ? AND key IN (?)
+
 -- name: put_index
 INSERT OR REPLACE INTO indexes (name, value, body) VALUES (?, ?, ?)
 
 -- name: put_pointer
 INSERT OR REPLACE INTO pointers (stretch, name, value, no)
-SELECT no / 8192, ?, ?, no FROM intents WHERE id = ?
+SELECT no / 1024, ?, ?, no FROM intents WHERE id = ?
 
 -- name: put_pointer_at
-INSERT OR REPLACE INTO pointers (stretch, name, value, no) VALUES (? / 8192, ?, ?, ?)
-
--- name: stretch_first
-SELECT min(no) / 8192 FROM intents
-
--- name: stretch_last
-SELECT max(no) / 8192 FROM intents
+INSERT OR REPLACE INTO pointers (stretch, name, value, no) VALUES (? / 1024, ?, ?, ?)
 
 -- name: pointer
-SELECT i.id, l.lane FROM pointers AS p
+WITH RECURSIVE stretches (stretch) AS (
+    SELECT max(no) / 1024 FROM intents
+    UNION ALL
+    SELECT stretch - 1 FROM stretches WHERE stretch > (SELECT min(no) / 1024 FROM intents)
+)
+SELECT i.id, l.lane FROM stretches AS s
+CROSS JOIN pointers AS p ON p.stretch = s.stretch AND p.name = ?1 AND p.value = ?2
 JOIN intents AS i ON i.no = p.no
 JOIN lanes AS l ON l.no = i.lane_no
-WHERE p.stretch = ? AND p.name = ? AND p.value = ?
+LIMIT 1
 
 -- name: drop_pointers
-DELETE FROM pointers WHERE stretch < (SELECT min(no) / 8192 FROM intents)
+DELETE FROM pointers WHERE stretch < (SELECT min(no) / 1024 FROM intents)
 
 -- name: index
 SELECT body FROM indexes WHERE name = ? AND value = ?
