@@ -209,6 +209,7 @@ class Life:
         touched: list[Touch] = []
         for record in decision.records:
             touched += self.kind.evolve(self.lane, record)
+        touched += self.kind.left(self.lane)
         head: HeadWrite = self.kind.head(self.lane, self.kind.deadline(self.lane))
         await self.teller.tell(Write(head, tuple(touched), (), self.now_ms, b"feed"))
         self.out += decision.effects

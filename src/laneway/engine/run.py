@@ -52,7 +52,7 @@ class Draft:
             wake_ms = 0
         return Write(
             kind.head(lane, wake_ms),
-            tuple(self.touched),
+            (*self.touched, *kind.left(lane)),
             tuple(self.answered),
             now_ms,
             kind.encode(tuple(self.records)) if self.records else b"",

@@ -31,6 +31,7 @@ class LaneKind(Struct, frozen=True):
     restore: Callable[[Rows], Any]
     decide: Callable[[Any, Any], Decision[Any, Any]]
     evolve: Callable[[Any, Any], Touched]
+    """Folds a record into the lane; the rows it touched, but for those that are `left`."""
     resume: Callable[[Any], tuple[Any, ...]]
     wants: Callable[[Any], int]
     deadline: Callable[[Any], int | None]
@@ -48,6 +49,9 @@ class LaneKind(Struct, frozen=True):
     decode: Callable[[bytes], tuple[Any, ...]]
     describe: Callable[[bytes], "LaneState"]
     """What a lane's head says for people, without waking the lane."""
+    left: Callable[[Any], Touched] = lambda _: ()
+    """Rows that `evolve` left to the end of the turn, to be written once and not with every record
+    that touches them."""
     pages: int = 1
     """How much of its backlog it may hold ahead, in pages of the engine's: a lane with a window of
     thousands takes more at once than one with a window of one."""

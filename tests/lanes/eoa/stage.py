@@ -136,18 +136,18 @@ class World:
 
     def apply(self, records: Sequence[Any]) -> None:
         """Fold records into the lane and commit its rows; the lane equals what they restore."""
-        for record in records:
-            for touch in self.kind.evolve(self.lane, record):
-                match touch:
-                    case RowPut():
-                        self.rows[touch.table, touch.key] = touch
-                    case RowKey():
-                        del self.rows[touch.table, touch.key]
-                    case Result():
-                        assert touch.intent not in self.results, "a final answer is written once"
-                        self.results[touch.intent] = touch
-                    case Index():
-                        self.indexes[touch.value] = touch.intent
+        touched = [touch for record in records for touch in self.kind.evolve(self.lane, record)]
+        for touch in (*touched, *self.kind.left(self.lane)):
+            match touch:
+                case RowPut():
+                    self.rows[touch.table, touch.key] = touch
+                case RowKey():
+                    del self.rows[touch.table, touch.key]
+                case Result():
+                    assert touch.intent not in self.results, "a final answer is written once"
+                    self.results[touch.intent] = touch
+                case Index():
+                    self.indexes[touch.value] = touch.intent
         named = {row.intent for row in self.rows.values() if row.intent is not None}
         self.lane.intents = {one: row for one, row in self.lane.intents.items() if one in named}
         write = self.kind.head(self.lane, self.kind.deadline(self.lane))

@@ -4,24 +4,30 @@ import pytest
 from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run
 from tests.lanes.eoa.test_laws import check
 
+from laneway.core.ids import intent_id
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Head, Rows, Table
+from laneway.core.rows import Head, RowPut, Rows, Table
 from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import (
     decode_kept,
     drop_slot,
     head_write,
     is_next_taken,
+    left_rows,
     passed,
     restore,
 )
-from laneway.lanes.eoa.rows import Attempt
+from laneway.lanes.eoa.rows import Attempt, Kept, Slot
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
+    AttemptSigned,
     AttemptsMade,
     BroadcastReturned,
     Made,
     SendResult,
+    SlotClaimed,
+    SlotFellOut,
 )
 
 
@@ -81,6 +87,33 @@ def test_a_cursor_never_goes_back() -> None:
     assert passed((1, 0, 0, 0), 0, 5) == (5, 0, 0, 0)
     with pytest.raises(AssertionError):
         passed((5, 0, 0, 0), 0, 5)
+
+
+def claimed(world: World, number: int) -> Slot:
+    """A slot at the next nonce that nobody's turn has written yet."""
+    intent = intent_id(number, bytes(10))
+    return Slot(number, intent, number, 0, 0, world.lane.head.nonce_next or 0, world.now_ms)
+
+
+def test_a_slot_that_is_just_claimed_is_written_once_at_the_end_of_its_turn() -> None:
+    world = begun(1)
+    assert evolve(world.lane, SlotClaimed(claimed(world, 2), returned=False)) == ()
+    (row,) = left_rows(world.lane)
+    assert isinstance(row, RowPut)
+    assert decode_kept(row.body) == Kept(world.lane.slots[2])
+    assert left_rows(world.lane) == ()
+
+
+def test_a_slot_that_is_signed_or_gone_in_its_turn_leaves_nothing_to_write() -> None:
+    world = begun(1)
+    for number in (2, 3):
+        evolve(world.lane, SlotClaimed(claimed(world, number), returned=False))
+    evolve(world.lane, SlotFellOut(3, "refused", "why", world.now_ms))
+    attempt = Attempt(2, 1, b"h", "intent", Fee(2, 1), 21_000, world.now_ms, ("n",), raw=b"r")
+    row, _ = evolve(world.lane, AttemptSigned(attempt, b"", b""))
+    assert isinstance(row, RowPut)
+    assert decode_kept(row.body) == Kept(world.lane.slots[2], attempt)
+    assert left_rows(world.lane) == ()
 
 
 def test_many_bytes_have_a_row_of_their_own_which_goes_with_them() -> None:

@@ -201,7 +201,9 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         head.low = min(head.low, slot.nonce)
     if not lane.returned:
         head.retake_ms = None
-    touched.append(put_slot(lane, slot))
+    index_slot(lane, slot)
+    # Its first attempt is mostly signed in the same turn, and then stands in the same row.
+    lane.unwritten[slot.id] = None
     return tuple(touched)
 
 
@@ -264,6 +266,7 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         wait_reason="",
     )
     index_slot(lane, slot)
+    lane.unwritten.pop(slot.id, None)
     touched: tuple[Touch, ...] = (put_attempt(lane, attempt),)
     if attempt.number != FIRST:
         touched += (put_slot(lane, slot),)

@@ -1,6 +1,7 @@
 """An account's lane in memory, and its rows."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -16,6 +17,7 @@ from laneway.core.rows import (
     Rows,
     Table,
     Touch,
+    Touched,
     taken,
 )
 from laneway.core.units import amount, value
@@ -45,6 +47,8 @@ decode_history = msgspec.msgpack.Decoder(History).decode
 RAW, FREE, CONTENT = "raw/", "free/", "content/"
 """Rows of bytes that were signed, of free numbers, and of what replaces an intent's own content:
 what changes stays small."""
+
+NO_TRIES: Mapping[int, Attempt] = MappingProxyType({})
 
 
 class EoaLane:
@@ -85,6 +89,8 @@ class EoaLane:
         """Wei for the gas of all attempts in flight, the dearest of each slot."""
         self.free = Ranges()
         self.intents: dict[str, IntentRow] = {}
+        self.unwritten: dict[int, None] = {}
+        """Slots that were claimed in this turn, and have no row yet."""
 
     def slot_at(self, nonce: int) -> Slot | None:
         found = self.nonces.get(nonce)
@@ -94,8 +100,8 @@ class EoaLane:
         found = None if intent is None else self.bound.get(intent)
         return None if found is None else self.slots[found]
 
-    def tries(self, slot: int) -> dict[int, Attempt]:
-        return self.attempts.get(slot, {})
+    def tries(self, slot: int) -> Mapping[int, Attempt]:
+        return self.attempts.get(slot, NO_TRIES)
 
     def raw(self, attempt: Attempt) -> bytes:
         return attempt.raw or self.raws[attempt.key()]
@@ -184,6 +190,12 @@ def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
         # process die, another has to end it.
         wake_ms = 0
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
+
+
+def left_rows(lane: EoaLane) -> Touched:
+    """Those of slots whose bytes are not made in the turn that claimed them."""
+    left, lane.unwritten = lane.unwritten, {}
+    return tuple([put_slot(lane, lane.slots[number]) for number in left if number in lane.slots])
 
 
 def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:

@@ -15,7 +15,7 @@ from laneway.lanes.eoa.answers import judge_answers, judge_made
 from laneway.lanes.eoa.claims import claim_offered, wants
 from laneway.lanes.eoa.commands import judge_command
 from laneway.lanes.eoa.fold import evolve
-from laneway.lanes.eoa.lane import EoaLane, encode, head_write, restore
+from laneway.lanes.eoa.lane import EoaLane, encode, head_write, left_rows, restore
 from laneway.lanes.eoa.limits import PAGES_AHEAD
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
@@ -103,6 +103,7 @@ def eoa_kind(settings: EoaSettings | Mapping[LaneId, EoaSettings]) -> LaneKind:
         pages=PAGES_AHEAD,
         decide=decide,
         evolve=evolve,
+        left=left_rows,
         resume=resume,
         wants=wants,
         deadline=deadline,
