@@ -7,7 +7,7 @@ from functools import partial
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
 from laneway.chains.evm.nodes import Nodes
-from laneway.chains.evm.shapes import BLOCK_RECEIPTS, RECEIPTS, ReceiptShape, translated
+from laneway.chains.evm.shapes import BLOCK_RECEIPTS, RECEIPTS, Quantities, ReceiptShape, translated
 from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import octets, quantity
@@ -90,10 +90,11 @@ def read_receipts(
             raise ChainUnreadable(node.name, f"{answer.code} {answer.message}")
         receipts.append(answer)
     blocks: dict[str, BlockRef] = {}
+    quantities = Quantities()
     return translated(
         node,
         lambda: [
-            None if receipt is None else receipt.seen(node.name, one, blocks)
+            None if receipt is None else receipt.seen(node.name, one, blocks, quantities)
             for receipt, one in zip(receipts, asked, strict=True)
         ],
     )

@@ -53,6 +53,14 @@ class FullBlockShape(HeaderShape, rename="camel"):
     transactions: list[MinedShape] = []
 
 
+class Quantities(dict[str, int]):
+    """Those of one answer, each read once: a block's receipts name the same few again and again."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = read_quantity(text)
+        return number
+
+
 class ReceiptShape(Struct, rename="camel"):
     transaction_hash: str
     block_number: str | None
@@ -62,10 +70,14 @@ class ReceiptShape(Struct, rename="camel"):
     effective_gas_price: str = "0x0"
 
     def seen(
-        self, node: str, asked: tuple[str, bytes], blocks: dict[str, BlockRef]
+        self,
+        node: str,
+        asked: tuple[str, bytes],
+        blocks: dict[str, BlockRef],
+        quantities: Quantities,
     ) -> ReceiptSeen | None:
-        """`asked` is the hash as it was written, and itself; `blocks` are those of the receipts
-        read before."""
+        """`asked` is the hash as it was written, and itself; `blocks` and `quantities` are those
+        of the receipts read before."""
         if self.block_number is None or self.block_hash is None:
             # A preconfirmed receipt: it is in no block yet.
             return None
@@ -78,10 +90,10 @@ class ReceiptShape(Struct, rename="camel"):
             raise ValueError("a receipt without a status")
         return ReceiptSeen(
             asked[1] if self.transaction_hash == asked[0] else read_octets(self.transaction_hash),
-            self.status == "0x1" or read_quantity(self.status) == 1,
+            quantities[self.status] == 1,
             block,
-            read_quantity(self.gas_used),
-            read_quantity(self.effective_gas_price),
+            quantities[self.gas_used],
+            quantities[self.effective_gas_price],
             node,
         )
 
