@@ -303,7 +303,7 @@ class EvmBlobs(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """Of one unit of blob gas; nothing: twice what the chain asks now."""
 
 
-class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """What an account is asked to send once: the payload of its intents. It has no nonce, and of
     the fee only what its caller insists on. Fields are only appended."""
 

@@ -152,7 +152,7 @@ class BlocksSeen(Struct, frozen=True):
     node: str
 
 
-class ReceiptSeen(Struct, frozen=True):
+class ReceiptSeen(Struct, frozen=True, gc=False):
     """One transaction as it was mined, in this branch of the chain."""
 
     hash: bytes

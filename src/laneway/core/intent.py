@@ -7,7 +7,7 @@ from msgspec import Struct
 from laneway.core.ids import IntentId, LaneId
 
 
-class Arrival(Struct, frozen=True, forbid_unknown_fields=True):
+class Arrival(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """An intent at the door. The store gives it its place in the lane."""
 
     id: IntentId
@@ -29,7 +29,7 @@ class Arrival(Struct, frozen=True, forbid_unknown_fields=True):
     """The id was made for this very arrival, so no store can know it yet."""
 
 
-class IntentRow(Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
+class IntentRow(Struct, frozen=True, forbid_unknown_fields=True, array_like=True, gc=False):
     """An accepted intent. Written once; `seq` is its place in the lane for ever."""
 
     id: IntentId
@@ -70,7 +70,7 @@ class BacklogPage(Struct, frozen=True):
     more: bool
 
 
-class Accepted(Struct, frozen=True, tag=True):
+class Accepted(Struct, frozen=True, tag=True, gc=False):
     """Durable: from here on the intent survives any crash until it has a final answer."""
 
     id: IntentId

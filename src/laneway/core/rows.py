@@ -44,14 +44,14 @@ class Table:
     AUX: Final = "aux"
 
 
-class RowKey(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class RowKey(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """An open row that is gone."""
 
     table: str
     key: str
 
 
-class RowPut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class RowPut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One open row of a lane, as it stands now."""
 
     table: str
@@ -108,7 +108,7 @@ class Outbox(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     written_ms: int
 
 
-class Result(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class Result(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """The final answer of an intent, written once."""
 
     intent: IntentId
@@ -122,7 +122,7 @@ class Result(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fiel
     """The finished slot and its attempts, as the lane's kind encodes them."""
 
 
-class Index(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class Index(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A name that finds an intent, and outlives it when it is pruned."""
 
     name: str

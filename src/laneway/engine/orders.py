@@ -34,7 +34,7 @@ class ReadMailbox(Struct, frozen=True):
     lease: Lease
 
 
-class Perform(Struct, eq=False):
+class Perform(Struct, eq=False, gc=False):
     """Do it, and answer with `answered`. It is durable that this was decided."""
 
     lane: LaneId

@@ -83,7 +83,7 @@ async def make(account: EvmAccount, order: MakeAttempt, clock: Clock) -> Made | 
         return NotMade(order.slot, order.number, final=False, reason=clip(str(error)))
 
 
-class Priced(Struct, frozen=True):
+class Priced(Struct, frozen=True, gc=False):
     transaction: Transaction
     fee: Fee
     gas: int

@@ -117,7 +117,7 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     written again to say so: that is the rule, and would be a third of all that is written."""
 
 
-class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A fact: where one attempt was mined."""
 
     attempt: int
@@ -128,7 +128,7 @@ class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
     price: int = 0
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One nonce, bound to one intent, or to nothing but filling it."""
 
     id: int
@@ -159,7 +159,7 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Of its next attempt: how often the caller put something else in its place."""
 
 
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Signed bytes. Durable before any node hears of them."""
 
     slot: int
@@ -230,7 +230,7 @@ class Content(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     payload: bytes
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A finished slot with its attempts, kept in the result."""
 
     slot: Slot

@@ -20,7 +20,7 @@ class IntentsOffered(Struct, frozen=True):
     intents: tuple[IntentRow, ...]
 
 
-class Made(Struct, frozen=True):
+class Made(Struct, frozen=True, gc=False):
     slot: int
     number: int
     raw: bytes
@@ -50,7 +50,7 @@ class AttemptsMade(Struct, frozen=True):
     made: tuple[Made | NotMade, ...]
 
 
-class SendResult(Struct, frozen=True):
+class SendResult(Struct, frozen=True, gc=False):
     slot: int
     number: int
     node: str
@@ -75,7 +75,7 @@ class BroadcastReturned(Struct, frozen=True):
     results: tuple[SendResult, ...]
 
 
-class Receipt(Struct, frozen=True):
+class Receipt(Struct, frozen=True, gc=False):
     hash: bytes
     block: int
     block_hash: bytes
@@ -145,7 +145,9 @@ Event: TypeAlias = (
 # Records.
 
 
-class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotClaimed(
+    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
+):
     slot: Slot
     returned: bool
 
@@ -172,7 +174,9 @@ class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """The balance has risen: what nodes said of it before counts no longer."""
 
 
-class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptSigned(
+    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
+):
     """Borrowed: the bytes are durable, and only now may they be sent."""
 
     attempt: Attempt
@@ -318,7 +322,9 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
     proving: bool
 
 
-class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotSettled(
+    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
+):
     """Final: mined with enough blocks above it. What is final where it is first seen is told at
     once, without a word that it was included."""
 
@@ -397,7 +403,7 @@ Record: TypeAlias = (
 # Effects.
 
 
-class MakeAttempt(Struct, frozen=True):
+class MakeAttempt(Struct, frozen=True, gc=False):
     """Fill in what the caller left open, and sign it. Changes nothing anywhere."""
 
     slot: int
@@ -409,7 +415,7 @@ class MakeAttempt(Struct, frozen=True):
     floor: Fee
 
 
-class SendAttempt(Struct, frozen=True):
+class SendAttempt(Struct, frozen=True, gc=False):
     """Offer these bytes to the nodes that have not answered. Those of one turn go in one batch,
     in the order of their numbers."""
 
