@@ -115,9 +115,8 @@ class Effects:
         """All that waits in a row for this lane, by class, each in its order."""
         waiting, lane, fence = self._waiting, order.lane, order.fence
         groups: dict[type, list[Perform]] = {type(order.effect): [order]}
-        while waiting and waiting[0].lane == lane and waiting[0].fence == fence:
-            more = waiting.popleft()
-            groups.setdefault(type(more.effect), []).append(more)
+        while waiting and (more := waiting[0]).lane == lane and more.fence == fence:
+            groups.setdefault(type(more.effect), []).append(waiting.popleft())
         return list(groups.values())
 
     def _answered_now(self, order: Perform) -> bool:

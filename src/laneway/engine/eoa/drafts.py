@@ -69,11 +69,12 @@ def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms) -> 
     if kind < 2:
         # The whole price is paid, so it leaves room for one block of rising base fee alone.
         price = max(base_wei + base_wei // 8 + tip, floor.cap, floor.tip)
-        least, offer = max(floor.cap, base_wei), Fee(price, price)
+        offer = Fee(price, price)
     else:
-        least, offer = max(floor.cap, base_wei), Fee(max(2 * base_wei + tip, floor.cap), tip)
+        offer = Fee(max(2 * base_wei + tip, floor.cap), tip)
     ceiling = request.fee_wei_max
     if ceiling is not None and offer.cap > ceiling:
+        least = max(floor.cap, base_wei)
         if ceiling < least:
             raise Parked
         offer = Fee(ceiling, ceiling if kind < 2 else min(tip, ceiling))

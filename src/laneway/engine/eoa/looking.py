@@ -25,7 +25,7 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
         receipts = []
     else:
         found = {hash_: block.block for block in since.blocks for hash_ in block.hashes}
-        ours = {hash_ for hash_ in order.hashes if hash_ in found}
+        ours = found.keys() & order.hashes
         # A chain may have mined what was sent after this look was ordered; whoever passed it over
         # would have to prove each of these numbers.
         mined = {

@@ -168,7 +168,7 @@ def may_take(lane: EoaLane, intent: IntentRow, number: int) -> bool:
 
 
 def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
-    content = lane.contents.get(intent.id)
+    content = lane.contents.get(intent.id) if lane.contents else None
     return Slot(
         id=numbers.slot(),
         intent=intent.id,

@@ -188,7 +188,8 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         touched.append(RowKey(Table.RETURNED, slot.intent))
     elif slot.intent is not None:
         head.cursors = passed(head.cursors, slot.priority, slot.seq)
-        head.drain_left = max(0, head.drain_left - 1)
+        if head.drain_left:
+            head.drain_left -= 1
         if lane.contents:
             touched += stale_contents(lane, slot)
     if slot.nonce == head.nonce_next:
@@ -265,7 +266,8 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         tried_ms=attempt.made_ms,
         wait_reason="",
     )
-    index_slot(lane, slot)
+    lane.slots[slot.id] = slot
+    lane.delayed.pop(slot.id, None)
     lane.unwritten.pop(slot.id, None)
     touched: tuple[Touch, ...] = (put_attempt(lane, attempt),)
     if attempt.number != FIRST:

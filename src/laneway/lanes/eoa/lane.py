@@ -18,7 +18,6 @@ from laneway.core.rows import (
     Table,
     Touch,
     Touched,
-    taken,
 )
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.ranges import Ranges
@@ -199,8 +198,10 @@ def left_rows(lane: EoaLane) -> Touched:
 
 
 def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
-    assert seq > taken(cursors, priority)
-    return (*cursors[:priority], seq, *cursors[priority + 1 :])
+    assert seq > cursors[priority]
+    moved = list(cursors)
+    moved[priority] = seq
+    return tuple(moved)
 
 
 # Rows, each put in one place alone.

@@ -26,6 +26,9 @@ from laneway.lanes.eoa.values import (
     SlotSettled,
 )
 
+CONFIRMED, REVERTED = Status.CONFIRMED.value, Status.REVERTED.value
+"""Said of every payment, and to ask an Enum for its word is a call."""
+
 
 def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     """The account, then blocks taken back, then what is in the new ones, then what is final."""
@@ -170,15 +173,17 @@ def settle(lane: EoaLane, facts: Facts, event: ChainRead) -> list[SlotSettled]:
 
 def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled:
     attempt = lane.attempts[slot.id][fact.attempt]
-    status, reason = Status.CONFIRMED if fact.ok else Status.REVERTED, landed(slot, attempt)
+    status, reason = CONFIRMED if fact.ok else REVERTED, ""
+    if slot.content:
+        reason = landed(slot, attempt)
     if attempt.purpose == Purpose.CANCEL:
-        status, reason = Status.CANCELLED, "a no-op took its place"
+        status, reason = Status.CANCELLED.value, "a no-op took its place"
     elif attempt.purpose == Purpose.NOOP and slot.intent is not None:
         # No node takes it, and none ever will: the no-op made sure that none had.
-        status, reason = Status.REFUSED, denial(lane, slot)
+        status, reason = Status.REFUSED.value, denial(lane, slot)
     return SlotSettled(
         slot=slot.id,
-        status=status.value,
+        status=status,
         at_ms=now_ms,
         reason=reason,
         intent=slot.intent,
@@ -191,8 +196,6 @@ def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettle
 
 def landed(slot: Slot, attempt: Attempt) -> str:
     """Which of its contents, where there was a choice."""
-    if slot.content == 0:
-        return ""
     if attempt.content == 0:
         return "its first content landed, not its replacement"
     return f"its replacement {attempt.content} of {slot.content} landed"
