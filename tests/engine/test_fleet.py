@@ -131,9 +131,17 @@ def test_a_lane_that_could_not_be_released_is_let_go_once_more() -> None:
     assert view.head.owner is None
 
 
-def test_a_lane_of_ours_that_could_not_be_released_waits_for_its_next_work() -> None:
+def test_a_lane_of_ours_that_could_not_be_released_is_let_go_when_it_becomes_anothers() -> None:
     desk = Desk()
-    desk.reactor.joined(BOTH)
-    desk.reactor.release_failed(desk.claim(OURS), desk.now_ms)
-    desk.now_ms += COMMIT_RETRY_MS_MAX
+    lease = desk.claim(THEIRS)
+    # It is ours for as long as nobody else is there.
+    desk.reactor.release_failed(lease, desk.now_ms)
     assert desk.orders() == []
+    desk.now_ms += COMMIT_RETRY_MS_MAX
+    desk.settle()
+    assert desk.reactor.holds(THEIRS)
+    desk.reactor.joined(BOTH)
+    desk.settle()
+    view = desk.book.lane(THEIRS)
+    assert view is not None
+    assert view.head.owner is None

@@ -188,11 +188,12 @@ class Reactor:
             self._retry(run, now_ms + CLAIM_RETRY_MS)
 
     def release_failed(self, lease: Lease, now_ms: int) -> None:
-        """The store may still hold a lane of others as ours: claim it, to let it go once more."""
+        """The store may still hold it as ours: claim it, to let it go once more. If it is ours now,
+        it may be another's a moment later, who would wait for it for ever."""
         lane = lease.lane
-        if lane not in self._runs and not self._closing and not self.fleet.is_ours(lane):
+        if lane not in self._runs and not self._closing:
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
-            run.leaving = True
+            run.leaving = not self.fleet.is_ours(lane)
             self._pause(run, now_ms)
 
     def open_failed(self, lane: LaneId, now_ms: int) -> None:
