@@ -1,0 +1,148 @@
+"""What an operator tells a sequence lane."""
+
+from msgspec import Struct
+
+from laneway.core.limits import NAME_BYTES_MAX
+from laneway.core.outcome import Status
+from laneway.core.reason import clip
+from laneway.core.rows import Command, taken
+from laneway.lanes.sequence.answers import give_up
+from laneway.lanes.sequence.lane import SequenceLane, is_out
+from laneway.lanes.sequence.tries import Decision, said
+from laneway.lanes.sequence.values import (
+    CommandRefused,
+    IntentDropped,
+    ModeChanged,
+    Record,
+    SequenceSet,
+)
+
+
+def judge_command(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
+    match command.verb:
+        case "pause":
+            return said([mode_changed("paused", command, now_ms)])
+        case "resume":
+            return said([mode_changed("running", command, now_ms)])
+        case "drain":
+            return drain(lane, command, now_ms)
+        case "cancel":
+            return cancel(lane, command, now_ms)
+        case "set-sequence":
+            return set_sequence(lane, command, now_ms)
+        case verb:
+            return refused(command, f"a sequence lane knows no {verb}")
+
+
+def refused(command: Command, reason: str) -> Decision:
+    return said([CommandRefused(clip(command.verb, NAME_BYTES_MAX), clip(reason), command.intent)])
+
+
+def mode_changed(mode: str, command: Command, now_ms: int, seq: int = 0, left: int = 0) -> Record:
+    reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
+    return ModeChanged(mode, reason, by, now_ms, seq, left)
+
+
+def drain(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
+    """Finish the queue as it stands, or only what has a number, and start nothing more."""
+    head = lane.head
+    match command.word:
+        case "queue":
+            # Places have no gaps, so those that have no number yet are easily counted.
+            seq = max(command.seq, head.dropped_seq, *head.cursors)
+            left = seq - head.settled_count - len(lane.bound)
+        case "running":
+            seq = left = 0
+        case _:
+            return refused(command, "a lane drains its 'queue' or what is 'running'")
+    if not left and not lane.bound:
+        return said([mode_changed("paused", command, now_ms)])
+    return said([mode_changed("draining", command, now_ms, seq, left)])
+
+
+def cancel(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
+    """What no node has is taken back; for the rest a Cosmos node takes nothing else instead."""
+    if command.intent is None:
+        return refused(command, "it names no intent")
+    if command.word:
+        # The store tells each word on an intent once; two cancels must not differ by theirs.
+        return refused(command, "a cancel takes no word")
+    slot = lane.slot_of(command.intent)
+    if slot is None:
+        if command.seq <= taken(lane.head.cursors, command.priority):
+            return refused(command, "it is final already")
+        return said([waiting_dropped(command, now_ms)])
+    if is_out(slot, lane.nodes.values()):
+        assert slot.attempt is not None
+        until = slot.attempt.timeout_height
+        return refused(command, f"a node may have it: it is final in block {until + 1} at last")
+    word, reason = Status.CANCELLED.value, command.reason
+    return give_up(lane, slot, word, reason, now_ms, nodes=lane.nodes.values())
+
+
+def waiting_dropped(command: Command, now_ms: int) -> IntentDropped:
+    assert command.intent is not None
+    return IntentDropped(
+        intent=command.intent,
+        seq=command.seq,
+        priority=command.priority,
+        size=command.size,
+        status=Status.CANCELLED.value,
+        reason=clip(command.reason),
+        at_ms=now_ms,
+        passes=False,
+    )
+
+
+class SequencePlan(Struct, frozen=True):
+    """What setting an account's next sequence would do, and why no more."""
+
+    wanted: int | None
+    """None: what the chain says."""
+    sequence_next: int
+    committed: int
+    """The account's sequence, as the chain last said."""
+    bound: int
+    """Numbers that an intent or a filler has."""
+    bound_highest: int | None
+    becomes: int
+
+    def why(self) -> str:
+        if self.wanted is not None and self.becomes == self.wanted:
+            return f"the chain counts {self.committed}, and nothing of ours has it"
+        if self.bound_highest is not None and self.becomes == self.bound_highest + 1:
+            return (
+                f"sequence {self.bound_highest} is bound until its bytes are in a block, or can "
+                "land no more"
+            )
+        return f"the chain counts {self.committed}: what is below is used"
+
+
+def plan_sequence(lane: SequenceLane, wanted: int | None) -> SequencePlan | None:
+    """Where numbers would go on; never at one that is used, or that someone may still use. None:
+    the account was not read yet."""
+    head = lane.head
+    if head.sequence_next is None:
+        return None
+    highest = max(lane.numbers, default=None)
+    least = head.committed if highest is None else max(head.committed, highest + 1)
+    return SequencePlan(
+        wanted=wanted,
+        sequence_next=head.sequence_next,
+        committed=head.committed,
+        bound=len(lane.numbers),
+        bound_highest=highest,
+        becomes=least if wanted is None else max(least, wanted),
+    )
+
+
+def set_sequence(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
+    wanted = int(command.word) if command.word.isdecimal() else None
+    if command.word and wanted is None:
+        return refused(command, f"{command.word!r} is no sequence")
+    plan = plan_sequence(lane, wanted)
+    if plan is None:
+        return refused(command, "the account was not read yet")
+    reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
+    floor = 0 if wanted is None else plan.becomes
+    return said([SequenceSet(floor, plan.becomes, now_ms, reason, by)])

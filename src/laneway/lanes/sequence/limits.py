@@ -1,0 +1,31 @@
+"""Bounds of a sequence lane, each with its reason."""
+
+OFFER_COUNT_MAX = 50
+"""Transactions of one order: a node is offered them one behind the other, and one look's time
+should not pass before anything is known of them."""
+
+OFFER_BYTES_MAX = 16 << 20
+"""Signed bytes of one order: two of the largest transactions. One is always offered."""
+
+RETRY_GROWTH_MAX = 5
+"""Doublings of the pause before a silent node is asked again: sixteen seconds."""
+
+CLAIMS_MAX = 50
+"""Numbers given out in one decision: as many signatures take about 3 ms."""
+
+RAW_INLINE_MAX = 512
+"""Signed bytes that stand in the slot's own row: a transfer's 320. More of them have a row of their
+own, written once."""
+
+WATCHED_MAX = 100
+"""Intents told to be indeterminate that are still looked for: the oldest are forgotten first."""
+
+LOG_BYTES_MAX = 150
+"""Of a node's word in a slot's row, which stays under 1 KB."""
+
+PAST_KEPT_MAX = 2
+"""Bytes of a filler that can land no more and are still looked for: it is made again until it
+lands, and its row stays under 1 KB. Those of an intent are bounded by how often it is signed."""
+
+PAGES_AHEAD = 4
+"""Pages of the backlog held ahead; the engine bounds their bytes."""

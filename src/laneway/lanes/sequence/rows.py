@@ -1,0 +1,189 @@
+"""A sequence lane's rows, and what stays of them when an intent is final."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from laneway.core.cosmos import TxSeen
+from laneway.core.ids import IntentId
+from laneway.core.rows import START, Cursors
+
+
+class Purpose:
+    """What a slot's bytes do. Plain words: an Enum hashes ten times slower."""
+
+    INTENT: Final = "intent"
+    FILLER: Final = "filler"
+    """Nothing but using a number, so that those above it can land."""
+
+
+class Node(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """How far one node was offered the account's transactions."""
+
+    name: str
+    next: int = 0
+    """The sequence it is offered next: it took all below, as far as is known."""
+    top: int = 0
+    """The first one that it was never offered."""
+    until: int = 0
+    """It is being offered what is below this one; 0: nothing."""
+    serial: int = 0
+    """Of the last offer: the answer to an older one says nothing about it."""
+    epoch: int = 0
+    """Grows whenever `next` is set back: older answers say nothing about it."""
+    height: int = 0
+    """Of its newest block, as it was last seen."""
+    gate: int | None = None
+    """It is offered nothing before it has a block above this one."""
+    retry_ms: int | None = None
+    """When it is offered something again."""
+    failures: int = 0
+    """How often in a row it did not answer."""
+    looking: bool = False
+    look_ms: int | None = None
+    """When it is looked at next; None while nothing is out, or it is being looked at."""
+    looks: int = 0
+    """How often it was looked at: those not asked for before have their turn."""
+    reason: str = ""
+    """Why it is being recovered; empty: it is not."""
+    expected: int | None = None
+    """Of a mismatch: what it wants."""
+    ours: int | None = None
+    """And what it was offered."""
+    since_height: int = 0
+    """Where its recovery began."""
+    gone: bool = False
+    """It is no node of this lane any more, but may hold something of it."""
+
+    def offered_until(self) -> int:
+        """Nothing from here on can have reached it."""
+        return max(self.top, self.until)
+
+    def is_unseen(self) -> bool:
+        """Whether it is neither looked at nor going to be, though it is a node of this lane."""
+        return not (self.gone or self.looking) and self.look_ms is None
+
+    def is_free(self) -> bool:
+        """Whether it may be offered something now."""
+        waits = self.gate is not None or self.retry_ms is not None
+        return not (self.gone or self.until or waits)
+
+
+class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
+    """The lane's own head, changed in place by `evolve` alone."""
+
+    cursors: Cursors = START
+    settled_count: int = 0
+    settled_bytes: int = 0
+    slot_next: int = 1
+    sequence_next: int | None = None
+    """The first that no slot has. None until the account was read."""
+    committed: int = 0
+    """The account's sequence: the first that no block holds."""
+    account_number: int = 0
+    is_missing: bool = False
+    """The account does not exist yet."""
+    floor: int = 0
+    """Numbers begin no lower, by an operator's word."""
+    height: int = 0
+    """The newest block that some node showed."""
+    taken_next: int = 0
+    """First attempts below it were taken by some node."""
+    read_ms: int = 0
+    confirmed_ms: int = 0
+    mode: str = "running"
+    reason: str = ""
+    by: str = ""
+    mode_ms: int = 0
+    make_ms: int | None = None
+    """When the bytes of delayed slots are made again."""
+    drain_seq: int = 0
+    """While it drains: intents behind this place of the backlog stay there."""
+    drain_left: int = 0
+    """While it drains: how many of the backlog are still to be given numbers."""
+    dropped_seq: int = 0
+    """The highest place of an intent that was taken back while it waited."""
+    nodes: tuple[Node, ...] = ()
+    open_count: int = 0
+    """Intents that have a number."""
+    filler_count: int = 0
+    watched_count: int = 0
+    signed_bytes: int = 0
+    """Of all open slots: with the payloads, what the lane holds."""
+    landed_next: int = 0
+    """Above all sequences at which an intent is in a block: whoever had a lower one and is in none
+    cannot be given another, or it would stand behind those that came after it."""
+    used_count: int = 0
+    """Slots whose numbers are used, and nobody knows by whom."""
+
+
+class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Signed bytes. Durable before any node hears of them."""
+
+    number: int
+    hash: bytes
+    purpose: str
+    gas: int
+    fee: int
+    timeout_height: int
+    """The last block that may hold it."""
+    made_ms: int
+    size: int
+    raw: bytes = b""
+    """The bytes, if they are few; otherwise they have a row of their own."""
+    refused: tuple[str, ...] = ()
+    """Nodes that refused it as often as they were offered it, and so never had it."""
+    taken: bool = False
+    """Some node took it. Of a slot's first attempt the head may say it instead."""
+    word: str = ""
+    """What a node said last against it."""
+    code: int = 0
+    codespace: str = ""
+
+
+class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Bytes that can land no more."""
+
+    hash: bytes
+    timeout_height: int
+    reason: str
+
+
+class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One sequence, bound to one intent, or to nothing but filling it."""
+
+    id: int
+    intent: IntentId | None
+    seq: int
+    priority: int
+    size: int
+    sequence: int
+    claimed_ms: int
+    purpose: str = Purpose.INTENT
+    making: bool = True
+    """Its bytes are being made."""
+    delayed: bool = False
+    """Making did not succeed; it is tried again with the lane's next `make_ms`."""
+    make_tries: int = 0
+    attempt_next: int = 1
+    attempt: Attempt | None = None
+    """The only bytes of it that may land."""
+    past: tuple[Past, ...] = ()
+    """Those that may not any more."""
+    doubt_height: int | None = None
+    """Its number is used, and from this block on nobody shows by whom."""
+    proving: bool = False
+    """The chain is being asked who used its number."""
+    told: bool = False
+    """Its caller was told that nobody knows; it is watched."""
+    wait_reason: str = ""
+
+
+class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A finished slot, kept in the result."""
+
+    slot: Slot
+    """Without its bytes: what was committed is on chain."""
+    seen: TxSeen | None = None
+    raw: bytes = b""
+    """The bytes, where nobody knows what became of them."""

@@ -1,0 +1,45 @@
+"""A sequence lane's rows."""
+
+import pytest
+from tests.lanes.sequence.stage import out
+
+from laneway.lanes.sequence.rows import Node
+
+
+def test_a_node_may_have_what_it_was_or_is_being_offered() -> None:
+    assert Node("a", next=1, top=3).offered_until() == 3
+    assert Node("a", next=1, top=3, until=5).offered_until() == 5
+
+
+@pytest.mark.parametrize(
+    ("node", "free"),
+    [
+        (Node("a"), True),
+        (Node("a", until=1), False),
+        (Node("a", gate=1), False),
+        (Node("a", retry_ms=1), False),
+        (Node("a", gone=True), False),
+    ],
+)
+def test_a_node_is_offered_one_thing_at_a_time_and_not_before_its_time(
+    node: Node, free: bool
+) -> None:
+    assert node.is_free() is free
+
+
+@pytest.mark.parametrize(
+    ("node", "unseen"),
+    [
+        (Node("a"), True),
+        (Node("a", looking=True), False),
+        (Node("a", look_ms=0), False),
+        (Node("a", gone=True), False),
+    ],
+)
+def test_a_node_is_looked_at_once_at_a_time(node: Node, unseen: bool) -> None:
+    assert node.is_unseen() is unseen
+
+
+def test_rows_that_change_stay_small() -> None:
+    stage = out(2)
+    assert all(len(row.body) < 1_024 for row in stage.rows.values())
