@@ -7,12 +7,14 @@ import hashlib
 import hmac
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NoReturn
 
 from coincurve import PrivateKey, PublicKey
 
 from laneway.cosmos import bech32
 from laneway.cosmos.errors import MalformedMnemonic, MalformedPath
+from laneway.cosmos.limits import ADDRESSES_KEPT_MAX
 from laneway.cosmos.ripemd160 import ripemd160
 
 COSMOS_PATH = "m/44'/118'/0'/0/0"
@@ -24,6 +26,7 @@ N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 HALF_N = N // 2
 
 
+@lru_cache(ADDRESSES_KEPT_MAX)
 def raw_address(public_key: bytes) -> bytes:
     """The twenty bytes that name the account of a compressed key."""
     return ripemd160(hashlib.sha256(public_key).digest())

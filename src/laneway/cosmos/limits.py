@@ -8,3 +8,6 @@ TX_BYTES_MAX = 8 << 20
 
 MEMO_CHARS_MAX = 256
 """What the SDK's auth module takes by default."""
+
+ADDRESSES_KEPT_MAX = 4_096
+"""Keys whose address is remembered: RIPEMD-160 in Python takes half a millisecond."""
