@@ -109,6 +109,14 @@ class TxSeen(Struct, frozen=True):
     signers: tuple[str, ...] = ()
 
 
+class GasSeen(Struct, frozen=True):
+    """What a transaction would use now, or why that cannot be said."""
+
+    used: int | None
+    kind: OfferKind = OfferKind.TAKEN
+    log: str = ""
+
+
 class CosmosAccount(Struct, frozen=True):
     """As it is committed."""
 

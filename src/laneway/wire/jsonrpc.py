@@ -202,6 +202,13 @@ class RpcClient:
     async def _post(
         self, content: bytes, timeout_ms: int, decoder: Replies[Result]
     ) -> list[Reply[Result]] | Reply[Result]:
+        status, retry_after, raw = await self._exchange(content, timeout_ms)
+        if status == 429 or (status == 503 and retry_after is not None):
+            raise NodeBusy(self.name, status, read_retry_after(retry_after))
+        return self._decode(status, raw, decoder)
+
+    async def _exchange(self, content: bytes, timeout_ms: int) -> tuple[int, str | None, bytes]:
+        """The status, the header Retry-After and the body of what is said to one post."""
         timeout = ClientTimeout(total=timeout_ms / 1000, connect=self._connect_s)
         try:
             # A redirect would send the body again, so none is followed.
@@ -213,16 +220,13 @@ class RpcClient:
                 allow_redirects=False,
             ) as response:
                 raw = await self._read(response)
-                status, retry_after = response.status, response.headers.get("Retry-After")
+                return response.status, response.headers.get("Retry-After"), raw
         except (ClientConnectorError, ConnectionTimeoutError) as error:
             raise ChainUnreachable(self.name, type(error).__name__) from error
         except TimeoutError as error:
             raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from error
         except (ClientError, OSError) as error:
             raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
-        if status == 429 or (status == 503 and retry_after is not None):
-            raise NodeBusy(self.name, status, read_retry_after(retry_after))
-        return self._decode(status, raw, decoder)
 
     async def _read(self, response: ClientResponse) -> bytes:
         raw = bytearray()

@@ -10,7 +10,7 @@ from laneway.chains.cosmos.chain import CometChain, read_gas, read_price
 from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
 from laneway.chains.cosmos.shapes import base_of, number, read_hash
 from laneway.chains.endpoint import NodePlace
-from laneway.core.cosmos import CosmosAccount, Standing
+from laneway.core.cosmos import CosmosAccount, OfferKind, Standing
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.cosmos.messages import BaseAccount, BaseVestingAccount, VestingAccount
 from laneway.cosmos.protobuf import encode
@@ -135,14 +135,16 @@ def test_gas_and_its_price_are_the_chains_own_word_or_none() -> None:
         assert await chain.gas_price() == 0.004
         net.chain.app.price_micro = 8_000
         assert await chain.gas_price(3) == 0.008
-        used = await chain.gas_used(pay(0).raw)
-        assert used is not None
-        assert used > 60_000
-        assert await chain.gas_used(pay(7).raw) is None
+        seen = await chain.gas_used(pay(0).raw)
+        assert seen.used is not None
+        assert seen.used > 60_000
+        early = await chain.gas_used(pay(7).raw)
+        assert (early.used, early.kind) == (None, OfferKind.WRONG_SEQUENCE)
+        assert "expected 0, got 7" in early.log
         net.chain.app.price_micro = 0
         assert await chain.gas_price() is None
         await net.stop_node(0)
-        assert await chain.gas_used(pay(0).raw) == used, "the other one is asked"
+        assert await chain.gas_used(pay(0).raw) == seen, "the other one is asked"
         await net.stop_node(1)
         with pytest.raises(ChainUnreachable):
             await chain.gas_price()

@@ -9,6 +9,7 @@ from laneway.chains.cosmos.limits import LOOK_TXS_MAX, STATUSES_PER_CALL_MAX
 from laneway.chains.cosmos.offers import Offers
 from laneway.chains.cosmos.shapes import (
     FoundTx,
+    QueryAnswer,
     QueryShape,
     SearchShape,
     StatusesShape,
@@ -19,10 +20,11 @@ from laneway.chains.cosmos.shapes import (
     read_state_height,
     words_of,
 )
-from laneway.chains.cosmos.words import Row
+from laneway.chains.cosmos.words import Row, Words
 from laneway.chains.endpoint import NodePlace
-from laneway.core.cosmos import CosmosLook, Offered, Standing, TxSeen
+from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
+from laneway.core.limits import REASON_CHARS_MAX
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
     EstimateGasPriceRequest,
@@ -137,22 +139,25 @@ class CometChain:
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now, by the chain's own estimate; None where it has none."""
         request = EstimateGasPriceRequest(priority)
-        value = await self._query(EstimateGasPriceRequest.path, request)
-        return None if value is None else read_price(value)
+        told = await self._query(EstimateGasPriceRequest.path, request)
+        return None if told.code else read_price(told.value or b"")
 
-    async def gas_used(self, raw: bytes) -> int | None:
-        """What these bytes would use now; None where they would fail."""
-        value = await self._query(SimulateRequest.path, SimulateRequest(raw))
-        return None if value is None else read_gas(value)
+    async def gas_used(self, raw: bytes) -> GasSeen:
+        """What these bytes would use now."""
+        told = await self._query(SimulateRequest.path, SimulateRequest(raw))
+        if told.code:
+            kind = Words().of_code(told.code, told.codespace, told.log)
+            return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
+        used = read_gas(told.value or b"")
+        return GasSeen(used) if used is not None else GasSeen(None, OfferKind.UNKNOWN)
 
-    async def _query(self, path: str, request: Message) -> bytes | None:
-        """Asked of the nodes one after the other; None where one of them says no."""
+    async def _query(self, path: str, request: Message) -> QueryAnswer:
+        """Asked of the nodes one after the other, until one answers."""
         last: ChainError | None = None
         for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
             try:
                 (answer,) = await node.ask([query(path, request)])
-                told = read_as(QueryShape, node.name, answer).response
-                return None if told.code else told.value or b""
+                return read_as(QueryShape, node.name, answer).response
             except ChainError as error:
                 last = error
         assert last is not None

@@ -10,18 +10,21 @@ import base64
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec import json
+
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import OFFER_GRACE_MS, OFFER_MS
-from laneway.chains.cosmos.shapes import BroadcastShape, read_as, words_of
+from laneway.chains.cosmos.shapes import BroadcastShape, words_of
 from laneway.chains.cosmos.words import expected_in
 from laneway.chains.grace import with_grace
 from laneway.core.cosmos import Offered, OfferKind
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.wire.jsonrpc import NodeBusy, RpcAnswer, RpcCall, RpcError
+from laneway.wire.jsonrpc import NodeBusy, Replies, Reply, RpcError
 
 SEND = "broadcast_tx_sync"
+REPLIES: Replies[BroadcastShape] = json.Decoder(list[Reply[BroadcastShape]] | Reply[BroadcastShape])
 
 
 class Offers:
@@ -56,7 +59,7 @@ class Offers:
                 # From here on the bytes may leave.
                 kind = OfferKind.SILENT
                 text = base64.b64encode(raws[len(answered)]).decode()
-                (said,) = await node.ask_prepared([RpcCall(SEND, [text])], self._offer_ms)
+                (said,) = await node.ask_each_prepared(SEND, [text], REPLIES, self._offer_ms)
                 offered = self._judge(node, said)
             except asyncio.CancelledError:
                 # It was given no more time; what is under way may arrive.
@@ -91,19 +94,18 @@ class Offers:
         unoffered = Offered(node.name, OfferKind.UNREACHABLE, log=log)
         answered += [unoffered] * (len(raws) - len(answered))
 
-    def _judge(self, node: CosmosEndpoint, said: RpcAnswer) -> Offered:
+    def _judge(self, node: CosmosEndpoint, said: BroadcastShape | RpcError) -> Offered:
         if isinstance(said, RpcError):
             text = words_of(said)
             kind = node.words.of_error(text)
             if kind is OfferKind.UNKNOWN:
                 self.unknown_words[f"{said.code} {text}"[:REASON_CHARS_MAX]] += 1
             return Offered(node.name, kind, said.code, "", shorten(text), wanted(kind, text))
-        told = read_as(BroadcastShape, node.name, said)
-        if told.code == 0:
+        if said.code == 0:
             return Offered(node.name, OfferKind.TAKEN)
-        kind = node.words.of_code(told.code, told.codespace, told.log)
+        kind = node.words.of_code(said.code, said.codespace, said.log)
         return Offered(
-            node.name, kind, told.code, told.codespace, shorten(told.log), wanted(kind, told.log)
+            node.name, kind, said.code, said.codespace, shorten(said.log), wanted(kind, said.log)
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from laneway.core.cosmos import OfferKind
+from laneway.core.errors import BadRequest
 
 SDK, BLOB = "sdk", "blob"
 
@@ -49,6 +50,20 @@ ROWS = (
 """The first that is found counts."""
 
 SEQUENCES = re.compile(r"account sequence mismatch[,:] expected (\d+), got (\d+)")
+
+
+def read_rows(rows: Sequence[Sequence[str]], where: str) -> tuple[Row, ...]:
+    """Rows as a configuration has them, `[kind, pattern]`."""
+    return tuple(read_row(row, where) for row in rows)
+
+
+def read_row(row: Sequence[str], where: str) -> Row:
+    try:
+        kind, pattern = row
+        re.compile(pattern)
+        return Row(pattern, OfferKind(kind))
+    except (ValueError, re.error) as error:
+        raise BadRequest(where, f"{row!r}: {error}") from error
 
 
 class Words:

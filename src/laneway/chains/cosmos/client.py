@@ -1,0 +1,173 @@
+"""The JSON-RPC client of nodes at plain http:// addresses, on sockets of its own.
+
+An account's transactions are offered one at a time, so every one of them is a post, and a general
+HTTP client spends four times the CPU on it. What is known of a request that failed is the same.
+"""
+
+import asyncio
+from typing import cast
+
+from yarl import URL
+
+from laneway.chains.cosmos.answer import Answer, BadAnswer
+from laneway.chains.endpoint import NodePlace
+from laneway.core.errors import ChainUnreachable, ChainUnreadable
+from laneway.wire.jsonrpc import AnswerLost, RpcClient
+from laneway.wire.limits import RPC_CONNECTIONS_MAX, RPC_KEEPALIVE_S
+
+
+class Connection(asyncio.Protocol):
+    """One request at a time."""
+
+    def __init__(self) -> None:
+        self.used_s = 0.0
+        self.is_open = False
+        self._transport: asyncio.Transport
+        self._answer: Answer | None = None
+        self._waiting: asyncio.Future[Answer] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self.is_open = True
+
+    def data_received(self, data: bytes) -> None:
+        if self._answer is None:
+            self.close()  # Nobody asked.
+            return
+        try:
+            self._answer.feed(data)
+        except BadAnswer as error:
+            self._end(error)
+        else:
+            if self._answer.is_whole:
+                self._end()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.is_open = False
+        if self._answer is not None:
+            self._answer.end()
+            is_whole = self._answer.is_whole
+            self._end(None if is_whole else error or ConnectionResetError())
+
+    async def post(self, request: bytes, timeout_s: float) -> Answer:
+        """TimeoutError, OSError and BadAnswer all leave it closed: the rest may come later."""
+        loop = asyncio.get_running_loop()
+        self._answer = Answer()
+        self._waiting = loop.create_future()
+        late = loop.call_later(timeout_s, self._end, TimeoutError())
+        try:
+            self._transport.write(request)
+            answer = await self._waiting
+            if not answer.keeps_alive():
+                self.close()
+            return answer
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            late.cancel()
+            self._answer = self._waiting = None
+
+    def _end(self, error: Exception | None = None) -> None:
+        assert self._waiting is not None
+        assert self._answer is not None
+        if self._waiting.done():
+            return
+        if error is None:
+            self._waiting.set_result(self._answer)
+        else:
+            self._waiting.set_exception(error)
+
+    def close(self) -> None:
+        self.is_open = False
+        self._transport.abort()
+
+
+class PlainClient(RpcClient):
+    def __init__(self, place: NodePlace, name: str) -> None:
+        super().__init__(place.url, name=name)
+        url = URL(place.url)
+        assert url.host is not None
+        assert url.port is not None
+        self._host, self._port = url.host, url.port
+        self._head = (
+            f"POST {url.raw_path_qs} HTTP/1.1\r\nHost: {url.raw_authority}\r\n"
+            "Content-Type: application/json\r\nAccept: */*\r\nUser-Agent: laneway\r\n"
+            "Content-Length: "
+        ).encode()
+        self._idle: list[Connection] = []
+        self._room = asyncio.Semaphore(RPC_CONNECTIONS_MAX)
+
+    async def _exchange(self, content: bytes, timeout_ms: int) -> tuple[int, str | None, bytes]:
+        connection = await self._connected()
+        try:
+            request = b"%s%d\r\n\r\n%s" % (self._head, len(content), content)
+            answer = await connection.post(request, timeout_ms / 1000)
+        except TimeoutError as error:
+            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from error
+        except OSError as error:
+            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
+        except BadAnswer as error:
+            raise ChainUnreadable(self.name, str(error)) from error
+        finally:
+            self._give_back(connection)
+        return answer.status, answer.header(b"retry-after"), answer.content
+
+    async def _connected(self) -> Connection:
+        """A connection that is nobody else's; ChainUnreachable: nothing has left."""
+        if self._closed:
+            raise ChainUnreachable(self.name, "this client was closed")
+        if self._room.locked() or not self._idle:
+            try:
+                async with asyncio.timeout(self._connect_s):
+                    await self._room.acquire()
+            except TimeoutError as error:
+                raise ChainUnreachable(self.name, "all its connections are in use") from error
+        else:
+            await self._room.acquire()
+        try:
+            return self._rested() or await self._connect()
+        except BaseException:
+            self._room.release()
+            raise
+
+    def _rested(self) -> Connection | None:
+        """The one used last; a server closes those that rest for long."""
+        oldest_s = asyncio.get_running_loop().time() - RPC_KEEPALIVE_S
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open and connection.used_s > oldest_s:
+                return connection
+            connection.close()
+        return None
+
+    async def _connect(self) -> Connection:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._connect_s):
+                _, connection = await loop.create_connection(Connection, self._host, self._port)
+        except (TimeoutError, OSError) as error:
+            raise ChainUnreachable(self.name, type(error).__name__) from error
+        return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        self._room.release()
+        if connection.is_open and not self._closed:
+            connection.used_s = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    async def close(self) -> None:
+        await super().close()
+        while self._idle:
+            self._idle.pop().close()
+
+
+def client_of(place: NodePlace, name: str) -> RpcClient:
+    """The quick one where the address is plain; secrets and certificates are left to the other."""
+    url = URL(place.url)
+    is_plain = url.scheme == "http" and not url.user and not url.password and not place.headers
+    if is_plain:
+        return PlainClient(place, name)
+    return RpcClient(place.url, name=name, headers=place.headers)
