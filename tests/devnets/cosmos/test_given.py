@@ -1,6 +1,10 @@
 """Laws of parameters: what a node reads from them, and its words against what it cannot read."""
 
+from collections.abc import Callable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from laneway.devnets.cosmos.given import (
     INTERNAL,
@@ -13,6 +17,7 @@ from laneway.devnets.cosmos.given import (
     kind_of,
     octets_of,
     read_base64,
+    read_letters,
 )
 
 HASH = bytes(range(32))
@@ -146,6 +151,7 @@ def test_a_list_has_all_the_parameters(params: list[object]) -> None:
         ("YWJjZA==", b"abcd"),
         ("Y\nWI\r=\n", b"ab"),
         ("+/+/", b"\xfb\xff\xbf"),
+        ("YW\nJj", b"abc"),
     ],
 )
 def test_base64_is_read_with_its_padding(text: str, octets: bytes) -> None:
@@ -202,3 +208,14 @@ def test_what_is_wrong_with_base64_is_told_by_its_place(text: str, place: int) -
     with pytest.raises(ValueError, match=rf"input byte {place}$"):
         read_base64(text)
     assert read_base64("AA=\n=\n") == b"\0"
+
+
+@given(st.text("AB/=\n ", max_size=9))
+def test_base64_at_once_and_letter_by_letter_are_the_same(text: str) -> None:
+    def outcome(read: Callable[[str], bytes]) -> bytes | str:
+        try:
+            return read(text)
+        except ValueError as error:
+            return str(error)
+
+    assert outcome(read_base64) == outcome(read_letters)

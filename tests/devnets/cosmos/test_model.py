@@ -36,9 +36,9 @@ from tests.devnets.cosmos.stage import (
 
 from laneway.cosmos.blobs import Blob
 from laneway.cosmos.messages import MsgPayForBlobs
-from laneway.cosmos.tx import Signed, packed, read_blob_tx
-from laneway.devnets.cosmos import model, words
-from laneway.devnets.cosmos.app import Delivered
+from laneway.cosmos.tx import Signed, packed, read, read_blob_tx
+from laneway.devnets.cosmos import words
+from laneway.devnets.cosmos.app import Delivered, Rules
 from laneway.devnets.cosmos.ledger import Account
 from laneway.devnets.cosmos.mempool import MempoolRules
 from laneway.devnets.cosmos.model import Block, CosmosChain, NodeRefused, Standing, Status
@@ -475,26 +475,42 @@ def test_a_trial_tells_the_gas_on_the_state_of_this_node_and_changes_nothing() -
     assert account(chain, raw_of(A)) == Account(0, 0, RICH)
 
 
-def test_what_does_not_fit_into_a_block_waits_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain = world()
+def test_what_does_not_fit_into_a_block_waits_for_the_next() -> None:
     first, second, other = pay(0), pay(1), pay(0, key=B)
+    chain = world(rules=Rules(block_bytes_max=len(first.raw) + len(other.raw)))
     for one in (first, second, other):
         accepted(chain, one)
-    monkeypatch.setattr(model, "BLOCK_BYTES_MAX", len(first.raw) + len(other.raw))
     assert chain.produce().hashes == (first.hash, other.hash)
     assert standings(chain, second) == [PENDING]
     assert chain.produce().hashes == (second.hash,)
 
 
-def test_a_block_takes_so_many_with_blobs_and_others_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "BLOBS_TXS_PER_BLOCK_MAX", 2)
-    chain = world()
+def test_a_block_takes_so_many_with_blobs_and_others_still() -> None:
+    chain = world(rules=Rules(blob_txs_max=2))
     made = [publish(0), publish(1), publish(2), pay(3)]
     plain = pay(0, key=B)
     for one in (*made, plain):
         accepted(chain, one)
     assert chain.produce().hashes == (made[0].hash, made[1].hash, plain.hash)
     assert chain.produce().hashes == (made[2].hash, made[3].hash)
+
+
+def test_a_chain_that_keeps_no_blobs_forgets_them_with_their_block() -> None:
+    made, plain = publish(0), pay(1)
+    for keeps in (True, False):
+        chain = world(rules=Rules(keeps_blobs=keeps))
+        accepted(chain, made)
+        accepted(chain, plain)
+        assert chain.produce().hashes == (made.hash, plain.hash)
+        found, other = chain.committed(made.hash), chain.committed(plain.hash)
+        assert found is not None
+        assert other is not None
+        inner = read_blob_tx(made.raw)
+        assert inner is not None
+        assert found.raw == (made.raw if keeps else inner.tx)
+        assert bool(found.tx.blobs) is keeps
+        assert found.delivered.gas_used == chain.app.gas_used(read(made.raw), len(made.raw))
+        assert other.raw == plain.raw
 
 
 def test_a_node_that_is_down_proposes_nothing() -> None:

@@ -25,6 +25,8 @@ from laneway.cosmos.tx import Read, is_signed, read
 from laneway.devnets.cosmos import words
 from laneway.devnets.cosmos.ledger import Account, Grant, Ledger
 from laneway.devnets.cosmos.limits import (
+    BLOBS_TXS_PER_BLOCK_MAX,
+    BLOCK_BYTES_MAX,
     GAS_PER_BLOB_BYTE,
     GAS_PER_BYTE,
     GAS_PER_TX,
@@ -63,6 +65,12 @@ class Rules(Struct, frozen=True):
     """Whether signers are told by their address; a recorded application told the bytes."""
     checks_messages: bool = True
     """Whether messages are carried out, and blobs compared to what is paid for."""
+    block_bytes_max: int = BLOCK_BYTES_MAX
+    blob_txs_max: int = BLOBS_TXS_PER_BLOCK_MAX
+    """Of one block."""
+    keeps_blobs: bool = True
+    """Whether blobs are still there when their block is made; gigabytes of them would fill the
+    memory."""
 
 
 class Delivered(Struct, frozen=True):

@@ -7,13 +7,13 @@ with each transaction that they let in, also with those that then find no room.
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from laneway.cosmos.protobuf import encode
 from laneway.cosmos.tx import Read, hash_of, read_blob_tx
 from laneway.devnets.cosmos import words
 from laneway.devnets.cosmos.app import App, Delivered, Mode, Rules, understood
 from laneway.devnets.cosmos.ledger import Account, Ledger
-from laneway.devnets.cosmos.limits import BLOBS_TXS_PER_BLOCK_MAX, BLOCK_BYTES_MAX
 from laneway.devnets.cosmos.mempool import Full, Held, Mempool, MempoolRules, held
 from laneway.devnets.cosmos.words import OK, Verdict
 
@@ -180,7 +180,8 @@ class CosmosChain:
             verdict = self.app.ante(self.state, one.tx, one.size, height, Mode.DELIVER)
             assert verdict is OK
             delivered = self.app.deliver(self.state, one.tx, one.size)
-            self._committed[one.hash] = Committed(height, index, one.raw, one.tx, delivered)
+            raw, tx = self._kept(one)
+            self._committed[one.hash] = Committed(height, index, raw, tx, delivered)
             for signer, info in zip(delivered.signers, one.tx.auth.signer_infos, strict=False):
                 self._used[signer, info.sequence] = one.hash
             hashes.append(one.hash)
@@ -191,6 +192,12 @@ class CosmosChain:
                 self._update(node, block)
         return block
 
+    def _kept(self, one: Held) -> tuple[bytes, Read]:
+        """What stays of a transaction in a block."""
+        if self.app.rules.keeps_blobs or not one.tx.blobs:
+            return one.raw, one.tx
+        return encode(one.tx.raw), structs.replace(one.tx, blobs=())
+
     def _proposer(self, wanted: int) -> Node | None:
         """Whoever is up, if the wanted one is not."""
         nodes = [self.nodes[wanted], *self.nodes]
@@ -200,12 +207,12 @@ class CosmosChain:
         """What the application would not take in this block is left out, and waits."""
         if node is None:
             return []
-        trial = self.state.above()
+        rules, trial = self.app.rules, self.state.above()
         chosen: list[Held] = []
         size = blob_txs = 0
         for one in node.mempool.in_order():
-            is_room = size + one.size <= BLOCK_BYTES_MAX
-            if one.tx.blobs and blob_txs >= BLOBS_TXS_PER_BLOCK_MAX:
+            is_room = size + one.size <= rules.block_bytes_max
+            if one.tx.blobs and blob_txs >= rules.blob_txs_max:
                 is_room = False
             if not is_room:
                 continue
