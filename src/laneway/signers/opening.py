@@ -35,6 +35,8 @@ from laneway.signers.shown import is_like_a_key
 from laneway.signers.web3signer import Web3Signer
 
 SCHEMES = ("keystore", "file", "env", "web3signer", "aws-kms")
+HELD = ("keystore", "file", "env")
+"""Those whose key is held in this process."""
 NOT_BUILT = ("gcp-kms", "azure-kv", "vault-kv")
 
 
@@ -52,12 +54,8 @@ async def open_signer(
     """
     environ = os.environ if environ is None else environ
     scheme, place = split(uri)
-    if scheme == "env":
-        return from_environment(place, environ)
-    if scheme == "file":
-        return await asyncio.to_thread(from_file, place)
-    if scheme == "keystore":
-        return await asyncio.to_thread(from_keystore, place, password_file, environ)
+    if scheme in HELD:
+        return LocalSigner(*await open_secret(uri, password_file=password_file, environ=environ))
     if scheme == "web3signer":
         url, _, holder = place.partition("#")
         return Web3Signer(url, holder)
@@ -65,6 +63,20 @@ async def open_signer(
         problem = "the program must bring the calls to AWS: open_signer(…, kms=…)"
         raise SignerUnusable(uri, problem)
     return await open_kms(place, kms)
+
+
+async def open_secret(
+    uri: str, *, password_file: str | None, environ: Mapping[str, str]
+) -> tuple[str, bytes]:
+    """A name that can be shown, and the secret that is held in this process."""
+    scheme, place = split(uri)
+    if scheme == "env":
+        return from_environment(place, environ)
+    if scheme == "file":
+        return await asyncio.to_thread(from_file, place)
+    if scheme == "keystore":
+        return await asyncio.to_thread(from_keystore, place, password_file, environ)
+    raise SignerUnusable(scheme, f"its key is not held here; there is {', '.join(HELD)}")
 
 
 def split(uri: str) -> tuple[str, str]:
@@ -86,21 +98,23 @@ def split(uri: str) -> tuple[str, str]:
     return scheme, place
 
 
-def from_environment(name: str, environ: Mapping[str, str]) -> LocalSigner:
+def from_environment(name: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise SignerUnusable("env", "behind the colon belongs the name of a variable")
     given = environ.get(name)
     if given is None:
         raise SignerUnusable(f"env:{name}", "there is no such variable")
-    return LocalSigner(f"env:{name}", parse_secret(f"env:{name}", os.fsencode(given)))
+    return f"env:{name}", parse_secret(f"env:{name}", os.fsencode(given))
 
 
-def from_file(place: str) -> LocalSigner:
+def from_file(place: str) -> tuple[str, bytes]:
     content = read_secret(str(Path(place).expanduser()))
-    return LocalSigner(f"file:{place}", parse_secret(f"file:{place}", content))
+    return f"file:{place}", parse_secret(f"file:{place}", content)
 
 
-def from_keystore(place: str, password_file: str | None, environ: Mapping[str, str]) -> LocalSigner:
+def from_keystore(
+    place: str, password_file: str | None, environ: Mapping[str, str]
+) -> tuple[str, bytes]:
     name = f"keystore:{place}"
     content = read_limited(str(Path(place).expanduser()), KEYSTORE_BYTES_MAX, private=False)
     password = find_password(password_file, environ)
@@ -110,4 +124,4 @@ def from_keystore(place: str, password_file: str | None, environ: Mapping[str, s
             f"or set {PASSWORD_VARIABLE}"
         )
         raise SignerUnusable(name, problem)
-    return LocalSigner(name, decrypt(name, content, password))
+    return name, decrypt(name, content, password)
