@@ -69,6 +69,10 @@ FEES_KEPT_MS = 1_000
 """How long what a chain asks for its gas is taken for true: less than any chain's block but a few,
 and a fee that lags by one costs nothing, for an offer leaves room for six."""
 
+FEES_AGAIN_MS = 20
+"""The same for bytes that are made again, because they were too cheap perhaps: those of one lane
+share one question."""
+
 BLOCKS_ASKED = 8
 """Blocks of one question: what comes on top between two looks, and some."""
 BLOCKS_ROUNDS_MAX = 8
@@ -83,3 +87,14 @@ BLOCKS_KEPT_MAX = 128
 1,500 transactions each they are some 15 MB."""
 ORPHANS_KEPT_MAX = 1_024
 """Blocks that were taken back and are remembered, so that each account learns down to where."""
+
+OFFERS_AT_ONCE = 64
+"""Nodes that Cosmos accounts of this process offer something to at once: each holds up to two of
+the largest transactions in text, and a connection."""
+LOOKS_AT_ONCE = 64
+"""Looks of Cosmos accounts under way at once: 500 accounts that poll every second are far from it,
+and a node that hangs holds no more."""
+
+BLOB_BYTES_AT_ONCE = 256 << 10
+"""Of a payload whose commitment is computed between two other things: some 6 ms. Larger ones are
+left to a thread."""
