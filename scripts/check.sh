@@ -13,3 +13,4 @@ step tests;   "$bin/python" -m pytest -q -n "$jobs" -m "not slow and not vectors
 step simulator
 "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
 "$bin/python" scripts/seeds.py s1 500 --kind eoa --jobs "$jobs"
+"$bin/python" scripts/seeds.py s1 500 --kind cosmos --jobs "$jobs"

@@ -54,6 +54,12 @@ def payments(store: str) -> Part:
     return Part(f"payments on {store}", 100, 50, command)
 
 
+def blobs() -> Part:
+    """A process that submits blobs from three Cosmos accounts, killed again and again."""
+    words = "--kills {count} --blobs 1000 --evictions 0.5 --seed {first}"
+    return Part("blobs", 100, 50, ["tests/kill/sequence_runner.py", *words.split()])
+
+
 HOUR_S = 3_600
 
 PARTS = [
@@ -63,6 +69,9 @@ PARTS = [
     seeds("s1", 100_000, 5_000, "eoa"),
     seeds("s2", 5_000, 500, "eoa"),
     seeds("s3", 10_000, 1_000, "eoa"),
+    seeds("s1", 100_000, 5_000, "cosmos"),
+    seeds("s2", 5_000, 500, "cosmos"),
+    seeds("s3", 10_000, 1_000, "cosmos"),
     Part(
         "exhaustive small scope",
         1,
@@ -84,6 +93,7 @@ PARTS = [
         ],
     ),
     *(payments(store) for store in ("sqlite", "redis")),
+    blobs(),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.
     Part(

@@ -14,6 +14,8 @@ from laneway.lanes.contract.values import Execute
 from laneway.lanes.eoa import answers
 from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.values import SendResult
+from laneway.lanes.sequence import lane, sightings
+from laneway.lanes.sequence.rows import Slot
 from laneway.sim import cli
 from laneway.sim.run import KINDS, LAYERS, run_world, run_worlds
 
@@ -109,6 +111,37 @@ def test_a_machine_that_frees_a_number_by_silence_is_found_out(
 
     monkeypatch.setattr(answers, "proven", hasty)
     broken, _, _ = run_worlds(range(40), "s1", "eoa")
+    assert any("never twice" in (verdict.broken or "") for verdict in broken)
+
+
+def test_a_story_of_sequences_tells_what_happened_to_each_number() -> None:
+    story = "\n".join(run_world(3, "s1", "cosmos").story)
+    assert "accepted as" in story
+    assert "takes" in story
+    assert "holds" in story
+    assert "is confirmed" in story
+
+
+def test_a_machine_that_takes_what_was_offered_for_what_never_left_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bytes that a node may have can land; whoever forgets that signs an intent twice."""
+    monkeypatch.setattr(lane, "may_have", lambda node, sequence, _refused: node.until > sequence)
+    broken, _, _ = run_worlds(range(30), "s1", "cosmos")
+    assert any("never twice" in (verdict.broken or "") for verdict in broken)
+
+
+def test_a_machine_that_gives_bytes_up_before_their_last_block_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def hasty(sight: sightings.Sight, slot: Slot) -> bool:
+        attempt = slot.attempt
+        if attempt is None or slot.sequence < sight.committed:
+            return False
+        return sight.look.height >= attempt.timeout_height - 1
+
+    monkeypatch.setattr(sightings, "is_dead", hasty)
+    broken, _, _ = run_worlds(range(40), "s1", "cosmos")
     assert any("never twice" in (verdict.broken or "") for verdict in broken)
 
 

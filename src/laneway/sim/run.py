@@ -31,7 +31,7 @@ class Verdict(Struct, frozen=True):
 
 
 LAYERS = ("s1", "s2", "s3")
-KINDS = ("contract", "eoa")
+KINDS = ("contract", "eoa", "cosmos")
 
 
 def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
@@ -67,7 +67,14 @@ def furnished(
     if kind == "contract":
         contracts = ContractWorld(plan(seed, shared=shared), shelf)
         return contracts, Laws(contracts).account
-    # The curve is an extra (`evm`); worlds of contracts need none of it.
+    # The curve is an extra; worlds of contracts need none of it.
+    if kind == "cosmos":
+        from laneway.sim.sequence.laws import SequenceLaws
+        from laneway.sim.sequence.plan import cosmos_plan
+        from laneway.sim.sequence.world import CosmosWorld
+
+        sequences = CosmosWorld(cosmos_plan(seed, shared=shared), shelf)
+        return sequences, SequenceLaws(sequences).account
     from laneway.sim.eoa.laws import EoaLaws
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.world import EoaWorld
@@ -101,6 +108,11 @@ def furnished_shell(seed: int, kind: str) -> "ShellWorld":
 
     if kind == "contract":
         return ContractShell(plan(seed, shared=False))
+    if kind == "cosmos":
+        from laneway.sim.sequence.plan import cosmos_plan
+        from laneway.sim.sequence.shell import CosmosShell
+
+        return CosmosShell(cosmos_plan(seed, shared=False))
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.shell import EoaShell
 

@@ -1,0 +1,159 @@
+"""What one seed decides before a world of Cosmos accounts begins."""
+
+from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from laneway.devnets.cosmos.mempool import MempoolRules
+from laneway.engine.windows import Windows
+from laneway.lanes.sequence.settings import SequenceSettings
+from laneway.sim.plan import Weather
+
+NODES = ("n0", "n1")
+TX_BYTES_MAX = 800
+"""What a node takes at most: a transfer has 320 bytes, and a caller sometimes wants more."""
+
+
+class Sky(Struct, frozen=True, kw_only=True):
+    """How much goes wrong on the chain's side: chances for each block."""
+
+    hold: float
+    """Of proposers that leave everything out for a while."""
+    evict: float
+    """Of a mempool that drops one transaction."""
+    restart: float
+    """Of a node that comes back without its mempool and its memory."""
+    stop: float
+    """Of a node that is down for a while."""
+    cut: float
+    """Of a node that hears of no transaction from the others, and of one that does again."""
+    lag: float
+    """Of a node that shows old blocks, and of one that catches up."""
+    blind: float
+    """Of a node that does not find what is in blocks, and of one that finds it again."""
+    storm: float
+    """Of a node that wants more for a unit of gas, or less again."""
+
+
+class CosmosPlan(Weather, frozen=True, kw_only=True):
+    is_calm: bool
+    """Nothing goes wrong but what callers want, and processes that are frozen."""
+    accounts: int
+    settings: SequenceSettings
+    mempool: MempoolRules
+    checks_signatures: bool
+    block_ms: int
+    sky: Sky
+    refuse: float
+    """Chance that a node refuses what it would have taken at another time."""
+    mumble: float
+    """Chance that a node answers in words that prove nothing."""
+    double: float
+    """Chance that bytes which a node may have arrive a second time, and late."""
+    sign: float
+    """Chance that bytes cannot be made now."""
+    prompt: bool
+    """Whether signing is part of the turn that orders it."""
+    proofs: bool
+    """Whether nodes know who used a number; they need an index for it."""
+    poor: bool
+    """Whether an account begins with money for a few transactions only."""
+    absent: bool
+    """Whether an account does not exist before someone pays into it."""
+    rewired: bool
+    """Whether the operator changes the nodes that lanes are offered to."""
+    priorities: bool
+    untold: bool
+    """Whether the second node tells of a transaction only that it is in a block."""
+
+
+def cosmos_plan(seed: int, *, shared: bool = True) -> CosmosPlan:
+    """The plan of one seed. `shared` says whether two processes may use the store at once."""
+    rng = Random(f"{seed}/cosmos plan")
+    calm = rng.random() < 0.1
+
+    def some(*chances: float) -> float:
+        return 0.0 if calm else rng.choice(chances)
+
+    block_ms = rng.choice((100, 200, 400))
+    delay_ms = rng.choice((1, 20, 120))
+    plan = CosmosPlan(
+        seed=seed,
+        is_calm=calm,
+        accounts=rng.choice((1, 1, 1, 2)),
+        intents=rng.randint(12, 20) if rng.random() < 0.1 else rng.randint(2, 8),
+        settings=cosmos_settings(rng, block_ms, delay_ms),
+        mempool=mempool_rules(rng, calm=calm),
+        checks_signatures=rng.random() < 0.3,
+        block_ms=block_ms,
+        sky=Sky(
+            hold=some(0.0, 0.0, 0.05),
+            evict=some(0.0, 0.05, 0.2),
+            restart=some(0.0, 0.0, 0.04),
+            stop=some(0.0, 0.0, 0.04),
+            cut=some(0.0, 0.05),
+            lag=some(0.0, 0.0, 0.1),
+            blind=some(0.0, 0.0, 0.05),
+            storm=some(0.0, 0.0, 0.1),
+        ),
+        refuse=some(0.0, 0.0, 0.1),
+        mumble=some(0.0, 0.0, 0.1),
+        double=some(0.0, 0.1),
+        sign=some(0.0, 0.1),
+        prompt=rng.random() < 0.5,
+        proofs=calm or rng.random() < 0.7,
+        poor=not calm and rng.random() < 0.12,
+        absent=not calm and rng.random() < 0.12,
+        rewired=not calm and rng.random() < 0.15,
+        priorities=rng.random() < 0.15,
+        windows=Windows(
+            backlog_page=rng.choice((1, 2, 12)),
+            events_per_turn=rng.choice((1, 2, 256)),
+            idle_lanes=rng.choice((0, 1, 100)),
+        ),
+        crash=some(0.0, 0.004, 0.02),
+        freeze=0.005 if shared and rng.random() < 0.3 else 0.0,
+        lose=some(0.0, 0.03, 0.15),
+        foreign=0.15 if not calm and rng.random() < 0.25 else 0.0,
+        operator=0.04 if not calm and rng.random() < 0.4 else 0.0,
+        delay_ms=delay_ms,
+        processes=rng.choice((1, 1, 2, 3)) if shared else 1,
+        untold=rng.random() < 0.1,
+    )
+    if not plan.rewired:
+        return plan
+    # What a node that left holds, and nobody else has, is what can go wrong there.
+    sky = replace(plan.sky, cut=0.3)
+    return replace(plan, sky=sky, refuse=max(plan.refuse, 0.1))
+
+
+def cosmos_settings(rng: Random, block_ms: int, delay_ms: int) -> SequenceSettings:
+    """The defaults with their minutes made into seconds; between a look and the block that holds
+    what was made upon it are a dozen messages, so bytes live longer than these take."""
+    messages = 16 * delay_ms // block_ms
+    return SequenceSettings(
+        nodes=NODES if rng.random() < 0.8 else NODES[:1],
+        inflight=rng.choice((1, 3, 8)),
+        timeout_blocks=messages + rng.choice((4, 8, 20)),
+        attempts_max=rng.choice((1, 2, 3)),
+        poll_ms=rng.choice((block_ms // 2, block_ms, 2 * block_ms)),
+        statuses=rng.choice((2, 100)),
+        retry_ms=rng.choice((20, 100)),
+        make_retry_ms=rng.choice((20, 100)),
+        make_tries_max=rng.choice((1, 3)),
+        rest_ms=rng.choice((300, 2_000)),
+        account_ms=500,
+        conflict_blocks=rng.choice((2, 6)),
+        watch_blocks=rng.choice((5, 30)),
+    )
+
+
+def mempool_rules(rng: Random, *, calm: bool) -> MempoolRules:
+    return MempoolRules(
+        ttl_blocks=0 if calm else rng.choice((0, 3, 8)),
+        count_max=100 if calm else rng.choice((2, 4, 100, 100)),
+        tx_bytes_max=TX_BYTES_MAX,
+        rejected_max=rng.choice((3, 1_000)),
+        evicted_max=rng.choice((2, 1_000)),
+    )

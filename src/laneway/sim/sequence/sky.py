@@ -1,0 +1,232 @@
+"""The chain of a world: blocks at their time, and what befalls blocks, mempools and nodes."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from laneway.core.cosmos import CosmosAccount
+from laneway.devnets.cosmos.app import Rules
+from laneway.devnets.cosmos.limits import GAS_PRICE_MICRO
+from laneway.devnets.cosmos.model import Committed, CosmosChain, NodeRefused
+from laneway.devnets.cosmos.words import Verdict
+from laneway.sim.sequence.calls import (
+    CHAIN_ID,
+    FOREIGN,
+    PREFIX,
+    Request,
+    address_of,
+    raw_of,
+    signed,
+)
+from laneway.sim.sequence.plan import NODES, CosmosPlan
+
+RICH = 10**12
+POOR = 1_200
+"""Enough for two transactions."""
+
+
+class Ground(Protocol):
+    """What the sky needs of the world beneath it."""
+
+    seen: Counter[str]
+
+    @property
+    def plan(self) -> CosmosPlan: ...
+    @property
+    def faults(self) -> bool: ...
+    @property
+    def now_ms(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    def note(self, line: str) -> None: ...
+    def after(self, delay_ms: int, label: str, act: Callable[[], None]) -> None: ...
+
+
+class Sky:
+    """One chain, two nodes with mempools of their own. It remembers every account at each block."""
+
+    def __init__(self, world: Ground) -> None:
+        plan = world.plan
+        self._world = world
+        self._dice = plan.rng("sky")
+        self.accounts = [raw_of(number) for number in range(plan.accounts)]
+        self._names = {address_of(number): raw_of(number) for number in range(plan.accounts)}
+        amount = POOR if plan.poor else RICH
+        self.chain = CosmosChain(
+            {} if plan.absent else dict.fromkeys(self.accounts, amount),
+            rules=Rules(CHAIN_ID, PREFIX, checks_signatures=plan.checks_signatures),
+            nodes=[plan.mempool] * len(NODES),
+        )
+        self.prices = [GAS_PRICE_MICRO] * len(NODES)
+        self.lags = [0] * len(NODES)
+        self.blind = [False] * len(NODES)
+        self.foreign: dict[bytes, int] = dict.fromkeys(self.accounts, 0)
+        """How many transactions of others each account was used for."""
+        self.landed: list[Committed] = []
+        """All that is in blocks, in its order."""
+        self.users: dict[tuple[bytes, int], Committed] = {}
+        """Who used each number of our accounts."""
+        self._shown: list[tuple[CosmosAccount | None, ...]] = []
+        self._remember()
+        self._held_until = 0
+        self._down: dict[int, int] = {}
+
+    def start(self) -> None:
+        self._world.after(self._world.plan.block_ms, "block", self._block)
+
+    def is_hit(self, chance: float) -> bool:
+        return self._world.faults and chance > 0 and self._dice.random() < chance
+
+    def is_up(self, node: int) -> bool:
+        return self.chain.nodes[node].is_up
+
+    # Blocks.
+
+    def _block(self) -> None:
+        world, plan = self._world, self._world.plan
+        world.after(plan.block_ms, "block", self._block)
+        if world.faults:
+            for node, name in enumerate(NODES):
+                self._befall(node, name)
+            self._hold()
+        proposer = self._dice.randrange(len(NODES))
+        self.chain.app.price_micro = self.prices[proposer]
+        block = self.chain.produce(world.now_ms, proposer=proposer)
+        for hash_ in block.hashes:
+            found = self.chain.committed(hash_)
+            assert found is not None
+            self._land(found)
+        self._remember()
+        if block.hashes:
+            told = ", ".join(self.named(hash_) for hash_ in block.hashes)
+            world.note(f"block {block.height} of {NODES[proposer]} holds {told}")
+
+    def _land(self, found: Committed) -> None:
+        self.landed.append(found)
+        self.users[self.signer(found), found.tx.sequence()] = found
+
+    def signer(self, found: Committed) -> bytes:
+        return self._names[found.delivered.signers[0]]
+
+    def named(self, hash_: bytes) -> str:
+        found = self.chain.committed(hash_)
+        assert found is not None
+        who = self.accounts.index(self.signer(found))
+        failed = (
+            f" with code {found.delivered.verdict.code}" if found.delivered.verdict.code else ""
+        )
+        return f"{found.tx.body.memo or 'a filler'} of a{who}/{found.tx.sequence()}{failed}"
+
+    def _remember(self) -> None:
+        found = [self.chain.account(address) for address in self.accounts]
+        shown = [None if one is None else CosmosAccount(one.number, one.sequence) for one in found]
+        self._shown.append(tuple(shown))
+
+    def height(self, node: int) -> int:
+        """As the node shows it."""
+        return max(0, self.chain.height - self.lags[node])
+
+    def account_at(self, account: int, height: int) -> CosmosAccount | None:
+        return self._shown[height][account]
+
+    # What goes wrong.
+
+    def _hold(self) -> None:
+        world, chain = self._world, self.chain
+        if chain.is_held and chain.height >= self._held_until:
+            chain.is_held = False
+        elif self.is_hit(world.plan.sky.hold):
+            world.seen["proposals held"] += 1
+            world.note("proposers leave everything out")
+            chain.is_held = True
+            self._held_until = chain.height + self._dice.randint(2, 12)
+
+    def _befall(self, node: int, name: str) -> None:
+        world, sky, chain = self._world, self._world.plan.sky, self.chain
+        if node in self._down:
+            if chain.height >= self._down[node]:
+                self._restart(node)
+            return
+        if self.is_hit(sky.restart):
+            world.seen["mempool lost on restart"] += len(chain.nodes[node].mempool) > 0
+            self._restart(node)
+        if self.is_hit(sky.stop):
+            world.seen["node stopped"] += 1
+            world.note(f"{name} is down")
+            chain.stop(node)
+            self._down[node] = chain.height + self._dice.randint(1, 10)
+            return
+        if self.is_hit(sky.evict):
+            held = list(chain.nodes[node].mempool.in_order())
+            if held:
+                one = self._dice.choice(held)
+                world.seen["evicted by a mempool"] += 1
+                world.note(f"{name} drops sequence {one.tx.sequence()}")
+                chain.evict(node, one.hash)
+        if self.is_hit(sky.cut):
+            chain.nodes[node].is_cut_off = self._dice.random() < 0.5
+        if self.is_hit(sky.lag):
+            self.lags[node] = self._dice.choice((0, 1, 4))
+        if self.is_hit(sky.blind):
+            self.blind[node] = self._dice.random() < 0.6
+        if self.is_hit(sky.storm):
+            self.prices[node] = self._dice.choice((1, 1, 2, 5)) * GAS_PRICE_MICRO
+            world.note(f"{name} wants {self.prices[node]} for a million of gas")
+
+    def _restart(self, node: int) -> None:
+        self._world.note(f"{NODES[node]} restarts without its mempool")
+        self._down.pop(node, None)
+        self.chain.restart(node)
+
+    def calm(self) -> None:
+        """The faults are over: nodes are up and speak to each other, accounts have money."""
+        self.chain.is_held = False
+        for node in range(len(NODES)):
+            if node in self._down:
+                self._restart(node)
+            self.chain.nodes[node].is_cut_off = False
+            self.prices[node] = GAS_PRICE_MICRO
+            self.lags[node] = 0
+            self.blind[node] = False
+        self.pay()
+
+    def pay(self) -> None:
+        for address in self.accounts:
+            self.chain.state.change(address, balance=RICH)
+
+    # Transactions.
+
+    def offer(self, node: int, raw: bytes) -> Verdict | str:
+        """What a node says; a word is its own no."""
+        self.chain.app.price_micro = self.prices[node]
+        try:
+            _, verdict = self.chain.broadcast(node, raw)
+        except NodeRefused as error:
+            return str(error)
+        return verdict
+
+    def use_foreign(self, account: int) -> None:
+        """Someone else has the key as well, and uses a number that a node calls free."""
+        world, chain = self._world, self.chain
+        node = self._dice.randrange(len(NODES))
+        address = self.accounts[account]
+        ledger = self._dice.choice((chain.state, chain.nodes[node].checked))
+        found = ledger.account(address)
+        if found is None or not self.is_up(node):
+            return
+        made = signed(
+            account,
+            Request(f"{FOREIGN}{world.steps}"),
+            number=found.number,
+            sequence=found.sequence,
+            timeout_height=0,
+            price_micro=self._dice.choice((1, 6)) * GAS_PRICE_MICRO,
+        )
+        self.foreign[address] += 1
+        world.seen["foreign transaction"] += 1
+        world.note(f"someone else offers a{account}/{found.sequence} to {NODES[node]}")
+        self.offer(node, made.signed.raw)
+
+    def is_held(self, hash_: bytes) -> bool:
+        """Whether some mempool has it."""
+        return any(node.mempool.get(hash_) is not None for node in self.chain.nodes)
