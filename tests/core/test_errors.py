@@ -20,6 +20,7 @@ from laneway.core.errors import (
     LaneNotFound,
     LanewayError,
     LeaseLost,
+    NoRoom,
     RetryUnfit,
     SignerError,
     SignerRefused,
@@ -48,6 +49,7 @@ ERRORS: list[tuple[LanewayError, type[LanewayError], str, bool | None]] = [
         "later",
         False,
     ),
+    (NoRoom("sequence.process_bytes_max", 1_000, 2.5), CallerError, "later", False),
     (Draining(), CallerError, "later", False),
     (ChainUnreachable("http://node", "no route"), ChainError, "later", False),
     (ChainUnreadable("http://node", "<html>"), ChainError, "after_check", None),
@@ -140,3 +142,10 @@ def test_an_account_that_is_not_configured_says_so() -> None:
 
 def test_a_webhook_that_is_not_configured_is_named() -> None:
     assert WebhookNotFound("orders").webhook == "orders"
+
+
+def test_who_found_no_room_hears_which_bound_it_was() -> None:
+    error = NoRoom("sequence.process_bytes_max", 1_000, 2.5)
+    assert (error.bound, error.limit, error.retry) == ("sequence.process_bytes_max", 1_000, "later")
+    assert str(error).startswith("sequence.process_bytes_max is 1000 bytes")
+    assert "for 2.5 s" in str(error)

@@ -13,6 +13,7 @@ from laneway.core.ids import (
     intent_id,
     is_account,
     is_contract,
+    is_cosmos,
     is_shown,
     lane_id,
     lane_key,
@@ -87,6 +88,8 @@ def test_only_what_executes_a_contract_is_a_contracts_lane() -> None:
 
 
 def test_a_lane_says_by_its_kind_what_it_holds() -> None:
+    assert is_cosmos("cosmos:mocha:celestia1")
+    assert not is_cosmos("evm:1:0xab")
     assert is_account("evm:1:0xab")
     assert not is_account("contract:evm:1")
     assert [is_shown(lane) for lane in ("contract:Q", "evm:1:0x", "audit:log", "delivery:a")] == [

@@ -12,7 +12,7 @@ from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
 from laneway.feeds import ring as ring_module
 from laneway.feeds import stream as stream_module
-from laneway.feeds.limits import FEED_PAGE
+from laneway.feeds.limits import FEED_PAGE_FIRST
 from laneway.feeds.ring import framed
 from laneway.feeds.stream import Stream, end_of
 from laneway.lanes.contract.values import ModeChanged
@@ -165,7 +165,7 @@ def test_a_slow_client_is_waited_for_and_then_hears_the_rest_in_order() -> None:
 def test_who_joins_between_two_pages_hears_nothing_twice() -> None:
     class Slow(Feed):
         async def feed(self, after: str, limit: int) -> list[FeedEntry]:
-            if after == str(FEED_PAGE):
+            if after == str(FEED_PAGE_FIRST):
                 await asyncio.sleep(0.05)
             return await super().feed(after, limit)
 
@@ -174,12 +174,12 @@ def test_who_joins_between_two_pages_hears_nothing_twice() -> None:
         stream = streaming(feed)
         early = Ear(await stream.follow(None, None, None))
         await asyncio.sleep(0)
-        feed.count = FEED_PAGE + 9
+        feed.count = FEED_PAGE_FIRST + 9
         stream.told(LaneId("contract:Q"), (), ())
-        while stream.ring.cursor != str(FEED_PAGE):
+        while stream.ring.cursor != str(FEED_PAGE_FIRST):
             await asyncio.sleep(0.001)
-        late = Ear(await stream.follow("100", None, None))
-        for ear, first in ((early, 1), (late, 101)):
+        late = Ear(await stream.follow("30", None, None))
+        for ear, first in ((early, 1), (late, 31)):
             heard: list[int] = []
             while len(heard) < feed.count - first + 1:
                 heard += ids(await ear.read(5))
@@ -196,7 +196,7 @@ def test_a_heartbeat_between_two_pages_steps_over_nothing(
 
     class Slow(Feed):
         async def feed(self, after: str, limit: int) -> list[FeedEntry]:
-            if after == str(FEED_PAGE):
+            if after == str(FEED_PAGE_FIRST):
                 await asyncio.sleep(0.05)
             return await super().feed(after, limit)
 
@@ -205,10 +205,10 @@ def test_a_heartbeat_between_two_pages_steps_over_nothing(
         stream = streaming(feed)
         quick = Ear(await stream.follow(None, None, None), 0.001)
         await asyncio.sleep(0)
-        feed.count = FEED_PAGE + 9
+        feed.count = FEED_PAGE_FIRST + 9
         # Somebody who comes from far back reads the first page for all; the heart beats meanwhile.
         reading = asyncio.create_task(stream.pump())
-        while stream.ring.cursor != str(FEED_PAGE):
+        while stream.ring.cursor != str(FEED_PAGE_FIRST):
             await asyncio.sleep(0.001)
         stream._beat()
         heard: list[int] = []

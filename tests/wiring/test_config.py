@@ -10,8 +10,10 @@ from msgspec.structs import asdict, fields
 
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
 from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
+from laneway.wiring.schema_cosmos import sequence_settings
 
 OTHER: dict[str, object] = {
     "preset": "seed-004",
@@ -51,6 +53,7 @@ OTHER: dict[str, object] = {
     "server.seed_port": 20_000,
     "server.keys_file": "keys.toml",
     "server.body_bytes_max": 4_096,
+    "server.tx_body_bytes_max": 8_192,
     "server.connections_max": 100,
     "server.request_ms_max": 5_000,
     "server.metrics_per_lane": True,
@@ -77,6 +80,25 @@ OTHER: dict[str, object] = {
     "eoa.funds_retry_ms": 2_000,
     "eoa.gas_percent": 150,
     "eoa.streams": 2,
+    "sequence.inflight": 10,
+    "sequence.timeout_blocks": 20,
+    "sequence.attempts_max": 2,
+    "sequence.poll_ms": 200,
+    "sequence.statuses": 20,
+    "sequence.retry_ms": 100,
+    "sequence.make_retry_ms": 50,
+    "sequence.make_tries_max": 5,
+    "sequence.rest_ms": 60_000,
+    "sequence.account_ms": 1_000,
+    "sequence.conflict_blocks": 5,
+    "sequence.watch_blocks": 100,
+    "sequence.gas_percent": 130,
+    "sequence.gas_default": 100_000,
+    "sequence.account_bytes_max": 1 << 20,
+    "sequence.process_bytes_max": 1 << 28,
+    "sequence.submit_wait_ms": 5_000,
+    "sequence.offers_at_once": 8,
+    "sequence.looks_at_once": 4,
 }
 """For each key but the password a value, other than the default where one other is allowed."""
 
@@ -191,6 +213,11 @@ def test_the_section_has_every_setting_an_operator_sets_with_its_default() -> No
 
 # Mistakes.
 
+COSMOS = (
+    '[[cosmos]]\nname = "mocha"\nchain_id = "mocha-4"\n'
+    'nodes = ["http://me:secret@node:26657/secret"]\n'
+)
+
 BROKEN_FILES = {
     "a wrong type": (
         '[contract]\nfast_size = "five"\n',
@@ -231,7 +258,8 @@ BROKEN_FILES = {
     ),
     "an unknown preset": (
         'preset = "seed-999"\n',
-        "Invalid enum value 'seed-999', expected one of seed-002, seed-004 - at `$.preset`",
+        "Invalid enum value 'seed-999', expected one of seed-002, seed-003, seed-004"
+        " - at `$.preset`",
     ),
     "an empty path": ('[store]\npath = ""\n', "Expected `str` of length >= 1 - at `$.store.path`"),
     "retries that shrink": (
@@ -284,6 +312,31 @@ BROKEN_FILES = {
         '[store]\nschema = "a b"\n',
         "Expected `str` matching regex '^[a-z_][a-z0-9_]{0,39}$' - at `$.store.schema`",
     ),
+    "two Cosmos chains of one name": (
+        f"{COSMOS}{COSMOS.replace('mocha-4', 'arabica')}",
+        "mocha and mocha are one chain; give it all nodes in one table - at `$.cosmos`",
+    ),
+    "one Cosmos chain under two names": (
+        f"{COSMOS}{COSMOS.replace('mocha', 'other', 1)}",
+        "mocha and other are one chain; give it all nodes in one table - at `$.cosmos`",
+    ),
+    "a Cosmos node without a scheme": (
+        COSMOS.replace("http://", ""),
+        "mocha: a node needs an address like http://127.0.0.1:26657 - at `$.cosmos`",
+    ),
+    "two Cosmos accounts of one name": (
+        COSMOS + 2 * '[[cosmos.accounts]]\nname = "hot"\nsigner = "env:KEY"\n',
+        "mocha: two accounts are called hot - at `$.cosmos`",
+    ),
+    "a Cosmos chain without nodes": (
+        '[[cosmos]]\nname = "mocha"\nchain_id = "mocha-4"\nnodes = []\n',
+        "Expected `array` of length >= 1 - at `$.cosmos[0].nodes`",
+    ),
+    "a price that is none": (
+        f'{COSMOS}gas_price = "cheap"\n',
+        "Expected `str` matching regex '^[0-9]{1,9}(\\\\.[0-9]{1,6})?$'"
+        " - at `$.cosmos[0].gas_price`",
+    ),
     "a password": (
         '[host]\npassword = "secret"\n',
         "a password does not belong here; use `password_file` or the environment variable "
@@ -313,7 +366,10 @@ BROKEN_VARIABLES = {
     "LANEWAY_CONTRACT__PRIORITIES": ("perhaps", "Expected `bool`, got `str`"),
     "LANEWAY_CONTRACT__COUNT_MAX": ("-1", "Expected `int` >= 1"),
     "LANEWAY_LOG__FORMAT": ("xml", "Invalid enum value 'xml', expected one of auto, json, text"),
-    "LANEWAY_PRESET": ("mine", "Invalid enum value 'mine', expected one of seed-002, seed-004"),
+    "LANEWAY_PRESET": (
+        "mine",
+        "Invalid enum value 'mine', expected one of seed-002, seed-003, seed-004",
+    ),
     "LANEWAY_CONTRACT__RETRY_MS_MIN": ("90000", "90000 is more than `retry_ms_max`, 60000"),
     "LANEWAY_HOST__KIND": ("rest", "a rest host needs an address"),
     "LANEWAY_CONTRACT__FAST_SICE": ("5", "there is no key `contract.fast_sice`"),
@@ -402,3 +458,35 @@ def test_the_seeds_preset_does_not_give_up_a_nonce_at_the_first_block(here: Path
     preset = load(None, {"LANEWAY_PRESET": "seed-002"}).config.eoa
     assert preset.finality_depth_blocks == EoaSettings().finality_depth_blocks > 0
     assert (preset.inflight, preset.recycled) == (50, "any")
+
+
+def test_the_seeds_preset_keeps_what_no_setting_may_break(here: Path) -> None:
+    """Bytes may never be signed again while those before can land."""
+    preset = load(None, {"LANEWAY_PRESET": "seed-003"}).config.sequence
+    assert (preset.poll_ms, preset.statuses) == (1_000, 20)
+    assert preset.account_bytes_max == preset.process_bytes_max == 200 << 20
+    assert preset.timeout_blocks == SequenceSettings().timeout_blocks > 0
+
+
+def test_a_chains_nodes_are_shown_without_what_may_be_secret(here: Path) -> None:
+    (here / "laneway.toml").write_text(COSMOS)
+    (chain,) = load().cosmos_chains()
+    assert (chain["name"], chain["chain_id"]) == ("mocha", "mocha-4")
+    assert chain["nodes"][0]["url"] == "http://node:26657"
+    assert "secret" not in str(chain)
+
+
+def test_what_holds_for_an_account_is_its_own_word_or_the_next_ones(here: Path) -> None:
+    accounts = "".join(
+        f'[[cosmos.accounts]]\nname = "{name}"\nsigner = "env:KEY"\n{more}'
+        for name, more in (("a", "inflight = 3\n"), ("b", ""))
+    )
+    text = f"[sequence]\ninflight = 9\nstatuses = 30\n{COSMOS}inflight = 5\npoll_ms = 70\n"
+    (here / "laneway.toml").write_text(text + accounts)
+    config = load().config
+    (chain,) = config.cosmos
+    own, other = (
+        sequence_settings(config.sequence, chain, account, ("n",)) for account in chain.accounts
+    )
+    assert (own.inflight, other.inflight) == (3, 5)
+    assert (own.poll_ms, own.statuses, own.nodes) == (70, 30, ("n",))

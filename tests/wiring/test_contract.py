@@ -1,6 +1,7 @@
 """Laws of the wiring: each kind of host comes from a configuration, or says why it cannot."""
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,18 @@ def test_a_configuration_becomes_a_running_engine(here: Path) -> None:
 
     asyncio.run(run())
     assert (here / "mine.db").exists()
+
+
+@pytest.mark.parametrize(("extra", "node"), [("evm", "8545"), ("cosmos", "26657")])
+def test_accounts_without_their_extra_say_what_to_install(
+    extra: str, node: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain_id = "1" if extra == "evm" else '"a"'
+    file = tmp_path / "laneway.toml"
+    file.write_text(
+        f'[[{extra}]]\nname = "a"\nchain_id = {chain_id}\nnodes = ["http://127.0.0.1:{node}"]\n'
+    )
+    monkeypatch.setitem(sys.modules, f"laneway.wiring.{extra}", None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=rf"pip install 'laneway\[{extra}\]' - at `\$\.{extra}`"):
+        open_laneway(load(str(file)))

@@ -29,6 +29,7 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             "settings": {setting.path: asdict(setting) for setting in settings},
             "webhooks": configuration.webhooks(),
             "evm": configuration.chains(),
+            "cosmos": configuration.cosmos_chains(),
         }
         click.echo(json.format(json.encode(body), indent=2))
         return
@@ -43,11 +44,13 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
         click.echo("\n[[webhooks]]")
         for name, value in webhook.items():
             click.echo(f"{name} = {toml_any(value)}")
-    for chain in configuration.chains():
-        accounts = chain.pop("accounts")
-        show_table("evm", chain)
-        for account in accounts:
-            show_table("evm.accounts", account)
+    tables = {"evm": configuration.chains(), "cosmos": configuration.cosmos_chains()}
+    for kind, chains in tables.items():
+        for chain in chains:
+            accounts = chain.pop("accounts")
+            show_table(kind, chain)
+            for account in accounts:
+                show_table(f"{kind}.accounts", account)
 
 
 def show_table(name: str, table: dict[str, object]) -> None:

@@ -14,7 +14,9 @@ from laneway.wiring.process import EXIT_FAILED
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
+    from laneway.wire.cosmos import CosmosLane, CosmosNode
     from laneway.wire.evm import EvmLane
+    from laneway.wire.values import Lane, LaneHealth
 
 T = TypeVar("T")
 
@@ -28,7 +30,7 @@ def lanes(client: "Client", output: Output) -> None:
 
 @click.group()
 def lane() -> None:
-    """Show one lane and its health, or pause, resume, drain, reset or adopt it."""
+    """Show one lane and its health, or pause, resume, drain, reset, set or adopt it."""
 
 
 @lane.command("list")
@@ -66,7 +68,7 @@ def show(client: "Client", output: Output, lane: str) -> None:
             ("dropped", queue.dropped),
             ("fast/slow", f"{queue.fast}/{queue.slow} now"),
             ("hits", f"{queue.fast_hits}/{queue.slow_hits}"),
-            *(() if found.evm is None else account_facts(found.evm)),
+            *numbers(found),
         ),
     )
 
@@ -80,10 +82,45 @@ def health(client: "Client", output: Output, lane: str) -> int:
     facts = [
         ("lane", found.lane),
         ("health", "good" if found.healthy else "; ".join(found.problems)),
-        *(() if found.evm is None else account_facts(found.evm)),
+        *numbers(found),
     ]
     output.facts(found, facts)
     return 0 if found.healthy else EXIT_FAILED
+
+
+def numbers(found: "Lane | LaneHealth") -> list[tuple[str, object]]:
+    """Those of an account, whichever chain it is on."""
+    if found.evm is not None:
+        return account_facts(found.evm)
+    return [] if found.cosmos is None else cosmos_facts(found.cosmos)
+
+
+def cosmos_facts(cosmos: "CosmosLane") -> list[tuple[str, object]]:
+    done = cosmos.last_confirmation_at
+    place = f"{cosmos.address} on {cosmos.chain} ({cosmos.chain_id})"
+    missing = "; it does not exist there yet" if cosmos.account_missing else ""
+    return [
+        ("account", f"{cosmos.account} {place}{missing}"),
+        ("worker of", cosmos.worker_of),
+        ("next sequence", cosmos.sequence_next),
+        ("committed", cosmos.committed),
+        ("height", cosmos.height),
+        ("in flight", f"{cosmos.bound} of {cosmos.window}"),
+        ("pending", cosmos.pending),
+        ("fillers", cosmos.fillers or None),
+        ("indeterminate", cosmos.watched or None),
+        ("bytes held", f"{cosmos.held_bytes} of {cosmos.held_bytes_max}"),
+        ("confirmed", done and done.isoformat()),
+        *((f"node {node.name}", node_line(node)) for node in cosmos.nodes),
+    ]
+
+
+def node_line(node: "CosmosNode") -> str:
+    where = f"next {node.next}, height {node.height}"
+    if not node.recovering:
+        return where
+    wants = "" if node.ours is None else f"; expects {node.expected}, ours {node.ours}"
+    return f"{where}; recovering: {node.reason}{wants}; {node.then}"
 
 
 def account_facts(evm: "EvmLane") -> list[tuple[str, object]]:
@@ -172,8 +209,28 @@ def drain(
 @reasoned
 @remote
 def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
-    """Set an account's next nonce back to what the chain says, never below one that is bound."""
+    """Set an EVM account's next nonce back to what the chain says, never below a bound one."""
     output.action(client.reset_nonce(lane, reason=reason, dry_run=dry_run))
+
+
+@lane.command("set-sequence")
+@click.argument("lane")
+@click.argument("sequence", type=click.IntRange(0), required=False)
+@reasoned
+@remote
+def set_sequence(
+    client: "Client",
+    output: Output,
+    lane: str,
+    sequence: int | None,
+    reason: str,
+    dry_run: bool,
+) -> None:
+    """Set where a Cosmos account's sequences go on; without SEQUENCE, at what the chain says.
+
+    Never at one that is used, or that someone may still use: a dry run shows the numbers.
+    """
+    output.action(client.set_sequence(lane, sequence, reason=reason, dry_run=dry_run))
 
 
 @lane.command()

@@ -1,5 +1,6 @@
 """`laneway tx`: one transaction, or a list of them."""
 
+from base64 import b64encode
 from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -11,6 +12,7 @@ from laneway.wire.values import StatusWord
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
+    from laneway.wire.cosmos import CosmosAttempt, CosmosTx
     from laneway.wire.evm import EvmAttempt, EvmTx
     from laneway.wire.values import Tx
 
@@ -22,7 +24,7 @@ def tx() -> None:
     """Show, list, wait for, cancel, bump, replace or retry transactions.
 
     ID is tx_…, or key: and an idempotency key; of an account's transaction also the hash of an
-    attempt, or LANE#NONCE.
+    attempt, or LANE#NONCE and LANE#SEQUENCE.
     """
 
 
@@ -68,7 +70,8 @@ def wait(client: "Client", output: Output, intent: str, timeout: float | None) -
 def cancel(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
     """Take back one that waits; an execution that runs cannot be called back.
 
-    Of an account's transaction that has a nonce a no-op takes the place, never a hole.
+    Of an EVM account's transaction that has a nonce a no-op takes the place, never a hole; a
+    Cosmos account's is taken back only while no node can have it.
     """
     output.action(client.cancel(intent, reason=reason, dry_run=dry_run))
 
@@ -78,7 +81,7 @@ def cancel(client: "Client", output: Output, intent: str, reason: str, dry_run: 
 @reasoned
 @remote
 def bump(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
-    """Offer more for an account's transaction, at the same nonce."""
+    """Offer more for an EVM account's transaction, at the same nonce."""
     output.action(client.bump(intent, reason=reason, dry_run=dry_run))
 
 
@@ -98,7 +101,7 @@ def replace(
     dry_run: bool,
     **options: Any,
 ) -> None:
-    """Put other content in the place of an account's transaction, at the same nonce.
+    """Put other content in the place of an EVM account's transaction, at the same nonce.
 
     What was sent before may be mined instead: whichever is decides. The new content is all that is
     said here; nothing of the old one is kept.
@@ -126,27 +129,85 @@ def output_tx(output: Output, found: "Tx") -> None:
     if found.evm is not None:
         output_evm(output, found, found.evm)
         return
+    if found.cosmos is not None:
+        output_cosmos(output, found, found.cosmos)
+        return
     output.facts(
         found,
         (
-            ("tx", found.id),
-            ("lane", f"{found.lane} #{found.seq}"),
-            ("status", found.status),
-            ("why", found.reason),
+            *where(found),
             ("block", found.block),
             ("next attempt", found.next_attempt_at and found.next_attempt_at.isoformat()),
-            ("key", found.idempotency_key),
-            ("retry of", found.retry_of),
-            ("accepted", found.accepted_at.isoformat()),
-            ("settled", found.settled_at and found.settled_at.isoformat()),
-            ("valid until", found.valid_until and found.valid_until.isoformat()),
+            *whence(found),
             ("priority", found.priority or None),
-            ("trace", found.traceparent),
             ("executor", payload and payload.executor),
             ("data", payload and payload.data),
             ("comment", payload and payload.comment),
         ),
     )
+
+
+Facts = list[tuple[str, object]]
+
+
+def where(found: "Tx") -> Facts:
+    return [
+        ("tx", found.id),
+        ("lane", f"{found.lane} #{found.seq}"),
+        ("status", found.status),
+        ("why", found.reason),
+    ]
+
+
+def whence(found: "Tx") -> Facts:
+    return [
+        ("key", found.idempotency_key),
+        ("retry of", found.retry_of),
+        ("accepted", found.accepted_at.isoformat()),
+        ("settled", found.settled_at and found.settled_at.isoformat()),
+        ("valid until", found.valid_until and found.valid_until.isoformat()),
+        ("trace", found.traceparent),
+    ]
+
+
+def output_cosmos(output: Output, found: "Tx", cosmos: "CosmosTx") -> None:
+    asked = cosmos.payload
+    code = None
+    if cosmos.code:
+        code = f"{cosmos.codespace} {cosmos.code}: {cosmos.log}"
+    used = None
+    if cosmos.gas_used is not None:
+        used = f"{cosmos.gas_used} of {cosmos.gas_wanted}"
+    blobs = [] if asked is None else asked.blobs
+    messages = [] if asked is None else asked.messages
+    output.facts(
+        found,
+        (
+            *where(found),
+            ("sequence", cosmos.sequence),
+            ("hash", found.hash),
+            ("height", cosmos.height),
+            ("code", code),
+            ("gas", used),
+            ("signers", ", ".join(cosmos.signers)),
+            ("until block", cosmos.timeout_height),
+            *whence(found),
+            ("to", asked and asked.to),
+            ("amount", asked and asked.to and f"{asked.amount}{asked.denom}"),
+            *(("message", f"{one.type_url}, {one.size} bytes") for one in messages),
+            *(("blob", f"{one.namespace}, {one.size} bytes") for one in blobs),
+            ("memo", asked and asked.memo),
+            *((f"attempt {one.number}", cosmos_line(one)) for one in cosmos.attempts),
+            ("bytes", None if cosmos.raw is None else b64encode(cosmos.raw).decode()),
+        ),
+    )
+
+
+def cosmos_line(one: "CosmosAttempt") -> str:
+    fee = "" if one.fee is None else f"fee {one.fee} for {one.gas} gas"
+    ends = "" if one.live else "can land no more"
+    parts = (one.hash, fee, f"until block {one.timeout_height}", ends, one.reason)
+    return "  ".join(part for part in parts if part)
 
 
 def output_evm(output: Output, found: "Tx", evm: "EvmTx") -> None:
@@ -157,21 +218,13 @@ def output_evm(output: Output, found: "Tx", evm: "EvmTx") -> None:
     output.facts(
         found,
         (
-            ("tx", found.id),
-            ("lane", f"{found.lane} #{found.seq}"),
-            ("status", found.status),
-            ("why", found.reason),
+            *where(found),
             ("nonce", found.nonce),
             ("hash", found.hash),
             ("block", found.block),
             ("confirmations", evm.confirmations),
             ("paid", paid),
-            ("key", found.idempotency_key),
-            ("retry of", found.retry_of),
-            ("accepted", found.accepted_at.isoformat()),
-            ("settled", found.settled_at and found.settled_at.isoformat()),
-            ("valid until", found.valid_until and found.valid_until.isoformat()),
-            ("trace", found.traceparent),
+            *whence(found),
             ("to", asked and asked.to),
             ("value", asked and f"{asked.value} wei"),
             ("data", asked and asked.data),

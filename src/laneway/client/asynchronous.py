@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import datetime
+from io import BytesIO
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -39,10 +40,9 @@ from laneway.client.calls import (
     new_tx,
 )
 from laneway.client.following import Following, StreamedEvent
-from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S
+from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S, WHOLE_BYTES_MAX
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.evm import LaneHealth
 from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import (
     Action,
@@ -50,6 +50,7 @@ from laneway.wire.values import (
     DeadLetter,
     Delivery,
     Lane,
+    LaneHealth,
     Tx,
     Webhook,
     WebhookAction,
@@ -142,16 +143,18 @@ class AsyncClient:
     ) -> AsyncSentTx:
         """Queue one; returns when it is durable. Safe to call twice with one key.
 
-        A contract takes `data`, executor, quorum_type, comment and priority; an account's lane,
+        A contract takes `data`, executor, quorum_type, comment and priority; an EVM account's lane,
         `evm:CHAIN:ACCOUNT`, takes to, value, `data`, gas, type, max_fee_per_gas,
-        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs.
+        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs; a Cosmos
+        account's, `cosmos:CHAIN:ACCOUNT`, takes to, amount and denom, messages, blobs (or `data`
+        and namespace), memo, gas, fee, gas_price, fee_granter and timeout_height.
         """
         new = new_tx(lane, data, valid_until, options)
         return AsyncSentTx(self, await self._run(self._calls.send(new, key)))
 
     async def tx(self, intent: str) -> Tx:
         """Where one is, and why. `intent` is an id, `key:` and an idempotency key, the
-        hash of an attempt, or `LANE#NONCE`."""
+        hash of an attempt, or `LANE#NONCE` and `LANE#SEQUENCE`."""
         return await self._run(self._calls.tx(intent))
 
     async def wait(self, intent: str, timeout_s: float | None = None) -> Tx:
@@ -165,7 +168,7 @@ class AsyncClient:
         return await self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
 
     async def bump(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
-        """Offer more for an account's transaction, at the same nonce."""
+        """Offer more for an EVM account's transaction, at the same nonce."""
         return await self._run(self._calls.bump(intent, Words(reason=reason, dry_run=dry_run)))
 
     async def replace(
@@ -177,8 +180,8 @@ class AsyncClient:
         dry_run: bool = False,
         **options: Unpack[EvmOptions],
     ) -> Action:
-        """Other content for an account's transaction, at the same nonce; whichever lands decides,
-        and the answer's `reason` says which."""
+        """Other content for an EVM account's transaction, at the same nonce; whichever lands
+        decides, and the answer's `reason` says which."""
         payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
         return await self._run(self._calls.replace(intent, payload, words))
 
@@ -220,7 +223,7 @@ class AsyncClient:
         return await self._run(self._calls.lane(lane))
 
     async def health(self, lane: str) -> LaneHealth:
-        """Whether it goes on by itself; of an account its balance, nonces and last cleanup."""
+        """Whether it goes on by itself; of an account its numbers too."""
         return await self._run(self._calls.health(lane))
 
     async def reset_nonce(
@@ -229,6 +232,19 @@ class AsyncClient:
         """Set an account's next nonce back to what the chain says, never below one that is bound.
         A dry run shows the numbers."""
         return await self._operate(lane, "reset-nonce", reason, dry_run)
+
+    async def set_sequence(
+        self,
+        lane: str,
+        sequence: int | None = None,
+        *,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+    ) -> Action:
+        """Set where a Cosmos account's sequences go on; None: what the chain says. Never at one
+        that is used or may be. A dry run shows the numbers."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return await self._run(self._calls.set_sequence(lane, sequence, words))
 
     async def pause(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Start nothing more; what runs is finished."""
@@ -369,11 +385,17 @@ class AsyncClient:
         return self._session.request(
             ask.method,
             URL(self.url + ask.target, encoded=True),
-            data=ask.body,
+            data=body_of(ask),
             headers=ask.headers,
             timeout=timeout,
             allow_redirects=False,
         )
+
+
+def body_of(ask: Ask) -> bytes | BytesIO | None:
+    """A large one as a file, which is written piece by piece and holds up nobody else."""
+    body = ask.body
+    return body if body is None or len(body) <= WHOLE_BYTES_MAX else BytesIO(body)
 
 
 def lost_by(error: BaseException) -> Lost:

@@ -30,7 +30,6 @@ from laneway.client.http import Connections
 from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Heard, Lost, Pause, Rules, Steps, T
-from laneway.wire.evm import LaneHealth
 from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import (
     Action,
@@ -38,6 +37,7 @@ from laneway.wire.values import (
     DeadLetter,
     Delivery,
     Lane,
+    LaneHealth,
     Tx,
     Webhook,
     WebhookAction,
@@ -131,16 +131,18 @@ class Client:
     ) -> SentTx:
         """Queue one; returns when it is durable. Safe to call twice with one key.
 
-        A contract takes `data`, executor, quorum_type, comment and priority; an account's lane,
+        A contract takes `data`, executor, quorum_type, comment and priority; an EVM account's lane,
         `evm:CHAIN:ACCOUNT`, takes to, value, `data`, gas, type, max_fee_per_gas,
-        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs.
+        max_priority_fee_per_gas, max_cost, access_list, authorization_list and blobs; a Cosmos
+        account's, `cosmos:CHAIN:ACCOUNT`, takes to, amount and denom, messages, blobs (or `data`
+        and namespace), memo, gas, fee, gas_price, fee_granter and timeout_height.
         """
         new = new_tx(lane, data, valid_until, options)
         return SentTx(self, self._run(self._calls.send(new, key)))
 
     def tx(self, intent: str) -> Tx:
         """Where one is, and why. `intent` is an id, `key:` and an idempotency key, the
-        hash of an attempt, or `LANE#NONCE`."""
+        hash of an attempt, or `LANE#NONCE` and `LANE#SEQUENCE`."""
         return self._run(self._calls.tx(intent))
 
     def wait(self, intent: str, timeout_s: float | None = None) -> Tx:
@@ -152,7 +154,7 @@ class Client:
         return self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
 
     def bump(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
-        """Offer more for an account's transaction, at the same nonce."""
+        """Offer more for an EVM account's transaction, at the same nonce."""
         return self._run(self._calls.bump(intent, Words(reason=reason, dry_run=dry_run)))
 
     def replace(
@@ -164,8 +166,8 @@ class Client:
         dry_run: bool = False,
         **options: Unpack[EvmOptions],
     ) -> Action:
-        """Other content for an account's transaction, at the same nonce; whichever lands decides,
-        and the answer's `reason` says which."""
+        """Other content for an EVM account's transaction, at the same nonce; whichever lands
+        decides, and the answer's `reason` says which."""
         payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
         return self._run(self._calls.replace(intent, payload, words))
 
@@ -205,13 +207,26 @@ class Client:
         return self._run(self._calls.lane(lane))
 
     def health(self, lane: str) -> LaneHealth:
-        """Whether it goes on by itself; of an account its balance, nonces and last cleanup."""
+        """Whether it goes on by itself; of an account its numbers too."""
         return self._run(self._calls.health(lane))
 
     def reset_nonce(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Set an account's next nonce back to what the chain says, never below one that is bound.
         A dry run shows the numbers."""
         return self._operate(lane, "reset-nonce", reason, dry_run)
+
+    def set_sequence(
+        self,
+        lane: str,
+        sequence: int | None = None,
+        *,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+    ) -> Action:
+        """Set where a Cosmos account's sequences go on; None: what the chain says. Never at one
+        that is used or may be. A dry run shows the numbers."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return self._run(self._calls.set_sequence(lane, sequence, words))
 
     def pause(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Start nothing more; what runs is finished."""

@@ -3,7 +3,7 @@
 import math
 import os
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -12,8 +12,9 @@ from msgspec import Struct
 from laneway.client.limits import PAGE, WAIT_PAUSE_S, WAIT_S
 from laneway.client.steps import Ask, Pause, Rules, Steps, T, not_found, persist, read
 from laneway.core.errors import BadRequest
-from laneway.core.ids import idempotency_key, is_account
-from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload, LaneHealth
+from laneway.core.ids import idempotency_key, is_account, is_cosmos
+from laneway.wire.cosmos_words import Blobs, Messages, cosmos_payload
+from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload
 from laneway.wire.evm_words import evm_payload
 from laneway.wire.idempotency import HEADER, REPLAYED, quoted
 from laneway.wire.limits import PAGE_MAX
@@ -25,11 +26,14 @@ from laneway.wire.values import (
     DeliveryPage,
     DrainOrder,
     Lane,
+    LaneHealth,
     LanePage,
+    NewCosmosTx,
     NewEvmTx,
     NewTx,
     Order,
     ReplaceOrder,
+    SequenceOrder,
     Tx,
     TxPage,
     WebhookAction,
@@ -66,7 +70,7 @@ class Calls:
 
     # Transactions.
 
-    def send(self, new: NewTx | NewEvmTx, key: str | None) -> Steps[Taken]:
+    def send(self, new: "New", key: str | None) -> Steps[Taken]:
         # Made once for all tries, so that a lost answer cannot make two of one.
         key = f"auto-{os.urandom(16).hex()}" if key is None else idempotency_key(key)
         ask = self._post("/v1/transactions", new, headers={HEADER: quoted(key)}, key=key)
@@ -146,6 +150,10 @@ class Calls:
         order = DrainOrder(words.reason, words.dry_run, mode)  # type: ignore[arg-type]
         return (yield from self._act(f"{lane_path(lane)}/drain", order))
 
+    def set_sequence(self, lane: str, sequence: int | None, words: Words) -> Steps[Action]:
+        order = SequenceOrder(words.reason, words.dry_run, sequence)
+        return (yield from self._act(f"{lane_path(lane)}/set-sequence", order))
+
     # The audit trail.
 
     def audit_page(self, lane: str | None, cursor: str | None = None) -> Steps[AuditPage]:
@@ -185,7 +193,7 @@ class Calls:
         answer = yield from persist(self.rules, ask, retry_s)
         return read(self.rules, answer, kind)
 
-    def _act(self, path: str, order: Order | DrainOrder | ReplaceOrder) -> Steps[Action]:
+    def _act(self, path: str, order: Struct) -> Steps[Action]:
         answer = yield from persist(self.rules, self._post(path, order))
         return read(self.rules, answer, Action)
 
@@ -206,8 +214,9 @@ class Calls:
         )
 
 
-class EvmOptions(TypedDict, total=False):
-    """What an account's transaction may say. Amounts are wei, or words like "0.5 ether"."""
+class Amounts(TypedDict, total=False):
+    """What transactions of EVM accounts may say, but for blobs. Amounts are wei, or words like
+    "0.5 ether"."""
 
     to: str | bytes | None
     value: int | str
@@ -218,7 +227,27 @@ class EvmOptions(TypedDict, total=False):
     max_cost: int | str | None
     access_list: list[EvmAccess]
     authorization_list: list[EvmAuthorization]
+
+
+class EvmOptions(Amounts, total=False):
+    """What an EVM account's transaction may say."""
+
     blobs: EvmBlobs | None
+
+
+class Coins(TypedDict, total=False):
+    """What transactions of Cosmos accounts may say, but for what EVM accounts say too."""
+
+    amount: int | str | None
+    denom: str | None
+    messages: Messages
+    namespace: str | bytes | None
+    share_version: int | None
+    memo: str
+    fee: int | None
+    gas_price: str | None
+    fee_granter: str | None
+    timeout_height: int | None
 
 
 class ContractOptions(TypedDict, total=False):
@@ -230,11 +259,17 @@ class ContractOptions(TypedDict, total=False):
     priority: int
 
 
-class TxOptions(EvmOptions, ContractOptions, total=False):
-    """Of either kind of lane; those of the other are refused."""
+class TxOptions(Amounts, Coins, ContractOptions, total=False):
+    """Of any kind of lane; those of the others are refused."""
+
+    blobs: EvmBlobs | Blobs | None
 
 
 CONTRACT_WORDS = frozenset(ContractOptions.__annotations__)
+EVM_WORDS = frozenset(EvmOptions.__annotations__)
+COSMOS_WORDS = frozenset(Coins.__annotations__) | {"to", "gas", "blobs"}
+
+New = NewTx | NewEvmTx | NewCosmosTx
 
 
 def new_tx(
@@ -242,24 +277,28 @@ def new_tx(
     data: str | bytes | None,
     valid_until: datetime | None = None,
     options: TxOptions | None = None,
-) -> NewTx | NewEvmTx:
-    given = {name: said for name, said in (options or {}).items() if said is not None}
-    strange = given.keys() & CONTRACT_WORDS if is_account(lane) else given.keys() - CONTRACT_WORDS
-    if strange:
-        kind = "an account" if is_account(lane) else "a contract"
-        raise BadRequest(min(strange), f"{kind} has no such option; {lane} is its lane")
+) -> New:
+    given: dict[str, Any] = {
+        name: said for name, said in (options or {}).items() if said is not None
+    }
     if is_account(lane):
+        check_words(lane, given, "an EVM account", EVM_WORDS)
         return NewEvmTx(lane=lane, payload=evm_payload(data, given), valid_until=valid_until)
+    if is_cosmos(lane):
+        check_words(lane, given, "a Cosmos account", COSMOS_WORDS)
+        return NewCosmosTx(lane=lane, payload=cosmos_payload(data, given), valid_until=valid_until)
+    check_words(lane, given, "a contract", CONTRACT_WORDS)
     if not isinstance(data, str):
         raise BadRequest("data", "say what the contract is given, as text")
     priority = given.pop("priority", 0)
-    payload = ContractPayload(data=data, **given)  # type: ignore[arg-type]
-    return NewTx(
-        lane=lane,
-        payload=payload,
-        priority=priority,  # type: ignore[arg-type]
-        valid_until=valid_until,
-    )
+    payload = ContractPayload(data=data, **given)
+    return NewTx(lane=lane, payload=payload, priority=priority, valid_until=valid_until)
+
+
+def check_words(lane: str, given: dict[str, Any], kind: str, known: frozenset[str]) -> None:
+    strange = given.keys() - known
+    if strange:
+        raise BadRequest(min(strange), f"{kind} has no such option; {lane} is its lane")
 
 
 def filters(lane: str | None, status: str | None, page: int) -> dict[str, str | None]:

@@ -4,7 +4,7 @@ LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
 │   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound
 │   ├── LaneNotFound (AccountNotFound) · WebhookNotFound
-│   ├── CommandUnfit · RetryUnfit · LaneFull · Draining
+│   ├── CommandUnfit · RetryUnfit · LaneFull · NoRoom · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
 ├── SignerError   who holds the key; nothing was signed
@@ -95,11 +95,12 @@ class LaneNotFound(CallerError):
 
 
 class AccountNotFound(LaneNotFound):
-    """An EVM account's lane is there before anything was queued, if its account is configured."""
+    """An account's lane is there before anything was queued, if its account is configured."""
 
     def __init__(self, lane: str) -> None:
         super().__init__(lane)
-        self.args = (f"no account {lane} is configured here; say evm:CHAIN:ACCOUNT",)
+        kind = "cosmos" if lane.startswith("cosmos:") else "evm"
+        self.args = (f"no account {lane} is configured here; say {kind}:CHAIN:ACCOUNT",)
 
 
 class WebhookNotFound(CallerError):
@@ -134,6 +135,21 @@ class LaneFull(CallerError):
         super().__init__(
             f"{lane} is full: its limit of {limit} {bound} is reached; "
             f"try again in {retry_after_s} s or raise the limit"
+        )
+
+
+class NoRoom(CallerError):
+    """Bytes that are held did not become fewer in time. Nothing was written."""
+
+    code = "no_room"
+    retry = "later"
+
+    def __init__(self, bound: str, limit: int, waited_s: float) -> None:
+        self.bound = bound
+        self.limit = limit
+        super().__init__(
+            f"{bound} is {limit} bytes, and nothing was settled for {waited_s:g} s to make room; "
+            "submit again, or allow more"
         )
 
 

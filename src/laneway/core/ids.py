@@ -45,9 +45,14 @@ def is_account(lane: str) -> bool:
     return lane.startswith("evm:")
 
 
+def is_cosmos(lane: str) -> bool:
+    """Whether it sends a Cosmos account's transactions."""
+    return lane.startswith("cosmos:")
+
+
 def is_shown(lane: str) -> bool:
     """Whether its intents are transactions, and not a trail's entries or a webhook's messages."""
-    return lane.startswith(("contract:", "evm:"))
+    return lane.startswith(("contract:", "cosmos:", "evm:"))
 
 
 def lane_key(lane: LaneId) -> str:

@@ -9,6 +9,9 @@ KEY_CHARS_MAX = 255
 PAYLOAD_BYTES_MAX = 1 << 20
 """One intent's bytes. They are copied through the log once, so a megabyte costs about 3 ms."""
 
+TX_PAYLOAD_BYTES_MAX = 8 << 20
+"""Of a Cosmos account's intent: the largest transaction that celestia-app takes holds it."""
+
 PRIORITY_CLASSES = 4
 """One cursor a class stands in every head; four words (urgent to low) is what people name."""
 

@@ -33,6 +33,7 @@ from laneway.feeds.limits import (
     MARK_S,
     POLL_S,
 )
+from laneway.feeds.pager import Pager
 from laneway.feeds.stream import end_of
 from laneway.lanes.delivery.lane import read_head
 from laneway.lanes.delivery.values import KIND, DeliveryHead
@@ -70,6 +71,7 @@ class Route:
         self.unmarked = 0
         """Entries behind the last mark. Those of delivery lanes do not count: a mark is one."""
         self.marked_s = now_s
+        self.pager = Pager(COURIER_PAGE)
 
     def is_due(self, now_s: float) -> bool:
         if self.unmarked == 0:
@@ -145,7 +147,7 @@ class Courier(Listener):
             return  # The feed keeps what an endpoint that is gone would have heard.
         route = await self._route(subscription)
         while True:
-            entries = await self._engine.store.feed(route.cursor, COURIER_PAGE)
+            entries = await self._engine.store.feed(route.cursor, route.pager.count)
             arrivals = [a for entry in entries for a in arrivals_of(entry, subscription)]
             if arrivals:
                 await self._engine.submit_many(arrivals)
@@ -154,7 +156,7 @@ class Courier(Listener):
                 route.unmarked += sum(lane_kind(entry.lane) != KIND for entry in entries)
             if route.is_due(self._now_s()):
                 await self._mark(lane, route)
-            if len(entries) < COURIER_PAGE:
+            if route.pager.saw(entries):
                 return
 
     async def _route(self, subscription: Subscription) -> Route:

@@ -1,11 +1,20 @@
 """An account lane's records → events."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
 
 import msgspec
 
 from laneway.core.rows import FeedEntry
+from laneway.feeds.account_events import (
+    Said,
+    Tell,
+    Told,
+    command_refused,
+    ended,
+    mode_changed,
+    of_intent,
+    told,
+)
 from laneway.lanes.eoa.values import (
     AttemptAnswered,
     AttemptReoffered,
@@ -26,14 +35,8 @@ from laneway.lanes.eoa.values import (
     SlotSettled,
 )
 from laneway.wire.hex import octets
-from laneway.wire.values import EventBody, StatusWord
 
 decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
-
-Told = tuple[str, EventBody]
-Said = tuple[str, dict[str, Any]]
-
-MODES = {"running": "resumed"}
 
 ONCE = ("lane.out_of_funds",)
 """Several of one batch may find the account without funds."""
@@ -41,31 +44,7 @@ ONCE = ("lane.out_of_funds",)
 
 def eoa_events(entry: FeedEntry) -> Sequence[Told]:
     """What one commit told. No-ops are nobody's transaction, and tell nothing."""
-    found: list[Told] = []
-    once: set[str] = set()
-    for record in decode(entry.records):
-        tell = EOA.get(type(record))
-        for said in () if tell is None else listed(tell(record)):
-            word, body = said
-            if word in ONCE and word in once:
-                continue
-            once.add(word)
-            found.append((word, EventBody(lane=entry.lane, version=entry.version, **body)))
-    return found
-
-
-def listed(said: Said | list[Said] | None) -> Sequence[Said]:
-    if isinstance(said, list):
-        return said
-    return () if said is None else (said,)
-
-
-def of_intent(word: str, record: Any, **more: Any) -> Said | None:
-    """`transaction.` and a word, of an intent that is still open or has its last word."""
-    if record.intent is None:
-        return None
-    body = {"tx": record.intent, "status": cast(StatusWord, more.pop("status", word))}
-    return f"transaction.{word}", body | more
+    return told(entry, decode(entry.records), EOA, ONCE)
 
 
 def signed(record: AttemptSigned) -> Said | None:
@@ -116,21 +95,12 @@ def settled(record: SlotSettled) -> Said | None:
     )
 
 
-def ended(record: SlotDropped | SlotFellOut | IntentDropped) -> Said | None:
-    return of_intent(record.status, record, reason=record.reason)
-
-
 def content_replaced(record: ContentReplaced) -> Said:
     return "transaction.content_replaced", {
         "tx": record.content.intent,
         "reason": record.reason,
         "by": record.by,
     }
-
-
-def mode_changed(record: ModeChanged) -> Said:
-    word = MODES.get(record.mode, record.mode)
-    return f"lane.{word}", {"reason": record.reason, "by": record.by}
 
 
 def funds_judged(record: FundsJudged) -> Said:
@@ -153,12 +123,7 @@ def nonces_crowded(record: NoncesCrowded) -> Said:
     return "lane.recycled_above_max", {"reason": reason}
 
 
-def refused(record: CommandRefused) -> Said:
-    reason = f"{record.verb}: {record.reason}"
-    return "lane.command_refused", {"tx": record.intent, "reason": reason}
-
-
-EOA: dict[type, Callable[[Any], Said | list[Said] | None]] = {
+EOA: dict[type, Tell] = {
     AttemptSigned: signed,
     AttemptsTaken: all_taken,
     AttemptAnswered: answered,
@@ -174,6 +139,6 @@ EOA: dict[type, Callable[[Any], Said | list[Said] | None]] = {
     FundsJudged: funds_judged,
     NoncesReset: nonces_reset,
     NoncesCrowded: nonces_crowded,
-    CommandRefused: refused,
+    CommandRefused: command_refused,
 }
 """Which records people hear of, and how each is told."""

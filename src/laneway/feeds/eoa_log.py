@@ -1,18 +1,14 @@
-"""Account lanes' log lines: one for each thing that happened, in the manner of the contract queue.
-
-They tell committed records and durable arrivals, never intentions. Nothing of a payload is told.
-"""
+"""EVM accounts' log lines: one for each thing that happened, in the manner of the contract
+queue."""
 
 import logging
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from laneway.core.ids import LaneId, is_account
-from laneway.core.intent import Accepted, Arrival
+from laneway.core.ids import is_account
 from laneway.core.rows import Result
 from laneway.core.units import value
-from laneway.engine.listeners import Listener
-from laneway.feeds.log import duration, quoted
+from laneway.feeds.account_log import AccountLog, Line, mode, refused
+from laneway.feeds.log import duration
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
@@ -36,43 +32,26 @@ from laneway.wire.hex import octets
 log = logging.getLogger("laneway.eoa")
 
 
-class EoaLog(Listener):
-    """A listener that writes one line for each thing that happened."""
+class EoaLog(AccountLog):
+    """Of EVM accounts."""
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        if log.isEnabledFor(logging.INFO) and is_account(arrival.lane):
-            line(logging.INFO, "Transaction queued", arrival.lane, tx=arrival.id, seq=answer.seq)
+    def __init__(self) -> None:
+        super().__init__(log, is_account, LINES, QUIET)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        if not is_account(lane):
-            return
-        talkative = log.isEnabledFor(logging.INFO)
-        heard = LINES if talkative else LOUD
-        for record in records:
-            if type(record) in heard:
-                level, message, fields = heard[type(record)](record)
-                line(level, message, lane, **fields)
-        for result in results if talkative else ():
-            end(lane, result)
-
-
-def end(lane: LaneId, result: Result) -> None:
-    fields: dict[str, object] = {"tx": result.intent, "status": result.status}
-    if result.history:
-        history = decode_history(result.history)
-        slot = history.slot
-        fields |= {"nonce": slot.nonce, "attempts": len(history.attempts)}
-        fields["totalTime"] = duration(result.settled_ms - slot.claimed_ms)
-        if slot.seen is not None:
-            fields |= {"block": slot.seen.block, "gasUsed": slot.seen.gas_used}
-    if result.hash is not None:
-        fields["hash"] = octets(result.hash)
-    if result.reason:
-        fields["reason"] = result.reason
-    line(logging.INFO, f"Transaction {result.status}", lane, **fields)
-
-
-Line = tuple[int, str, Mapping[str, object]]
+    def end(self, result: Result) -> Line:
+        fields: dict[str, object] = {"tx": result.intent, "status": result.status}
+        if result.history:
+            history = decode_history(result.history)
+            slot = history.slot
+            fields |= {"nonce": slot.nonce, "attempts": len(history.attempts)}
+            fields["totalTime"] = duration(result.settled_ms - slot.claimed_ms)
+            if slot.seen is not None:
+                fields |= {"block": slot.seen.block, "gasUsed": slot.seen.gas_used}
+        if result.hash is not None:
+            fields["hash"] = octets(result.hash)
+        if result.reason:
+            fields["reason"] = result.reason
+        return logging.INFO, f"Transaction {result.status}", fields
 
 
 def signed(record: AttemptSigned) -> Line:
@@ -166,15 +145,6 @@ def reset(record: NoncesReset) -> Line:
     return logging.WARNING, "Nonces reset", fields
 
 
-def mode(record: ModeChanged) -> Line:
-    return logging.WARNING, f"Lane {record.mode}", {"by": record.by, "reason": record.reason}
-
-
-def refused(record: CommandRefused) -> Line:
-    fields = {"verb": record.verb, "tx": record.intent, "reason": record.reason}
-    return logging.WARNING, "Command refused", fields
-
-
 LINES: dict[type, Any] = {
     AttemptSigned: signed,
     SlotIncluded: included,
@@ -193,14 +163,4 @@ LINES: dict[type, Any] = {
     CommandRefused: refused,
 }
 
-
 QUIET = frozenset((AttemptSigned, SlotIncluded))
-"""Those of every transaction, whose lines are no warnings: they must cost nothing unheard."""
-LOUD = {kind: tell for kind, tell in LINES.items() if kind not in QUIET}
-
-
-def line(level: int, message: str, lane: LaneId, **fields: object) -> None:
-    if log.isEnabledFor(level):
-        said = {"lane": lane, **fields}
-        text = " ".join(f"{name}={quoted(value)}" for name, value in said.items())
-        log.log(level, "%s %s", message, text, extra={"fields": said})

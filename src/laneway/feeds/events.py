@@ -7,7 +7,9 @@ import msgspec
 
 from laneway.core.ids import LaneId, lane_kind
 from laneway.core.rows import FeedEntry
+from laneway.feeds.account_events import MODES, Told
 from laneway.feeds.eoa_events import eoa_events
+from laneway.feeds.sequence_events import sequence_events
 from laneway.lanes.contract.values import (
     AttemptDoubted,
     CommandRefused,
@@ -22,9 +24,6 @@ from laneway.wire.values import Event, EventBody, StatusWord
 
 decode_contract = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
 
-MODES = {"running": "resumed"}
-"""The mode a lane is in, as the thing that happened to it."""
-
 
 def events_of(entry: FeedEntry) -> list[Event]:
     """What one commit told, in its order. A kind without events tells none."""
@@ -33,9 +32,6 @@ def events_of(entry: FeedEntry) -> list[Event]:
         return []
     at = to_time(entry.at_ms)
     return [Event(kind, at, body) for kind, body in tell(entry)]
-
-
-Told = tuple[str, EventBody]
 
 
 def contract_events(entry: FeedEntry) -> Sequence[Told]:
@@ -102,4 +98,5 @@ CONTRACT: dict[type, Callable[[Any, LaneId, int], Told]] = {
 KINDS: dict[str, Callable[[FeedEntry], Sequence[Told]]] = {
     "contract": contract_events,
     "evm": eoa_events,
+    "cosmos": sequence_events,
 }

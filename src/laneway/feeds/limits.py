@@ -8,6 +8,10 @@ closed and resumes from the store."""
 FEED_PAGE = 512
 """Entries read from the store at once: about 5 ms of the loop."""
 
+FEED_PAGE_FIRST = 64
+FEED_PAGE_BYTES = 8 << 20
+"""Of one page, as far as the one before it tells: a commit may hold megabytes of signed blobs."""
+
 CATCH_UPS_MAX = 4
 """Readers that read old pages from the store at the same time; the others wait their turn."""
 

@@ -16,16 +16,20 @@ from prometheus_client import (
     generate_latest,
 )
 
-from laneway.core.ids import LaneId, is_account, is_contract, lane_key
+from laneway.core.ids import LaneId, is_account, is_contract, is_cosmos, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
+from laneway.feeds.recoveries import Recoveries
 from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.contract.values import SlotClaimed
 from laneway.lanes.delivery.values import AttemptFailed
 from laneway.lanes.eoa.lane import decode_history as decode_eoa_history
 from laneway.lanes.eoa.values import AttemptSigned, SlotFreed
+from laneway.lanes.sequence.lane import decode_history as decode_sequence_history
+from laneway.lanes.sequence.values import AttemptSigned as SequenceSigned
+from laneway.lanes.sequence.values import SlotChanged
 from laneway.version import __version__
 
 WAIT_BUCKETS_S = (0.01, 0.1, 1, 10, 60, 300, 600, 1_800, 3_600, 14_400, 86_400)
@@ -137,48 +141,102 @@ class ContractMetrics(Listener):
         return generate_latest(self.registry)
 
 
-class AccountMetrics(Listener):
-    """What this process's EVM accounts did. `per_lane` labels every series with its lane."""
+class EndMetrics(Listener):
+    """What this process's accounts of one kind did. `per_lane` labels every series with its
+    lane."""
 
-    def __init__(self, registry: CollectorRegistry, *, per_lane: bool = False) -> None:
+    def __init__(
+        self, registry: CollectorRegistry, prefix: str, number: str, *, per_lane: bool = False
+    ) -> None:
         self._per_lane = per_lane
-        labels = ("lane",) if per_lane else ()
-        self.attempts = Counter(
-            "laneway_evm_attempts", "Attempts signed, first ones and further ones.", labels,
-            registry=registry,
-        )  # fmt: skip
-        self.nacks = Counter(
-            "laneway_evm_nacks", "Nonces that every node refused, and that are free again.", labels,
-            registry=registry,
-        )  # fmt: skip
-        self.ended = Counter(
-            "laneway_evm_transactions", "Transactions by how they ended.", (*labels, "result"),
-            registry=registry,
-        )  # fmt: skip
+        self._labels = ("lane",) if per_lane else ()
+        self._registry = registry
+        self._prefix = prefix
+        self.attempts = self._counter("attempts", "Attempts signed, first ones and further ones.")
+        self.ended = self._counter("transactions", "Transactions by how they ended.", "result")
         self.confirmation = Histogram(
-            "laneway_evm_confirmation_seconds", "From its nonce to its final answer.", labels,
-            registry=registry, buckets=WAIT_BUCKETS_S,
+            f"{prefix}confirmation_seconds", f"From its {number} to its final answer.",
+            self._labels, registry=registry, buckets=WAIT_BUCKETS_S,
         )  # fmt: skip
+
+    def _counter(self, name: str, words: str, *more: str) -> Counter:
+        labels = (*self._labels, *more)
+        return Counter(f"{self._prefix}{name}", words, labels, registry=self._registry)
 
     def _of(self, series: Any, lane: LaneId, *more: str) -> Any:
         labels = (lane, *more) if self._per_lane else more
         return series.labels(*labels) if labels else series
 
+    def _signed(self, lane: LaneId, count: int) -> None:
+        if count:
+            self._of(self.attempts, lane).inc(count)
+
+    def _ended(self, lane: LaneId, result: Result, claimed_ms: int | None) -> None:
+        self._of(self.ended, lane, result.status).inc()
+        if claimed_ms is not None:
+            took_ms = max(0, result.settled_ms - claimed_ms)
+            self._of(self.confirmation, lane).observe(took_ms / 1000)
+
+
+class AccountMetrics(EndMetrics):
+    """Of EVM accounts."""
+
+    def __init__(self, registry: CollectorRegistry, *, per_lane: bool = False) -> None:
+        super().__init__(registry, "laneway_evm_", "nonce", per_lane=per_lane)
+        words = "Nonces that every node refused, and that are free again."
+        self.nacks = self._counter("nacks", words)
+
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not is_account(lane):
             return
-        signed = sum(type(record) is AttemptSigned for record in records)
-        if signed:
-            self._of(self.attempts, lane).inc(signed)
+        self._signed(lane, sum(type(record) is AttemptSigned for record in records))
         for record in records:
             if type(record) is SlotFreed and record.recycle:
                 self._of(self.nacks, lane).inc()
         for result in results:
-            self._of(self.ended, lane, result.status).inc()
-            if result.history:
-                slot = decode_eoa_history(result.history).slot
-                took_ms = max(0, result.settled_ms - slot.claimed_ms)
-                self._of(self.confirmation, lane).observe(took_ms / 1000)
+            history = decode_eoa_history(result.history) if result.history else None
+            self._ended(lane, result, None if history is None else history.slot.claimed_ms)
+
+
+class SequenceMetrics(EndMetrics):
+    """Of Cosmos accounts."""
+
+    def __init__(self, registry: CollectorRegistry, *, per_lane: bool = False) -> None:
+        super().__init__(registry, "laneway_cosmos_", "sequence", per_lane=per_lane)
+        self._recoveries = Recoveries()
+        self.recoveries = self._counter(
+            "recoveries", "How often a node had to be given something again before anything new."
+        )
+        self.dead = self._counter(
+            "attempts_ended", "Signed bytes that could land no more, and were made again."
+        )
+        self.held = Gauge(
+            "laneway_cosmos_held_bytes",
+            "Payloads and what is signed of them, not settled, of all accounts here.",
+            registry=registry,
+        )
+        self.waiting = Gauge(
+            "laneway_cosmos_waiting_for_bytes",
+            "Submissions that wait for such bytes.",
+            registry=registry,
+        )
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not is_cosmos(lane):
+            return
+        self._signed(lane, sum(type(record) is SequenceSigned for record in records))
+        for _, begins in self._recoveries.heard(lane, records):
+            if begins:
+                self._of(self.recoveries, lane).inc()
+        for record in records:
+            if type(record) is SlotChanged and record.what == "dead":
+                self._of(self.dead, lane).inc()
+        for result in results:
+            history = decode_sequence_history(result.history) if result.history else None
+            self._ended(lane, result, None if history is None else history.slot.claimed_ms)
+
+    def closed(self, lane: LaneId) -> None:
+        self._recoveries.forget(lane)
 
 
 class DeliveryMetrics(Listener):

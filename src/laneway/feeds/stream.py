@@ -23,6 +23,7 @@ from laneway.feeds.limits import (
     TICK_S_MIN,
     TICK_S_READER,
 )
+from laneway.feeds.pager import Pager
 from laneway.feeds.ring import Batch, Frames, LaneTest, Place, Ring, View, batches
 from laneway.ports import FeedEnd, Store
 from laneway.wire import sse
@@ -39,6 +40,7 @@ class Stream(Listener):
         self.followers = 0
         self.ended = False
         self.ring = Ring()
+        self._pager = Pager(FEED_PAGE)
         self.catching_up = asyncio.Semaphore(CATCH_UPS_MAX)
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()
@@ -115,11 +117,11 @@ class Stream(Listener):
         async with self._reading:
             try:
                 while True:
-                    entries = await self.store.feed(self.ring.cursor, FEED_PAGE)
+                    entries = await self.store.feed(self.ring.cursor, self._pager.count)
                     for batch in batches(entries):
                         self.ring.add(batch)
                         self._fresh += batch.entries
-                    if len(entries) < FEED_PAGE:
+                    if self._pager.saw(entries):
                         break
                     if len(self._fresh) >= FRESH_MAX:
                         reached += self._hand()
@@ -178,6 +180,7 @@ class Follower:
         self._place: Place | None = None
         self.cursor = ""
         self._page: deque[Batch] = deque()
+        self._pager = Pager(FEED_PAGE)
         self._write: Write = bool
         self._beat_s = 0.0
         self._beaten_s = 0.0
@@ -281,7 +284,8 @@ class Follower:
             end = stream.ring.end()
             self._place = stream.ring.behind(self.cursor)
             if self._place is None:
-                entries = await stream.store.feed(self.cursor, FEED_PAGE)
+                entries = await stream.store.feed(self.cursor, self._pager.count)
+                self._pager.saw(entries)
                 self._page.extend(batches(entries))
                 if not entries:
                     self._place = end  # A cursor from elsewhere; nothing is behind it.
@@ -290,9 +294,10 @@ class Follower:
 async def end_of(store: Store) -> str:
     if isinstance(store, FeedEnd):
         return await store.feed_end()
-    cursor = ""
+    cursor, pager = "", Pager(FEED_PAGE)
     while True:
-        entries = await store.feed(cursor, FEED_PAGE)
+        entries = await store.feed(cursor, pager.count)
+        pager.saw(entries)
         if not entries:
             return cursor
         cursor = entries[-1].cursor

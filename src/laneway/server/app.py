@@ -33,6 +33,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
     """The bounds an operator may set."""
 
     body_bytes_max: int = BODY_BYTES_MAX
+    tx_body_bytes_max: int = 0
+    """Of a transaction's body where it may be larger; 0: like all others."""
     connections_max: int = CONNECTIONS_MAX
     request_s_max: float = REQUEST_S
 
@@ -138,6 +140,8 @@ class Server:
             self._runner = None
 
     def _serve(self, route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        large = self._bounds.tx_body_bytes_max if route.large else 0
+        size_max = large if large > self._bounds.body_bytes_max else None
         deadline_s = self._bounds.request_s_max + (WAIT_S_MAX if route.waits else 0)
 
         async def serve(request: web.Request) -> web.StreamResponse:
@@ -145,7 +149,7 @@ class Server:
                 caller = self._access.caller(request, route.scope)
                 if route.writes and self._desk.draining:
                     raise Draining
-                call = Call(request, self._desk, caller, self.counts)
+                call = Call(request, self._desk, caller, self.counts, size_max)
                 if route.endless:
                     return await route.act(call)
                 async with asyncio.timeout(deadline_s):

@@ -33,13 +33,22 @@ class Counts:
 class Call:
     """What an action is given."""
 
-    __slots__ = ("caller", "counts", "desk", "request")
+    __slots__ = ("caller", "counts", "desk", "request", "size_max")
 
-    def __init__(self, request: web.Request, desk: Desk, caller: Caller, counts: Counts) -> None:
+    def __init__(
+        self,
+        request: web.Request,
+        desk: Desk,
+        caller: Caller,
+        counts: Counts,
+        size_max: int | None = None,
+    ) -> None:
         self.request = request
         self.desk = desk
         self.caller = caller
         self.counts = counts
+        self.size_max = size_max
+        """Of its body, where that may be larger than others'."""
 
     def path(self, name: str) -> str:
         return self.request.match_info[name]
@@ -78,9 +87,11 @@ class Call:
             raise Refused(problem(415, "not_json", detail))
         if request.headers.get("Content-Encoding", "identity") != "identity":
             raise Refused(problem(415, "encoded_body", "send the body without Content-Encoding"))
-        size_max = request.client_max_size
+        size_max = self.size_max or request.client_max_size
         if (request.content_length or 0) > size_max:
             raise too_large(size_max)
+        if size_max != request.client_max_size:
+            request = request.clone(client_max_size=size_max)
         try:
             if request.content.is_eof():
                 return await request.read()  # It is all here: there is nothing to wait for.
@@ -100,6 +111,13 @@ class Call:
 def given(value: T | UnsetType) -> T | None:
     """What a query says, or None where it says nothing. It has no null of its own."""
     return None if isinstance(value, UnsetType) else value
+
+
+def check_size(call: Call, raw: bytes) -> None:
+    """That a body is no larger than others' may be."""
+    size_max = call.request.client_max_size
+    if len(raw) > size_max:
+        raise too_large(size_max)
 
 
 def decode(raw: bytes, kind: type[B]) -> B:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.wire.cursor import TxPlace
-from laneway.wire.evm import EvmPayload, LaneHealth
+from laneway.wire.evm import EvmPayload
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -15,6 +15,8 @@ from laneway.wire.values import (
     DeadLetter,
     Delivery,
     Lane,
+    LaneHealth,
+    NewCosmosTx,
     NewEvmTx,
     NewTx,
     Tx,
@@ -25,7 +27,7 @@ from laneway.wire.values import (
 LaneTest = Callable[[str], bool]
 """Whether a lane is one that the caller may see."""
 
-LaneVerb = Literal["pause", "resume", "drain", "reset-nonce"]
+LaneVerb = Literal["pause", "resume", "drain", "reset-nonce", "set-sequence"]
 WebhookVerb = Literal["pause", "resume", "test"]
 
 
@@ -65,6 +67,8 @@ class Word(Struct, frozen=True, kw_only=True):
     by: str
     dry_run: bool = False
     mode: str = "queue"
+    sequence: int | None = None
+    """Of `set-sequence`; None: what the chain says."""
 
 
 class EventReader(Protocol):
@@ -112,12 +116,12 @@ class Desk(Protocol):
         """The lane's own name for what people write: an account may be called by its name."""
 
     async def submit(
-        self, new: NewTx | NewEvmTx, key: str | None, scope: str, trace: str = ""
+        self, new: NewTx | NewEvmTx | NewCosmosTx, key: str | None, scope: str, trace: str = ""
     ) -> Taken:
         """Durable when it answers. `trace` is a W3C traceparent, kept with it."""
 
     async def show(self, intent: str) -> Tx:
-        """By its id; of an account also by the hash of an attempt, or `LANE#NONCE`."""
+        """By its id; of an account also by the hash of an attempt, or `LANE#NUMBER`."""
 
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         """The transaction once it is final, or as it stands when the time is over."""

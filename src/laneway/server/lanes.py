@@ -1,5 +1,7 @@
 """Lanes: what is queued, in flight and stuck, and an operator's words to one."""
 
+from typing import Any
+
 from aiohttp import web
 from msgspec import UNSET, Struct, UnsetType
 
@@ -9,9 +11,8 @@ from laneway.server.desk import LaneVerb, Word
 from laneway.server.route import Route, Told
 from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
 from laneway.wire.cursor import LanePlace, unwrap, wrap
-from laneway.wire.evm import LaneHealth
 from laneway.wire.limits import PAGE_DEFAULT
-from laneway.wire.values import DrainOrder, Lane, LanePage, Order
+from laneway.wire.values import DrainOrder, Lane, LaneHealth, LanePage, Order, SequenceOrder
 
 
 class LaneQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,7 +47,7 @@ def name_of(call: Call) -> str:
 
 
 async def lane_health(call: Call) -> web.Response:
-    """Whether a lane goes on by itself; of an account its balance, nonces and last cleanup."""
+    """Whether a lane goes on by itself; of an account its numbers, and what a person should see."""
     return reply(await call.desk.health(name_of(call)))
 
 
@@ -56,6 +57,15 @@ async def reset_nonce(call: Call) -> web.Response:
     A dry run shows the numbers before and after, and why it would not become lower.
     """
     return await operated(call, "reset-nonce", await call.body(Order))
+
+
+async def set_sequence(call: Call) -> web.Response:
+    """Set where a Cosmos account's sequences go on, never at one that is used or may be.
+
+    A dry run shows the numbers before and after, and why it would become no other.
+    """
+    order = await call.body(SequenceOrder)
+    return await operated(call, "set-sequence", order, sequence=order.sequence)
 
 
 async def pause_lane(call: Call) -> web.Response:
@@ -71,15 +81,15 @@ async def resume_lane(call: Call) -> web.Response:
 async def drain_lane(call: Call) -> web.Response:
     """Finish what waits now (or only what runs), then pause."""
     order = await call.body(DrainOrder)
-    return await operated(call, "drain", order, order.mode)
+    return await operated(call, "drain", order, mode=order.mode)
 
 
 async def operated(
-    call: Call, verb: LaneVerb, order: Order | DrainOrder, mode: str = "queue"
+    call: Call, verb: LaneVerb, order: Order | DrainOrder | SequenceOrder, **more: Any
 ) -> web.Response:
     dry_run = call.query(DryRunQuery).dry_run or order.dry_run
     lane = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run, mode=mode)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run, **more)
     return acted(await call.desk.operate(lane.id, verb, word))
 
 
@@ -126,7 +136,8 @@ ROUTES = (
             ("pause", pause_lane, "Pause a lane", Order),
             ("resume", resume_lane, "Resume a lane", Order),
             ("drain", drain_lane, "Drain a lane", DrainOrder),
-            ("reset-nonce", reset_nonce, "Reset an account's next nonce", Order),
+            ("reset-nonce", reset_nonce, "Reset an EVM account's next nonce", Order),
+            ("set-sequence", set_sequence, "Set a Cosmos account's next sequence", SequenceOrder),
         )
     ),
 )

@@ -3,6 +3,9 @@
 BODY_BYTES_MAX = 2 << 20
 """The largest payload (1 MiB) as plain JSON with its fields, and room for some escapes."""
 
+TX_BODY_BYTES_MAX = 12 << 20
+"""Of a Cosmos account's transaction alone: 8 MiB in base64, and its other fields."""
+
 HEADER_LINE_BYTES_MAX = 8_190
 HEADER_COUNT_MAX = 64
 """A request line or header longer than a page is an attack; browsers send about twenty headers."""
@@ -15,7 +18,8 @@ KEEP_ALIVE_S = 75.0
 the first to close, a request could meet the closing and nobody would know whether it came."""
 
 BODY_READ_S = 20.0
-"""Two megabytes in 20 s is 0.8 Mbit/s; who is slower holds a buffer of ours for nothing."""
+"""Two megabytes in 20 s is 0.8 Mbit/s, twelve are 5; who is slower holds a buffer of ours for
+nothing."""
 
 LINGER_S = 2.0
 """How long the rest of a refused body is read, so that its sender can hear the refusal."""

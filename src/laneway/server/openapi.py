@@ -27,14 +27,14 @@ HEADERS: dict[str, str] = {
 PATHS: dict[str, tuple[str, dict[str, Any]]] = {
     "id": (
         "The transaction's id, `tx_` and 32 digits; of an account's also the hash of an attempt, "
-        "`0x` and 64 digits, or `LANE#NONCE`.",
+        "64 digits, with `0x` before them or without, or `LANE#NONCE` and `LANE#SEQUENCE`.",
         {"type": "string", "minLength": 1},
     ),
     "webhook": ("The webhook's id.", {"type": "string", "minLength": 1}),
     "delivery": ("The delivery's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
     "lane": (
-        "The lane's id, for example `contract:QmToken`; of an account `evm:CHAIN:ACCOUNT`, each by "
-        "its name, or by the chain's id and the address.",
+        "The lane's id, for example `contract:QmToken`; of an account `evm:CHAIN:ACCOUNT` or "
+        "`cosmos:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address.",
         {"type": "string", "minLength": 1},
     ),
 }
@@ -71,7 +71,7 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
 
 def types_of(route: Route) -> list[Any]:
     named = [told.body for told in route.told.values() if told.body not in (None, str)]
-    given = (route.body, route.other_body, route.query)
+    given = (route.body, *route.other_bodies, route.query)
     return named + [kind for kind in given if kind is not None]
 
 
@@ -103,8 +103,9 @@ def operation(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
         made["x-scope"] = route.scope
     if route.body is not None:
         schema = schemas[repr(route.body)]
-        if route.other_body is not None:
-            schema = {"anyOf": [schema, schemas[repr(route.other_body)]]}
+        if route.other_bodies:
+            others = [schemas[repr(other)] for other in route.other_bodies]
+            schema = {"anyOf": [schema, *others]}
         content = {"application/json": {"schema": schema}}
         made["requestBody"] = {"required": True, "content": content}
     return made

@@ -36,8 +36,8 @@ class Route(Struct, frozen=True, kw_only=True):
     told: dict[int, Told]
     query: type[Struct] | None = None
     body: type[Struct] | None = None
-    other_body: type[Struct] | None = None
-    """Of another kind of lane."""
+    other_bodies: tuple[type[Struct], ...] = ()
+    """Of other kinds of lanes."""
     headers: tuple[str, ...] = ()
     """Of the request, all optional."""
     problems: tuple[int, ...] = ()
@@ -46,6 +46,8 @@ class Route(Struct, frozen=True, kw_only=True):
     """Refused while the process is about to end."""
     waits: bool = False
     """It may take as much longer as its caller says, up to a minute."""
+    large: bool = False
+    """Its body may be as large as the largest transaction."""
     endless: bool = False
     """A stream: it has no deadline."""
 

@@ -7,8 +7,9 @@ from aiohttp import web
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from laneway.core.errors import IntentNotFound
+from laneway.core.ids import is_account, is_cosmos
 from laneway.server.answers import reply
-from laneway.server.call import Call, decode, given
+from laneway.server.call import Call, check_size, decode, given
 from laneway.server.desk import Listing, Word
 from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
 from laneway.server.route import Route, Told
@@ -18,6 +19,7 @@ from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
 from laneway.wire.values import (
     Action,
     LaneName,
+    NewCosmosTx,
     NewEvmTx,
     NewTx,
     Order,
@@ -46,7 +48,7 @@ KeyText = Annotated[
 HashText = Annotated[
     str,
     Meta(
-        pattern=r"^0x[0-9a-fA-F]{64}$",
+        pattern=r"^(0x)?[0-9a-fA-F]{64}$",
         description="Of an attempt of an account's transaction.",
     ),
 ]
@@ -78,7 +80,10 @@ async def enqueue(call: Call) -> web.Response:
     """
     query = call.query(WaitQuery)
     key = call.idempotency_key()
-    new = read_new(await call.raw())
+    raw = await call.raw()
+    new = read_new(raw)
+    if not isinstance(new, NewCosmosTx):
+        check_size(call, raw)
     call.caller.check_lane(call.desk.lane_name(new.lane))
     taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     tx = taken.tx
@@ -96,10 +101,14 @@ class Named(Struct, frozen=True):
     lane: str
 
 
-def read_new(raw: bytes) -> NewTx | NewEvmTx:
+def read_new(raw: bytes) -> NewTx | NewEvmTx | NewCosmosTx:
     """Most are for contracts, and are read once."""
-    if b'"evm:' in raw and decode(raw, Named).lane.startswith("evm:"):
-        return decode(raw, NewEvmTx)
+    if b'"evm:' in raw or b'"cosmos:' in raw:
+        lane = decode(raw, Named).lane
+        if is_account(lane):
+            return decode(raw, NewEvmTx)
+        if is_cosmos(lane):
+            return decode(raw, NewCosmosTx)
     return decode(raw, NewTx)
 
 
@@ -176,8 +185,9 @@ async def by_name(call: Call, key: str | None, mined: str | None, listing: Listi
 async def cancel(call: Call) -> web.Response:
     """Take back a transaction that waits; an execution that runs cannot be called back.
 
-    An account's that has a nonce is taken back by a no-op at that nonce, never by a hole: whichever
-    of the two is mined decides, and then its status is `cancelled` or not.
+    An EVM account's that has a nonce is taken back by a no-op at that nonce, never by a hole:
+    whichever of the two is mined decides, and then its status is `cancelled` or not. A Cosmos
+    account's is taken back only while no node can have it.
     """
     dry_run = call.query(DryRunQuery).dry_run
     order = await call.body(Order)
@@ -187,7 +197,7 @@ async def cancel(call: Call) -> web.Response:
 
 
 async def bump(call: Call) -> web.Response:
-    """Offer more for an account's transaction, at the same nonce.
+    """Offer more for an EVM account's transaction, at the same nonce.
 
     At least 1.125 of what the last attempt offered, and 1.2 of what the chain asks now.
     """
@@ -199,7 +209,7 @@ async def bump(call: Call) -> web.Response:
 
 
 async def replace(call: Call) -> web.Response:
-    """Put other content in the place of an account's transaction, at the same nonce.
+    """Put other content in the place of an EVM account's transaction, at the same nonce.
 
     What was sent before may still be mined instead: whichever is decides, and `reason` says which.
     One that has no nonce yet is sent with the new content alone.
@@ -243,7 +253,7 @@ ROUTES = (
         scope="tx:write",
         query=WaitQuery,
         body=NewTx,
-        other_body=NewEvmTx,
+        other_bodies=(NewEvmTx, NewCosmosTx),
         headers=(HEADER, OTHER_HEADER),
         told={
             200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
@@ -252,6 +262,7 @@ ROUTES = (
         problems=(404,),
         writes=True,
         waits=True,
+        large=True,
     ),
     Route(
         method="GET",

@@ -193,15 +193,6 @@ class EvmLane(Struct, frozen=True, kw_only=True):
     cleanup: CleanupReport | None
 
 
-class LaneHealth(Struct, frozen=True, kw_only=True):
-    """Whether a lane goes on by itself, and what a person should look at."""
-
-    lane: str
-    healthy: bool
-    problems: list[str]
-    evm: EvmLane | None = None
-
-
 class NonceReset(Struct, frozen=True, kw_only=True):
     """What a reset of an account's numbers does, and why no more."""
 

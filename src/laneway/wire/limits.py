@@ -60,3 +60,12 @@ LIST_MAX = 1_024
 
 BLOBS_MAX = 9
 """The most that any fork takes (Prague)."""
+
+MEMO_CHARS_MAX = 1_024
+"""Of a Cosmos memo: chains allow 256, and some more."""
+
+URL_CHARS_MAX = 200
+"""Of a message's kind: the longest known ones are under 100."""
+
+NAMESPACE_CHARS_MAX = 58
+"""29 bytes in hexadecimal."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from laneway.core.limits import LANE_ID_CHARS_MAX, PRIORITY_CLASSES
+from laneway.wire.cosmos import CosmosLane, CosmosPayload, CosmosTx, NextSequence
 from laneway.wire.evm import EvmLane, EvmPayload, EvmTx, NonceReset
 from laneway.wire.limits import NUMBER_MAX, REASON_CHARS_MAX
 
@@ -19,7 +20,7 @@ LaneName = Annotated[
         min_length=3,
         max_length=LANE_ID_CHARS_MAX,
         pattern=r"^[a-z]+:[!-.0-~]+$",
-        description="`KIND:KEY`, for example `contract:QmToken` or `evm:1:0x…`.",
+        description="`KIND:KEY`, for example `contract:QmToken`, `evm:1:0x…` or `cosmos:dev:main`.",
     ),
 ]
 ContractLane = Annotated[
@@ -36,6 +37,15 @@ AccountLane = Annotated[
         max_length=LANE_ID_CHARS_MAX,
         pattern=r"^evm:[!-9;-~]+:[!-.0-~]+$",
         description="`evm:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address.",
+    ),
+]
+CosmosLaneName = Annotated[
+    str,
+    Meta(
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^cosmos:[!-.0-9;-~]+(:[!-.0-~]+)?$",
+        description="`cosmos:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the "
+        "address; `cosmos:CHAIN` where it has one account.",
     ),
 ]
 Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
@@ -87,6 +97,15 @@ class NewEvmTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Given no nonce after this moment; then its status is `expired`."""
 
 
+class NewCosmosTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a Cosmos account is wanted to send once."""
+
+    lane: CosmosLaneName
+    payload: CosmosPayload
+    valid_until: Moment | None = None
+    """Given no sequence after this moment; then its status is `expired`."""
+
+
 class Tx(Struct, frozen=True, kw_only=True):
     """One accepted transaction: where it is, and why."""
 
@@ -116,9 +135,11 @@ class Tx(Struct, frozen=True, kw_only=True):
     hash: str | None = None
     """An account's: of the attempt that was mined, or else of the last one."""
     nonce: int | None = None
-    """An account's: its number, once it has one."""
+    """An EVM account's: its number, once it has one."""
     evm: EvmTx | None = None
-    """An account's: what was asked for, and what was tried."""
+    """An EVM account's: what was asked for, and what was tried."""
+    cosmos: CosmosTx | None = None
+    """A Cosmos account's: what was asked for, and what was tried."""
 
 
 class TxPage(Struct, frozen=True):
@@ -162,6 +183,18 @@ class Lane(Struct, frozen=True, kw_only=True):
     queue: Queue
     evm: EvmLane | None = None
     """Of an EVM account: its health."""
+    cosmos: CosmosLane | None = None
+    """Of a Cosmos account: its sequences, node by node."""
+
+
+class LaneHealth(Struct, frozen=True, kw_only=True):
+    """Whether a lane goes on by itself, and what a person should look at."""
+
+    lane: str
+    healthy: bool
+    problems: list[str]
+    evm: EvmLane | None = None
+    cosmos: CosmosLane | None = None
 
 
 class LanePage(Struct, frozen=True):
@@ -184,6 +217,15 @@ class DrainOrder(Struct, frozen=True, forbid_unknown_fields=True):
     """Finish what waits now, or only what runs."""
 
 
+class SequenceOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a Cosmos account's numbers go on."""
+
+    reason: Reason
+    dry_run: bool = False
+    sequence: Count | None = None
+    """Left out: what the chain says."""
+
+
 class ReplaceOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Other content for a transaction, at the same nonce."""
 
@@ -204,6 +246,8 @@ class Action(Struct, frozen=True, kw_only=True):
     tx: Tx | None = None
     reset: NonceReset | None = None
     """Of `reset-nonce`: the numbers before and after."""
+    sequence: NextSequence | None = None
+    """Of `set-sequence`: the same."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -216,8 +260,8 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     actor: str
     """The id of an API key, `loopback` where there are none, or `keys_file`."""
     action: str
-    """pause, resume, drain, reset-nonce, cancel, bump, replace, retry, `webhook.` and pause,
-    resume, resend, test, or `apikey.` and in_force, changed, removed."""
+    """pause, resume, drain, reset-nonce, set-sequence, cancel, bump, replace, retry, `webhook.` and
+    pause, resume, resend, test, or `apikey.` and in_force, changed, removed."""
     outcome: Literal["asked", "done", "told", "refused"]
     """asked: written before anything was done; the entry that answers it says what came of it."""
     reason: str
@@ -341,6 +385,9 @@ class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: str = ""
     nonce: int | None = None
     hash: str | None = None
+    sequence: int | None = None
+    expected: int | None = None
+    """Of a recovery: the sequence that a node wants, where `sequence` is ours."""
 
 
 class Event(Struct, frozen=True):

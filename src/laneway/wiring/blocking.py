@@ -15,13 +15,15 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from laneway.core.errors import BadRequest, LanewayError
-from laneway.core.ids import IntentId
+from laneway.core.ids import IntentId, LaneId
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import DrainMode, EngineStopped, Listener
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics
-from laneway.ports import ContractCall, ContractHost
-from laneway.wire.evm import EvmPayload, LaneHealth
+from laneway.ports import ContractCall, ContractHost, CosmosRequest
+from laneway.wire.evm import EvmPayload
+from laneway.wire.values import LaneHealth
+from laneway.wiring.cosmos_sync import TxClientSync, TxHandleSync, WorkerClientSync
 from laneway.wiring.embedded import Handle, IntentShown, LaneShown, Laneway, Settled
 from laneway.wiring.handle import settled
 from laneway.wiring.limits import LOOP_STOP_S_MAX
@@ -184,6 +186,35 @@ class LanewaySync:
         )
         return HandleSync(self, self.call(sent))
 
+    def cosmos_client(self, lane: str) -> TxClientSync:
+        """The client of one Cosmos account; see Laneway.cosmos_client."""
+        return TxClientSync(self, self._engine().cosmos_client(lane))
+
+    def cosmos_workers(self, lane: str) -> WorkerClientSync:
+        """The client of an account and its workers, which keeps no order among them."""
+        return WorkerClientSync(self, self._engine().cosmos_workers(lane))
+
+    def submit_tx(
+        self,
+        lane: LaneId,
+        request: CosmosRequest,
+        *,
+        key: str | None = None,
+        valid_until_ms: int | None = None,
+        context: Any = None,
+        timeout_s: float | None = None,
+    ) -> TxHandleSync:
+        """Queue one transaction of a Cosmos account, once there is room for its bytes."""
+        submitted = self._engine().submit_tx(
+            lane,
+            request,
+            key=key,
+            valid_until_ms=valid_until_ms,
+            context=context,
+            timeout_s=timeout_s,
+        )
+        return TxHandleSync(self, self.call(submitted))
+
     def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[HandleSync]:
@@ -212,7 +243,7 @@ class LanewaySync:
         return self.call(self._engine().lane(contract))
 
     def health(self, lane: str) -> LaneHealth:
-        """Of an EVM account: its balance and nonces, and what a person should look at."""
+        """Of an account: its numbers, and what a person should look at."""
         return self.call(self._engine().health(lane))
 
     def check(self) -> None:
@@ -248,6 +279,12 @@ class LanewaySync:
     def reset_nonce(self, lane: str, *, reason: str = "", by: str = "") -> None:
         """Back to what the chain says, never below a number that may still be used."""
         self.call(self._engine().reset_nonce(lane, reason=reason, by=by))
+
+    def set_sequence(
+        self, lane: str, sequence: int | None = None, *, reason: str = "", by: str = ""
+    ) -> None:
+        """Where a Cosmos account's numbers go on; None: what the chain says."""
+        self.call(self._engine().set_sequence(lane, sequence, reason=reason, by=by))
 
     def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
         """Tell a halted lane what a person found out: executed, not_executed or skip."""

@@ -9,7 +9,7 @@ from laneway.core.rows import Command
 from laneway.engine.shell import Engine
 from laneway.ports import Clock, IntentView, Store
 from laneway.wire.evm import EvmPayload
-from laneway.wiring.arrivals import check_text, contract_lane
+from laneway.wiring.arrivals import check_text, contract_lane, is_count
 from laneway.wiring.evm_request import decode, encoded, request_of
 
 
@@ -45,9 +45,20 @@ class Commands:
         """Back to what the chain says, never below a number that may still be used."""
         await self._tell(lane, "reset-nonce", reason=reason, by=by)
 
+    async def set_sequence(
+        self, lane: str, sequence: int | None = None, *, reason: str = "", by: str = ""
+    ) -> None:
+        """Where a Cosmos account's numbers go on; None: what the chain says. Never at one that is
+        used, or that someone may still use."""
+        if sequence is not None and not is_count(sequence):
+            raise BadRequest("sequence", "a whole number, not below zero")
+        word = "" if sequence is None else str(sequence)
+        await self._tell(lane, "set-sequence", reason=reason, by=by, word=word)
+
     async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
-        """Take back what waits. A contract's execution that runs cannot be called back; of an
-        account's transaction a no-op takes the place, unless it is mined before."""
+        """Take back what waits. A contract's execution that runs cannot be called back; of an EVM
+        account's transaction a no-op takes the place, unless it is mined before; of a Cosmos
+        account's only what no node can have is taken back."""
         await self._tell_intent(intent, "cancel", "", reason, by)
 
     async def bump(self, intent: str, *, reason: str = "", by: str = "") -> None:

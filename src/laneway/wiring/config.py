@@ -19,6 +19,7 @@ from laneway.core.errors import CallerError
 from laneway.wiring.address import REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
+from laneway.wiring.schema_cosmos import CosmosSection, cosmos_nodes
 from laneway.wiring.schema_evm import EvmSection, nodes_of
 
 DEFAULT_FILE = "laneway.toml"
@@ -73,12 +74,21 @@ class Configuration(Struct, frozen=True):
             yield Setting(path, value, origin, source)
 
     def chains(self) -> list[dict[str, Any]]:
-        """The tables of the chains, fit to be shown: a node's address may hold a secret."""
+        """The tables of EVM chains, fit to be shown: a node's address may hold a secret."""
         found: list[dict[str, Any]] = to_builtins(self.config.evm)
         for table, chain in zip(found, self.config.evm, strict=True):
             table["nodes"] = [
                 {**to_builtins(node), "url": origin_of(node.url), "ws_url": origin_of(node.ws_url)}
                 for node in nodes_of(chain)
+            ]
+        return found
+
+    def cosmos_chains(self) -> list[dict[str, Any]]:
+        """The same of Cosmos chains."""
+        found: list[dict[str, Any]] = to_builtins(self.config.cosmos)
+        for table, chain in zip(found, self.config.cosmos, strict=True):
+            table["nodes"] = [
+                {**to_builtins(node), "url": origin_of(node.url)} for node in cosmos_nodes(chain)
             ]
         return found
 
@@ -250,21 +260,28 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
             yield "webhooks", "webhooks", f"{problem}, as `url` of table {place + 1}"
         if webhook.id in [other.id for other in config.webhooks[:place]]:
             yield "webhooks", "webhooks", f"two webhooks have the id {webhook.id}"
-    yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm))
+    yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm, 8545))
+    yield from (("cosmos", "cosmos", problem) for problem in chain_conflicts(config.cosmos, 26657))
 
 
-def chain_conflicts(chains: Sequence[EvmSection]) -> Iterator[str]:
+def chain_conflicts(chains: Sequence[EvmSection | CosmosSection], port: int) -> Iterator[str]:
     for place, chain in enumerate(chains):
         for other in chains[:place]:
             if other.name == chain.name or other.chain_id == chain.chain_id:
                 yield f"{other.name} and {chain.name} are one chain; give it all nodes in one table"
-        for node in nodes_of(chain):
-            if not is_node_url(node.url):
-                yield f"{chain.name}: a node needs an address like http://127.0.0.1:8545"
+        for url in urls_of(chain):
+            if not is_node_url(url):
+                yield f"{chain.name}: a node needs an address like http://127.0.0.1:{port}"
         names = [account.name for account in chain.accounts]
         for name in names:
             if names.count(name) > 1:
                 yield f"{chain.name}: two accounts are called {name}"
+
+
+def urls_of(chain: EvmSection | CosmosSection) -> list[str]:
+    if isinstance(chain, EvmSection):
+        return [node.url for node in nodes_of(chain)]
+    return [node.url for node in cosmos_nodes(chain)]
 
 
 def is_loopback(listen: str) -> bool:

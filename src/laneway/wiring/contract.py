@@ -19,6 +19,7 @@ from laneway.wiring.system import SystemClock
 from laneway.wiring.webhooks import read_webhooks
 
 if TYPE_CHECKING:
+    from laneway.wiring.cosmos import CosmosLanes
     from laneway.wiring.evm import EvmLanes
 
 DAY_MS = 86_400_000
@@ -31,6 +32,7 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
     webhooks = read_webhooks(config.webhooks)
     host = open_host(configuration)
     clock = SystemClock()
+    evm, cosmos = open_accounts(config, clock), open_cosmos(config, clock)
     return Laneway(
         open_store(config.store.path, clock, config.store.options()),
         host,
@@ -40,7 +42,8 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         retention=retention_of(config.retention),
         pace=Pace(config.engine.heartbeat_ms, config.engine.lease_ms),
         webhooks=webhooks,
-        evm=open_accounts(config, clock),
+        evm=evm,
+        cosmos=cosmos,
     )
 
 
@@ -51,9 +54,24 @@ def open_accounts(config: Config, clock: Clock) -> "EvmLanes | None":
     try:
         from laneway.wiring.evm import EvmLanes
     except ImportError as error:
-        problem = f"{error}; run: pip install 'laneway[evm]' - at `$.evm`"
-        raise ConfigError("laneway", problem) from error
+        raise missing(error, "evm") from error
     return EvmLanes(config.evm, config.eoa, clock)
+
+
+def open_cosmos(config: Config, clock: Clock) -> "CosmosLanes | None":
+    """The same of Cosmos chains."""
+    if not config.cosmos:
+        return None
+    try:
+        from laneway.wiring.cosmos import CosmosLanes
+    except ImportError as error:
+        raise missing(error, "cosmos") from error
+    return CosmosLanes(config.cosmos, config.sequence, clock)
+
+
+def missing(error: ImportError, extra: str) -> ConfigError:
+    problem = f"{error}; run: pip install 'laneway[{extra}]' - at `$.{extra}`"
+    return ConfigError("laneway", problem)
 
 
 def retention_of(section: RetentionSection) -> Retention:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, Protocol, assert_never
+from typing import Any, Literal, Protocol, assert_never
 
 from msgspec.structs import asdict
 
@@ -18,8 +18,8 @@ from laneway.core.errors import (
     LaneNotFound,
     RetryUnfit,
 )
-from laneway.core.ids import IntentId, LaneId, is_account, is_shown, lane_id, lane_key
-from laneway.core.intent import Accepted, Arrival, Conflict, Full, IntentRow, Replayed
+from laneway.core.ids import IntentId, LaneId, is_contract, is_cosmos, is_shown, lane_id, lane_key
+from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
@@ -38,7 +38,7 @@ from laneway.server.desk import (
 )
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
-from laneway.wire.evm import EvmPayload, LaneHealth
+from laneway.wire.evm import EvmPayload
 from laneway.wire.times import to_ms, to_time
 from laneway.wire.values import (
     Action,
@@ -47,18 +47,22 @@ from laneway.wire.values import (
     ContractPayload,
     DeadLetter,
     Lane,
+    LaneHealth,
+    NewCosmosTx,
     NewEvmTx,
     NewTx,
     Tx,
 )
+from laneway.wiring.account_desk import AccountDesk
 from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
 from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
+from laneway.wiring.cosmos_desk import CosmosDesk
 from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.evm_desk import EvmDesk, check_account
 from laneway.wiring.evm_request import request_of
-from laneway.wiring.evm_shown import EvmTeller
+from laneway.wiring.finding import find, is_name
 from laneway.wiring.following import Following
 from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
@@ -99,24 +103,35 @@ class EngineDesk:
         self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
         self._shower = Shower(laneway.settings, laneway.engine.faults)
         self._readiness = Readiness(laneway)
-        teller = EvmTeller(laneway.engine, laneway.evm)
-        self._evm = EvmDesk(laneway.store, teller, self._clock, SystemEntropy())
+        tellers = laneway.tellers
+        self._evm = EvmDesk(laneway.store, tellers.evm, self._clock, SystemEntropy())
+        self._cosmos = CosmosDesk(
+            laneway.store, tellers.cosmos, laneway.door, laneway.engine.submit
+        )
+        self._accounts: dict[str, AccountDesk[Any]] = {"evm": self._evm, "cosmos": self._cosmos}
         self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
 
     def _teller(self) -> Teller:
-        return Teller(self._store, self._shower, self._clock, self._evm.teller)
+        return Teller(self._store, self._shower, self._clock, self._laneway.tellers.by_kind)
+
+    def _account(self, lane: str) -> AccountDesk[Any] | None:
+        """Who speaks for it, if it is an account's lane."""
+        return None if is_contract(lane) else self._accounts.get(lane.partition(":")[0])
 
     def lane_name(self, lane: str) -> str:
-        return self._evm.teller.name(lane) if is_account(lane) else lane
+        account = self._account(lane)
+        return lane if account is None else account.teller.name(lane)
 
     # Transactions.
 
     async def submit(
-        self, new: NewTx | NewEvmTx, key: str | None, scope: str, trace: str = ""
+        self, new: NewTx | NewEvmTx | NewCosmosTx, key: str | None, scope: str, trace: str = ""
     ) -> Taken:
         if isinstance(new, NewEvmTx):
             return await self._take(self._evm.arrival(new, key, scope, trace))
+        if isinstance(new, NewCosmosTx):
+            return await self._take(self._cosmos.arrival(new, key, scope, trace))
         kind, _, contract = new.lane.partition(":")
         if kind != KIND:
             raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
@@ -130,12 +145,21 @@ class EngineDesk:
         return await self._take(arrival, asked)
 
     async def _take(self, arrival: Arrival, asked: ContractPayload | None = None) -> Taken:
+        if is_cosmos(arrival.lane):
+            return await self._answered(arrival, await self._cosmos.submit(arrival), asked)
         answer = await self._engine.submit(arrival)
+        return await self._answered(arrival, answer, asked)
+
+    async def _answered(
+        self, arrival: Arrival, answer: Answer, asked: ContractPayload | None
+    ) -> Taken:
         match answer:
             case Accepted():
-                if asked is None:
-                    return Taken(self._evm.accepted(arrival, answer), replayed=False)
-                return Taken(accepted_tx(arrival, answer, asked), replayed=False)
+                if asked is not None:
+                    return Taken(accepted_tx(arrival, answer, asked), replayed=False)
+                account = self._account(arrival.lane)
+                assert account is not None
+                return Taken(account.accepted(arrival, answer), replayed=False)
             case Replayed(id=intent):
                 return Taken(await self.show(intent), replayed=True)
             case Conflict(id=intent):
@@ -146,8 +170,8 @@ class EngineDesk:
                 assert_never(answer)
 
     async def show(self, intent: str) -> Tx:
-        if intent.startswith("0x") or "#" in intent:
-            intent = await self._evm.find(intent)
+        if is_name(intent):
+            intent = await find(self._store, intent, self._account)
         view = await self._view(intent)
         return await (self._teller().pruned(intent) if view is None else self._teller().tx(view))
 
@@ -174,13 +198,14 @@ class EngineDesk:
     async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]:
         if listing.after is not None and not is_intent_id(listing.after.intent):
             raise BadRequest("cursor", "not a cursor of this list")
-        return await Lister(self._store, self._teller(), listing).page()
+        large = self._laneway.cosmos is not None
+        return await Lister(self._store, self._teller(), listing, large=large).page()
 
     async def cancel(self, intent: str, word: Word) -> Action:
         row = await self._open(intent)
         if word.dry_run:
-            account = is_account(row.lane)
-            effect = self._evm.effect("cancel", row) if account else await self._would(row)
+            account = self._account(row.lane)
+            effect = await self._would(row) if account is None else account.effect("cancel", row)
             return await self._action("cancel", "would", effect, row.lane, intent)
         asked = Entry(word.by, "cancel", row.lane, intent, reason=word.reason)
         return await self.trail.acted(asked, partial(self._cancel, row, word))
@@ -209,8 +234,9 @@ class EngineDesk:
         if tx.final and tx.status != "cancelled":
             raise IntentFinal(tx.id, tx.status)
         effect = "it will never be executed" if followed else "the lane is told"
-        if followed and is_account(lane):
-            effect = self._evm.followed("cancel", row, final=tx.final)
+        account = self._account(lane)
+        if followed and account is not None:
+            effect = account.followed("cancel", row, final=tx.final)
         return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
 
     async def bump(self, intent: str, word: Word) -> Action:
@@ -262,8 +288,9 @@ class EngineDesk:
         # The key makes a second asking find the first one's intent, whoever asks and however
         # often a store, a server or an answer is lost in between.
         row = view.intent
-        if is_account(row.lane):
-            taken = await self._take(self._evm.again(view))
+        account = self._account(row.lane)
+        if account is not None:
+            taken = await self._take(account.again(view))
         else:
             arrival = self._arrivals.make(
                 decode_call(row.payload), row.id, row.priority, None, RETRY_SCOPE
@@ -287,16 +314,19 @@ class EngineDesk:
 
     async def health(self, lane: str) -> LaneHealth:
         view = await self._lane_view(lane)
-        if is_account(lane):
-            return self._evm.teller.health(view)
+        account = self._account(lane)
+        if account is not None:
+            health: LaneHealth = account.teller.health(view)
+            return health
         shown = await self._teller().lane(view)
         stuck = shown.state in ("halted", "tripped", "recovering", "paused")
         problems = [f"{shown.state}: {shown.reason}"] if stuck else []
         return LaneHealth(lane=lane, healthy=not problems, problems=problems)
 
     async def _lane_view(self, lane: str) -> LaneView:
-        if is_account(lane):
-            return await self._evm.view(lane)
+        account = self._account(lane)
+        if account is not None:
+            return await account.view(lane)
         kind, _, key = lane.partition(":")
         try:
             known = kind == KIND and lane_id(kind, key) == lane
@@ -311,20 +341,21 @@ class EngineDesk:
         view = await self._lane_view(lane)
         shown = await self._teller().lane(view)
         lane = LaneId(shown.id)
-        plan = None
-        if verb == "reset-nonce":
-            check_account(lane, verb)
-            plan = self._evm.reset(view)
-            effect = self._evm.reset_effect(plan)
-        else:
-            effect = lane_effect(shown, verb, word.mode)
+        plan: dict[str, Any] = {}
+        match verb:
+            case "reset-nonce":
+                effect, plan["reset"] = self._evm.reset(view)
+            case "set-sequence":
+                effect, plan["sequence"] = self._cosmos.plan(view, word.sequence)
+            case _:
+                effect = lane_effect(shown, verb, word.mode)
         if word.dry_run:
-            return Action(action=verb, outcome="would", effect=effect, lane=shown, reset=plan)
+            return Action(action=verb, outcome="would", effect=effect, lane=shown, **plan)
         asked = Entry(word.by, verb, lane, reason=word.reason)
         return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
 
     async def _operate(self, lane: LaneId, verb: LaneVerb, word: Word, effect: str) -> Action:
-        tell, name = self._laneway, lane if is_account(lane) else lane_key(lane)
+        tell, name = self._laneway, lane_key(lane) if is_contract(lane) else lane
         with self._following.watch(lane, verb) as heard:
             match verb:
                 case "pause":
@@ -335,6 +366,8 @@ class EngineDesk:
                     await tell.drain_lane(name, word.mode, reason=word.reason, by=word.by)
                 case "reset-nonce":
                     await tell.reset_nonce(name, reason=word.reason, by=word.by)
+                case "set-sequence":
+                    await tell.set_sequence(name, word.sequence, reason=word.reason, by=word.by)
                 case _:
                     assert_never(verb)
             followed = await self._heard(lane, verb, heard)

@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING, Any, Self, assert_never, get_args
 
 import msgspec
 
-from laneway.core.errors import BadRequest, CallerError, IntentConflict, IntentNotFound, LaneFull
-from laneway.core.ids import IntentId, LaneId, is_account, is_shown
+from laneway.core.errors import (
+    AccountNotFound,
+    BadRequest,
+    CallerError,
+    IntentConflict,
+    IntentNotFound,
+    LaneFull,
+)
+from laneway.core.ids import IntentId, LaneId, is_account, is_cosmos, is_shown
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.delivery import DeliveryPerformer
 from laneway.engine.heart import Pace, Retention
-from laneway.engine.orders import Prompt
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener, Performer
 from laneway.engine.waiters import PRUNED_INDEX
@@ -28,27 +34,34 @@ from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
 from laneway.feeds.eoa_log import EoaLog
 from laneway.feeds.log import ContractLog
+from laneway.feeds.sequence_log import SequenceLog
 from laneway.lanes.audit import audit_kind
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.delivery import delivery_kind
-from laneway.ports import Clock, ContractCall, ContractHost, Store
-from laneway.wire.evm import LaneHealth
+from laneway.ports import Clock, ContractCall, ContractHost, CosmosRequest, Store
 from laneway.wire.evm_words import evm_payload
+from laneway.wire.values import LaneHealth
+from laneway.wiring.account_shown import empty_view
 from laneway.wiring.arrivals import Arrivals, contract_lane
 from laneway.wiring.commands import Commands
+from laneway.wiring.cosmos_client import TxClient, TxHandle, TxHandles
+from laneway.wiring.cosmos_door import CosmosDoor
+from laneway.wiring.cosmos_workers import WorkerClient, set_up
 from laneway.wiring.evm_arrivals import EvmArrivals
 from laneway.wiring.evm_request import request_of
-from laneway.wiring.evm_shown import EvmTeller, empty_view
 from laneway.wiring.handle import Handle, Handles, Settled
 from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
+from laneway.wiring.room import Room
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
+from laneway.wiring.tellers import Tellers
 from laneway.wiring.webhooks import Webhook, open_sender
 
 if TYPE_CHECKING:
     # The curve is an extra (`evm`); contracts need none of it.
+    from laneway.wiring.cosmos import CosmosLanes
     from laneway.wiring.evm import EvmLanes
 
 __all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
@@ -69,11 +82,11 @@ class Laneway(Commands):
         pace: Pace | None = None,
         webhooks: Sequence[Webhook] = (),
         evm: "EvmLanes | None" = None,
+        cosmos: "CosmosLanes | None" = None,
     ) -> None:
+        traits = host.traits
         settings = msgspec.structs.replace(
-            settings,
-            takes_parent=host.traits.takes_parent,
-            has_chain=host.traits.has_chain,
+            settings, takes_parent=traits.takes_parent, has_chain=traits.has_chain
         )
         self.host = host
         self.shared = store.shared
@@ -93,12 +106,18 @@ class Laneway(Commands):
             "contract": ContractPerformer(host, clock),
             "delivery": DeliveryPerformer(self._sender, clock),
         }
-        prompts: dict[str, Prompt] = {}
+        self.cosmos = cosmos
+        self.door = None if cosmos is None else CosmosDoor(cosmos.section, clock)
+        """Where Cosmos accounts' transactions come in."""
+        self._txs = TxHandles()
+        served = [accounts for accounts in (evm, cosmos) if accounts is not None]
+        kinds += [accounts.kind() for accounts in served]
+        performers |= {accounts.kind_name: accounts.performer for accounts in served}
+        prompts = {accounts.kind_name: accounts.performer.answer_now for accounts in served}
         if evm is not None:
-            kinds.append(evm.kind())
-            performers[evm.kind_name] = evm.performer
-            prompts[evm.kind_name] = evm.performer.answer_now
             heard = (*heard, EoaLog())
+        if self.door is not None:
+            heard = (*heard, self._txs, self.door.room, SequenceLog())
         engine = Engine(
             store,
             Reactor({kind.name: kind for kind in kinds}, fresh_owner(), prompts=prompts),
@@ -110,7 +129,7 @@ class Laneway(Commands):
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
-        self._accounts = EvmTeller(engine, evm)
+        self.tellers = Tellers(engine, evm, cosmos)
 
     @classmethod
     def open(
@@ -149,7 +168,11 @@ class Laneway(Commands):
         try:
             if self.evm is not None:
                 await self.evm.open()
+            if self.cosmos is not None:
+                await self.cosmos.open()
             await self.engine.start()
+            if self.cosmos is not None:
+                await set_up(self, self.cosmos)
             await self._courier.start(self.engine)
         except BaseException:
             await self.close()  # Nobody else would, and the file would stay locked.
@@ -181,9 +204,12 @@ class Laneway(Commands):
                 await self.engine.stop()
                 self._closed = True
                 self._handles.failed(EngineStopped())
+                self._txs.failed(EngineStopped())
                 await self._sender.close()
                 if self.evm is not None:
                     await self.evm.close()
+                if self.cosmos is not None:
+                    await self.cosmos.close()
                 await self.host.close()
                 await self.store.close()
 
@@ -195,11 +221,20 @@ class Laneway(Commands):
             raise EngineStopped()
 
     def _lane_of(self, text: str) -> LaneId:
-        """A contract by its name; an EVM account's lane by `evm:CHAIN:ACCOUNT`, where there are
-        any."""
-        if self.evm is not None and is_account(text):
-            return self._accounts.name(text)
+        """A contract by its name; an account's lane by `evm:CHAIN:ACCOUNT` or
+        `cosmos:CHAIN:ACCOUNT`, where there are any."""
+        if (self.evm is not None and is_account(text)) or (
+            self.cosmos is not None and is_cosmos(text)
+        ):
+            return self._named(text)
         return super()._lane_of(text)
+
+    def _named(self, text: str) -> LaneId:
+        """The lane of an account."""
+        teller = self.tellers.of(text)
+        if teller is None:
+            raise AccountNotFound(text)
+        return teller.name(text)
 
     # Submissions.
 
@@ -242,12 +277,57 @@ class Laneway(Commands):
         authorization_list, blobs. Safe to call twice with one key.
         """
         asked = request_of(evm_payload(data, {"to": to, "value": value, **options}), at="request")
-        name = self._accounts.name(lane)
+        name = self.tellers.evm.name(lane)
         arrival = self._requests.make(name, asked, key, "", valid_until_ms)
         handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
         handle = self._taken(arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
             raise handle.refusal
+        return handle
+
+    @property
+    def room(self) -> Room | None:
+        """In bytes, for what Cosmos accounts have not settled."""
+        return None if self.door is None else self.door.room
+
+    def cosmos_client(self, lane: str) -> TxClient:
+        """The client of one Cosmos account: `cosmos:CHAIN:ACCOUNT`, or `cosmos:CHAIN` where it has
+        one account."""
+        if self.cosmos is None:
+            raise AccountNotFound(lane)
+        return TxClient(self, self.cosmos.lane(lane))
+
+    def cosmos_workers(self, lane: str) -> WorkerClient:
+        """The client of an account and its workers, which keeps no order among them."""
+        main = self.cosmos_client(lane)
+        assert self.cosmos is not None
+        return WorkerClient(
+            [main, *(TxClient(self, worker) for worker in self.cosmos.workers(main.lane))]
+        )
+
+    async def submit_tx(
+        self,
+        lane: LaneId,
+        request: CosmosRequest,
+        *,
+        key: str | None = None,
+        valid_until_ms: int | None = None,
+        context: Any = None,
+        timeout_s: float | None = None,
+    ) -> TxHandle:
+        """Queue one transaction of a Cosmos account, once there is room for its bytes."""
+        if self.door is None:
+            raise AccountNotFound(lane)
+        arrival = self.door.arrivals.make(lane, request, key, "", valid_until_ms)
+        handle = self._txs.add(TxHandle(self, arrival.id, lane, request, context))
+        answer = await self.door.room.submit(arrival, self.engine.submit, timeout_s)
+        if isinstance(answer, Replayed):
+            handle = self._txs.add(TxHandle(self, answer.id, lane, request, context))
+            handle.follow()
+        elif not isinstance(answer, Accepted):
+            refusal = self._taken(arrival, answer, Handle(self, arrival.id, lane)).refusal
+            assert refusal is not None
+            raise refusal
         return handle
 
     async def submit_many(
@@ -305,14 +385,16 @@ class Laneway(Commands):
             return pruned(left)
         lane = await self.store.lane(view.intent.lane)
         assert lane is not None
-        if is_account(view.intent.lane):
-            return self._accounts.intent(view, lane)
+        teller = self.tellers.of(view.intent.lane)
+        if teller is not None:
+            return teller.intent(view, lane)
         return self._shower.intent(view, lane)
 
     async def health(self, lane: str) -> LaneHealth:
-        """Of an EVM account: its balance and nonces, and what a person should look at."""
-        name = self._accounts.name(lane)
-        return self._accounts.health(await self.store.lane(name) or empty_view(name))
+        """Of an account: its numbers, and what a person should look at."""
+        name, teller = self._named(lane), self.tellers.of(lane)
+        assert teller is not None
+        return teller.health(await self.store.lane(name) or empty_view(name))
 
     async def metrics(self) -> list[QueueMetrics]:
         """The seed's metrics, one row a contract."""

@@ -14,6 +14,15 @@ from laneway.lanes.contract.values import CommandRefused, ModeChanged
 from laneway.lanes.delivery import values as delivery
 from laneway.lanes.eoa import values as eoa
 from laneway.lanes.eoa.rows import Purpose
+from laneway.lanes.sequence import values as sequence
+
+REFUSALS = (
+    CommandRefused,
+    delivery.CommandRefused,
+    eoa.CommandRefused,
+    sequence.CommandRefused,
+)
+FOLLOWED = (eoa.ModeChanged, eoa.NoncesReset, sequence.ModeChanged, sequence.SequenceSet)
 
 
 class Watch(Struct, frozen=True):
@@ -51,7 +60,7 @@ class Following(Listener):
 
 def hear(watch: Watch, records: Sequence[Any], results: Sequence[Result]) -> None:
     for record in records:
-        if isinstance(record, CommandRefused | delivery.CommandRefused | eoa.CommandRefused):
+        if isinstance(record, REFUSALS):
             if record.verb == watch.verb and record.intent == watch.intent:
                 watch.heard.set_result(record.reason)
                 return
@@ -66,7 +75,7 @@ def is_word_followed(record: object) -> bool:
     """Whether the mode changed by a person's word, and not by the machine's own."""
     if isinstance(record, ModeChanged):
         return not record.halt
-    if isinstance(record, eoa.ModeChanged | eoa.NoncesReset):
+    if isinstance(record, FOLLOWED):
         return True
     return isinstance(record, delivery.ModeChanged) and record.mode != "disabled"
 

@@ -56,6 +56,9 @@ LISTING_SCAN_PAGE = 200
 LISTING_SCAN_MAX = 5_000
 """Rows one request for a page looks at; a filter that fits few of them gives a short page."""
 
+LISTING_LARGE_PAGE = 16
+"""The same of rows whose payloads may have 8 MiB each."""
+
 FOLLOW_S_MAX = 2.0
 """How long an operator's request waits for its lane to follow; the word itself is durable."""
 
@@ -81,3 +84,18 @@ DEMO_CALL_MS_MAX = 10_000
 
 NAIVE_TRIES_MAX = 10
 """How often the demo's naive sender tries one payment; it needs two at most."""
+
+TX_OVERHEAD_BYTES = 2_048
+"""What an intent of a Cosmos account holds beside its payload and its signed form: its rows, its
+signature and its place in the lane."""
+
+ROOM_WAIT_S = 10.0
+"""How long a request waits for bytes of Cosmos accounts: less than a client waits for an answer,
+and long enough for a few blocks. The library, which holds no connection, waits as configured."""
+ROOM_INSIDE_BYTES_MAX = 64 << 20
+ROOM_CROWDED_S = 1.0
+"""Payloads of requests that wait so, and how long whoever comes on top of them does: their bytes
+are in memory, and under no other bound."""
+
+SHOWN_VALUE_BYTES_MAX = 4_096
+"""Of a message that is shown with its transaction; a page may have 500 of them."""

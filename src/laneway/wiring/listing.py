@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
-from laneway.core.ids import IntentId, LaneId, is_shown
+from laneway.core.ids import IntentId, LaneId, is_cosmos, is_shown
 from laneway.ports import IntentView, Store
 from laneway.server.desk import Listing
 from laneway.wire.cursor import TxPlace
 from laneway.wire.values import Tx
-from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
+from laneway.wiring.limits import LISTING_LARGE_PAGE, LISTING_SCAN_MAX, LISTING_SCAN_PAGE
 from laneway.wiring.shown import shown_lanes
 from laneway.wiring.told import Teller
 
@@ -16,9 +16,13 @@ Page = tuple[Sequence[Tx], TxPlace | None]
 
 
 class Lister:
-    """Reads pages for one request; it remembers the lanes it met."""
+    """Reads pages for one request; it remembers the lanes it met. `large`: some of what it may meet
+    has megabytes, so that few of them are read at once."""
 
-    def __init__(self, store: Store, teller: Teller, listing: Listing) -> None:
+    def __init__(
+        self, store: Store, teller: Teller, listing: Listing, *, large: bool = False
+    ) -> None:
+        self._large = large
         self._store = store
         self._teller = teller
         self._listing = listing
@@ -33,12 +37,13 @@ class Lister:
     async def _by_status(self, status: str) -> Page:
         listing = self._listing
         after = None if listing.after is None else IntentId(listing.after.intent)
+        page = min(listing.limit, LISTING_LARGE_PAGE) if self._large else listing.limit
         while self._scanned < LISTING_SCAN_MAX:
-            views = await self._store.page(status, after, listing.limit)
+            views = await self._store.page(status, after, page)
             place = await self._take(views)
             if place is not None:
                 return self._items, place
-            if len(views) < listing.limit:
+            if len(views) < page:
                 return self._items, None
             after = views[-1].intent.id
         return self._items, None if after is None else TxPlace("", after)
@@ -63,12 +68,13 @@ class Lister:
 
     async def _history(self, lane: LaneId, after: IntentId | None) -> TxPlace | None:
         """Take a lane's rows; the place to go on, when this page is full."""
+        page = LISTING_LARGE_PAGE if is_cosmos(lane) else LISTING_SCAN_PAGE
         while True:
-            views = await self._store.history(lane, after, LISTING_SCAN_PAGE)
+            views = await self._store.history(lane, after, page)
             place = await self._take(views)
             if place is not None:
                 return place
-            if len(views) < LISTING_SCAN_PAGE:
+            if len(views) < page:
                 return None
             after = views[-1].intent.id
             if self._scanned >= LISTING_SCAN_MAX:

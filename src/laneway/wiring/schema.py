@@ -10,10 +10,16 @@ from laneway.chains.limits import ANSWER_MS, CONNECT_MS, READ_MS
 from laneway.devnets.contract.limits import ROUND_MS
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.server.limits import BODY_BYTES_MAX, CONNECTIONS_MAX, REQUEST_S
+from laneway.server.limits import (
+    BODY_BYTES_MAX,
+    CONNECTIONS_MAX,
+    REQUEST_S,
+    TX_BODY_BYTES_MAX,
+)
 from laneway.stores.limits import REPLICAS_WAIT_MS, SCHEMA_CHARS_MAX
 from laneway.wiring.address import StoreOptions
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
+from laneway.wiring.schema_cosmos import CosmosSection, SequenceSection
 from laneway.wiring.schema_evm import EoaSection, EvmSection
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
@@ -118,6 +124,9 @@ class ServerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """TOML with `[[keys]]`: `id`, `sha256`, `scopes`, `lanes`, `expires`, `requests_per_minute`;
     'laneway apikey' makes one."""
     body_bytes_max: Count = BODY_BYTES_MAX
+    tx_body_bytes_max: Count = TX_BODY_BYTES_MAX
+    """Of a transaction for a Cosmos account, where there are any; all others have
+    `body_bytes_max`."""
     connections_max: Count = CONNECTIONS_MAX
     request_ms_max: Duration = int(REQUEST_S * 1000)
     """For one request, waits and streams aside."""
@@ -144,7 +153,7 @@ class WebhookSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    preset: Literal["seed-002", "seed-004"] | None = None
+    preset: Literal["seed-002", "seed-003", "seed-004"] | None = None
     store: StoreSection = field(default_factory=StoreSection)
     contract: ContractSection = field(default_factory=ContractSection)
     host: HostSection = field(default_factory=HostSection)
@@ -153,11 +162,13 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     server: ServerSection = field(default_factory=ServerSection)
     log: LogSection = field(default_factory=LogSection)
     eoa: EoaSection = field(default_factory=EoaSection)
+    sequence: SequenceSection = field(default_factory=SequenceSection)
     webhooks: tuple[WebhookSection, ...] = ()
     evm: tuple[EvmSection, ...] = ()
+    cosmos: tuple[CosmosSection, ...] = ()
 
 
-TABLES = frozenset({"webhooks", "evm"})
+TABLES = frozenset({"webhooks", "evm", "cosmos"})
 """Keys with tables of their own, which no variable and no flag can spell."""
 
 PRESETS: dict[str, dict[str, dict[str, object]]] = {
@@ -176,6 +187,18 @@ PRESETS: dict[str, dict[str, dict[str, object]]] = {
             "make_retry_ms": 100,
             "make_tries_max": 3,
             "poll_ms": 200,
+        },
+    },
+    # The seed's own numbers, and where it has none those of its prototype and of the v1 client it
+    # wraps: statuses of twenty at once, asked for every second, and 200 MiB in memory. What would
+    # pay twice is not to be had: bytes signed again after a minute of mismatch, an error for what
+    # no node knows, a rejection that ends a payload whose bytes may yet land.
+    "seed-003": {
+        "sequence": {
+            "poll_ms": 1_000,
+            "statuses": 20,
+            "account_bytes_max": 200 << 20,
+            "process_bytes_max": 200 << 20,
         },
     },
     # The seed's own numbers (004 §§1, 5, 9), also where laneway is stricter: a conflict ends an

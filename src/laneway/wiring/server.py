@@ -12,7 +12,12 @@ from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
 from laneway.engine.listeners import Listener
-from laneway.feeds.metrics import AccountMetrics, ContractMetrics, DeliveryMetrics
+from laneway.feeds.metrics import (
+    AccountMetrics,
+    ContractMetrics,
+    DeliveryMetrics,
+    SequenceMetrics,
+)
 from laneway.feeds.stream import Stream
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
@@ -26,7 +31,7 @@ from laneway.wiring.keys import read_keys
 from laneway.wiring.limits import FILES_SPARE
 from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
 from laneway.wiring.readiness import durability_words
-from laneway.wiring.schema import ServerSection
+from laneway.wiring.schema import Config
 
 Say = Callable[[str], None]
 
@@ -68,11 +73,16 @@ class Up:
         self.keys = () if section.keys_file is None else read_keys(section.keys_file)
         deliveries = DeliveryMetrics(meter.registry)
         accounts = AccountMetrics(meter.registry, per_lane=section.metrics_per_lane)
-        listeners = (self.ending, self.stream, following, meter, deliveries, accounts)
+        sequences = SequenceMetrics(meter.registry, per_lane=section.metrics_per_lane)
+        listeners = (self.ending, self.stream, following, meter, deliveries, accounts, sequences)
         self.laneway = open_laneway(configuration, listeners)
         self.stream.store = self.laneway.store
+        room = self.laneway.room
+        if room is not None:
+            sequences.held.set_function(lambda: room.held)
+            sequences.waiting.set_function(room.waiting)
         self.desk = EngineDesk(self.laneway, following, self.stream, meter)
-        self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(section))
+        self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(configuration.config))
         meter.connections.set_function(self.server.connections)
 
     async def __aenter__(self) -> "Up":
@@ -109,9 +119,11 @@ class Up:
         await self.laneway.close()
 
 
-def bounds_of(section: ServerSection) -> Bounds:
+def bounds_of(config: Config) -> Bounds:
+    section = config.server
     return Bounds(
         body_bytes_max=section.body_bytes_max,
+        tx_body_bytes_max=section.tx_body_bytes_max if config.cosmos else 0,
         connections_max=section.connections_max,
         request_s_max=section.request_ms_max / 1000,
     )

@@ -1,34 +1,39 @@
 """Rows → the values of the REST API."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from laneway.core.errors import IntentNotFound
-from laneway.core.ids import LaneId, is_account, is_shown
+from laneway.core.ids import LaneId, is_shown, lane_kind
 from laneway.core.intent import Accepted, Arrival
-from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
 from laneway.engine.contract import CALL_FIELDS, decode_call
 from laneway.engine.waiters import PRUNED_INDEX
 from laneway.ports import Clock, IntentView, Store, TracedCall
 from laneway.wire.times import to_time
 from laneway.wire.values import ContractPayload, Lane, Queue, Tx
-from laneway.wiring.arrivals import RETRY_SCOPE
-from laneway.wiring.evm_shown import EvmTeller, pruned_tx
+from laneway.wiring.account_shown import AccountTeller, shown_tx, taken_tx, when
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, pruned
+
+Accounts = Mapping[str, AccountTeller[Any, Any]]
+"""Who tells of accounts, by the kind of their lanes. All other lanes are contracts'."""
 
 
 class Teller:
     """For one request: it reads each lane once."""
 
-    def __init__(self, store: Store, shower: Shower, clock: Clock, evm: EvmTeller) -> None:
+    def __init__(self, store: Store, shower: Shower, clock: Clock, accounts: Accounts) -> None:
         self._store = store
-        self._evm = evm
+        self._accounts = accounts
         self._shower = shower
         self._clock = clock
         self._lanes: dict[LaneId, LaneView] = {}
 
     async def tx(self, view: IntentView) -> Tx:
         lane = await self._lane(view.intent.lane)
-        if is_account(view.intent.lane):
-            return self._evm.tx(view, lane)
+        account = self._accounts.get(lane_kind(view.intent.lane))
+        if account is not None:
+            return account.tx(view, lane)
         return tx_of(view, self._shower.intent(view, lane))
 
     async def pruned(self, intent: str) -> Tx:
@@ -36,8 +41,9 @@ class Teller:
         left = await self._store.find(PRUNED_INDEX, intent)
         if left is None or not is_shown(left.lane):
             raise IntentNotFound(intent)
-        if is_account(left.lane):
-            return pruned_tx(left)
+        account = self._accounts.get(lane_kind(left.lane))
+        if account is not None:
+            return account.pruned(left)
         shown = pruned(left)
         return Tx(
             id=shown.id,
@@ -52,8 +58,9 @@ class Teller:
     async def lane(self, view: LaneView) -> Lane:
         oldest = await self._store.oldest(view.tail.lane)
         oldest_ms = None if oldest is None else oldest.accepted_ms
-        if is_account(view.tail.lane):
-            return self._evm.lane(view, oldest_ms, self._clock.now_ms())
+        account = self._accounts.get(lane_kind(view.tail.lane))
+        if account is not None:
+            return account.lane(view, oldest_ms, self._clock.now_ms())
         return lane_of(self._shower.lane(view, oldest_ms, self._clock.now_ms()))
 
     async def _lane(self, lane: LaneId) -> LaneView:
@@ -65,42 +72,24 @@ class Teller:
 
 
 def tx_of(view: IntentView, shown: IntentShown) -> Tx:
-    row, result = view.intent, view.result
-    return Tx(
-        id=row.id,
-        lane=row.lane,
-        status=shown.status,  # type: ignore[arg-type]
-        final=result is not None,
-        reason=shown.why,
-        seq=row.seq,
-        accepted_at=to_time(row.accepted_ms),
-        idempotency_key=None if row.scope == RETRY_SCOPE else row.key,
-        retry_of=row.key if row.scope == RETRY_SCOPE else None,
-        priority=row.priority,
-        valid_until=None if row.valid_until_ms is None else to_time(row.valid_until_ms),
-        settled_at=None if result is None else to_time(result.settled_ms),
+    payload = view.intent.payload
+    return shown_tx(
+        view,
+        shown.status,
+        shown.why,
         block=shown.block,
-        next_attempt_at=None if shown.next_ms is None else to_time(shown.next_ms),
-        payload=payload_of(row.payload),
-        traceparent=trace_of(row.payload),
+        next_attempt_at=when(shown.next_ms),
+        payload=payload_of(payload),
+        traceparent=trace_of(payload),
     )
 
 
 def accepted_tx(arrival: Arrival, answer: Accepted, payload: ContractPayload) -> Tx:
-    """A transaction that became durable just now: nothing needs to be read for it."""
-    valid_until_ms = arrival.valid_until_ms
-    return Tx(
-        id=arrival.id,
-        lane=arrival.lane,
-        status=Status.QUEUED.value,
-        final=False,
-        reason="",
-        seq=answer.seq,
-        accepted_at=to_time(arrival.accepted_ms),
-        idempotency_key=None if arrival.scope == RETRY_SCOPE else arrival.key,
-        retry_of=arrival.key if arrival.scope == RETRY_SCOPE else None,
+    """A transaction that became durable just now."""
+    return taken_tx(
+        arrival,
+        answer,
         priority=arrival.priority,
-        valid_until=None if valid_until_ms is None else to_time(valid_until_ms),
         payload=payload,
         traceparent=trace_of(arrival.payload),
     )

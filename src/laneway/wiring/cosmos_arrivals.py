@@ -1,0 +1,84 @@
+"""A Cosmos account's request → an arrival that every store can keep."""
+
+import msgspec
+from msgspec.structs import replace
+
+from laneway.core.errors import BadRequest
+from laneway.core.ids import ENTROPY_BYTES, LaneId, idempotency_key, intent_id
+from laneway.core.intent import Arrival
+from laneway.core.limits import TX_PAYLOAD_BYTES_MAX
+from laneway.cosmos.blobs import Blob, check
+from laneway.cosmos.errors import InvalidCosmos
+from laneway.ports import Clock, CosmosRequest, Entropy
+from laneway.wiring.arrivals import check_text, digest, is_count
+from laneway.wiring.limits import TX_OVERHEAD_BYTES
+from laneway.wiring.room import held_bytes
+
+encode = msgspec.msgpack.Encoder().encode
+SIGNER = bytes(20)
+"""Stands for an account's address, whatever it is."""
+
+
+class CosmosArrivals:
+    """Makes arrivals of accounts' requests. They have one class: a sequence is an order."""
+
+    def __init__(self, clock: Clock, entropy: Entropy, account_bytes_max: int) -> None:
+        self._clock = clock
+        self._entropy = entropy
+        self._bytes_max = account_bytes_max
+
+    def make(
+        self,
+        lane: LaneId,
+        request: CosmosRequest,
+        key: str | None,
+        scope: str = "",
+        valid_until_ms: int | None = None,
+    ) -> Arrival:
+        if key is not None:
+            check_text("key", key)
+            key = idempotency_key(key)
+        if valid_until_ms is not None and not is_count(valid_until_ms):
+            raise BadRequest("valid_until_ms", "milliseconds since 1970, a whole number")
+        now_ms = self._clock.now_ms()
+        payload = checked(request)
+        # The store counts payloads; each stands for the bytes that are signed of it as well.
+        unsigned_max = max(1, (self._bytes_max - held_bytes(0)) // 2)
+        return Arrival(
+            id=intent_id(now_ms, self._entropy.token(ENTROPY_BYTES)),
+            lane=lane,
+            payload=payload,
+            digest=b"" if key is None else digest(said(request, payload), 0, valid_until_ms),
+            accepted_ms=now_ms,
+            key=key,
+            scope=scope,
+            valid_until_ms=valid_until_ms,
+            bytes_max=unsigned_max,
+            fresh=True,
+        )
+
+
+def checked(request: CosmosRequest) -> bytes:
+    """Its bytes; what can be judged without the chain is judged before anything is accepted."""
+    if not request.messages and not request.blobs:
+        raise BadRequest("payload", "it has neither messages nor blobs")
+    for place, one in enumerate(request.blobs):
+        signer = SIGNER if one.share_version else b""
+        try:
+            check(Blob(one.namespace, one.data, one.share_version, signer))
+        except InvalidCosmos as error:
+            raise BadRequest(f"payload.blobs[{place}]", str(error)) from error
+    for name in ("gas", "fee", "price_micro", "timeout_height"):
+        value = getattr(request, name)
+        if value is not None and not is_count(value):
+            raise BadRequest(f"payload.{name}", "a whole number, not below zero")
+    payload = encode(request)
+    if len(payload) > TX_PAYLOAD_BYTES_MAX - TX_OVERHEAD_BYTES:
+        problem = f"{len(payload)} bytes are more than one transaction can hold"
+        raise BadRequest("payload", problem)
+    return payload
+
+
+def said(request: CosmosRequest, payload: bytes) -> bytes:
+    """What the caller wants done: the same request in another trace is the same request."""
+    return encode(replace(request, trace="")) if request.trace else payload

@@ -1,0 +1,340 @@
+"""The library's client of one Cosmos account: submissions that return at once, in strict order.
+
+    client = lw.cosmos_client("cosmos:mocha:main")
+    handle = await client.submit_pay_for_blob_to_queue([CosmosBlob(namespace, data)])
+    print(await handle.submitted(), (await handle.confirmed()).height)
+
+Beside its own words it has those of celestia-app's v1 client, as a wrapper.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+from weakref import ref
+
+from msgspec import Struct
+
+from laneway.core.errors import LanewayError
+from laneway.core.ids import IntentId, LaneId, is_cosmos
+from laneway.core.outcome import Status
+from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
+from laneway.lanes.sequence.lane import decode_history
+from laneway.lanes.sequence.values import AttemptSigned, SlotChanged, Submitted
+from laneway.ports import CosmosBlob, CosmosRequest
+from laneway.wiring.limits import HANDLES_SWEEP_MIN
+
+REQUEST = CosmosRequest.__struct_fields__
+
+
+class TxResponse(Struct, frozen=True):
+    """The final answer of one transaction."""
+
+    id: IntentId
+    status: str
+    """confirmed, reverted, refused, expired, cancelled or indeterminate."""
+    hash: str = ""
+    """Upper-case hexadecimal, as Cosmos chains name it."""
+    sequence: int | None = None
+    height: int = 0
+    code: int = 0
+    codespace: str = ""
+    log: str = ""
+    gas_wanted: int = 0
+    gas_used: int = 0
+    signers: tuple[str, ...] = ()
+    raw: bytes = b""
+    """Of an indeterminate one: the bytes that may or may not be on the chain."""
+
+    def is_confirmed(self) -> bool:
+        return self.status == Status.CONFIRMED.value
+
+
+class BroadcastTxError(LanewayError):
+    """It never came into a block."""
+
+    code = "broadcast_tx"
+
+    def __init__(self, response: TxResponse) -> None:
+        self.response = response
+        super().__init__(f"{response.status}: {response.log}")
+
+
+class ExecutionError(LanewayError):
+    """It is in a block, and failed there. Its sequence is used."""
+
+    code = "execution_failed"
+    changed = True
+
+    def __init__(self, response: TxResponse) -> None:
+        self.response = response
+        super().__init__(
+            f"{response.hash} failed in block {response.height} with code {response.code}: "
+            f"{response.log}"
+        )
+
+
+class TxHandle:
+    """One accepted transaction. It survives any crash until it has a final answer."""
+
+    def __init__(
+        self, desk: "Desk", intent: IntentId, lane: LaneId, request: CosmosRequest, context: Any
+    ) -> None:
+        self._desk = desk
+        self.id = intent
+        self.lane = lane
+        self.data = request
+        """What was submitted, its options included."""
+        self.context = context
+        """Whatever the caller wants to find again beside the answer."""
+        self._asked = False
+        loop = asyncio.get_running_loop()
+        self._signed: asyncio.Future[str] = loop.create_future()
+        self._submitted: asyncio.Future[str] = loop.create_future()
+        self._final: asyncio.Future[Result] = loop.create_future()
+
+    async def signed(self) -> str:
+        """Its hash, once its bytes are durable; they may be replaced if they can land no more."""
+        return await self._first(self._signed)
+
+    async def submitted(self) -> str:
+        """Its hash, once some node took it."""
+        return await self._first(self._submitted)
+
+    async def confirmed(self, timeout_s: float | None = None) -> TxResponse:
+        """Its final answer."""
+        async with asyncio.timeout(timeout_s):
+            return response_of(await self._result())
+
+    def follow(self) -> None:
+        """It was submitted before, perhaps elsewhere: the store is asked for its answer."""
+        self._asked = True
+
+    async def _result(self) -> Result:
+        if not self._final.done() and (self._asked or self._desk.shared):
+            # Another process may run the lane, and this one not hear of its answers.
+            self.settle(await self._desk.wait(self.id))
+        self._desk.check()
+        return await asyncio.shield(self._final)
+
+    async def _first(self, step: "asyncio.Future[str]") -> str:
+        """The step, or the end if it never came to it."""
+        if not step.done():
+            final = asyncio.ensure_future(self._result())
+            try:
+                await asyncio.wait((step, final), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not final.done():
+                    final.cancel()
+            if not step.done():
+                response = response_of(final.result())
+                if not response.hash:
+                    raise BroadcastTxError(response)
+                return response.hash
+        return step.result()
+
+    def when_final(self, act: Callable[[], None]) -> None:
+        """Called once it has its answer, or nobody waits for it here any more."""
+        self._final.add_done_callback(lambda _: act())
+
+    def sign(self, hash_: bytes) -> None:
+        if not self._signed.done():
+            self._signed.set_result(hash_.hex().upper())
+
+    def submit(self, hash_: bytes) -> None:
+        self.sign(hash_)
+        if not self._submitted.done():
+            self._submitted.set_result(hash_.hex().upper())
+
+    def settle(self, result: Result) -> None:
+        if not self._final.done():
+            self._final.set_result(result)
+
+    def fail(self, error: Exception) -> None:
+        if not self._final.done():
+            self._final.set_exception(error)
+            self._final.exception()  # Nobody may be waiting.
+
+
+def response_of(result: Result) -> TxResponse:
+    history = decode_history(result.history) if result.history else None
+    seen = None if history is None else history.seen
+    if seen is None:
+        attempt = None if history is None else history.slot.attempt
+        return TxResponse(
+            result.intent,
+            result.status,
+            "" if result.hash is None else result.hash.hex().upper(),
+            result.number,
+            code=0 if attempt is None else attempt.code,
+            codespace="" if attempt is None else attempt.codespace,
+            log=result.reason,
+            raw=b"" if history is None else history.raw,
+        )
+    return TxResponse(
+        result.intent,
+        result.status,
+        seen.hash.hex().upper(),
+        result.number,
+        seen.height,
+        seen.code,
+        seen.codespace,
+        seen.log,
+        seen.gas_wanted,
+        seen.gas_used,
+        seen.signers,
+    )
+
+
+class TxHandles(Listener):
+    """Tells those who hold a handle what became of it, and keeps no handle alive."""
+
+    def __init__(self) -> None:
+        self._held: dict[IntentId, list[ref[TxHandle]]] = {}
+        self._sweep_at = HANDLES_SWEEP_MIN
+
+    def add(self, handle: TxHandle) -> TxHandle:
+        """From before its intent is written: nothing can come too early."""
+        self._held.setdefault(handle.id, []).append(ref(handle))
+        if len(self._held) >= self._sweep_at:
+            living = {intent: self._living(intent) for intent in self._held}
+            self._held = {
+                intent: [ref(one) for one in handles]
+                for intent, handles in living.items()
+                if handles
+            }
+            self._sweep_at = max(HANDLES_SWEEP_MIN, 2 * len(self._held))
+        return handle
+
+    def _living(self, intent: IntentId | None) -> list[TxHandle]:
+        found = [] if intent is None else [held() for held in self._held.get(intent, ())]
+        return [handle for handle in found if handle is not None]
+
+    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        if not self._held or not is_cosmos(lane):
+            return
+        for record in records:
+            if isinstance(record, Submitted):
+                for intent, hash_ in zip(record.intents, record.hashes, strict=True):
+                    self._submitted(intent, hash_)
+            elif isinstance(record, AttemptSigned | SlotChanged):
+                self._moved(record)
+        for result in results:
+            for handle in self._living(result.intent):
+                handle.settle(result)
+            self._held.pop(result.intent, None)
+
+    def _moved(self, record: AttemptSigned | SlotChanged) -> None:
+        attempt = record.slot.attempt
+        if attempt is None:
+            return
+        if isinstance(record, AttemptSigned):
+            for handle in self._living(record.slot.intent):
+                handle.sign(attempt.hash)
+        elif record.what == "taken":
+            self._submitted(record.slot.intent, attempt.hash)
+
+    def _submitted(self, intent: IntentId | None, hash_: bytes) -> None:
+        for handle in self._living(intent):
+            handle.submit(hash_)
+
+    def failed(self, error: Exception) -> None:
+        for intent in list(self._held):
+            for handle in self._living(intent):
+                handle.fail(error)
+
+
+class Desk(Protocol):
+    """What the client asks of the engine."""
+
+    shared: bool
+
+    def check(self) -> None: ...
+    async def wait(self, intent: IntentId) -> Result: ...
+
+    async def submit_tx(
+        self,
+        lane: LaneId,
+        request: CosmosRequest,
+        *,
+        key: str | None,
+        valid_until_ms: int | None,
+        context: Any,
+        timeout_s: float | None,
+    ) -> TxHandle: ...
+
+
+class TxClient:
+    """One account's transactions."""
+
+    def __init__(self, desk: Desk, lane: LaneId) -> None:
+        self._desk = desk
+        self.lane = lane
+
+    async def submit(
+        self,
+        request: CosmosRequest,
+        *,
+        key: str | None = None,
+        valid_until_ms: int | None = None,
+        context: Any = None,
+        timeout_s: float | None = None,
+    ) -> TxHandle:
+        """Queue it; returns when it is durable, before anything is signed or sent. While there is
+        no room for its bytes it waits, up to `timeout_s`. Safe to call twice with one key."""
+        return await self._desk.submit_tx(
+            self.lane,
+            request,
+            key=key,
+            valid_until_ms=valid_until_ms,
+            context=context,
+            timeout_s=timeout_s,
+        )
+
+    async def submit_and_wait(self, request: CosmosRequest, **options: Any) -> TxResponse:
+        """Queue it and wait for its final answer, whatever that is."""
+        return await (await self.submit(request, **options)).confirmed()
+
+    async def submit_pay_for_blob_to_queue(
+        self, blobs: Sequence[CosmosBlob], **options: Any
+    ) -> TxHandle:
+        """The seed's `SubmitPayForBlobToQueue`. Options are those of a request (gas, fee, memo,
+        granter …) and those of `submit`."""
+        return await self._asked({"blobs": tuple(blobs), **options})
+
+    async def _asked(self, options: dict[str, Any]) -> TxHandle:
+        words = {name: options.pop(name) for name in REQUEST if name in options}
+        return await self.submit(CosmosRequest(**words), **options)
+
+    # The words of celestia-app's v1 client.
+
+    async def submit_pay_for_blob(self, blobs: Sequence[CosmosBlob], **options: Any) -> TxResponse:
+        """`SubmitPayForBlob`: wait until it is in a block; ExecutionError if it failed there,
+        BroadcastTxError if it never came into one."""
+        handle = await self.submit_pay_for_blob_to_queue(blobs, **options)
+        return good(await handle.confirmed())
+
+    async def broadcast_pay_for_blob(self, blobs: Sequence[CosmosBlob], **options: Any) -> str:
+        """`BroadcastPayForBlob`: its hash, once a node has it."""
+        return await (await self.submit_pay_for_blob_to_queue(blobs, **options)).submitted()
+
+    async def submit_tx(self, messages: Sequence[tuple[str, bytes]], **options: Any) -> TxResponse:
+        """`SubmitTx`."""
+        handle = await self._asked({"messages": tuple(messages), **options})
+        return good(await handle.confirmed())
+
+    async def broadcast_tx(self, messages: Sequence[tuple[str, bytes]], **options: Any) -> str:
+        """`BroadcastTx`."""
+        return await (await self._asked({"messages": tuple(messages), **options})).submitted()
+
+    async def confirm_tx(self, intent: IntentId) -> TxResponse:
+        """`ConfirmTx`, by the id of what was submitted, also before a restart."""
+        return good(response_of(await self._desk.wait(intent)))
+
+
+def good(response: TxResponse) -> TxResponse:
+    if response.status == Status.REVERTED.value:
+        raise ExecutionError(response)
+    if not response.is_confirmed():
+        raise BroadcastTxError(response)
+    return response
