@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from laneway.bench import __main__ as command
-from laneway.bench import contract, door, eoa
+from laneway.bench import contract, door, eoa, sequence
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,10 @@ from laneway.bench import contract, door, eoa
             ["eoa", "--only", "raw,viem"],
             (False, False, Path("bench/results"), Path(".venv-peers"), "raw,viem"),
         ),
+        (
+            ["sequence", "--only", "bytes"],
+            (False, False, Path("bench/results"), Path(".venv-peers"), "bytes"),
+        ),
     ],
 )
 def test_the_options_reach_the_benchmark(
@@ -35,7 +39,7 @@ def test_the_options_reach_the_benchmark(
         heard.append(given)
         return 7
 
-    bench = {"contract": contract, "door": door, "eoa": eoa}[arguments[0]]
+    bench = {"contract": contract, "door": door, "eoa": eoa, "sequence": sequence}[arguments[0]]
     monkeypatch.setattr(bench, "main", run)
     assert command.main(arguments) == 7
     assert heard == [expected]

@@ -29,6 +29,7 @@ LIGHT_COMMANDS = [
     ["bench", "--help"],
     ["bench", "contract", "--help"],
     ["bench", "eoa", "--help"],
+    ["bench", "sequence", "--help"],
     ["doctor", "--help"],
     ["up", "--help"],
     ["devnet", "evm", "--help"],

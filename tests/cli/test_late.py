@@ -56,9 +56,12 @@ def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
     assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
     put(monkeypatch, "laneway.bench.eoa", main=noted(calls, 0))
     assert run(["bench", "eoa", "--only", "raw,viem", "--out", "there"]) == 0
+    put(monkeypatch, "laneway.bench.sequence", main=noted(calls, 0))
+    assert run(["bench", "sequence", "--quick", "--only", "bytes", "--out", "there"]) == 0
     assert calls == [
         {"json": True, "quick": True, "out": Path("there")},
         {"json": False, "quick": False, "out": Path("there"), "only": "raw,viem"},
+        {"json": False, "quick": True, "out": Path("there"), "only": "bytes"},
     ]
 
 

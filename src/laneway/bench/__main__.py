@@ -7,20 +7,21 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m laneway.bench", description=__doc__)
-    parser.add_argument("bench", choices=["contract", "door", "eoa"])
+    parser.add_argument("bench", choices=["contract", "door", "eoa", "sequence"])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="small counts; the numbers are noise")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers"))
-    parser.add_argument("--only", default="", help="of eoa: contestants, separated by commas")
+    parser.add_argument("--only", default="", help="contestants, separated by commas")
     chosen = parser.parse_args(arguments)
 
-    from laneway.bench import contract, door, eoa
+    from laneway.bench import contract, door, eoa, sequence
 
-    if chosen.bench == "eoa":
-        return eoa.main(chosen.json, chosen.quick, chosen.out, chosen.peers, chosen.only)
+    if chosen.bench in ("eoa", "sequence"):
+        some = eoa.main if chosen.bench == "eoa" else sequence.main
+        return some(chosen.json, chosen.quick, chosen.out, chosen.peers, chosen.only)
     if chosen.only:
-        parser.error("--only belongs to eoa")
+        parser.error("--only belongs to eoa and sequence")
     run = contract.main if chosen.bench == "contract" else door.main
     return run(chosen.json, chosen.quick, chosen.out, chosen.peers)
 

@@ -83,3 +83,38 @@ who only waits."""
 
 STALLS_MAX = 3
 """Tries of one round on fresh nodes; one in sixty was stuck when it was looked into."""
+
+BLOCK_MS = 250
+"""Between two blocks of the Cosmos devnet: a peer that awaits each of its sends makes four a
+second, where a real chain's six seconds would let it make ten a minute."""
+
+STATUSES = 20
+"""Of one question of the bare sender: what a node takes."""
+PAYER_STATUSES = 200
+"""Of one of laneway's looks: ten such questions in one post."""
+
+SEQUENCE_POLL_MS = 250
+"""Between questions whether a transfer on the Cosmos devnet is in a block, ours and the bare
+sender's alike: one a block."""
+
+PAYER_INFLIGHT = 1_000
+"""laneway's transfers under way: its most. Nobody else here has a bound."""
+
+TIMEOUT_BLOCKS = 720
+"""How long laneway's bytes are valid: as long as its default of 30 blocks on a chain that makes one
+every six seconds. On a busy machine a thousand transfers take longer than 30 quick blocks."""
+
+BYTES_BLOCK_MS = 500
+"""Between two blocks while blobs come by the gigabyte."""
+BYTES_PRODUCERS = 64
+"""Callers at once: what they hold while they wait for room is theirs, and is measured with it."""
+BYTES_WAIT_MS = 600_000
+"""How long a blob waits for room: here all of them shall find it."""
+
+NODE_BLOCK_BYTES_MAX = 128 << 20
+NODE_MEMPOOL_BYTES_MAX = 1 << 30
+NODE_COUNT_MAX = 100_000
+"""Of the Cosmos devnet: more than any contestant has out, so that the sender is measured."""
+
+PROGRESS_STEPS = 100
+"""How often a long step says how far it is."""

@@ -42,6 +42,10 @@ LABELS = {
     "web3py": "web3.py, one by one",
     "web3py_gather": "web3.py, 100 at once",
     "raw_1_line": "raw, one connection",
+    "sign_encode_post": "sign, encode, post",
+    "cosmjs": "cosmjs, one by one",
+    "cosmjs_by_hand": "cosmjs, counted by hand",
+    "cosmpy": "cosmpy, one by one",
     "laneway_postgres": "laneway on PostgreSQL",
     "fleet_1": "1 process, PostgreSQL",
     "fleet_3": "3 processes, PostgreSQL",
@@ -49,7 +53,10 @@ LABELS = {
 """In the order of the bars."""
 
 
-TITLES = {"eoa": "Transfers from one account a second, each in a block"}
+TITLES = {
+    "eoa": "Transfers from one account a second, each in a block",
+    "sequence": "Transfers from one Cosmos account a second, each in a block",
+}
 """What is counted, where it is no execution of a contract."""
 
 OUR_NAMES = ("laneway", "http", "fleet")
@@ -106,7 +113,7 @@ def bar_lines(rates: Mapping[str, float]) -> list[str]:
     for place, (name, rate) in enumerate(rates.items()):
         y = TOP + ROW * place
         fill = OURS if name.startswith(OUR_NAMES) else THEIRS
-        fill = BOUND if name.startswith(("raw", "bare")) else fill
+        fill = BOUND if name.startswith(("raw", "bare", "sign")) else fill
         width = max(1.0, axis.x(rate) - LEFT)
         lines.append(text(LEFT - 10, y + 15, LABELS[name], anchor="end"))
         lines.append(

@@ -48,6 +48,8 @@ def table(found: Mapping[str, Any]) -> str:
         lines += ["", *fleet_lines(results)]
     if "anvil_cpu_us_per_transfer" in results:
         lines += ["", *account_lines(results)]
+    if "devnet_cpu_us_per_transfer" in results:
+        lines += ["", *sequence_lines(results)]
     return "\n".join([*lines, ""])
 
 
@@ -121,6 +123,30 @@ def account_lines(results: Mapping[str, Any]) -> list[str]:
         for count, found in decide["us_per_transfer"].items():
             events = ", ".join(f"{name} {spent:.3g}" for name, spent in found["events"].items())
             lines.append(f"| {int(count):,} | {found['all']:.3g} | {events} |")
+    return lines
+
+
+def sequence_lines(results: Mapping[str, Any]) -> list[str]:
+    """What Cosmos accounts' lanes cost beside their rate."""
+    node = results["devnet_cpu_us_per_transfer"]
+    shown = ", ".join(f"{name} {spent:,.0f}" for name, spent in node.items())
+    lines = [f"CPU µs of the devnet itself for each transfer: {shown}."] if node else []
+    if (held := results["bytes"]) is not None:
+        rss = held["rss_mb"]
+        lines.append(
+            f"{held['blobs']:,} blobs of {held['blob_bytes']:,} bytes from {held['accounts']} "
+            f"accounts under a cap of {held['cap_mb']:,.0f} MB, {held['blobs_per_s']:,.0f} a "
+            f"second at {held['cpu_us_per_blob']:,.0f} CPU µs each: "
+            f"resident memory {rss['idle']:,.0f} MB before, {rss['peak']:,.0f} MB at most, "
+            f"{rss['end']:,.0f} MB afterwards."
+        )
+    if (commitment := results["commitment"]) is not None:
+        speeds = commitment["mb_per_s"]
+        lines += ["", f"| commitment of | {' MB/s | '.join(speeds)} MB/s |"]
+        lines.append(f"|---:|{'---:|' * len(speeds)}")
+        for size in speeds["laneway"]["sizes"]:
+            numbers = " | ".join(f"{found['sizes'][size]:,.0f}" for found in speeds.values())
+            lines.append(f"| {int(size) >> 10:,} KiB | {numbers} |")
     return lines
 
 

@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
     "lane": (
         "laneway.cli.lanes:lane",
-        "Show one lane and its health, or pause, resume, drain, reset or adopt it.",
+        "Show one lane and its health, or pause, resume, drain, reset, set or adopt it.",
     ),
     "tx": (
         "laneway.cli.tx:tx",

@@ -55,3 +55,13 @@ def eoa(as_json: bool, quick: bool, out: Path, only: str) -> int:
     main = find("bench", "laneway.bench.eoa", "main")
     code: int = main(json=as_json, quick=quick, out=out, only=only)
     return code
+
+
+@bench.command()
+@measured
+@click.option("--only", default="", help="Contestants, separated by commas; all by default.")
+def sequence(as_json: bool, quick: bool, out: Path, only: str) -> int:
+    """Transfers per second from one Cosmos account, against cosmjs and cosmpy; blobs and memory."""
+    main = find("bench", "laneway.bench.sequence", "main")
+    code: int = main(json=as_json, quick=quick, out=out, only=only)
+    return code

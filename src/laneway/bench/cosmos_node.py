@@ -1,0 +1,61 @@
+"""The Cosmos devnet in a process of its own: no contestant pays for the node it sends to.
+
+Asked once how it should be, it says where it is; then it counts what is on its chain.
+"""
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from laneway.bench.driver import say
+from laneway.bench.limits import NODE_BLOCK_BYTES_MAX, NODE_COUNT_MAX, NODE_MEMPOOL_BYTES_MAX
+from laneway.cosmos.keys import HeldKey, raw_address
+from laneway.devnets.cosmos.app import Rules
+from laneway.devnets.cosmos.devnet import CosmosDevnet
+from laneway.devnets.cosmos.limits import BALANCE_DEV
+from laneway.devnets.cosmos.mempool import MempoolRules
+
+
+def secret(number: int) -> bytes:
+    """Of an account that every contestant knows."""
+    return number.to_bytes(32, "big")
+
+
+def devnet(question: dict[str, Any]) -> CosmosDevnet:
+    """A fresh chain whose blocks and mempool are never what a contestant waits for."""
+    keys = [HeldKey(secret(number)) for number in range(1, 1 + question["accounts"])]
+    return CosmosDevnet(
+        block_ms=question["block_ms"],
+        rules=Rules(
+            block_bytes_max=NODE_BLOCK_BYTES_MAX, blob_txs_max=NODE_COUNT_MAX, keeps_blobs=False
+        ),
+        nodes=(MempoolRules(bytes_max=NODE_MEMPOOL_BYTES_MAX, count_max=NODE_COUNT_MAX),),
+        balances={raw_address(key.public_key): BALANCE_DEV for key in keys},
+    )
+
+
+def counted(net: CosmosDevnet) -> dict[str, int]:
+    """What is on the chain: how many, and how many of them failed."""
+    chain = net.chain
+    found = [chain.committed(hash_) for block in chain.blocks for hash_ in block.hashes]
+    codes = [one.delivered.verdict.code for one in found if one is not None]
+    return {"committed": len(codes), "failed": sum(map(bool, codes)), "height": chain.height}
+
+
+async def serve() -> None:
+    loop = asyncio.get_running_loop()
+    async with devnet(json.loads(sys.stdin.readline())) as net:
+        say(result={"url": net.url, "chain_id": net.chain_id})
+        while await loop.run_in_executor(None, sys.stdin.readline):
+            say(result=counted(net))
+
+
+def main() -> None:
+    import uvloop
+
+    uvloop.run(serve())
+
+
+if __name__ == "__main__":
+    main()

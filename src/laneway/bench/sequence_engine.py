@@ -1,0 +1,123 @@
+"""laneway as a contestant on Cosmos accounts: the few words of it that `laneway bench sequence`
+uses.
+
+Nothing else of that benchmark knows how an engine with such lanes is put together.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from os import environ
+from typing import Any
+
+from laneway.bench.child import BenchFailed
+from laneway.bench.cosmos_node import secret
+from laneway.bench.eoa_engine import nothing
+from laneway.bench.limits import GUARD_S, PAYER_STATUSES
+from laneway.chains.contract_callable import CallableHost
+from laneway.core.ids import LaneId
+from laneway.core.intent import Accepted
+from laneway.core.outcome import Status
+from laneway.core.rows import Result
+from laneway.engine.listeners import Listener
+from laneway.lanes.contract import ContractSettings
+from laneway.ports import CosmosBlob, CosmosRequest
+from laneway.wiring.cosmos import CosmosLanes
+from laneway.wiring.cosmos_arrivals import CosmosArrivals
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.schema_cosmos import CosmosAccountSection, CosmosSection, SequenceSection
+from laneway.wiring.store import open_store
+from laneway.wiring.system import SystemClock, SystemEntropy
+
+KEY_VARIABLE = "LANEWAY_BENCH_KEY"
+CHAIN = "bench"
+
+
+class Answers(Listener):
+    """Counts final answers, so that nobody has to keep what is answered."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.bad: Result | None = None
+        """One that was not confirmed."""
+        self._reached = asyncio.Event()
+        self._wanted = 0
+
+    async def reach(self, done: int) -> None:
+        self._wanted = done
+        self._reached.clear()
+        if self.done < done:
+            await self._reached.wait()
+
+    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+        for result in results:
+            if result.status != Status.CONFIRMED.value:
+                self.bad = result
+        self.done += len(results)
+        if self.done >= self._wanted or self.bad is not None:
+            self._reached.set()
+
+
+class Contestant:
+    """An engine with the lanes of so many accounts."""
+
+    def __init__(self, laneway: Laneway, answers: Answers, section: SequenceSection) -> None:
+        assert laneway.cosmos is not None
+        self._laneway = laneway
+        self._engine = laneway.engine
+        self._arrivals = CosmosArrivals(SystemClock(), SystemEntropy(), section.account_bytes_max)
+        self.answers = answers
+        self.lanes = laneway.cosmos.lanes()
+
+    async def submit_many(self, lane: LaneId, requests: Sequence[CosmosRequest]) -> None:
+        """Until all of them are durable, in one write."""
+        arrivals = [self._arrivals.make(lane, request, None) for request in requests]
+        for answer in await self._engine.submit_many(arrivals):
+            assert isinstance(answer, Accepted), answer
+
+    async def submit_blob(self, lane: LaneId, blob: CosmosBlob) -> None:
+        """By the library's own client: once there is room for its bytes, and they are durable."""
+        await self._laneway.cosmos_client(lane).submit_pay_for_blob_to_queue([blob])
+
+    async def reach(self, done: int) -> None:
+        """Until so many have their final answer; raises what stopped the engine or a lane, for
+        otherwise they would be waited for in vain."""
+        waiting = asyncio.ensure_future(self.answers.reach(done))
+        while not waiting.done():
+            await asyncio.wait((waiting,), timeout=GUARD_S)
+            for fault in (self._engine.failure, *self._engine.faults.values()):
+                if fault is not None:
+                    waiting.cancel()
+                    raise BenchFailed(f"the engine stopped: {fault}")
+        bad = self.answers.bad
+        if bad is not None:
+            raise BenchFailed(f"a transaction is {bad.status}: {bad.reason}")
+
+
+@asynccontextmanager
+async def open_bench_engine(question: dict[str, Any]) -> AsyncIterator[Contestant]:
+    """An engine on a file of SQLite and one node."""
+    accounts = []
+    for number in range(1, 1 + question["accounts"]):
+        name = f"{KEY_VARIABLE}_{number}"
+        environ[name] = secret(number).hex()
+        accounts.append(CosmosAccountSection(name=f"a{number}", signer=f"env:{name}"))
+    chain = CosmosSection(
+        name=CHAIN,
+        chain_id=question["chain_id"],
+        nodes=(question["url"],),
+        accounts=tuple(accounts),
+        gas_price="0.004",
+    )
+    section = SequenceSection(statuses=PAYER_STATUSES, **question.get("settings", {}))
+    clock, answers = SystemClock(), Answers()
+    laneway = Laneway(
+        open_store(question["store"], clock),
+        CallableHost(nothing, takes_parent=False),
+        ContractSettings(),
+        clock,
+        [answers],
+        cosmos=CosmosLanes((chain,), section, clock),
+    )
+    async with laneway:
+        yield Contestant(laneway, answers, section)
