@@ -1,6 +1,6 @@
 """Draws what the documents show from the code: `docs.py [--check]`.
 
-docs/contract-lane.md and docs/eoa-lane.md (transitions), docs/configuration.md (settings),
+docs/contract-lane.md, eoa-lane.md and sequence-lane.md (transitions), configuration.md (settings),
 docs/cli.md (commands), docs/api.md (the REST API).
 --check changes nothing and fails when a document is not what the code says.
 """
@@ -17,11 +17,14 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from scripts import sequence_charts
 from scripts.charts import SEEDS, drawn, observed
+from scripts.sequence_charts import observed_sequence
 
 ROOT = Path(__file__).parent.parent
 CONTRACT = ROOT / "src/laneway/lanes/contract"
 EOA = ROOT / "src/laneway/lanes/eoa"
+SEQUENCE = ROOT / "src/laneway/lanes/sequence"
 FROM_CODE = "<!-- Drawn from the code by `make docs`; edit scripts/docs.py instead. -->\n\n"
 
 
@@ -185,6 +188,56 @@ EOA_NONCE = (
 )
 
 
+def sequence_lane() -> str:
+    intents, nodes = observed_sequence()
+    rows = decisions(SEQUENCE, "decide")
+    answers = {
+        "MakeAttempt": "AttemptsMade",
+        "OfferToNode": "OfferReturned",
+        "LookAtNode": "NodeLooked",
+        "ProveSequence": "SequenceProven",
+    }
+    lines = ["# The sequence lane", "", FROM_CODE.strip(), ""]
+    lines += ["What its operator does is in [sequence-operations.md](sequence-operations.md).", ""]
+    lines += ["## An intent", "", *SEQUENCE_INTENT, ""]
+    lines += [f"| {' | '.join(row)} |" for row in SEQUENCE_STATES] + [""]
+    lines += drawn(intents, sequence_charts.INTENT_STATES, sequence_charts.INTENT_STATES[-6:])
+    lines += ["", "## A node, and recovery mode", "", *SEQUENCE_NODE, ""]
+    lines += drawn(nodes, sequence_charts.NODE_STATES)
+    lines += ["", "## Events, records, effects", ""]
+    lines += flowchart(rows, answers, "the world answers")
+    lines += tables(SEQUENCE, rows)
+    return "\n".join(lines)
+
+
+SEQUENCE_STATES = (
+    ("here", "API status", "seed 003", "means"),
+    ("---", "---", "---", "---"),
+    ("queued", "`queued`", "Queued", "durable, without a sequence; nothing is signed"),
+    ("claimed", "`queued`", "–", "it has a sequence, its bytes are being made"),
+    ("signed", "`signed`", "–", "its bytes are durable; no node is known to have them"),
+    ("pending", "`submitted`", "Pending", "some node took them"),
+)
+SEQUENCE_INTENT = (
+    f"Every arrow was seen in {len(sequence_charts.WORLDS)} simulated worlds with crashes, lost "
+    "answers, evictions, restarts, fees that rise and operators; it names the records that go that "
+    "way.",
+    "`pending` to `claimed` is a signature that ended with its timeout height (`SlotChanged`), or "
+    "an intent that moves to the sequence below (`SlotFellOut`): nothing of it can land any more, "
+    "and only then is it signed again.",
+    "An eviction, a rejection and an unknown status make no arrow here: the same bytes are offered "
+    "again.",
+)
+SEQUENCE_NODE = (
+    "Each node has a cursor of its own; these are its states.",
+    "The lane is in recovery mode while no node is `in_step`: nothing new is signed.",
+    "`waits_for_a_block`: the node said something that its next block may change, and is not "
+    "believed before; `waits_a_while`: it did not answer; `catches_up`: it is offered the same "
+    "bytes again, lowest sequence first, until it has all that it was ever offered.",
+    "Arrows name what the node said, or the record that ended it.",
+)
+
+
 def absence_table() -> list[str]:
     for path in sorted(CONTRACT.glob("*.py")):
         judged = functions(path).get("absence_row")
@@ -209,14 +262,27 @@ def meaning(lane: Path, name: str) -> str:
 def configuration() -> str:
     from laneway.lanes.contract import ContractSettings
     from laneway.lanes.eoa.settings import EoaSettings
+    from laneway.lanes.sequence.settings import SequenceSettings
     from laneway.wiring.schema import TABLES, Config
+    from laneway.wiring.schema_cosmos import (
+        CosmosAccountSection,
+        CosmosNodeSection,
+        SequenceSection,
+    )
     from laneway.wiring.schema_evm import AccountSection, EoaSection, NodeSection
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
     lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
     shared = field_docs(EoaSettings) | field_docs(EoaSection)
-    behind = {"contract": field_docs(ContractSettings), "eoa": shared, "evm": shared}
+    numbered = field_docs(SequenceSettings) | field_docs(SequenceSection)
+    behind = {
+        "contract": field_docs(ContractSettings),
+        "eoa": shared,
+        "evm": shared,
+        "sequence": numbered,
+        "cosmos": numbered,
+    }
     for section in msgspec.structs.fields(Config):
         kind, name = section.type, f"[{section.encode_name}]"
         if section.encode_name in TABLES:
@@ -226,6 +292,9 @@ def configuration() -> str:
         if section.encode_name == "evm":
             lines += settings_table("[[evm.accounts]]", AccountSection, shared)
             lines += settings_table("[[evm.nodes]]", NodeSection, {})
+        if section.encode_name == "cosmos":
+            lines += settings_table("[[cosmos.accounts]]", CosmosAccountSection, numbered)
+            lines += settings_table("[[cosmos.nodes]]", CosmosNodeSection, {})
     return "\n".join(lines)
 
 
@@ -349,9 +418,9 @@ def api_fields(name: str, schema: dict[str, Any]) -> list[str]:
 
 def api_class(name: str) -> type:
     from laneway.server import seed
-    from laneway.wire import evm, problem, values
+    from laneway.wire import cosmos, evm, problem, values
 
-    for module in (values, evm, problem, seed):
+    for module in (values, evm, cosmos, problem, seed):
         if hasattr(module, name):
             found: type = getattr(module, name)
             return found
@@ -388,6 +457,7 @@ def main() -> int:
     documents = {
         "contract-lane": contract_lane,
         "eoa-lane": eoa_lane,
+        "sequence-lane": sequence_lane,
         "configuration": configuration,
         "cli": cli,
         "api": api,

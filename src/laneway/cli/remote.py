@@ -98,6 +98,8 @@ def ended(txs: Iterable["Tx"]) -> int:
 def tx_line(tx: "Tx") -> str:
     block = "" if tx.block is None else f"block {tx.block}"
     nonce = "" if tx.nonce is None else f"nonce {tx.nonce}"
+    if tx.cosmos is not None and tx.cosmos.sequence is not None:
+        nonce = f"sequence {tx.cosmos.sequence}"
     place = (f"{tx.lane} #{tx.seq}", nonce, block, tx.hash or "")
     parts = (tx.id, f"{tx.status:<9}", *place, tx.reason)
     return "  ".join(part for part in parts if part)
