@@ -353,7 +353,15 @@ def named(effect: Any) -> object:
 
 def shape(lane: SequenceLane) -> dict[str, object]:
     """All that a lane is, its caches of intents aside."""
-    head = replace(lane.head, nodes=(), open_count=0, filler_count=0, watched_count=0, used_count=0)
+    head = replace(
+        lane.head,
+        nodes=(),
+        open_count=0,
+        filler_count=0,
+        watched_count=0,
+        used_count=0,
+        is_rewired=False,
+    )
     return {
         "head": head,
         "slots": dict(lane.slots),

@@ -123,7 +123,8 @@ def restore(rows: Rows, settings: SequenceSettings) -> SequenceLane:
             assert row.table == Table.AUX
             lane.raws[int(row.key.removeprefix(RAW))] = row.body
     stand_nodes(lane)
-    lane.is_rewired = {node.name: node for node in lane.head.nodes} not in (lane.nodes, {})
+    others = {node.name: node for node in lane.head.nodes} not in (lane.nodes, {})
+    lane.is_rewired = others or lane.head.is_rewired
     lane.inherited = {node.name: node.serial for node in lane.nodes.values() if node.until}
     lane.intents = {intent.id: intent for intent in rows.intents}
     return lane
@@ -132,7 +133,7 @@ def restore(rows: Rows, settings: SequenceSettings) -> SequenceLane:
 def head_write(lane: SequenceLane, wake_ms: int | None) -> HeadWrite:
     """The head as it is kept; what others hold in numbers is counted here, once a turn."""
     head = lane.head
-    head.nodes = tuple(lane.nodes.values())
+    head.nodes, head.is_rewired = tuple(lane.nodes.values()), lane.is_rewired
     head.open_count, head.watched_count = len(lane.bound), len(lane.watched)
     head.filler_count = len(lane.slots) - len(lane.bound) - len(lane.watched)
     head.used_count = used_count(lane)

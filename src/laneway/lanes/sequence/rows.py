@@ -104,6 +104,8 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     dropped_seq: int = 0
     """The highest place of an intent that was taken back while it waited."""
     nodes: tuple[Node, ...] = ()
+    is_rewired: bool = False
+    """They are others than before, and the record that tells of them is due."""
     open_count: int = 0
     """Intents that have a number."""
     filler_count: int = 0

@@ -307,7 +307,7 @@ class SequenceLaws:
 def shape(lane: SequenceLane) -> dict[str, object]:
     """All that a lane is, its caches of intents aside."""
     head = msgspec.structs.replace(
-        lane.head, nodes=(), open_count=0, filler_count=0, watched_count=0
+        lane.head, nodes=(), open_count=0, filler_count=0, watched_count=0, is_rewired=False
     )
     return {
         "head": head,
