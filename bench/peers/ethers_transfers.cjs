@@ -21,15 +21,19 @@ const main = async () => {
     maxPriorityFeePerGas: BigInt(question.tip_wei_max),
   };
   const transfer = { chainId: question.chain_id, type: 2, to: question.to, ...fees };
-  const sent = [];
+  const send = async (count) => {
+    const sent = [];
+    await together(count, width, async (number) => {
+      sent[number] = await signer.sendTransaction({ ...transfer, value: 1n, gasLimit: 21_000n });
+    });
+    await together(count, width, async (number) => {
+      const receipt = await sent[number].wait();
+      if (receipt.status !== 1) throw new Error(`${sent[number].hash} ${receipt.status}`);
+    });
+  };
+  await send(question.warm);
   const read = watch();
-  await together(jobs, width, async (number) => {
-    sent[number] = await signer.sendTransaction({ ...transfer, value: 1n, gasLimit: 21_000n });
-  });
-  await together(jobs, width, async (number) => {
-    const receipt = await sent[number].wait();
-    if (receipt.status !== 1) throw new Error(`${sent[number].hash} ${receipt.status}`);
-  });
+  await send(jobs);
   told({ jobs, ...read() });
   process.exit(0); // Its kept-alive connections would hold it for seconds.
 };

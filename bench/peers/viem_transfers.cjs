@@ -24,16 +24,20 @@ const main = async () => {
     maxPriorityFeePerGas: BigInt(question.tip_wei_max),
   };
   const transfer = { to: question.to, value: 1n, gas: 21_000n, type: "eip1559", ...fees };
-  const hashes = [];
+  const send = async (count) => {
+    const hashes = [];
+    await together(count, width, async (number) => {
+      hashes[number] = await wallet.sendTransaction(transfer);
+    });
+    await together(count, width, async (number) => {
+      const hash = hashes[number];
+      const receipt = await node.waitForTransactionReceipt({ hash, checkReplacement: false });
+      if (receipt.status !== "success") throw new Error(`${hash} ${receipt.status}`);
+    });
+  };
+  await send(question.warm);
   const read = watch();
-  await together(jobs, width, async (number) => {
-    hashes[number] = await wallet.sendTransaction(transfer);
-  });
-  await together(jobs, width, async (number) => {
-    const hash = hashes[number];
-    const receipt = await node.waitForTransactionReceipt({ hash, checkReplacement: false });
-    if (receipt.status !== "success") throw new Error(`${hash} ${receipt.status}`);
-  });
+  await send(jobs);
   told({ jobs, ...read() });
   process.exit(0); // Its kept-alive connections would hold it for seconds.
 };

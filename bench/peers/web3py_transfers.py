@@ -20,14 +20,13 @@ async def main():
     jobs, width = question["jobs"], question["width"]
     node = AsyncWeb3(AsyncHTTPProvider(question["url"]))
     account = Account.from_key(question["key"])
-    nonce = await node.eth.get_transaction_count(account.address)
 
-    async def send(number):
+    async def send(nonce):
         signed = account.sign_transaction(
             {
                 "chainId": question["chain_id"],
                 "type": 2,
-                "nonce": nonce + number,
+                "nonce": nonce,
                 "to": question["to"],
                 "value": 1,
                 "gas": 21_000,
@@ -43,13 +42,19 @@ async def main():
         )
         assert receipt["status"] == 1, receipt
 
+    async def send_all(begin, count):
+        end = begin + count
+        hashes = []
+        for first in range(begin, end, width):
+            batch = range(first, min(end, first + width))
+            hashes += await asyncio.gather(*(send(nonce) for nonce in batch))
+        for first in range(0, count, width):
+            await asyncio.gather(*(prove(mined) for mined in hashes[first : first + width]))
+
+    nonce = await node.eth.get_transaction_count(account.address)
+    await send_all(nonce, question["warm"])
     watch = Watch()
-    hashes = []
-    for first in range(0, jobs, width):
-        batch = range(first, min(jobs, first + width))
-        hashes += await asyncio.gather(*(send(number) for number in batch))
-    for first in range(0, jobs, width):
-        await asyncio.gather(*(prove(mined) for mined in hashes[first : first + width]))
+    await send_all(nonce + question["warm"], jobs)
     told(jobs=jobs, **watch.read())
     await node.provider.disconnect()
 

@@ -321,9 +321,9 @@ def test_a_backlog_is_filled_behind_a_full_window(settles_at_once: None) -> None
 
 def test_a_run_ends_when_the_engine_knows_that_all_are_included() -> None:
     engine = Windowed()
-    spent = asyncio.run(run(engine, SOME, 250))
+    spent = asyncio.run(run(engine, SOME, 20, 250))
     assert engine.included
-    assert len(engine.taken) == 250
+    assert len(engine.taken) == 270
     assert set(spent) == {"seconds", "cpu_s"}
 
 
@@ -334,7 +334,7 @@ def test_the_driver_answers_every_question_and_no_other(settles_at_once: None) -
     engine = Windowed()
     assert asyncio.run(ask({"do": "fill", "waiting": 3})) == {"waiting": 3}
     assert asyncio.run(ask({"do": "rss"}))["rss_mb"] > 1
-    assert asyncio.run(ask({"do": "run", "jobs": 2}))["seconds"] >= 0
+    assert asyncio.run(ask({"do": "run", "warm": 1, "jobs": 2}))["seconds"] >= 0
     assert engine.taken[0] == Transfer(b"\x11" * 20, 1, 21_000, 100 * 10**9, 10**9)
     with pytest.raises(ValueError, match="dance"):
         asyncio.run(ask({"do": "dance"}))
@@ -371,7 +371,8 @@ def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path:
     with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
         question = {
             **TRANSFER,
-            "jobs": 250,
+            "warm": 25,
+            "jobs": 225,
             "key": KEY,
             "port": node.port,
             "lines": lines,
@@ -385,7 +386,8 @@ def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path:
 @pytest.mark.slow
 def test_a_refusal_ends_the_raw_sender_with_the_nodes_words(tmp_path: Path) -> None:
     with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
-        question = {**TRANSFER, "jobs": 5, "key": KEY, "port": node.port, "lines": 1, "receipts": 1}
+        question = {**TRANSFER, "warm": 1, "jobs": 5, "key": KEY, "port": node.port}
+        question |= {"lines": 1, "receipts": 1}
         with pytest.raises(BenchFailed, match="max fee per gas less than block base fee"):
             child.ask({**question, "fee_wei_max": 1, "tip_wei_max": 1})
 
@@ -396,7 +398,7 @@ def test_a_contestant_that_sent_less_than_it_says_fails_the_run(
 ) -> None:
     bench = Bench(QUICK, tmp_path, Guests(anvil=program()), Lines(1.0))
     monkeypatch.setattr(bench, "_transfer", lambda *_: {"seconds": 1.0, "cpu_s": 1.0})
-    with pytest.raises(BenchFailed, match="raw: 0 of 400 transfers are on the chain"):
+    with pytest.raises(BenchFailed, match="raw: 0 of 440 transfers are on the chain"):
         bench.measure("raw", tmp_path)
 
 

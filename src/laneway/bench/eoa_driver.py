@@ -8,12 +8,14 @@ from typing import Any
 
 from laneway.bench.driver import rss_mb, say
 from laneway.bench.eoa_engine import BenchEngine, Transfer, open_bench_engine
-from laneway.bench.limits import BATCH, FILL_BATCH, GC_GENERATION_0, SETTLED_S
+from laneway.bench.limits import BATCH, CALLERS, FILL_BATCH, GC_GENERATION_0, SETTLED_S
 from laneway.bench.watch import Watch
 
 
-async def run(engine: BenchEngine, transfer: Transfer, jobs: int) -> dict[str, float]:
+async def run(engine: BenchEngine, transfer: Transfer, warm: int, jobs: int) -> dict[str, float]:
     """Submit so many, a hundred a call, and wait until all are in blocks."""
+    await submit(engine, transfer, warm, BATCH)
+    await engine.all_included()
     watch = Watch()
     await submit(engine, transfer, jobs, BATCH)
     await engine.all_included()
@@ -21,8 +23,14 @@ async def run(engine: BenchEngine, transfer: Transfer, jobs: int) -> dict[str, f
 
 
 async def submit(engine: BenchEngine, transfer: Transfer, jobs: int, batch: int) -> None:
-    for first in range(0, jobs, batch):
-        await engine.submit_many([transfer] * min(batch, jobs - first))
+    """By two callers, as the raw sender has two lines; each waits for its last batch."""
+    firsts = iter(range(0, jobs, batch))
+
+    async def call() -> None:
+        for first in firsts:
+            await engine.submit_many([transfer] * min(batch, jobs - first))
+
+    await asyncio.gather(*(call() for _ in range(CALLERS)))
 
 
 async def fill(engine: BenchEngine, transfer: Transfer, waiting: int) -> dict[str, float]:
@@ -44,7 +52,7 @@ async def settled(engine: BenchEngine) -> int:
 async def answer(engine: BenchEngine, question: dict[str, Any]) -> dict[str, float]:
     match question["do"]:
         case "run":
-            return await run(engine, asked_for(question), question["jobs"])
+            return await run(engine, asked_for(question), question["warm"], question["jobs"])
         case "fill":
             return await fill(engine, asked_for(question), question["waiting"])
         case "rss":

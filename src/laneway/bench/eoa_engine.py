@@ -116,9 +116,9 @@ class Contestant:
             )
             for transfer in requests
         ]
+        self._last = arrivals[-1].id
         for answer in await self._engine.submit_many(arrivals):
             assert isinstance(answer, Accepted), answer
-        self._last = arrivals[-1].id
         return [arrival.id for arrival in arrivals]
 
     async def all_included(self) -> None:

@@ -92,8 +92,12 @@ class Sender:
         self._tip_wei_max: int = question["tip_wei_max"]
         self._out: set[str] = set()
         self._receipts: int = question["receipts"]
-        self.jobs: int = question["jobs"]
-        self.mined = 0
+        self._nonce_next = 0
+        self._block_next = 1
+
+    async def transfer(self, jobs: int, lines: Sequence[Line], reading: Line) -> None:
+        """Send so many, and know of each that it succeeded."""
+        await asyncio.gather(self.send(jobs, lines), self.confirm(jobs, reading))
 
     def signed(self, nonce: int) -> str:
         transfer = DynamicFeeTransaction(
@@ -110,11 +114,13 @@ class Sender:
         self._out.add(f"0x{sealed.hash.hex()}")
         return sealed.raw.hex()
 
-    async def send(self, lines: Sequence[Line]) -> None:
+    async def send(self, jobs: int, lines: Sequence[Line]) -> None:
+        begin, end = self._nonce_next, self._nonce_next + jobs
+        self._nonce_next = end
         under_way: deque[tuple[Line, int]] = deque()
         free = cycle(lines)
-        for first in range(0, self.jobs, BATCH):
-            nonces = range(first, min(self.jobs, first + BATCH))
+        for first in range(begin, end, BATCH):
+            nonces = range(first, min(end, first + BATCH))
             body = ",".join(
                 f'{{"jsonrpc":"2.0","id":{nonce},"method":"eth_sendRawTransaction",'
                 f'"params":["0x{self.signed(nonce)}"]}}'
@@ -130,11 +136,12 @@ class Sender:
         for line, asked in under_way:
             await taken(line, asked)
 
-    async def confirm(self, line: Line) -> None:
+    async def confirm(self, jobs: int, line: Line) -> None:
         """Until every transfer was seen in a block."""
-        number = 1
-        while self.mined < self.jobs:
-            said = decode_block(await line.ask("eth_getBlockByNumber", hex(number), False)).result
+        mined_count = 0
+        while mined_count < jobs:
+            number = hex(self._block_next)
+            said = decode_block(await line.ask("eth_getBlockByNumber", number, False)).result
             if said is None:
                 await asyncio.sleep(BLOCK_POLL_S)
                 continue
@@ -142,8 +149,8 @@ class Sender:
             self._out.difference_update(ours)
             if self._receipts:
                 await self._read_receipts(line, ours)
-            self.mined += len(ours)
-            number += 1
+            mined_count += len(ours)
+            self._block_next += 1
 
     async def _read_receipts(self, line: Line, ours: Sequence[str]) -> None:
         for first in range(0, len(ours), BATCH):
@@ -167,8 +174,9 @@ async def taken(line: Line, asked: int) -> None:
 async def run(question: dict[str, Any]) -> dict[str, float]:
     sender = Sender(question)
     reading, *lines = [await Line.open(question["port"]) for _ in range(1 + question["lines"])]
+    await sender.transfer(question["warm"], lines, reading)
     watch = Watch()
-    await asyncio.gather(sender.send(lines), sender.confirm(reading))
+    await sender.transfer(question["jobs"], lines, reading)
     spent = watch.read()
     for line in (reading, *lines):
         line.close()

@@ -3,6 +3,13 @@
 BATCH = 100
 """Jobs of one submission; the raw loop takes as many a commit."""
 
+WARM_PART = 10
+"""A tenth as many transfers as are measured come before the clock starts, for everyone: JavaScript
+takes hundreds of calls to get quick, and a new process its first second."""
+
+CALLERS = 2
+"""Who submit transfers of one account at once: as many as the raw sender has lines."""
+
 OUTSTANDING_PER_CONTRACT = 5
 """Accepted and not yet final, a contract: the seed's fast queue, so a lane never runs dry."""
 OUTSTANDING_MIN = 2 * BATCH
