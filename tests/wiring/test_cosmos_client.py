@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from laneway.chains.contract_callable import CallableHost
-from laneway.core.errors import AccountNotFound, BadRequest, IntentConflict, LaneNotFound
+from laneway.core.errors import AccountNotFound, BadRequest, IntentConflict, LaneNotFound, NoRoom
 from laneway.cosmos.blobs import namespace_of
 from laneway.cosmos.messages import Coin, MsgSend
 from laneway.cosmos.protobuf import encode
 from laneway.devnets.cosmos.devnet import CosmosDevnet
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import CosmosBlob, CosmosRequest
+from laneway.wiring.blocking import LanewaySync
 from laneway.wiring.config import ConfigError
 from laneway.wiring.cosmos import CosmosLanes
 from laneway.wiring.cosmos_client import BroadcastTxError, ExecutionError
@@ -117,6 +119,83 @@ def test_one_key_is_one_transaction_and_another_body_a_conflict(tmp_path: Path) 
             await client.submit(CosmosRequest(messages=(send(net, 6),)), key="k")
 
     tell(tmp_path, story)
+
+
+def test_a_batch_keeps_its_order_and_one_refusal_takes_no_other_with_it(tmp_path: Path) -> None:
+    async def story(net: CosmosDevnet, laneway: Laneway) -> None:
+        client = laneway.cosmos_client("cosmos:dev:a0")
+        requests = [CosmosRequest(messages=(send(net, amount),)) for amount in range(1, 8)]
+        first = await client.submit_many(requests, keys=["k", *[None] * 6])
+        done = [await handle.confirmed() for handle in first]
+        assert [one.sequence for one in done] == list(range(7))
+        assert all(one.is_confirmed() for one in done)
+        again = await client.submit_many(
+            [requests[0], requests[1], requests[2]], keys=["k", "other", "k"]
+        )
+        assert again[0].id == first[0].id
+        assert await again[0].confirmed() == done[0]
+        assert (await again[1].confirmed()).sequence == 7
+        assert isinstance(again[2].refusal, IntentConflict)
+        with pytest.raises(IntentConflict):
+            await again[2].confirmed()
+        with pytest.raises(IntentConflict):
+            await again[2].submitted()
+        with pytest.raises(BadRequest, match="1 keys for 2 requests"):
+            await client.submit_many(requests[:2], keys=["k"])
+
+    tell(tmp_path, story)
+
+
+def test_code_without_asyncio_hears_the_same(tmp_path: Path) -> None:
+    async def story(net: CosmosDevnet) -> None:
+        def made() -> Laneway:
+            lanes = CosmosLanes((section_of(net, account(tmp_path, net)),), QUICK, SystemClock())
+            host = CallableHost(lambda _call, _parent: None, takes_parent=False)
+            store = open_store(str(tmp_path / "laneway.db"), SystemClock())
+            return Laneway(store, host, ContractSettings(), SystemClock(), cosmos=lanes)
+
+        def blocking() -> None:
+            with LanewaySync(made) as laneway:
+                client = laneway.cosmos_client("cosmos:dev:a0")
+                first = client.submit_pay_for_blob_to_queue([BLOB], key="k")
+                assert first.signed() == first.submitted() == first.confirmed().hash
+                requests = [CosmosRequest(messages=(send(net),))] * 3
+                later = client.submit_many(requests, keys=[None, None, "k"])
+                assert [handle.confirmed().sequence for handle in later[:2]] == [1, 2]
+                assert isinstance(later[2].refusal, IntentConflict)
+                assert client.confirm_tx(first.id) == first.confirmed()
+                assert client.submit_and_wait(requests[0]).sequence == 3
+                assert client.submit_tx([send(net)]).is_confirmed()
+                assert client.submit_pay_for_blob([BLOB]).is_confirmed()
+                assert len(client.broadcast_tx([send(net)])) == 64
+                assert len(client.broadcast_pay_for_blob([BLOB])) == 64
+                client.submit(requests[0])
+                assert laneway.cosmos_workers("cosmos:dev:a0").submit(requests[0]).submitted()
+
+        await asyncio.to_thread(blocking)
+
+    async def main() -> None:
+        async with CosmosDevnet(block_ms=40) as net:
+            await asyncio.wait_for(story(net), WAIT_S)
+
+    asyncio.run(main())
+
+
+def test_a_batch_that_finds_no_room_says_so_on_its_handles(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with CosmosDevnet(block_ms=60_000) as net:
+            small = structs.replace(QUICK, account_bytes_max=12_000)
+            async with opened(tmp_path, net, account(tmp_path, net), sequence=small) as laneway:
+                client = laneway.cosmos_client("cosmos:dev:a0")
+                large, little = (CosmosBlob(BLOB.namespace, bytes(size)) for size in (2_000, 10))
+                asked = [CosmosRequest(blobs=(one,)) for one in (large, large, large, little)]
+                handles = await client.submit_many(asked, timeout_s=0.05)
+                refused = [type(handle.refusal) for handle in handles]
+                at = refused.index(NoRoom)
+                assert at > 0
+                assert refused == [type(None)] * at + [NoRoom] * (4 - at)
+
+    asyncio.run(asyncio.wait_for(main(), WAIT_S))
 
 
 def test_what_never_comes_so_far_ends_the_waiting(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """The line for bytes: first come first served, not yet accepted, and it can be left."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 
-from laneway.core.errors import BadRequest, NoRoom
+from laneway.core.errors import BadRequest, NoRoom, StoreBusy
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, Full, Replayed
 from laneway.core.rows import Result
@@ -239,3 +239,122 @@ def test_what_others_settled_is_nothing_to_this_process() -> None:
     room.told(A, (), ())
     settle(room, "unknown")
     assert room.held == 0
+
+
+# Batches.
+
+
+class ManyDoor(Door):
+    """Takes a batch in one write; those named in `full` of an account find it full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[list[str]] = []
+        self.fails: Exception | None = None
+
+    async def accept_many(self, part: Sequence[Arrival]) -> Sequence[Answer]:
+        self.writes.append([one.id for one in part])
+        await asyncio.sleep(0)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fails is not None:
+            raise self.fails
+        return [await Door.accept(self, one) for one in part]
+
+
+def batch(
+    room: Room, door: ManyDoor, *arrivals: Arrival, timeout_s: float | None = None
+) -> "asyncio.Task[list[Answer | NoRoom]]":
+    work = room.submit_many(arrivals, door.accept_many, door.accept, timeout_s)
+    return asyncio.create_task(work)
+
+
+def test_a_batch_is_one_write_as_long_as_it_asks_for_a_part_of_the_room() -> None:
+    async def story() -> None:
+        room, door = Room(8 * 2 * HELD, 100 * HELD, 5_000), ManyDoor()
+        answers = await batch(room, door, *(arrival(name) for name in "12345"))
+        assert [type(answer) for answer in answers] == [Accepted] * 5
+        assert door.writes == [["1", "2"], ["3", "4"], ["5"]]
+        assert room.held == 5 * HELD
+        for name in "12345":
+            settle(room, name)
+        assert room.held == 0
+        assert await batch(room, door) == []
+
+    run(story)
+
+
+def test_the_end_of_a_batch_that_finds_its_account_full_waits_in_its_order() -> None:
+    async def story() -> None:
+        room, door = Room(100 * HELD, 100 * HELD, 5_000), ManyDoor()
+        door.full.add(A)
+        first = batch(room, door, arrival("1"), arrival("2"))
+        await soon()
+        second = batch(room, door, arrival("3"), arrival("4"))
+        await soon()
+        assert door.writes == [["1", "2"]], "the second batch stands behind the first"
+        assert door.accepted == []
+        door.full.clear()
+        settle(room, "another")
+        assert [type(answer) for answer in await first] == [Accepted, Accepted]
+        assert [type(answer) for answer in await second] == [Accepted, Accepted]
+        assert door.accepted == ["1", "2", "3", "4"]
+        assert room.held == 4 * HELD
+
+    run(story)
+
+
+def test_behind_one_that_finds_no_room_in_time_nothing_is_accepted() -> None:
+    async def story() -> None:
+        room, door = Room(8 * HELD, 100 * HELD, 5_000), ManyDoor()
+        answers = await batch(room, door, *(arrival(f"{n}") for n in range(10)), timeout_s=0.02)
+        assert [type(answer) for answer in answers] == [Accepted] * 8 + [NoRoom] * 2
+        assert isinstance(answers[9], NoRoom)
+        assert answers[9].bound == "sequence.process_bytes_max"
+        door.full.add(B)
+        settle(room, "0")
+        settle(room, "1")
+        answers = await batch(room, door, arrival("x", B), arrival("y", B), timeout_s=0.02)
+        assert [type(answer) for answer in answers] == [NoRoom] * 2
+        assert isinstance(answers[0], NoRoom)
+        assert answers[0].bound == "sequence.account_bytes_max"
+        assert room.held == 6 * HELD
+
+    run(story)
+
+
+def test_a_batch_that_is_no_more_waited_for_is_accepted_all_the_same() -> None:
+    async def story() -> None:
+        room, door = Room(100 * HELD, 100 * HELD, 5_000), ManyDoor()
+        door.gate = asyncio.Event()
+        gone = batch(room, door, arrival("1"), arrival("2"))
+        await soon()
+        gone.cancel()
+        await soon()
+        door.gate.set()
+        await soon()
+        assert door.accepted == ["1", "2"]
+        assert room.held == 2 * HELD
+
+    run(story)
+
+
+def test_a_batch_that_could_not_be_written_holds_no_room() -> None:
+    async def story() -> None:
+        room, door = Room(100 * HELD, 100 * HELD, 5_000), ManyDoor()
+        door.fails = StoreBusy("the disk")
+        with pytest.raises(StoreBusy):
+            await batch(room, door, arrival("1"), arrival("2"))
+        assert room.held == 0
+
+    run(story)
+
+
+def test_a_batch_with_one_that_never_fits_is_refused_whole() -> None:
+    async def story() -> None:
+        room, door = Room(2 * HELD, 2 * HELD, 5_000), ManyDoor()
+        with pytest.raises(BadRequest, match="process_bytes_max"):
+            await batch(room, door, arrival("1"), arrival("2", size=3 * SIZE))
+        assert (door.writes, room.held) == ([], 0)
+
+    run(story)

@@ -16,18 +16,16 @@ from laneway.bench.eoa_engine import nothing
 from laneway.bench.limits import GUARD_S, PAYER_STATUSES
 from laneway.chains.contract_callable import CallableHost
 from laneway.core.ids import LaneId
-from laneway.core.intent import Accepted
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import CosmosBlob, CosmosRequest
 from laneway.wiring.cosmos import CosmosLanes
-from laneway.wiring.cosmos_arrivals import CosmosArrivals
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.schema_cosmos import CosmosAccountSection, CosmosSection, SequenceSection
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock, SystemEntropy
+from laneway.wiring.system import SystemClock
 
 KEY_VARIABLE = "LANEWAY_BENCH_KEY"
 CHAIN = "bench"
@@ -61,19 +59,17 @@ class Answers(Listener):
 class Contestant:
     """An engine with the lanes of so many accounts."""
 
-    def __init__(self, laneway: Laneway, answers: Answers, section: SequenceSection) -> None:
+    def __init__(self, laneway: Laneway, answers: Answers) -> None:
         assert laneway.cosmos is not None
         self._laneway = laneway
         self._engine = laneway.engine
-        self._arrivals = CosmosArrivals(SystemClock(), SystemEntropy(), section.account_bytes_max)
         self.answers = answers
         self.lanes = laneway.cosmos.lanes()
 
     async def submit_many(self, lane: LaneId, requests: Sequence[CosmosRequest]) -> None:
-        """Until all of them are durable, in one write."""
-        arrivals = [self._arrivals.make(lane, request, None) for request in requests]
-        for answer in await self._engine.submit_many(arrivals):
-            assert isinstance(answer, Accepted), answer
+        """By the library's own client, until all of them are durable."""
+        for handle in await self._laneway.cosmos_client(lane).submit_many(requests):
+            assert handle.refusal is None, handle.refusal
 
     async def submit_blob(self, lane: LaneId, blob: CosmosBlob) -> None:
         """By the library's own client: once there is room for its bytes, and they are durable."""
@@ -120,4 +116,4 @@ async def open_bench_engine(question: dict[str, Any]) -> AsyncIterator[Contestan
         cosmos=CosmosLanes((chain,), section, clock),
     )
     async with laneway:
-        yield Contestant(laneway, answers, section)
+        yield Contestant(laneway, answers)

@@ -4,6 +4,7 @@ What is accepted is durable, so it is judged here: a value that could not be rea
 stop its lane for ever.
 """
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 from laneway.core.errors import BadRequest
@@ -82,6 +83,15 @@ def digest(payload: bytes, priority: int, valid_until_ms: int | None) -> bytes:
     if priority or valid_until_ms is not None:
         body.update(f"\0{priority}\0{valid_until_ms}".encode())
     return body.digest()
+
+
+def named_keys(keys: Sequence[str | None] | None, count: int, what: str) -> Sequence[str | None]:
+    """A key, or none, for each of a batch."""
+    if keys is None:
+        return [None] * count
+    if len(keys) != count:
+        raise BadRequest("keys", f"{len(keys)} keys for {count} {what}")
+    return keys
 
 
 def contract_lane(contract: str) -> LaneId:

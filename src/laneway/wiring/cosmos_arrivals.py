@@ -1,5 +1,7 @@
 """A Cosmos account's request → an arrival that every store can keep."""
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec.structs import replace
 
@@ -56,6 +58,23 @@ class CosmosArrivals:
             bytes_max=unsigned_max,
             fresh=True,
         )
+
+    def make_many(
+        self, lane: LaneId, requests: Sequence[CosmosRequest], keys: Sequence[str | None]
+    ) -> list[Arrival]:
+        """A batch in its order. A smaller one has no room that a larger one before it lacked, so
+        that none of them is taken behind one that was not."""
+        made: list[Arrival] = []
+        largest = 0
+        for request, key in zip(requests, keys, strict=True):
+            arrival = self.make(lane, request, key)
+            assert arrival.bytes_max is not None
+            size = len(arrival.payload)
+            largest = max(largest, size)
+            if size < largest:
+                arrival = replace(arrival, bytes_max=arrival.bytes_max - (largest - size))
+            made.append(arrival)
+        return made
 
 
 def checked(request: CosmosRequest) -> bytes:

@@ -87,6 +87,8 @@ class TxHandle:
         """What was submitted, its options included."""
         self.context = context
         """Whatever the caller wants to find again beside the answer."""
+        self.refusal: LanewayError | None = None
+        """Why it was not accepted, where it was one of a batch; every question raises it."""
         self._asked = False
         loop = asyncio.get_running_loop()
         self._signed: asyncio.Future[str] = loop.create_future()
@@ -149,6 +151,11 @@ class TxHandle:
     def settle(self, result: Result) -> None:
         if not self._final.done():
             self._final.set_result(result)
+
+    def refuse(self, refusal: LanewayError) -> None:
+        """The door did not take it."""
+        self.refusal = refusal
+        self.fail(refusal)
 
     def fail(self, error: Exception) -> None:
         if not self._final.done():
@@ -263,6 +270,15 @@ class Desk(Protocol):
         timeout_s: float | None,
     ) -> TxHandle: ...
 
+    async def submit_txs(
+        self,
+        lane: LaneId,
+        requests: Sequence[CosmosRequest],
+        *,
+        keys: Sequence[str | None] | None,
+        timeout_s: float | None,
+    ) -> list[TxHandle]: ...
+
 
 class TxClient:
     """One account's transactions."""
@@ -290,6 +306,18 @@ class TxClient:
             context=context,
             timeout_s=timeout_s,
         )
+
+    async def submit_many(
+        self,
+        requests: Sequence[CosmosRequest],
+        *,
+        keys: Sequence[str | None] | None = None,
+        timeout_s: float | None = None,
+    ) -> list[TxHandle]:
+        """Queue a batch in its order, in as few writes as there is room for; returns when all of it
+        is durable. One that the door refuses has a `refusal`, and behind one that found no room in
+        time nothing is accepted."""
+        return await self._desk.submit_txs(self.lane, requests, keys=keys, timeout_s=timeout_s)
 
     async def submit_and_wait(self, request: CosmosRequest, **options: Any) -> TxResponse:
         """Queue it and wait for its final answer, whatever that is."""

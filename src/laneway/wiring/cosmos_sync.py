@@ -27,6 +27,7 @@ class TxHandleSync:
         self.lane = handle.lane
         self.data = handle.data
         self.context = handle.context
+        self.refusal = handle.refusal
 
     def signed(self) -> str:
         """Its hash, once its bytes are durable; they may be replaced if they can land no more."""
@@ -69,6 +70,11 @@ class TxClientSync(WorkerClientSync):
         super().__init__(caller, client)
         self._client = client
         self.lane = client.lane
+
+    def submit_many(self, requests: Sequence[CosmosRequest], **options: Any) -> list[TxHandleSync]:
+        """Queue a batch in its order; see TxClient.submit_many."""
+        handles = self._caller.call(self._client.submit_many(requests, **options))
+        return [TxHandleSync(self._caller, handle) for handle in handles]
 
     def submit_and_wait(self, request: CosmosRequest, **options: Any) -> TxResponse:
         """Queue it and wait for its final answer, whatever that is."""

@@ -20,6 +20,7 @@ from laneway.core.errors import (
     IntentConflict,
     IntentNotFound,
     LaneFull,
+    NoRoom,
 )
 from laneway.core.ids import IntentId, LaneId, is_account, is_cosmos, is_shown
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
@@ -43,7 +44,7 @@ from laneway.ports import Clock, ContractCall, ContractHost, CosmosRequest, Stor
 from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import LaneHealth
 from laneway.wiring.account_shown import empty_view
-from laneway.wiring.arrivals import Arrivals, contract_lane
+from laneway.wiring.arrivals import Arrivals, contract_lane, named_keys
 from laneway.wiring.commands import Commands
 from laneway.wiring.cosmos_client import TxClient, TxHandle, TxHandles
 from laneway.wiring.cosmos_door import CosmosDoor
@@ -330,6 +331,40 @@ class Laneway(Commands):
             raise refusal
         return handle
 
+    async def submit_txs(
+        self,
+        lane: LaneId,
+        requests: Sequence[CosmosRequest],
+        *,
+        keys: Sequence[str | None] | None = None,
+        timeout_s: float | None = None,
+    ) -> list[TxHandle]:
+        """Queue a batch of a Cosmos account, in one write as far as there is room."""
+        if self.door is None:
+            raise AccountNotFound(lane)
+        named = named_keys(keys, len(requests), "requests")
+        arrivals = self.door.arrivals.make_many(lane, requests, named)
+        handles = [
+            self._txs.add(TxHandle(self, arrival.id, lane, request, None))
+            for arrival, request in zip(arrivals, requests, strict=True)
+        ]
+        room, engine = self.door.room, self.engine
+        answers = await room.submit_many(arrivals, engine.submit_many, engine.submit, timeout_s)
+        for place, (arrival, answer) in enumerate(zip(arrivals, answers, strict=True)):
+            if isinstance(answer, Accepted):
+                continue
+            if isinstance(answer, Replayed):
+                handle = TxHandle(self, answer.id, lane, requests[place], None)
+                handles[place] = self._txs.add(handle)
+                handle.follow()
+            elif isinstance(answer, NoRoom):
+                handles[place].refuse(answer)
+            else:
+                refused = self._taken(arrival, answer, Handle(self, arrival.id, lane)).refusal
+                assert refused is not None
+                handles[place].refuse(refused)
+        return handles
+
     async def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[Handle]:
@@ -338,9 +373,7 @@ class Laneway(Commands):
         A call that the door refuses does not take the others with it: its handle has the
         `refusal`, and asking it for a result raises that.
         """
-        named: Sequence[str | None] = [None] * len(calls) if keys is None else keys
-        if len(named) != len(calls):
-            raise BadRequest("keys", f"{len(named)} keys for {len(calls)} calls")
+        named = named_keys(keys, len(calls), "calls")
         arrivals = [
             self._arrival(call, key, 0, None) for call, key in zip(calls, named, strict=True)
         ]

@@ -92,6 +92,9 @@ signature and its place in the lane."""
 ROOM_WAIT_S = 10.0
 """How long a request waits for bytes of Cosmos accounts: less than a client waits for an answer,
 and long enough for a few blocks. The library, which holds no connection, waits as configured."""
+ROOM_PART = 8
+"""A batch asks for an eighth of the process' bytes at a time: for all of them it would have to wait
+until nothing else is open."""
 ROOM_INSIDE_BYTES_MAX = 64 << 20
 ROOM_CROWDED_S = 1.0
 """Payloads of requests that wait so, and how long whoever comes on top of them does: their bytes

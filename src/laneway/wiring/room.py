@@ -7,7 +7,7 @@ Who waits is not accepted yet: leaving the line leaves nothing behind.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from laneway.core.errors import BadRequest, NoRoom
@@ -15,9 +15,11 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, Full
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
-from laneway.wiring.limits import TX_OVERHEAD_BYTES
+from laneway.wiring.limits import ROOM_PART, TX_OVERHEAD_BYTES
 
 Accept = Callable[[Arrival], Awaitable[Answer]]
+AcceptMany = Callable[[Sequence[Arrival]], Awaitable[Sequence[Answer]]]
+"""In one write."""
 Line = deque[tuple[int, "asyncio.Future[None]"]]
 """Who waits, and for how many bytes."""
 
@@ -51,6 +53,52 @@ class Room(Listener):
         timeout_s: float | None = None,
     ) -> Answer:
         """Accept it once there is room. NoRoom when that takes too long."""
+        need = self._needed(arrival)
+        wait_s = self.wait_s if timeout_s is None else timeout_s
+        until = asyncio.get_running_loop().time() + wait_s
+        bound, limit = "sequence.account_bytes_max", self.account_bytes_max
+        try:
+            if arrival.lane in self._full:
+                await self._turn(arrival.lane, until)
+            bound, limit = "sequence.process_bytes_max", self.process_bytes_max
+            await self._take(need, until)
+            self._taken[arrival.id] = need
+            bound, limit = "sequence.account_bytes_max", self.account_bytes_max
+            return await self._accepted(arrival, accept, until)
+        except TimeoutError:
+            raise NoRoom(bound, limit, wait_s) from None
+        finally:
+            self._next(arrival.lane)
+
+    async def submit_many(
+        self,
+        arrivals: Sequence[Arrival],
+        accept_many: AcceptMany,
+        accept: Accept,
+        timeout_s: float | None = None,
+    ) -> list[Answer | NoRoom]:
+        """Accept a batch of one account in its order, together as long as there is room together.
+        Behind one for which no room was found in time nothing is accepted."""
+        needs = [self._needed(arrival) for arrival in arrivals]
+        now = asyncio.get_running_loop().time
+        wait_s = self.wait_s if timeout_s is None else timeout_s
+        until = now() + wait_s
+        answers: list[Answer | NoRoom] = []
+        try:
+            for first, end in self._parts(needs):
+                part = arrivals[first:end]
+                answers += await self._together(part, needs[first:end], accept_many, until)
+                # What was not taken is the end of the part: it waits, one behind the other.
+                for arrival in arrivals[len(answers) : end]:
+                    answers.append(await self.submit(arrival, accept, max(0.0, until - now())))
+        except (NoRoom, TimeoutError) as none:
+            bound = none.bound if isinstance(none, NoRoom) else "sequence.process_bytes_max"
+            limit = none.limit if isinstance(none, NoRoom) else self.process_bytes_max
+            refused = NoRoom(bound, limit, wait_s)
+            answers += [refused] * (len(arrivals) - len(answers))
+        return answers
+
+    def _needed(self, arrival: Arrival) -> int:
         need = held_bytes(len(arrival.payload))
         for bound, limit in (
             ("sequence.process_bytes_max", self.process_bytes_max),
@@ -59,22 +107,50 @@ class Room(Listener):
             if need > limit:
                 problem = f"it holds {need} bytes until it is settled, and {bound} is {limit}"
                 raise BadRequest("payload", problem)
-        wait_s = self.wait_s if timeout_s is None else timeout_s
-        until = asyncio.get_running_loop().time() + wait_s
-        bound, limit = "sequence.account_bytes_max", self.account_bytes_max
-        try:
-            if arrival.lane in self._full:
-                await self._turn(arrival.lane, until)
-            bound, limit = "sequence.process_bytes_max", self.process_bytes_max
-            async with asyncio.timeout_at(until):
-                await self._take(need)
+        return need
+
+    def _parts(self, needs: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Ranges that ask for a part of the room each, or for what one of them needs."""
+        first, need_max = 0, self.process_bytes_max // ROOM_PART
+        held = 0
+        for place, need in enumerate(needs):
+            if place > first and held + need > need_max:
+                yield first, place
+                first, held = place, 0
+            held += need
+        if needs:
+            yield first, len(needs)
+
+    async def _together(
+        self,
+        part: Sequence[Arrival],
+        needs: Sequence[int],
+        accept_many: AcceptMany,
+        until: float,
+    ) -> list[Answer]:
+        """The answers of one write, up to the first that found its account full."""
+        lane = part[0].lane
+        if lane in self._full:
+            return []  # Others wait before them.
+        await self._take(sum(needs), until)
+        for arrival, need in zip(part, needs, strict=True):
             self._taken[arrival.id] = need
-            bound, limit = "sequence.account_bytes_max", self.account_bytes_max
-            return await self._accepted(arrival, accept, until)
-        except TimeoutError:
-            raise NoRoom(bound, limit, wait_s) from None
-        finally:
-            self._next(arrival.lane)
+        writing = asyncio.ensure_future(accept_many(part))
+        # Whoever stops waiting, what the store accepts is accepted, and the rest holds no room.
+        writing.add_done_callback(lambda done: self._written_many(part, done))
+        answers = await asyncio.shield(writing)
+        taken = next((at for at, said in enumerate(answers) if isinstance(said, Full)), len(part))
+        return list(answers[:taken])
+
+    def _written_many(
+        self, part: Sequence[Arrival], done: "asyncio.Future[Sequence[Answer]]"
+    ) -> None:
+        failed = done.cancelled() or done.exception() is not None
+        answers: Sequence[Answer | None] = [None] * len(part) if failed else done.result()
+        for arrival, answer in zip(part, answers, strict=True):
+            if not isinstance(answer, Accepted):
+                self._give(arrival.id)
+        self._next(part[0].lane)
 
     async def _accepted(self, arrival: Arrival, accept: Accept, until: float) -> Answer:
         is_kept = False
@@ -125,15 +201,16 @@ class Room(Listener):
         if failed or not isinstance(done.result(), Accepted):
             self._give(intent)
 
-    async def _take(self, need: int) -> None:
+    async def _take(self, need: int, until: float) -> None:
         if not self._line and self.held + need <= self.process_bytes_max:
             self.held += need
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._line.append((need, future))
         try:
-            await future
-        except asyncio.CancelledError:
+            async with asyncio.timeout_at(until):
+                await future
+        except (asyncio.CancelledError, TimeoutError):
             if future.done() and not future.cancelled():
                 self.held -= need  # It was given in the very moment.
             self._serve()
