@@ -1,0 +1,165 @@
+"""What the engine asks of EVM nodes and of those who sign for EVM accounts."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from laneway.core.facts import (
+    AccountSeen,
+    BlockRef,
+    BlockSeen,
+    BlocksSeen,
+    Estimated,
+    FeesSeen,
+    NonceOwner,
+    NotEstimated,
+    ReceiptSeen,
+    Reverted,
+    Sent,
+)
+from laneway.core.units import Amount
+
+if TYPE_CHECKING:
+    # The curve is an extra (`evm`); contracts need none of it.
+    from laneway.evm.secp256k1 import Signature
+
+
+class Signer(Protocol):
+    """Signs for one EVM account, whose key the engine never sees.
+
+    It is given the payload, not its hash: some remote signers hash what they are sent, and only
+    sign what they have hashed themselves. It may be called hundreds of times at once, and bounds
+    by itself what it asks of the world.
+    """
+
+    address: bytes
+    """The account, 20 bytes. Every signature is checked to be its own."""
+
+    async def sign(self, payload: bytes) -> "Signature":
+        """Sign keccak(payload); for a transaction, payload is the encoding that is hashed.
+
+        The signature has the lower s, and recovers to `address`. SignerRefused is final for this
+        payload, SignerUnreachable is not; neither leaves anything behind.
+        """
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class PromptSigner(Protocol):
+    """A Signer that holds its key itself and answers at once: there is nothing to wait for."""
+
+    def sign_now(self, payload: bytes) -> "Signature": ...
+
+
+class Delegation(Struct, frozen=True, array_like=True):
+    """A signed EIP-7702 authorization."""
+
+    chain_id: int
+    address: bytes
+    nonce: int
+    y_parity: int
+    r: int
+    s: int
+
+
+class EvmAuthorization(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A signed EIP-7702 authorization, as an intent keeps it."""
+
+    chain_id: int
+    address: bytes
+    nonce: int
+    y_parity: int
+    r: Amount
+    s: Amount
+
+
+class EvmBlobs(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a type 3 transaction carries beside itself (EIP-4844, EIP-7594)."""
+
+    hashes: tuple[bytes, ...]
+    version: int
+    blobs: tuple[bytes, ...]
+    commitments: tuple[bytes, ...]
+    proofs: tuple[bytes, ...]
+    fee_wei_max: Amount = b""
+    """Of one unit of blob gas; nothing: twice what the chain asks now."""
+
+
+class EvmRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What an account is asked to send once: the payload of its intents. It has no nonce, and of
+    the fee only what its caller insists on. Fields are only appended."""
+
+    to: bytes | None
+    """None creates a contract."""
+    value_wei: Amount = b""
+    input: bytes = b""
+    gas: int | None = None
+    """None: estimated when it is signed."""
+    type: int | None = None
+    """None: 4 with authorizations, 3 with blobs, else 2, or 0 where the chain knows no base fee."""
+    fee_wei_max: int | None = None
+    """Of one unit of gas: never more, however long it waits."""
+    tip_wei: int | None = None
+    """What its first attempt offers to the block's builder; None: what the chain asks."""
+    cost_wei_max: Amount | None = None
+    """Of all its gas."""
+    access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
+    authorizations: tuple[EvmAuthorization, ...] = ()
+    blobs: EvmBlobs | None = None
+    trace: str = ""
+    """A W3C traceparent."""
+
+
+class EvmCall(Struct, frozen=True):
+    """What a transaction would do, before it has a nonce or a fee."""
+
+    sender: bytes
+    to: bytes | None
+    """None creates a contract."""
+    value_wei: int = 0
+    input: bytes = b""
+    access_list: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
+    delegations: tuple[Delegation, ...] = ()
+    blob_hashes: tuple[bytes, ...] = ()
+
+
+class EvmChain(Protocol):
+    """One EVM chain, behind one node or several.
+
+    Reads raise `ChainUnreachable` when no node could be asked and `ChainUnreadable` when none gave
+    an answer of use; they come from a node that is not behind the others. A `None` among answers
+    says that this node does not know, and proves nothing.
+    """
+
+    nodes: tuple[str, ...]
+    """Whom every transaction is offered to; committed with every attempt."""
+
+    async def account(self, address: bytes) -> AccountSeen: ...
+    async def fees(self) -> FeesSeen: ...
+    async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated: ...
+
+    async def send(
+        self, raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[Sent]]:
+        """Offer signed bytes to every node, or to those that are named, in this order: for each,
+        each node's answer.
+
+        A node's trouble is an answer too, so this raises nothing on its account.
+        """
+
+    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
+        """What is behind the newest of the known blocks, which are given oldest first."""
+
+    async def receipts(
+        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = ()
+    ) -> Sequence[ReceiptSeen | None]:
+        """In their order. `blocks` are those in which the hashes were seen, where that is known: a
+        block that is asked for almost whole may be told in one go."""
+
+    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
+        """Who was mined at this nonce, asked of a node that has reached the block's number."""
+
+    def heads(self) -> AsyncIterator[BlockRef]:
+        """The newest block whenever it changes; some may be passed over."""
