@@ -181,6 +181,27 @@ def test_code_without_asyncio_hears_the_same(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_who_waits_for_room_is_whole_when_its_turn_comes(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with CosmosDevnet(block_ms=40) as net:
+            narrow = structs.replace(QUICK, process_bytes_max=10_000)
+            async with opened(tmp_path, net, account(tmp_path, net), sequence=narrow) as laneway:
+                client = laneway.cosmos_client("cosmos:dev:a0")
+                blobs = [CosmosBlob(BLOB.namespace, bytes([n]) * 2_000) for n in range(6)]
+                asked = (client.submit_pay_for_blob_to_queue([blob], key="k") for blob in blobs[:1])
+                await asyncio.gather(*asked)
+                asked = (client.submit_pay_for_blob_to_queue([blob]) for blob in blobs[1:])
+                handles = await asyncio.gather(*asked)
+                done = [await handle.confirmed() for handle in handles]
+                assert [one.sequence for one in done] == [1, 2, 3, 4, 5]
+                again = await client.submit_pay_for_blob_to_queue([blobs[0]], key="k")
+                assert (await again.confirmed()).sequence == 0
+                assert laneway.room is not None
+                assert laneway.room.held == 0
+
+    asyncio.run(asyncio.wait_for(main(), WAIT_S))
+
+
 def test_a_batch_that_finds_no_room_says_so_on_its_handles(tmp_path: Path) -> None:
     async def main() -> None:
         async with CosmosDevnet(block_ms=60_000) as net:

@@ -319,9 +319,10 @@ class Laneway(Commands):
         """Queue one transaction of a Cosmos account, once there is room for its bytes."""
         if self.door is None:
             raise AccountNotFound(lane)
-        arrival = self.door.arrivals.make(lane, request, key, "", valid_until_ms)
+        arrival, size = self.door.slim(lane, request, key, valid_until_ms)
         handle = self._txs.add(TxHandle(self, arrival.id, lane, request, context))
-        answer = await self.door.room.submit(arrival, self.engine.submit, timeout_s)
+        accept = self.engine.submit
+        answer = await self.door.enter(arrival, request, accept, timeout_s, size)
         if isinstance(answer, Replayed):
             handle = self._txs.add(TxHandle(self, answer.id, lane, request, context))
             handle.follow()

@@ -46,14 +46,22 @@ class Room(Listener):
         """How many wait for bytes of this process."""
         return sum(not future.done() for _, future in self._line)
 
+    def must_wait(self, arrival: Arrival) -> bool:
+        """Whether there is no room for it yet, or others stand before it."""
+        need = held_bytes(len(arrival.payload))
+        is_held = bool(self._line) or self.held + need > self.process_bytes_max
+        return is_held or arrival.lane in self._full
+
     async def submit(
         self,
         arrival: Arrival,
         accept: Accept,
         timeout_s: float | None = None,
+        size: int | None = None,
     ) -> Answer:
-        """Accept it once there is room. NoRoom when that takes too long."""
-        need = self._needed(arrival)
+        """Accept it once there is room. NoRoom when that takes too long. `size` is that of the
+        payload where the arrival comes without it, and `accept` adds it."""
+        need = self._needed(len(arrival.payload) if size is None else size)
         wait_s = self.wait_s if timeout_s is None else timeout_s
         until = asyncio.get_running_loop().time() + wait_s
         bound, limit = "sequence.account_bytes_max", self.account_bytes_max
@@ -79,7 +87,7 @@ class Room(Listener):
     ) -> list[Answer | NoRoom]:
         """Accept a batch of one account in its order, together as long as there is room together.
         Behind one for which no room was found in time nothing is accepted."""
-        needs = [self._needed(arrival) for arrival in arrivals]
+        needs = [self._needed(len(arrival.payload)) for arrival in arrivals]
         now = asyncio.get_running_loop().time
         wait_s = self.wait_s if timeout_s is None else timeout_s
         until = now() + wait_s
@@ -98,8 +106,8 @@ class Room(Listener):
             answers += [refused] * (len(arrivals) - len(answers))
         return answers
 
-    def _needed(self, arrival: Arrival) -> int:
-        need = held_bytes(len(arrival.payload))
+    def _needed(self, size: int) -> int:
+        need = held_bytes(size)
         for bound, limit in (
             ("sequence.process_bytes_max", self.process_bytes_max),
             ("sequence.account_bytes_max", self.account_bytes_max),
