@@ -43,6 +43,7 @@ def pure_modules() -> list[Path]:
         *(HOME / "lanes").rglob("*.py"),
         *(HOME / "evm").rglob("*.py"),
         *(HOME / "cosmos").rglob("*.py"),
+        *(HOME / "jam").rglob("*.py"),
         *(file for part in PURE_DEVNETS for file in HOME.glob(f"devnets/{part}.py")),
     ]
     return sorted(p for p in found if p.name not in ("__init__.py", "limits.py"))

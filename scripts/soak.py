@@ -94,6 +94,12 @@ PARTS = [
     ),
     *(payments(store) for store in ("sqlite", "redis")),
     blobs(),
+    Part(
+        "hostile JAM bytes",
+        200_000,
+        50_000,
+        ["tests/jam/hostile.py", "--count", "{count}", "--first", "{first}"],
+    ),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.
     Part(
