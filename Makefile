@@ -25,7 +25,7 @@ setup: $(VENV)/.dev
 $(VENV)/.run: pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" run
 
-$(VENV)/.dev: pyproject.toml scripts/setup.sh
+$(VENV)/.dev: pyproject.toml scripts/setup.sh tests/typeberry/package.json
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" dev
 
 ## make demo     contracts and EVM accounts, the worker killed again and again, proven from the chains

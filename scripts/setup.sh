@@ -55,6 +55,24 @@ need_anvil() {
     npm_install .tools @foundry-rs/anvil@1.7.1
 }
 
+# Real JAM state transitions for the tests. Which versions fit together stands in a package.json of
+# the tests; the library needs Node 20, so a newer one is put beside it where the machine's is older.
+need_typeberry() {
+    folder=.tools/typeberry
+    wanted=tests/typeberry/package.json
+    command -v npm >/dev/null 2>&1 || install_debian npm
+    newer=
+    node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null ||
+        newer=node-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+    cmp -s "$wanted" "$folder/.done" && [ -d "$folder/node_modules/$newer" ] && return
+    echo "installing typeberry"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    cp "$wanted" "$folder/package.json"
+    npm_install "$folder" --no-save --no-package-lock ${newer:+"$newer@22.23.3"}
+    cp "$wanted" "$folder/.done"
+}
+
 npm_install() {
     command -v npm >/dev/null 2>&1 || install_debian npm
     folder=$1
@@ -77,6 +95,7 @@ case $what in
         need_postgres
         need_redis
         need_anvil
+        need_typeberry
         echo "installing laneway and its development tools"
         pip -e '.[dev]'
         touch "$dir/.run" "$dir/.dev"
