@@ -1,0 +1,123 @@
+"""What a rollup service commits to: leaf, yield, and the records in its storage, to the byte.
+
+The yield is the super-peak of a Merkle mountain range with one leaf for each block that had its
+effect, in the order of their numbers. The records under "b" and "w" say the same for ever, and are
+provable under any later state root. Nothing here decides which block has an effect.
+"""
+
+from typing import Final
+
+from laneway.jam.codec import HASH, U32, U64, Codec, Many, Maybe
+from laneway.jam.hashing import keccak
+from laneway.jam.mmr import EMPTY, Mmr, append
+from laneway.jam.service.interface import StorageView
+from laneway.jam.service.limits import PEAK_COUNT_MAX, REFUSAL_COUNT_MAX
+from laneway.jam.service.values import (
+    BLOCK_RECORD,
+    HEAD,
+    REFUSAL,
+    RIVALS,
+    BlockRecord,
+    Head,
+    Held,
+    Refusal,
+)
+
+LEAF_TAG: Final = b"jamroll-block/1"
+
+HEAD_KEY: Final = b"h"
+PEAKS_KEY: Final = b"m"
+REFUSAL_COUNT_KEY: Final = b"q"
+
+PEAKS: Final[Codec[Mmr]] = Many(Maybe(HASH), PEAK_COUNT_MAX)
+
+
+def leaf(*, package_hash: bytes, exports_root: bytes, number: int, block: bytes) -> bytes:
+    """The leaf of a block, formed anew by whoever verifies it."""
+    return keccak(LEAF_TAG + package_hash + exports_root + U64.encode(number) + block)
+
+
+def grown(peaks: Mmr, number: int, record: BlockRecord) -> Mmr:
+    """The range with the leaf of this block."""
+    found = leaf(
+        package_hash=record.package_hash,
+        exports_root=record.exports_root,
+        number=number,
+        block=record.block,
+    )
+    return append(peaks, found, keccak)
+
+
+def block_key(number: int) -> bytes:
+    """Under which stands what was applied as this block."""
+    return b"b" + U64.encode(number)
+
+
+def package_key(package_hash: bytes) -> bytes:
+    """Under which stands the number of the block that the package brought."""
+    return b"w" + package_hash
+
+
+def rivals_key(number: int) -> bytes:
+    """Under which stand the blocks of this number that wait for their parents."""
+    return b"r" + U64.encode(number)
+
+
+def refusal_key(package_hash: bytes) -> bytes:
+    """Under which stands why the package came to nothing, while it is remembered."""
+    return b"x" + package_hash
+
+
+def ring_key(index: int) -> bytes:
+    """Under which stands the package refused as the how-manieth, until another takes its place."""
+    return b"q" + U32.encode(index % REFUSAL_COUNT_MAX)
+
+
+def genesis_records(block: bytes, state_root: bytes) -> dict[bytes, bytes]:
+    """The storage of a service whose first block will be on this one."""
+    head = Head(number=0, block=block, state_root=state_root, slot=0)
+    return {HEAD_KEY: HEAD.encode(head), PEAKS_KEY: PEAKS.encode(EMPTY)}
+
+
+# What stands under the keys.
+
+
+def head_of(view: StorageView) -> Head | None:
+    raw = view.read(HEAD_KEY)
+    return None if raw is None else HEAD.decode(raw, "head")
+
+
+def peaks_of(view: StorageView) -> Mmr:
+    raw = view.read(PEAKS_KEY)
+    return EMPTY if raw is None else PEAKS.decode(raw, "peaks")
+
+
+def block_of(view: StorageView, number: int) -> BlockRecord | None:
+    raw = view.read(block_key(number))
+    return None if raw is None else BLOCK_RECORD.decode(raw, "block record")
+
+
+def number_of(view: StorageView, package_hash: bytes) -> int | None:
+    raw = view.read(package_key(package_hash))
+    return None if raw is None else U64.decode(raw, "package record")
+
+
+def rivals_of(view: StorageView, number: int) -> tuple[Held, ...]:
+    raw = view.read(rivals_key(number))
+    return () if raw is None else RIVALS.decode(raw, "held blocks")
+
+
+def refusal_of(view: StorageView, package_hash: bytes) -> Refusal | None:
+    raw = view.read(refusal_key(package_hash))
+    return None if raw is None else REFUSAL.decode(raw, "refusal")
+
+
+def refusal_count_of(view: StorageView) -> int:
+    """How many there ever were."""
+    raw = view.read(REFUSAL_COUNT_KEY)
+    return 0 if raw is None else U64.decode(raw, "count of refusals")
+
+
+def refused_at(view: StorageView, index: int) -> bytes | None:
+    """The package that was refused as the how-manieth, or as one that took its place."""
+    return view.read(ring_key(index))

@@ -1,0 +1,271 @@
+"""Which block has its effect: claims come in any order and any number, and go into one line.
+
+A chain knows neither blocks of a rollup nor versions of a package. Packages accumulate as they
+come, so their service alone can say that no block has an effect twice and that none comes before
+its parent. This is what every kind of rollup does at accumulation; a kind adds records of its own.
+
+For each work item exactly one row is true, and the first that applies is it:
+
+| | the item | comes to |
+|---|---|---|
+| a | has no output | refused, REFINE_FAILED |
+| b | begins with no claim | refused, MALFORMED_CLAIM |
+| c | has too little gas | refused, GAS_TOO_LOW |
+| d | is for a service without a genesis | refused, NOT_STARTED |
+| e | is of a package that brought a block | refused, PACKAGE_SPENT |
+| f | is a block that was applied | refused, SAME_BLOCK_APPLIED |
+| g | has a number that is not above the head's | refused, OTHER_BLOCK_APPLIED |
+| h | is next and on the head | applied, and after it those that waited for it |
+| i | is next and on another block | refused, WRONG_PARENT |
+| j | is too far ahead | refused, TOO_EARLY |
+| k | is a block that is held | refused, SAME_BLOCK_HELD |
+| l | is one of too many rivals | refused, NO_ROOM |
+| m | is early | held |
+
+A held block whose parent is applied goes through the rows e, h and i again; where another of its
+number is applied first it is refused by f or g. One that waited too long is refused as EXPIRED when
+its number is touched next.
+"""
+
+from enum import Enum
+from typing import TypeAlias, assert_never
+
+import msgspec
+
+from laneway.jam.codec import U64
+from laneway.jam.errors import MalformedEncoding
+from laneway.jam.hashing import keccak
+from laneway.jam.mmr import super_peak
+from laneway.jam.report import Ok, WorkError
+from laneway.jam.service.commitment import (
+    HEAD_KEY,
+    PEAKS,
+    PEAKS_KEY,
+    REFUSAL_COUNT_KEY,
+    block_key,
+    block_of,
+    grown,
+    head_of,
+    number_of,
+    package_key,
+    peaks_of,
+    refusal_count_of,
+    refusal_key,
+    refusal_of,
+    refused_at,
+    ring_key,
+    rivals_key,
+    rivals_of,
+)
+from laneway.jam.service.interface import Operand, StorageView
+from laneway.jam.service.limits import (
+    EARLY_COUNT_MAX,
+    OPERAND_GAS,
+    REFUSAL_COUNT_MAX,
+    RIVAL_COUNT_MAX,
+)
+from laneway.jam.service.standing import slot_max_of
+from laneway.jam.service.storage import Overlay, Writes
+from laneway.jam.service.values import (
+    BLOCK_RECORD,
+    CLAIMED,
+    HEAD,
+    REFUSAL,
+    RIVALS,
+    BlockRecord,
+    Head,
+    Held,
+    Reason,
+    Refusal,
+)
+
+
+class Refused(msgspec.Struct, frozen=True):
+    package_hash: bytes
+    refusal: Refusal
+
+
+class Sequenced(msgspec.Struct, frozen=True, kw_only=True):
+    """What an accumulation came to; what is neither applied nor refused is held."""
+
+    writes: Writes = ()
+    yield_hash: bytes | None = None
+    """The super-peak, when a block was applied."""
+    applied: tuple[Held, ...] = ()
+    """In the order of their numbers, for what a kind of rollup writes beside."""
+    refused: tuple[Refused, ...] = ()
+    gas_used: int = 0
+
+
+class _Step(Enum):
+    """What may become of a block that is not refused."""
+
+    APPLY = "apply"
+    HOLD = "hold"
+
+
+_Verdict: TypeAlias = _Step | Reason
+
+
+def sequence(view: StorageView, operands: tuple[Operand, ...], slot: int) -> Sequenced:
+    """Put what accumulates in this slot into the line, in the order in which it is given."""
+    turn = _Turn(view, slot)
+    for operand in operands:
+        turn.take(operand)
+    return turn.close(len(operands) * OPERAND_GAS)
+
+
+class _Turn:
+    """One accumulation under way."""
+
+    def __init__(self, view: StorageView, slot: int) -> None:
+        self._storage = Overlay(view)
+        self._slot = slot
+        self._head = head_of(view)
+        self._peaks = peaks_of(view)
+        self._refusal_count = refusal_count_of(view)
+        self._applied: list[Held] = []
+        self._refused: list[Refused] = []
+
+    def take(self, operand: Operand) -> None:
+        match operand.result:
+            case Ok(output=output):
+                self._take_output(operand, output)
+            case WorkError():
+                self._refuse(operand.package_hash, 0, Reason.REFINE_FAILED)
+            case _:
+                assert_never(operand.result)
+
+    def close(self, gas_used: int) -> Sequenced:
+        if self._refused:
+            self._storage.write(REFUSAL_COUNT_KEY, U64.encode(self._refusal_count))
+        yield_hash = None
+        if self._applied:
+            assert self._head is not None
+            self._storage.write(HEAD_KEY, HEAD.encode(self._head))
+            self._storage.write(PEAKS_KEY, PEAKS.encode(self._peaks))
+            yield_hash = super_peak(self._peaks, keccak)
+        return Sequenced(
+            writes=self._storage.writes(),
+            yield_hash=yield_hash,
+            applied=tuple(self._applied),
+            refused=tuple(self._refused),
+            gas_used=gas_used,
+        )
+
+    def _take_output(self, operand: Operand, output: bytes) -> None:
+        try:
+            claimed = CLAIMED.decode(output, "claim")
+        except MalformedEncoding:
+            self._refuse(operand.package_hash, 0, Reason.MALFORMED_CLAIM)
+            return
+        arrival = Held(
+            package_hash=operand.package_hash,
+            exports_root=operand.exports_root,
+            slot=self._slot,
+            claim=claimed.claim,
+            tail=claimed.tail,
+        )
+        if operand.gas < OPERAND_GAS:
+            self._refuse(arrival.package_hash, arrival.claim.number, Reason.GAS_TOO_LOW)
+        elif self._settle(arrival):
+            while self._settle_waiting():
+                pass
+
+    def _settle(self, arrival: Held) -> bool:
+        """Give the block its place; whether it was applied."""
+        verdict = self._verdict(arrival)
+        if verdict is _Step.APPLY:
+            self._apply(arrival)
+            return True
+        if verdict is _Step.HOLD:
+            number = arrival.claim.number
+            rivals = (*self._alive(number), arrival)
+            self._storage.write(rivals_key(number), RIVALS.encode(rivals))
+        else:
+            self._refuse(arrival.package_hash, arrival.claim.number, verdict)
+        return False
+
+    def _settle_waiting(self) -> bool:
+        """Decide on the blocks that waited for the head, the first that came first; whether one of
+        them is the new head. The others can never be applied any more."""
+        assert self._head is not None
+        number = self._head.number + 1
+        rivals = self._alive(number)
+        self._storage.write(rivals_key(number), None)
+        applied = 0
+        for rival in rivals:
+            applied += self._settle(rival)
+        return applied > 0
+
+    def _verdict(self, arrival: Held) -> _Verdict:
+        """The rows d to m."""
+        claim, head = arrival.claim, self._head
+        if head is None:
+            return Reason.NOT_STARTED
+        if number_of(self._storage, arrival.package_hash) is not None:
+            return Reason.PACKAGE_SPENT
+        if claim.number <= head.number:
+            there = block_of(self._storage, claim.number)
+            is_same = there is not None and there.block == claim.block
+            return Reason.SAME_BLOCK_APPLIED if is_same else Reason.OTHER_BLOCK_APPLIED
+        if claim.number == head.number + 1:
+            # The roots are compared too: a block hash that left them out would not be the end.
+            is_next = (claim.parent, claim.pre_root) == (head.block, head.state_root)
+            return _Step.APPLY if is_next else Reason.WRONG_PARENT
+        if claim.number > head.number + 1 + EARLY_COUNT_MAX:
+            return Reason.TOO_EARLY
+        return self._room(arrival)
+
+    def _room(self, arrival: Held) -> _Verdict:
+        """The rows k to m."""
+        rivals = self._alive(arrival.claim.number)
+        if any(rival.claim == arrival.claim for rival in rivals):
+            return Reason.SAME_BLOCK_HELD
+        return Reason.NO_ROOM if len(rivals) >= RIVAL_COUNT_MAX else _Step.HOLD
+
+    def _alive(self, number: int) -> tuple[Held, ...]:
+        """The held blocks of a number, after those are refused whose time has passed."""
+        rivals = rivals_of(self._storage, number)
+        alive = tuple(rival for rival in rivals if self._slot <= slot_max_of(rival))
+        if len(alive) < len(rivals):
+            self._storage.write(rivals_key(number), RIVALS.encode(alive) if alive else None)
+            for rival in rivals:
+                if rival not in alive:
+                    self._refuse(rival.package_hash, number, Reason.EXPIRED)
+        return alive
+
+    def _apply(self, block: Held) -> None:
+        """The only place where a block has its effect."""
+        claim = block.claim
+        record = BlockRecord(
+            package_hash=block.package_hash,
+            exports_root=block.exports_root,
+            block=claim.block,
+            slot=self._slot,
+        )
+        self._storage.write(block_key(claim.number), BLOCK_RECORD.encode(record))
+        self._storage.write(package_key(block.package_hash), U64.encode(claim.number))
+        self._peaks = grown(self._peaks, claim.number, record)
+        self._head = Head(
+            number=claim.number, block=claim.block, state_root=claim.post_root, slot=self._slot
+        )
+        self._applied.append(block)
+
+    def _refuse(self, package_hash: bytes, number: int, reason: Reason) -> None:
+        index = self._refusal_count
+        self._forget(index - REFUSAL_COUNT_MAX)
+        refusal = Refusal(index=index, number=number, reason=reason, slot=self._slot)
+        self._storage.write(refusal_key(package_hash), REFUSAL.encode(refusal))
+        self._storage.write(ring_key(index), package_hash)
+        self._refusal_count = index + 1
+        self._refused.append(Refused(package_hash, refusal))
+
+    def _forget(self, index: int) -> None:
+        """Make room in the ring, unless the package was refused again since."""
+        package_hash = refused_at(self._storage, index) if index >= 0 else None
+        if package_hash is None:
+            return
+        newest = refusal_of(self._storage, package_hash)
+        if newest is not None and newest.index == index:
+            self._storage.write(refusal_key(package_hash), None)
