@@ -22,6 +22,7 @@ from laneway.wiring.config import ConfigError
 from laneway.wiring.cosmos import CosmosLanes
 from laneway.wiring.cosmos_client import BroadcastTxError, ExecutionError
 from laneway.wiring.embedded import EngineStopped, Laneway
+from laneway.wiring.room import held_bytes
 from laneway.wiring.schema_cosmos import CosmosAccountSection, CosmosSection, SequenceSection
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
@@ -205,16 +206,20 @@ def test_who_waits_for_room_is_whole_when_its_turn_comes(tmp_path: Path) -> None
 def test_a_batch_that_finds_no_room_says_so_on_its_handles(tmp_path: Path) -> None:
     async def main() -> None:
         async with CosmosDevnet(block_ms=60_000) as net:
-            small = structs.replace(QUICK, account_bytes_max=12_000)
+            # Two of the large ones fit, and beside them there is room for the little one.
+            small = structs.replace(QUICK, account_bytes_max=held_bytes(5_000))
             async with opened(tmp_path, net, account(tmp_path, net), sequence=small) as laneway:
                 client = laneway.cosmos_client("cosmos:dev:a0")
                 large, little = (CosmosBlob(BLOB.namespace, bytes(size)) for size in (2_000, 10))
                 asked = [CosmosRequest(blobs=(one,)) for one in (large, large, large, little)]
                 handles = await client.submit_many(asked, timeout_s=0.05)
                 refused = [type(handle.refusal) for handle in handles]
-                at = refused.index(NoRoom)
-                assert at > 0
-                assert refused == [type(None)] * at + [NoRoom] * (4 - at)
+                assert refused == [type(None), type(None), NoRoom, NoRoom]
+                view = await laneway.store.lane(client.lane)
+                assert view is not None
+                assert view.tail.accepted_count == 2, "the little one was taken behind a large one"
+                (fits,) = await client.submit_many([asked[3]], timeout_s=0.05)
+                assert fits.refusal is None
 
     asyncio.run(asyncio.wait_for(main(), WAIT_S))
 
