@@ -10,7 +10,16 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PURE = ("core", "lanes", "evm", "cosmos", "jam")
-PURE_DEVNETS = ("*/model", "evm/block", "evm/pool", "evm/rules", "evm/words")
+JAM_MODEL = (
+    *("accumulation", "activity", "answers", "assurers", "chain", "epochs", "faults", "genesis"),
+    *("guarantors", "keyring", "network", "parameters", "refinery", "shards", "state", "statuses"),
+    *("submissions", "transition", "values", "verdicts", "voters"),
+)
+PURE_DEVNETS = (
+    *("*/model", "cosmos/app", "cosmos/ledger", "cosmos/mempool", "cosmos/words"),
+    *("evm/block", "evm/pool", "evm/rules", "evm/words"),
+    *(f"jam/{part}" for part in JAM_MODEL),
+)
 """A chain model, and what it is made of."""
 PURE_FILES = [
     path

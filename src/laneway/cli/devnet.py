@@ -5,6 +5,8 @@ import click
 from laneway.devnets.cosmos.limits import BLOCK_MS_DEV
 from laneway.devnets.cosmos.limits import PORT_DEFAULT as COSMOS_PORT
 from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
+from laneway.devnets.jam.limits import NODES_COUNT_MAX, SLOT_MS_DEFAULT, SLOT_MS_MAX
+from laneway.devnets.jam.limits import PORT_DEFAULT as JAM_PORT
 
 
 @click.group()
@@ -70,3 +72,55 @@ def cosmos(port: int, block_ms: int, chain_id: str, as_json: bool) -> int:
     from laneway.devnets.cosmos.run import run_devnet
 
     return run_devnet(port=port, block_ms=block_ms, chain_id=chain_id, as_json=as_json)
+
+
+@devnet.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=JAM_PORT,
+    show_default=True,
+    help="Where its first node listens on this machine; 0 takes a free one.",
+)
+@click.option(
+    "--slot-ms",
+    type=click.IntRange(0, SLOT_MS_MAX),
+    default=SLOT_MS_DEFAULT,
+    show_default=True,
+    help="A timeslot; 0 makes a block only when it is told to (dev_produce).",
+)
+@click.option(
+    "--spec",
+    type=click.Choice(["tiny", "full"]),
+    default="tiny",
+    show_default=True,
+    help="6 validators and 2 cores, or 1,023 and 341.",
+)
+@click.option(
+    "--service",
+    type=click.Choice(["ledger"]),
+    default="ledger",
+    show_default=True,
+    help="What it refines and accumulates for.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(1, NODES_COUNT_MAX),
+    default=1,
+    show_default=True,
+    help="Each has a socket and a view of its own; all but the first are at free ports.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Tell where it is, and its accounts, as JSON."
+)
+def jam(port: int, slot_ms: int, spec: str, service: str, nodes: int, as_json: bool) -> int:
+    """A JAM chain with a ledger service, until you end it.
+
+    Packages are refined, guaranteed, made available, accumulated and voted final, with
+    real rules, bytes and signatures; nothing is kept. It answers JIP-2 over WebSocket, and
+    is moved by calls that begin with dev_.
+    """
+    from laneway.devnets.jam.run import run_devnet
+
+    assert service == "ledger"
+    return run_devnet(port=port, slot_ms=slot_ms, spec=spec, nodes=nodes, as_json=as_json)

@@ -69,3 +69,29 @@ URL_CHARS_MAX = 200
 
 NAMESPACE_CHARS_MAX = 58
 """29 bytes in hexadecimal."""
+
+SOCKET_CALLS_MAX = 1_024
+"""Calls under way on one WebSocket: some nodes answer one after the other, and this many take them
+less than a second. Who comes then waits for a place, within the caller's own time."""
+
+SOCKET_ABANDONED_MAX = 256
+"""Calls whose callers no longer wait and that were never answered: a node that owes so many answers
+is hung, and the connection is given up."""
+
+SOCKET_SUBSCRIPTIONS_MAX = 768
+"""On one WebSocket. PolkaJam refuses more than about 1,024, and a builder that ran into it stood
+still; the rest is left for other clients behind the same gateway."""
+
+SOCKET_NOTICES_MAX = 64
+"""Notices of one subscription that nobody has read: the oldest give way, for of a chain's head only
+the newest matters, and whoever must know all walks the blocks."""
+
+SOCKET_HEARTBEAT_S = 15
+"""Between pings: a peer that went without a word is noticed within half as much again."""
+
+SOCKET_LEAVE_S = 10
+"""How long the end of a subscription is awaited before its place is given to another: a node that
+answers nothing for so long has either ended it or does not count."""
+
+SOCKET_CLOSE_S = 1
+"""For last words and the closing handshake; a peer that hangs must not hold a shutdown."""

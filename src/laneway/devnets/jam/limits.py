@@ -1,0 +1,96 @@
+"""Bounds of the JAM devnet, each with its reason."""
+
+BLOCKS_KEPT_MAX = 64
+"""Blocks behind the final one that are remembered with their states: five epochs of the tiny chain,
+and on a full one, whose states hold megabytes, not more memory than a test may take."""
+
+HELD_PER_CORE_MAX = 64
+"""Packages that guarantors hold for one core: at one report in a block, more than eight of them are
+dead before their turn comes, and the rest is room for resubmissions."""
+
+PACKAGES_KEPT_MAX = 1_024
+"""Packages whose bundles and segments validators keep: three blocks of a full chain, and more than
+a bundle queue has under way; the oldest are forgotten first."""
+
+DISPERSALS_KEPT_MAX = 4
+"""Packages whose shards are there at once. Shards are made again from what is kept, because those
+of a thousand validators take many times its room."""
+
+FRAGMENTS_KEPT_MAX = 512
+"""Changes of the voters' set that are remembered: three weeks of a full chain's epochs."""
+
+VERSIONS_KEPT_MAX = 4_096
+"""Payloads of which guarantors remember the packages, to find two versions of one."""
+
+PREIMAGES_WAITING_MAX = 256
+"""Preimages that were handed in and stand in no block yet."""
+
+HISTORY_ENTRIES_KEPT_MAX = 1_024
+"""Blocks' entries of the accumulation history whose bytes are kept, 11 KB each on a full chain:
+the 600 that its state holds, and those of some forks."""
+
+PORT_DEFAULT = 19_800
+"""JIP-2's own."""
+
+SLOT_MS_DEFAULT = 6_000
+"""P, the slot of every chain so far."""
+
+SLOT_MS_MAX = 3_600_000
+"""A chain that is slower than that is one that is told when to go on."""
+
+NODES_COUNT_MAX = 16
+"""Nodes of one devnet, each with a socket and a view of its own; builders speak to a few."""
+
+MESSAGE_BYTES_MAX = 20 << 20
+"""A bundle of 13,791,360 bytes (W_B) in base64, and some."""
+
+OPENINGS_COUNT_MAX = 10_000
+"""Brackets and braces of one message, as the other devnets bound them: under a raised recursion
+limit the decoder would overflow the stack on a deeper nesting."""
+
+NAME_CHARS_MAX = 100
+"""Of a method that does not exist, in the answer that says so."""
+
+SOCKETS_COUNT_MAX = 256
+"""WebSockets at once for one node: more than a fleet of builders has, fewer than a process has
+files."""
+
+SUBSCRIPTIONS_COUNT_MAX = 1_024
+"""Of one connection; PolkaJam has such a bound, and builders that leaked theirs died of it."""
+
+OUTGOING_COUNT_MAX = 8_192
+OUTGOING_BYTES_MAX = 64 << 20
+"""Messages that wait for one reader, and their bytes: some blocks' news for every subscription it
+may have, or three of the largest answers. Who is slower is cut off."""
+
+EXTRINSICS_COUNT_MAX = 128
+"""T: of one package; more would be refused by every guarantor."""
+
+SEGMENTS_COUNT_MAX = 3_072
+"""W_X: segments of one package, and so of one call; 17 MB in base64."""
+
+PROOFS_COUNT_MAX = 256
+"""Keys of one call for proofs, each with some twenty nodes."""
+
+FAULT_VALUES_COUNT_MAX = 4_096
+"""Validators, cores, slots or packages that one switch names: four times all validators."""
+
+FAULT_SLOTS_MAX = 1 << 16
+"""Slots or blocks that a switch is about at a time; two chains' worth of everything that ages."""
+
+SHUTDOWN_S = 1.0
+"""No call takes longer than its computation, so nobody is worth waiting for."""
+
+ACCOUNTS_DEV = 10
+"""Known accounts of the ledger, as many as the other devnets have."""
+
+BALANCE_DEV = 10**12
+"""What each of them begins with: no test spends it, and all of them together are far below what
+the ledger can count."""
+
+LEDGER_SERVICE_DEV = 1
+"""The ledger's number; zero is the bootstrap service's on real dev networks."""
+
+TEAMS_KEPT_MAX = 8
+"""Blocks and slots for which the guarantors of all cores are remembered: every submission asks, and
+between two blocks they all ask for the same."""

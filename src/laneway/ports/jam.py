@@ -1,0 +1,104 @@
+"""What the engine and a rollup's builder ask of JAM nodes."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from laneway.core.jam import (
+    BlockRef,
+    BlocksGone,
+    BlocksSeen,
+    Context,
+    Head,
+    Package,
+    PackageSeen,
+    Parameters,
+    SlotClock,
+    Submission,
+    SyncState,
+    Watched,
+)
+
+
+class JamChain(Protocol):
+    """One JAM chain, behind one node or several.
+
+    Reads raise `ChainUnreachable` when no node could be asked, `ChainUnreadable` when none gave an
+    answer of use and another `ChainError` when none answered in time; they come from a node that
+    is not behind the others. A `None` among answers says that there is no such thing in the
+    state of that block.
+    """
+
+    nodes: tuple[str, ...]
+    """Who may be offered a package; committed with every attempt."""
+
+    async def parameters(self) -> Parameters: ...
+
+    async def clock(self) -> SlotClock:
+        """The chain's slots on this machine's clock, as far as heads were followed."""
+
+    async def head(self) -> Head: ...
+
+    def heads(self) -> AsyncIterator[Head]:
+        """The chain's head whenever it changes; some may be passed over."""
+
+    async def context(self, *, offset: int = 1) -> Context:
+        """What a package can lean on: its anchor is so many blocks below the best one."""
+
+    async def submit(
+        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+    ) -> Submission:
+        """Offer a package to the nodes in turn, or to those that are named, until one takes it or
+        may have it: for each core in this order, if the node refuses the one before, and only then
+        to the next node. A node's trouble is an answer too, so this raises nothing on its account.
+        """
+
+    async def look(
+        self, known: Sequence[BlockRef], packages: Sequence[Watched], limit: int
+    ) -> BlocksSeen:
+        """What is behind the newest of the known blocks, which are given oldest first, and what
+        each new block shows of the packages."""
+
+    def watch(
+        self, package: Watched, known: Sequence[BlockRef] = ()
+    ) -> AsyncIterator[PackageSeen | BlocksGone]:
+        """What becomes of one package, from its anchor on or behind the known blocks, until the
+        block in which it was accumulated is final or the caller closes it. It outlives nodes that
+        cannot be asked; how long that may last is for the caller to bound."""
+
+    # Reads at one block, named by its hash.
+
+    async def statistics(self, at: bytes) -> bytes: ...
+    async def services(self, at: bytes) -> tuple[int, ...]:
+        """Best effort: not every node can tell them all."""
+
+    async def service_account(self, at: bytes, service: int) -> bytes | None: ...
+    async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None: ...
+    async def service_preimage(self, at: bytes, service: int, digest: bytes) -> bytes | None: ...
+
+    async def service_request(
+        self, at: bytes, service: int, digest: bytes, length: int
+    ) -> tuple[int, ...] | None:
+        """The slots at which a requested preimage came, went and came again; None: no request."""
+
+    async def state_root(self, at: bytes) -> bytes: ...
+    async def beefy_root(self, at: bytes) -> bytes: ...
+
+    async def state_value(self, at: bytes, key: bytes) -> bytes | None:
+        """Under a key of 31 bytes. A draft: most nodes have no such call."""
+
+    # Reads that name no block.
+
+    async def work_report(self, report_hash: bytes) -> bytes: ...
+
+    async def segments(self, root: bytes, indices: Sequence[int]) -> tuple[bytes, ...]:
+        """Segments under their root. The node's word: the caller checks them against the root."""
+
+    async def package_segments(
+        self, package_hash: bytes, indices: Sequence[int]
+    ) -> tuple[bytes, ...]: ...
+
+    async def submit_preimage(self, requester: int, preimage: bytes) -> Submission: ...
+    async def sync_state(self) -> SyncState: ...
+
+    async def aclose(self) -> None:
+        """Leave no connection, subscription or task behind."""

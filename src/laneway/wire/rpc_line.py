@@ -1,0 +1,387 @@
+"""One WebSocket connection that carries JSON-RPC calls and subscriptions, until it ends.
+
+An answer finds its call by its id, whenever it comes; a subscription is left whatever becomes of
+whoever asked for it, also when its number arrives afterwards. Nothing here connects, waits for a
+caller or tries again: that is `rpc_socket`'s.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+from aiohttp import ClientError, ClientWebSocketResponse, WSMsgType
+from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field, json
+
+from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
+from laneway.wire.jsonrpc import AnswerLost, RpcAnswer, RpcError
+from laneway.wire.limits import (
+    REASON_CHARS_MAX,
+    SOCKET_ABANDONED_MAX,
+    SOCKET_LEAVE_S,
+    SOCKET_NOTICES_MAX,
+)
+
+NULL: Final = b"null"
+
+
+class Heard(Struct):
+    """One message: an answer has an id, a notice has a method."""
+
+    id: int | str | None = None
+    result: Raw | UnsetType = UNSET
+    error: Raw = Raw(NULL)
+    method: str = ""
+    params: Raw | UnsetType = UNSET
+
+
+class NoticeShape(Struct):
+    """JIP-2 says `subscription`, a number; typeberry's node says `subscriptionId`, a string."""
+
+    subscription: int | str = ""
+    subscription_id: int | str = field(name="subscriptionId", default="")
+    result: Raw | UnsetType = UNSET
+    error: Raw = Raw(NULL)
+
+    def key(self) -> str:
+        return str(self.subscription_id if self.subscription == "" else self.subscription)
+
+
+HEARD = json.Decoder(Heard)
+NOTICE = json.Decoder(NoticeShape)
+NUMBER = json.Decoder(int | str)
+
+
+def read_error(raw: Raw) -> RpcError:
+    """A node's no, also one without a code or a message, or that is nothing but words."""
+    said = json.decode(raw)
+    if not isinstance(said, dict):
+        return RpcError(message=str(said)[:REASON_CHARS_MAX])
+    code, message = said.get("code"), said.get("message")
+    return RpcError(
+        code if type(code) is int else 0,
+        message if isinstance(message, str) else "",
+        Raw(json.encode(said.get("data"))),
+    )
+
+
+class Subscription:
+    """What a node tells until it ends. Whoever has one leaves it, once or more often."""
+
+    def __init__(self, line: "Line", leaving: str) -> None:
+        self.leaving = leaving
+        """The method that ends it."""
+        self.number: int | str | None = None
+        """None: the node has not answered yet."""
+        self.passed_over_count = 0
+        """Notices that gave way to newer ones before they were read."""
+        self._line = line
+        self._notices: deque[Raw] = deque()
+        self._end: ChainError | None = None
+        self._changed = asyncio.Event()
+        self._is_left = False
+
+    async def __aenter__(self) -> "Subscription":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.leave()
+
+    async def next(self, silence_ms: int) -> Raw:
+        """The next notice; AnswerLost or ChainUnreadable is how it ends, and nothing else."""
+        try:
+            async with asyncio.timeout(silence_ms / 1000):
+                while not self._notices and self._end is None:
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError as error:
+            raise AnswerLost(self._line.name, "its subscription is silent") from error
+        if self._notices:
+            return self._notices.popleft()
+        assert self._end is not None
+        raise self._end
+
+    def leave(self) -> None:
+        """Let the node end it; nothing is awaited, so this works in a task that is cancelled."""
+        if not self._is_left:
+            self._is_left = True
+            self._line.leave(self)
+
+    @property
+    def is_left(self) -> bool:
+        return self._is_left
+
+    def tell(self, notice: NoticeShape) -> None:
+        if bytes(notice.error) != NULL:
+            text = bytes(notice.error)[:REASON_CHARS_MAX].decode(errors="replace")
+            self.end(ChainUnreadable(self._line.name, f"its subscription ended: {text}"))
+            return
+        if len(self._notices) == SOCKET_NOTICES_MAX:
+            self._notices.popleft()
+            self.passed_over_count += 1
+        self._notices.append(Raw(NULL) if notice.result is UNSET else Raw(bytes(notice.result)))
+        self._changed.set()
+
+    def end(self, error: ChainError) -> None:
+        self._end = self._end or error
+        self._changed.set()
+
+
+class Asked:
+    """One call under way."""
+
+    def __init__(self, number: int, content: str) -> None:
+        self.number = number
+        self.content = content
+        self.answered: asyncio.Future[RpcAnswer] = asyncio.get_running_loop().create_future()
+        self.is_written = False
+        self.is_abandoned = False
+        """Nobody waits for its answer."""
+        self.opens: Subscription | None = None
+        self.ends: Subscription | None = None
+        self.patience: asyncio.TimerHandle | None = None
+        """Of a call that ends a subscription: when its answer no longer matters."""
+
+
+class Line:
+    """One connection. `run` is its life; when it returns every call has an answer or an error."""
+
+    def __init__(
+        self, socket: ClientWebSocketResponse, name: str, freed: Callable[[], None]
+    ) -> None:
+        self.name = name
+        self.is_open = True
+        self.held_count = 0
+        """Subscriptions that take a place at the node: asked for, open, or not yet ended there."""
+        self.saw_nameless = False
+        """Whether the node said no without saying to what."""
+        self._socket = socket
+        self._freed = freed
+        self._numbers = count(1)
+        self._waiting: dict[int, Asked] = {}
+        self._abandoned_count = 0
+        self._open: dict[str, Subscription] = {}
+        self._early: deque[NoticeShape] = deque(maxlen=SOCKET_NOTICES_MAX)
+        """Notices that came before the answer with the number of their subscription."""
+        self._outbox: deque[Asked] = deque()
+        self._has_mail = asyncio.Event()
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
+        self._life: asyncio.Task[None] | None = None
+
+    @property
+    def under_way_count(self) -> int:
+        return len(self._waiting)
+
+    def begin(self) -> None:
+        self._life = asyncio.create_task(self._run())
+
+    def ask(self, method: str, params: object, opens: Subscription | None = None) -> Asked:
+        """Hand a call to the connection; its future is answered in any case."""
+        number = next(self._numbers)
+        asked = Asked(number, written(number, method, params))
+        if not self.is_open:
+            asked.answered.set_exception(ChainUnreachable(self.name, "the connection has ended"))
+            return asked
+        if opens is not None:
+            asked.opens = opens
+            self.held_count += 1
+        self._waiting[number] = asked
+        self._outbox.append(asked)
+        self._is_idle.clear()
+        self._has_mail.set()
+        return asked
+
+    def let_go(self, asked: Asked) -> None:
+        """The one who asked waits no longer, whether there is an answer or not."""
+        # Whoever is cancelled while it waits cancels what it waits for.
+        if not asked.answered.done() or asked.answered.cancelled():
+            asked.is_abandoned = True
+            if not self.is_open:
+                return
+            if not asked.is_written:
+                self._outbox.remove(asked)
+                self._forget(asked)
+                self._place_freed(asked.opens)
+                return
+            self._abandoned_count += 1
+            if self._abandoned_count > SOCKET_ABANDONED_MAX:
+                self.end(AnswerLost(self.name, f"it owes {SOCKET_ABANDONED_MAX} answers"))
+        else:
+            asked.answered.exception()  # It was heard of, so nobody warns of it.
+            if asked.opens is not None and asked.opens.number is not None:
+                asked.opens.leave()
+
+    def leave(self, subscription: Subscription) -> None:
+        number = subscription.number
+        if not self.is_open or number is None:
+            return  # Its end, or its number when that comes, is all that is left to do.
+        del self._open[str(number)]
+        asked = self.ask(subscription.leaving, [number])
+        asked.is_abandoned = True
+        asked.ends = subscription
+        no_answer = RpcError(message="no answer")
+        loop = asyncio.get_running_loop()
+        asked.patience = loop.call_later(SOCKET_LEAVE_S, self._settle, asked, no_answer)
+
+    def end(self, error: ChainError) -> None:
+        """Give every call and subscription its end. Of what was not written nothing has left."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        for asked in self._waiting.values():
+            if asked.patience is not None:
+                asked.patience.cancel()
+            if not asked.answered.done():
+                untold = ChainUnreachable(self.name, "the connection ended before")
+                asked.answered.set_exception(error if asked.is_written else untold)
+                if asked.is_abandoned:
+                    asked.answered.exception()
+        for subscription in self._open.values():
+            subscription.end(error)
+        self._waiting.clear()
+        self._open.clear()
+        self._outbox.clear()
+        self.held_count = 0
+        self._is_idle.set()
+        self._freed()
+        if self._life is not None and self._life is not asyncio.current_task():
+            self._life.cancel()
+
+    async def close(self, farewell_s: float) -> None:
+        """Leave all subscriptions, then end."""
+        for subscription in list(self._open.values()):
+            subscription.leave()
+        try:
+            async with asyncio.timeout(farewell_s):
+                await self._is_idle.wait()
+        except TimeoutError:
+            pass
+        self.end(AnswerLost(self.name, "this client was closed"))
+        if self._life is not None:
+            await asyncio.wait([self._life])
+        await self._socket.close()  # One whose life was over before it began is open still.
+
+    async def _run(self) -> None:
+        writing = asyncio.create_task(self._write())
+        problem: ChainError = AnswerLost(self.name, "the connection was closed")
+        try:
+            async with self._socket:
+                async for message in self._socket:
+                    if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+                        break
+                    self._hear(message.data)
+                    if not self.is_open:
+                        break  # What it said was the end.
+        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            problem = ChainUnreadable(self.name, f"no JSON-RPC: {error}")
+        except (ClientError, OSError) as error:
+            problem = AnswerLost(self.name, f"cut off ({type(error).__name__})")
+        finally:
+            writing.cancel()
+            self.end(problem)
+            await asyncio.wait([writing])
+
+    async def _write(self) -> None:
+        while True:
+            await self._has_mail.wait()
+            self._has_mail.clear()
+            while self._outbox:
+                asked = self._outbox.popleft()
+                asked.is_written = True
+                try:
+                    await self._socket.send_str(asked.content)
+                except (ClientError, OSError) as error:
+                    self.end(AnswerLost(self.name, f"cut off ({type(error).__name__})"))
+                    return
+            self._is_idle.set()
+
+    def _hear(self, data: str | bytes) -> None:
+        heard = HEARD.decode(data)
+        if heard.method:
+            self._hear_notice(heard)
+            return
+        is_no = bytes(heard.error) != NULL
+        if heard.id is None:
+            if is_no:
+                self._hear_nameless(read_error(heard.error))
+            return
+        asked = self._waiting.get(heard.id) if isinstance(heard.id, int) else None
+        if asked is None:
+            return
+        if is_no:
+            self._settle(asked, read_error(heard.error))
+        elif heard.result is not UNSET:
+            self._settle(asked, Raw(bytes(heard.result)))
+
+    def _hear_nameless(self, error: RpcError) -> None:
+        """JavaJAM says no without an id: believed only where one call is under way, for a refusal
+        that is taken for another call's could be believed of a package that was taken."""
+        self.saw_nameless = True
+        if len(self._waiting) == 1:
+            (asked,) = self._waiting.values()
+            if not asked.is_abandoned:
+                self._settle(asked, error)
+                return
+        words = f"{error.code} {error.message}"[:REASON_CHARS_MAX]
+        self.end(AnswerLost(self.name, f"an error that names no call: {words}"))
+
+    def _hear_notice(self, heard: Heard) -> None:
+        if heard.params is UNSET:
+            return
+        try:
+            notice = NOTICE.decode(heard.params)
+        except DecodeError:
+            return  # It is about no subscription that was asked for.
+        subscription = self._open.get(notice.key())
+        if subscription is not None:
+            subscription.tell(notice)
+        elif any(asked.opens is not None for asked in self._waiting.values()):
+            self._early.append(notice)
+
+    def _settle(self, asked: Asked, answer: RpcAnswer) -> None:
+        if self._waiting.get(asked.number) is not asked:
+            return  # It was settled before.
+        self._forget(asked)
+        self._abandoned_count -= asked.is_abandoned and asked.ends is None
+        if asked.ends is not None:
+            self._place_freed(asked.ends)
+            return
+        if asked.opens is not None:
+            if isinstance(answer, RpcError) or not self._opened(asked.opens, answer):
+                self._place_freed(asked.opens)
+            elif asked.is_abandoned or asked.opens.is_left:
+                self.leave(asked.opens)
+        if not asked.answered.done():
+            asked.answered.set_result(answer)
+
+    def _opened(self, subscription: Subscription, answer: Raw) -> bool:
+        """Take note of its number; what was told of it before is told now."""
+        try:
+            number = NUMBER.decode(answer)
+        except DecodeError:
+            return False
+        subscription.number = number
+        self._open[str(number)] = subscription
+        for notice in self._early:
+            if notice.key() == str(number):
+                subscription.tell(notice)
+        if not any(asked.opens is not None for asked in self._waiting.values()):
+            self._early.clear()
+        return True
+
+    def _forget(self, asked: Asked) -> None:
+        del self._waiting[asked.number]
+        if asked.patience is not None:
+            asked.patience.cancel()
+        self._freed()
+
+    def _place_freed(self, subscription: Subscription | None) -> None:
+        if subscription is not None:
+            self.held_count -= 1
+
+
+def written(number: int, method: str, params: object) -> str:
+    asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return json.encode(asked).decode()

@@ -1,0 +1,152 @@
+"""A JSON-RPC 2.0 client over one WebSocket, made again when it is needed and lost.
+
+It says what is known of a call that failed, as the client over HTTP does: `ChainUnreachable`,
+nothing left; `AnswerLost`, it may have arrived; `ChainUnreadable`, what came says nothing. It
+retries nothing. Calls under way and subscriptions are bounded, and every subscription is left.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from aiohttp import ClientError, ClientWSTimeout
+
+from laneway.core.errors import ChainError, ChainUnreachable
+from laneway.wire.jsonrpc import AnswerLost, RpcAnswer, RpcCall, RpcClient, RpcError
+from laneway.wire.limits import (
+    RPC_ANSWER_BYTES_MAX,
+    RPC_CONNECT_MS,
+    SOCKET_CALLS_MAX,
+    SOCKET_CLOSE_S,
+    SOCKET_HEARTBEAT_S,
+    SOCKET_SUBSCRIPTIONS_MAX,
+)
+from laneway.wire.rpc_line import Asked, Line, Subscription
+
+
+class RpcSocket(RpcClient):
+    """One node's address. The connection is opened by the first call, inside the running loop."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        headers: Mapping[str, str] | None = None,
+        connect_ms: int = RPC_CONNECT_MS,
+    ) -> None:
+        super().__init__(url, name=name, headers=headers, connect_ms=connect_ms)
+        self.subscriptions_max = SOCKET_SUBSCRIPTIONS_MAX
+        """Lowered by whoever hears that the node takes fewer."""
+        self.connections_count = 0
+        self._greeting = dict(headers or {})
+        self._line: Line | None = None
+        self._connecting = asyncio.Lock()
+        self._calls_max = SOCKET_CALLS_MAX
+        self._freed = asyncio.Event()
+
+    @property
+    def held_count(self) -> int:
+        """Subscriptions that take a place at the node."""
+        return self._line.held_count if self._line is not None else 0
+
+    def has_room(self) -> bool:
+        """Whether another subscription may be asked for."""
+        return self.held_count < self.subscriptions_max
+
+    async def ask(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
+        """Calls that go out together, each a message of its own; the answers in their order."""
+        asked: list[tuple[Line, Asked]] = []
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                for call in calls:
+                    line = await self._place()
+                    asked.append((line, line.ask(call.method, call.params)))
+                return [await one.answered for _, one in asked]
+        except TimeoutError as error:
+            raise self._late(asked, timeout_ms) from error
+        finally:
+            for line, one in asked:
+                line.let_go(one)
+
+    async def subscribe(
+        self, call: RpcCall, leaving: str, timeout_ms: int
+    ) -> Subscription | RpcError:
+        """A subscription, which its owner leaves; or the node's no."""
+        asked: list[tuple[Line, Asked]] = []
+        is_handed_over = False
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                line = await self._place()
+                subscription = Subscription(line, leaving)
+                asked.append((line, line.ask(call.method, call.params, subscription)))
+                answer = await asked[0][1].answered
+            if isinstance(answer, RpcError):
+                return answer
+            if subscription.number is None:
+                said = bytes(answer)[:100].decode(errors="replace")
+                return RpcError(message=f"no number of a subscription: {said}")
+            is_handed_over = True
+            return subscription
+        except TimeoutError as error:
+            raise self._late(asked, timeout_ms) from error
+        finally:
+            for line, one in asked:
+                if not is_handed_over:
+                    line.let_go(one)
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._line is not None:
+            await self._line.close(SOCKET_CLOSE_S)
+        await super().close()
+
+    def _late(self, asked: Sequence[tuple[Line, Asked]], timeout_ms: int) -> ChainError:
+        if self._calls_max == 1:
+            # A no that comes late and names no call would be taken for the next one's.
+            for line, _ in asked:
+                line.end(AnswerLost(self.name, "it is late, and its errors name no call"))
+        problem = f"nothing in {timeout_ms} ms"
+        if any(one.is_written for _, one in asked):
+            return AnswerLost(self.name, problem)
+        return ChainUnreachable(self.name, problem)
+
+    async def _place(self) -> Line:
+        """A connection on which one more call may go out."""
+        while True:
+            line = await self._connected()
+            if line.saw_nameless:
+                self._calls_max = 1
+            if line.under_way_count < self._calls_max:
+                return line
+            self._freed.clear()
+            await self._freed.wait()
+
+    async def _connected(self) -> Line:
+        if self._line is not None and self._line.is_open:
+            return self._line
+        async with self._connecting:
+            if self._line is None or not self._line.is_open:
+                self._line = await self._connect()
+            return self._line
+
+    async def _connect(self) -> Line:
+        if self._line is not None and self._line.saw_nameless:
+            self._calls_max = 1
+        try:
+            async with asyncio.timeout(self._connect_s):
+                socket = await self.session().ws_connect(
+                    self._url,
+                    max_msg_size=RPC_ANSWER_BYTES_MAX,
+                    headers=self._greeting,
+                    heartbeat=SOCKET_HEARTBEAT_S,
+                    timeout=ClientWSTimeout(ws_close=SOCKET_CLOSE_S),
+                )
+        except (TimeoutError, ClientError, OSError) as error:
+            raise ChainUnreachable(self.name, type(error).__name__) from error
+        line = Line(socket, self.name, self._freed.set)
+        line.begin()
+        if self._closed:
+            await line.close(0)
+            raise ChainUnreachable(self.name, "this client was closed")
+        self.connections_count += 1
+        return line

@@ -1,0 +1,217 @@
+"""The ledger service on the chain model: blocks have their effect once, in order, whatever the
+network does to their packages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.devnets.jam.stage import at_head, best, made, packages, run
+from tests.jam.service.ledger.stage import BALANCES, IDS, KEYS
+
+from laneway.devnets.jam.genesis import genesis_hash
+from laneway.devnets.jam.model import JamModel
+from laneway.devnets.jam.values import NULL_AUTHORIZER, ModelSetup, ServiceSetup, StepReport
+from laneway.jam import state_keys
+from laneway.jam.availability import reconstruct_segments
+from laneway.jam.package import WORK_PACKAGE, WorkPackage, package_hash
+from laneway.jam.report import WORK_REPORT, Ok, WorkError
+from laneway.jam.service.commitment import block_key, head_of, package_key, refusal_of
+from laneway.jam.service.ledger.block import HEADER, Block, block_hash, block_of, genesis_header
+from laneway.jam.service.ledger.item import Work, work_item
+from laneway.jam.service.ledger.service import LedgerService
+from laneway.jam.service.ledger.state import execute, genesis, genesis_state, witness_of
+from laneway.jam.service.ledger.transfer import Domain, signed
+from laneway.jam.service.values import BLOCK_RECORD, Reason
+from laneway.jam.spec import TINY
+from laneway.jam.state_proof import verify_presence
+
+LEDGER = 5
+
+
+class Storage:
+    """The service's storage at a node's best block."""
+
+    def __init__(self, model: JamModel) -> None:
+        self._model = model
+
+    def read(self, key: bytes, /) -> bytes | None:
+        return self._model.service_value(0, best(self._model), LEDGER, key)
+
+
+class Rollup:
+    """A chain with a ledger, and a builder that makes blocks of one transfer each."""
+
+    def __init__(self, **fields: Any) -> None:
+        chain = genesis_hash(ModelSetup(**fields))
+        service = ServiceSetup(service=LedgerService(chain), storage=genesis(BALANCES))
+        self.model = JamModel(ModelSetup(services={LEDGER: service}, **fields))
+        assert self.model.genesis == chain
+        self.domain = Domain(chain, LEDGER)
+        self.states = [genesis_state(self.domain, BALANCES)]
+        self.headers = [genesis_header(self.states[0].root)]
+        run(self.model, 3)
+
+    def build(self) -> tuple[Block, Work]:
+        nonce = len(self.headers) - 1
+        sent = signed(KEYS[0], self.domain, recipient=IDS[1], amount=1, nonce=nonce)
+        block, state = execute(self.states[-1], [sent], self.headers[-1], self.model.slot)
+        witness = witness_of(self.states[-1], block)
+        self.states.append(state)
+        self.headers.append(block.header)
+        return block, work_item(self.domain, block, witness)
+
+    def package(self, work: Work, needs: Sequence[bytes] = ()) -> WorkPackage:
+        context = self.model.refine_context(0, needs)
+        return WorkPackage(
+            auth_code_host=LEDGER,
+            auth_code_hash=NULL_AUTHORIZER,
+            context=replace(context, **at_head(self.model)),
+            items=(work.item,),
+        )
+
+    def submit(self, package: WorkPackage, work: Work, core: int = 0) -> bytes:
+        raw = WORK_PACKAGE.encode(package)
+        assert self.model.submit(0, core, raw, work.extrinsics) is None
+        return package_hash(package)
+
+    def head(self) -> int:
+        found = head_of(Storage(self.model))
+        assert found is not None
+        return found.number
+
+
+def test_a_block_of_the_ledger_is_applied_recorded_and_proved() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    block, work = rollup.build()
+    package = rollup.submit(rollup.package(work), work)
+    (reported,) = run(model).reported
+    report = WORK_REPORT.decode(model.work_report(0, reported.report_hash))
+    assert isinstance(report.results[0].result, Ok)
+    done = run(model)
+    assert (done.accumulated, rollup.head()) == ((package,), 1)
+    at = made(done).header_hash
+    raw = model.service_value(0, at, LEDGER, block_key(1))
+    assert raw is not None
+    record = BLOCK_RECORD.decode(raw)
+    assert (record.package_hash, record.block) == (package, block_hash(block.header))
+    assert record.exports_root == report.package_spec.exports_root
+    key = state_keys.storage_key(LEDGER, package_key(package))
+    proof = model.state_proof(0, at, key)
+    assert proof.value is not None
+    verify_presence(root=model.state_root(0, at), key=key, value=proof.value, nodes=proof.nodes)
+    root = report.package_spec.erasure_root
+    holdings = [model.holding(validator, root) for validator in (3, 4)]
+    found = reconstruct_segments(TINY, [(one.index, one.segment_shards) for one in holdings])
+    assert block_of(found[: report.package_spec.exports_count]) == block
+
+
+def test_two_versions_of_a_block_accumulate_and_one_has_an_effect() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    model.faults.pairs_versions = True
+    _, work = rollup.build()
+    first = rollup.submit(rollup.package(work), work, core=0)
+    run(model)
+    second = rollup.submit(rollup.package(work), work, core=1)
+    assert packages(run(model)) == [first, second]
+    assert sorted(run(model).accumulated) == sorted([first, second])
+    assert rollup.head() == 1
+    (refused,) = [
+        found for one in (first, second) if (found := refusal_of(Storage(model), one)) is not None
+    ]
+    assert refused.reason is Reason.SAME_BLOCK_APPLIED
+
+
+def test_blocks_that_come_in_the_wrong_order_are_applied_in_the_right_one() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    works = [rollup.build()[1] for _ in range(3)]
+    model.faults.withheld_cores = {0}
+    rollup.submit(rollup.package(works[0]), works[0], core=0)
+    for work in works[1:]:
+        rollup.submit(rollup.package(work), work, core=1)
+    run(model, 4)
+    assert rollup.head() == 0
+    model.faults.withheld_cores = set()
+    run(model, 2)
+    assert rollup.head() == 3
+
+
+def test_chained_blocks_wait_for_one_another() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    needs: list[bytes] = []
+    for core in (0, 1):
+        _, work = rollup.build()
+        needs = [rollup.submit(rollup.package(work, needs), work, core)]
+    assert len(run(model).reported) == 2
+    model.faults.unavailable_cores = {0}
+    done = run(model)
+    assert (done.queued, rollup.head()) == (tuple(needs), 0)
+    model.faults.unavailable_cores = set()
+    run(model)
+    assert rollup.head() == 2
+
+
+def test_a_block_that_a_reorg_took_back_is_applied_once_from_the_same_bytes() -> None:
+    rollup = Rollup(is_voting=False)
+    model = rollup.model
+    _, work = rollup.build()
+    package = rollup.package(work)
+    name = rollup.submit(package, work)
+    run(model, 2)
+    assert rollup.head() == 1
+    model.faults.reorg_depth = 2
+    run(model)
+    assert rollup.head() == 0
+    rollup.submit(package, work)
+    run(model, 2)
+    assert rollup.head() == 1
+    assert model.is_accumulated(0, best(model), name)
+
+
+def test_a_package_that_lies_is_accumulated_without_an_effect() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    block, work = rollup.build()
+    lying = replace(block.header, post_root=bytes(32))
+    item = replace(work.item, payload=HEADER.encode(lying))
+    package = rollup.package(Work(item, work.extrinsics))
+    name = rollup.submit(package, work)
+    (reported,) = run(model).reported
+    report = WORK_REPORT.decode(model.work_report(0, reported.report_hash))
+    assert report.results[0].result is WorkError.PANIC
+    assert run(model).accumulated == (name,)
+    assert rollup.head() == 0
+    refused = refusal_of(Storage(model), name)
+    assert refused is not None
+    assert refused.reason is Reason.REFINE_FAILED
+
+
+def test_a_faulty_guarantor_cannot_make_a_ledger_pay() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    model.faults.wrong_refiners = {0, 3}
+    _, work = rollup.build()
+    rollup.submit(rollup.package(work), work)
+    done: StepReport = run(model)
+    while not done.reported:
+        done = run(model)
+    run(model)
+    assert rollup.head() == 1
+
+
+@pytest.mark.slow
+def test_a_hundred_blocks_are_applied_on_two_cores() -> None:
+    rollup = Rollup()
+    model = rollup.model
+    needs: list[bytes] = []
+    for number in range(100):
+        _, work = rollup.build()
+        needs = [rollup.submit(rollup.package(work, needs), work, number % 2)]
+        if number % 2:
+            run(model)
+    run(model, 2)
+    assert rollup.head() == 100
