@@ -60,6 +60,14 @@ def blobs() -> Part:
     return Part("blobs", 100, 50, ["tests/kill/sequence_runner.py", *words.split()])
 
 
+def watches(network: str) -> Part:
+    """Packages that are watched on a JAM network; none leaves a subscription behind."""
+    words = f"--network {network} --count {{count}} --first {{first}}"
+    return Part(
+        f"watches on {network}", 5_000, 2_500, ["-m", "tests.contracts.jam_leaks", *words.split()]
+    )
+
+
 HOUR_S = 3_600
 
 PARTS = [
@@ -100,6 +108,7 @@ PARTS = [
         50_000,
         ["tests/jam/hostile.py", "--count", "{count}", "--first", "{first}"],
     ),
+    *(watches(network) for network in ("devnet", "typeberry")),
     *(fleet(store) for store in ("postgres", "redis", "redis-cluster")),
     # One slice: an hour that was cut off begins anew, for only a whole one shows what grows slowly.
     Part(

@@ -162,10 +162,13 @@ def test_a_connection_that_is_cut_is_made_again() -> None:
     run(story)
 
 
-def test_nonsense_ends_the_connection_and_proves_nothing() -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "7", "\x00", "[" * 100_000, '{"a":' * 20_000])
+def test_nonsense_ends_the_connection_and_proves_nothing(text: str) -> None:
+    """A nesting that would overflow the decoder's stack is nonsense too."""
+
     async def story() -> None:
         def nonsense(method: str, params: list[Any]) -> Any:
-            raise Raw("{")
+            raise Raw(text)
 
         async with Jip2Stub(nonsense) as stub:
             socket = client(stub)
@@ -262,6 +265,54 @@ def test_an_error_without_an_id_is_nobodys_while_several_calls_are_under_way() -
                 await one(socket, "submit", 20)
             assert isinstance(await one(socket, "a"), RpcError)
             assert socket.connections_count == 3
+            await socket.close()
+
+    run(story)
+
+
+def test_a_call_that_has_not_left_has_no_answer() -> None:
+    """A refusal that is believed of bytes which leave afterwards would be a lie."""
+
+    async def story() -> None:
+        async with Jip2Stub(echo) as stub:
+            socket = client(stub)
+            await one(socket, "a")
+            line = socket._line
+            assert line is not None
+            asked = line.ask("b", [])
+            line._hear(json.encode({"id": asked.number, "error": {"code": 0}}))
+            assert not asked.answered.done()
+            line._hear('{"jsonrpc":"2.0","error":{"code":0}}')
+            with pytest.raises(ChainUnreachable):
+                await asked.answered
+            assert stub.methods() == ["a"]
+            with pytest.raises(ChainUnreachable):
+                await line.ask("c", []).answered
+            await socket.close()
+
+    run(story)
+
+
+def test_an_error_without_an_id_is_nobodys_while_an_answer_is_owed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rpc_line, "SOCKET_LEAVE_S", 0.01)
+
+    async def story() -> None:
+        def answer(method: str, params: list[Any]) -> Any:
+            if method in (LEAVE, "submit"):
+                raise Silence
+
+        async with Jip2Stub(answer) as stub:
+            socket = client(stub)
+            async with await opened(socket):
+                pass
+            await until(lambda: socket.held_count == 0)
+            submitting = asyncio.create_task(one(socket, "submit"))
+            await until(lambda: "submit" in stub.methods())
+            await stub.connections[0].socket.send_str('{"jsonrpc":"2.0","error":{"code":0}}')
+            with pytest.raises(AnswerLost):
+                await submitting
             await socket.close()
 
     run(story)

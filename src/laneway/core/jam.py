@@ -81,8 +81,8 @@ class Context(Struct, frozen=True, kw_only=True):
     state_root: bytes
     beefy_root: bytes
     lookup_anchor: BlockRef
-    lookup_state_root: bytes
-    """Only packages of Gray Paper 0.8.0 hold it."""
+    lookup_state_root: bytes | None
+    """Only packages of Gray Paper 0.8.0 hold it. None: the node has forgotten it."""
     head: Head
 
 

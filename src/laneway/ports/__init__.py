@@ -31,6 +31,7 @@ from laneway.ports.evm import (
     PromptSigner,
     Signer,
 )
+from laneway.ports.jam import JamChain
 from laneway.ports.store import (
     Alive,
     Cautious,
@@ -74,6 +75,7 @@ __all__ = [
     "Finding",
     "HostTraits",
     "IntentView",
+    "JamChain",
     "Lost",
     "Message",
     "News",

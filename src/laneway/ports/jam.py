@@ -1,6 +1,6 @@
 """What the engine and a rollup's builder ask of JAM nodes."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from laneway.core.jam import (
@@ -38,8 +38,8 @@ class JamChain(Protocol):
 
     async def head(self) -> Head: ...
 
-    def heads(self) -> AsyncIterator[Head]:
-        """The chain's head whenever it changes; some may be passed over."""
+    def heads(self) -> AsyncGenerator[Head, None]:
+        """The chain's head whenever it changes, until it is closed; some may be passed over."""
 
     async def context(self, *, offset: int = 1) -> Context:
         """What a package can lean on: its anchor is so many blocks below the best one."""
@@ -60,7 +60,7 @@ class JamChain(Protocol):
 
     def watch(
         self, package: Watched, known: Sequence[BlockRef] = ()
-    ) -> AsyncIterator[PackageSeen | BlocksGone]:
+    ) -> AsyncGenerator[PackageSeen | BlocksGone, None]:
         """What becomes of one package, from its anchor on or behind the known blocks, until the
         block in which it was accumulated is final or the caller closes it. It outlives nodes that
         cannot be asked; how long that may last is for the caller to bound."""

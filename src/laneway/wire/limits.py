@@ -95,3 +95,8 @@ answers nothing for so long has either ended it or does not count."""
 
 SOCKET_CLOSE_S = 1
 """For last words and the closing handshake; a peer that hangs must not hold a shutdown."""
+
+SOCKET_OPENINGS_MAX = 10_000
+"""Brackets and braces of one message, as the devnets bound them: some libraries raise Python's
+recursion limit, and under it the decoder would overflow the stack on a deeper nesting. Answers have
+some hundreds."""

@@ -21,6 +21,7 @@ from laneway.wire.limits import (
     SOCKET_ABANDONED_MAX,
     SOCKET_LEAVE_S,
     SOCKET_NOTICES_MAX,
+    SOCKET_OPENINGS_MAX,
 )
 
 NULL: Final = b"null"
@@ -161,6 +162,8 @@ class Line:
         self._numbers = count(1)
         self._waiting: dict[int, Asked] = {}
         self._abandoned_count = 0
+        self._is_owed = False
+        """Whether an answer may come to a call that was forgotten."""
         self._open: dict[str, Subscription] = {}
         self._early: deque[NoticeShape] = deque(maxlen=SOCKET_NOTICES_MAX)
         """Notices that came before the answer with the number of their subscription."""
@@ -221,9 +224,8 @@ class Line:
         asked = self.ask(subscription.leaving, [number])
         asked.is_abandoned = True
         asked.ends = subscription
-        no_answer = RpcError(message="no answer")
         loop = asyncio.get_running_loop()
-        asked.patience = loop.call_later(SOCKET_LEAVE_S, self._settle, asked, no_answer)
+        asked.patience = loop.call_later(SOCKET_LEAVE_S, self._give_up, asked)
 
     def end(self, error: ChainError) -> None:
         """Give every call and subscription its end. Of what was not written nothing has left."""
@@ -298,7 +300,11 @@ class Line:
             self._is_idle.set()
 
     def _hear(self, data: str | bytes) -> None:
-        heard = HEARD.decode(data)
+        raw = data.encode() if isinstance(data, str) else data
+        if raw.count(b"[") + raw.count(b"{") > SOCKET_OPENINGS_MAX:
+            self.end(ChainUnreadable(self.name, "a message with too many brackets"))
+            return
+        heard = HEARD.decode(raw)
         if heard.method:
             self._hear_notice(heard)
             return
@@ -308,8 +314,8 @@ class Line:
                 self._hear_nameless(read_error(heard.error))
             return
         asked = self._waiting.get(heard.id) if isinstance(heard.id, int) else None
-        if asked is None:
-            return
+        if asked is None or not asked.is_written:
+            return  # Nobody waits for it, or it answers what was not asked yet.
         if is_no:
             self._settle(asked, read_error(heard.error))
         elif heard.result is not UNSET:
@@ -319,9 +325,9 @@ class Line:
         """JavaJAM says no without an id: believed only where one call is under way, for a refusal
         that is taken for another call's could be believed of a package that was taken."""
         self.saw_nameless = True
-        if len(self._waiting) == 1:
+        if len(self._waiting) == 1 and not self._is_owed:
             (asked,) = self._waiting.values()
-            if not asked.is_abandoned:
+            if asked.is_written and not asked.is_abandoned:
                 self._settle(asked, error)
                 return
         words = f"{error.code} {error.message}"[:REASON_CHARS_MAX]
@@ -340,9 +346,12 @@ class Line:
         elif any(asked.opens is not None for asked in self._waiting.values()):
             self._early.append(notice)
 
+    def _give_up(self, asked: Asked) -> None:
+        """A subscription's end that is not answered."""
+        self._is_owed = True
+        self._settle(asked, RpcError(message="no answer"))
+
     def _settle(self, asked: Asked, answer: RpcAnswer) -> None:
-        if self._waiting.get(asked.number) is not asked:
-            return  # It was settled before.
         self._forget(asked)
         self._abandoned_count -= asked.is_abandoned and asked.ends is None
         if asked.ends is not None:

@@ -1,0 +1,49 @@
+"""The chain's slots on this machine's clock, from when blocks of each slot were first heard of.
+
+A block cannot be heard of before its slot begins, so the quickest of the last ones says best when
+slots begin. How far that is from the chain's calendar is the clock's skew: a network's delay adds
+to it, and only a clock that is behind takes from it.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from time import time_ns
+from typing import Final
+
+from laneway.chains.jam.limits import HEADS_KEPT_MAX
+from laneway.core.jam import SlotClock
+
+JAM_ERA_MS: Final = 1_735_732_800_000
+"""When slot 0 of the common era began: noon of 1 January 2025, UTC (Gray Paper, §4.4). Chains for
+development count from their own beginning."""
+
+
+def wall_ms() -> int:
+    return time_ns() // 1_000_000
+
+
+class Arrivals:
+    """When blocks were heard of; only the first of each slot counts, and no older one."""
+
+    def __init__(self, now_ms: Callable[[], int] = wall_ms, era_ms: int | None = None) -> None:
+        self._now_ms = now_ms
+        self._era_ms = era_ms
+        self._heard: deque[tuple[int, int]] = deque(maxlen=HEADS_KEPT_MAX)
+
+    def saw(self, slot: int) -> None:
+        if not self._heard or slot > self._heard[-1][0]:
+            self._heard.append((slot, self._now_ms()))
+
+    def clock(self, slot_ms: int) -> SlotClock | None:
+        """None: nothing was heard of yet."""
+        if not self._heard:
+            return None
+        slot, heard_ms = self._heard[-1]
+        begin_ms = min(at_ms - one * slot_ms for one, at_ms in self._heard)
+        return SlotClock(
+            slot_ms=slot_ms,
+            slot=slot,
+            heard_ms=heard_ms,
+            begin_ms=begin_ms,
+            skew_ms=None if self._era_ms is None else begin_ms - self._era_ms,
+        )

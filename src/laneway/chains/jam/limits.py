@@ -1,0 +1,61 @@
+"""Bounds of the JAM adapter, each with its reason."""
+
+SUBMIT_MS = 10_000
+"""Of one package for one core: a node answers when the first guarantor has the bytes, and a slot
+later there is another block anyway."""
+
+SUBMIT_ALL_MS = 30_000
+"""Of one submission on all its nodes and cores: five slots, of the eight blocks an anchor lives."""
+
+OFFERS_MAX = 64
+"""Answers of one submission: eight nodes with eight cores each; behind those nobody is asked."""
+
+SUBSCRIBE_MS = 5_000
+"""A node gives a subscription's number at once; without one the package is polled."""
+
+POLL_MS = 1_000
+"""How often a node that tells no heads is asked for them; a sixth of a slot, and a setting."""
+
+SILENCE_MS = 60_000
+"""Ten slots without a word: a subscription that died unseen."""
+
+RESUBSCRIBE_MS = 10_000
+"""Between two tries of a subscription; the node is polled meanwhile."""
+
+WALK_BLOCKS_MAX = 256
+"""How far a fork is followed back by parents, which are asked for one after the other: 25 minutes
+of blocks. Behind a longer gap the head is looked at alone, whose state shows what was before."""
+
+TURN_MS = 60_000
+"""Of one node with one question of many steps, such as a long walk: ten slots, after which another
+node is asked."""
+
+LOOK_BLOCKS_MAX = 64
+"""New blocks of one look, each with some reads for every package."""
+
+LOOK_PACKAGES_MAX = 1_024
+"""Packages of one look: three times the cores of a full chain."""
+
+KNOWN_BLOCKS_MAX = 256
+"""Blocks that a watch remembers, as many as are walked back."""
+
+PARENTS_KEPT_MAX = 4_096
+"""Blocks whose parents are remembered: seven hours of one fork, 100 bytes each."""
+
+STATES_KEPT_MAX = 16
+"""Blocks of which the history of accumulation is remembered; on a full chain it may have six
+megabytes as it is told, and some hundred kilobytes when it is read."""
+
+FINALITY_BLOCKS = 8
+"""How deep a block is taken as final on a node that calls its best block final: as many blocks as
+an anchor lives. A setting."""
+
+HEADS_KEPT_MAX = 32
+"""Arrivals of blocks that the slot clock is reckoned from: three minutes."""
+
+SEGMENTS_PER_CALL_MAX = 64
+"""Of one answer; each has 4,104 bytes, and JSON makes 5,472 of them."""
+
+STALE_BLOCKS_MIN = 2
+"""Blocks that an anchor should have left when a package is offered: seed 000 rebuilds when its age
+is above six of eight."""

@@ -1,0 +1,139 @@
+"""A node of a JAM chain: which chain it serves, whose words it speaks, and what it can be asked.
+
+JIP-2 names no chain, so nodes are told apart by the chain's sizes, and by its first block where the
+operator names that. One that serves another chain is never used.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+from yarl import URL
+
+from laneway.chains.endpoint import NodeEndpoint, NodePlace
+from laneway.chains.jam.limits import SUBSCRIBE_MS
+from laneway.chains.jam.shapes import parameters_of, read_as, read_sizes
+from laneway.chains.jam.words import Row, Words
+from laneway.chains.limits import NODE_READ_MS
+from laneway.core.errors import BadRequest, ChainUnreadable
+from laneway.core.jam import BlockRef, PackageKind, Parameters
+from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in, leaving
+from laneway.wire.jsonrpc import RpcError
+from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
+from laneway.wire.rpc_line import Subscription
+from laneway.wire.rpc_socket import RpcSocket
+
+T = TypeVar("T")
+
+
+class JamPlace(NodePlace, frozen=True):
+    client: str = ""
+    """Whose words it speaks; without one all are tried. Nodes do not say who they are."""
+    takes_packages: bool = True
+    """False for a node that is only read from; PolkaJam's validators refuse every package."""
+
+
+class Identity:
+    """What all nodes of one chain have in common. The first that is heard sets it."""
+
+    def __init__(self, genesis: bytes | None, slot_ms: int | None) -> None:
+        self.genesis = genesis
+        self.parameters: Parameters | None = None
+        self._slot_ms = slot_ms
+        self._sizes: dict[str, int] = {}
+
+    def problem_with(self, sizes: dict[str, int]) -> str | None:
+        """Nodes may tell more or fewer of them, but not otherwise."""
+        for name, size in sizes.items():
+            known = self._sizes.get(name, size)
+            if size != known:
+                return f"it serves a chain whose {name} is {size}, and this one's is {known}"
+        self._sizes = {**sizes, **self._sizes}
+        told = parameters_of(self._sizes)
+        self.parameters = replace(told, slot_ms=self._slot_ms or told.slot_ms)
+        return None
+
+
+class Unavailable(ChainUnreadable):
+    """A block that the node has not, or not any more."""
+
+    code = "block_unavailable"
+
+    def __init__(self, node: str, block: bytes, about: bytes | None) -> None:
+        self.block = block
+        self.about = about
+        """Which block it is, where the node says so: perhaps another than was asked for."""
+        super().__init__(node, f"block {block.hex()} is unavailable")
+
+
+class JamNode(NodeEndpoint):
+    def __init__(self, place: JamPlace, identity: Identity, overrides: Sequence[Row] = ()) -> None:
+        name = place.name or name_of(place.url)
+        super().__init__(replace(place, name=name))
+        self.place = place
+        self.socket = RpcSocket(place.url, name=name, headers=place.headers)
+        self.client = self.socket
+        self.words = Words(place.client, overrides)
+        self.best: BlockRef | None = None
+        self.finalised: BlockRef | None = None
+        """As it said last, whatever that is worth."""
+        self.has_status = True
+        """Whether it answers workPackageStatus."""
+        self.has_state_value = True
+        """Whether it answers stateValue, in a form that is known here."""
+        self.turned_away = False
+        """Whether it took none of the last package's cores."""
+        self._identity = identity
+
+    def kind(self, error: RpcError) -> PackageKind:
+        kind = self.words.kind(error.code, error.message)
+        if kind is PackageKind.RATE_LIMITED:
+            self.rest_busy(RETRY_AFTER_S_DEFAULT)
+        return kind
+
+    def is_unsupported(self, error: RpcError) -> bool:
+        return self.kind(error) is PackageKind.UNSUPPORTED
+
+    def saw_best(self, block: BlockRef) -> None:
+        self.best = block
+        self.saw_head(block.slot)
+
+    async def read(self, reader: Callable[[Any], T], method: str, *given: object) -> T:
+        """One result in its shape; Unavailable, or ChainUnreadable for any other no."""
+        (answer,) = await self.ask([call(method, *given)])
+        if isinstance(answer, RpcError) and answer.code == BLOCK_UNAVAILABLE:
+            block = given[0] if given and isinstance(given[0], bytes) else b""
+            raise Unavailable(self.name, block, hash_in(answer))
+        return read_as(self.name, answer, reader)
+
+    async def subscribe(self, method: str, *given: object) -> Subscription | None:
+        """None: it takes no more of them, or none of this kind."""
+        await self.prepare(1)
+        opened = await self.socket.subscribe(call(method, *given), leaving(method), SUBSCRIBE_MS)
+        if isinstance(opened, Subscription):
+            return opened
+        if self.kind(opened) is PackageKind.TOO_MANY_SUBSCRIPTIONS:
+            self.socket.subscriptions_max = max(self.socket.held_count, 1)
+        return None
+
+    async def _hear_chain(self) -> str | None:
+        genesis = self._identity.genesis
+        calls = [call("parameters")]
+        if genesis is not None:
+            calls.append(call("stateRoot", genesis))
+        parameters, *rest = await self.ask_prepared(calls, NODE_READ_MS)
+        sizes = read_as(self.name, parameters, read_sizes)
+        if any(isinstance(one, RpcError) for one in rest):
+            return "it does not know the chain's first block"
+        return self._identity.problem_with(sizes)
+
+
+def name_of(url: str) -> str:
+    """Host and port: the path and the query of a hosted node's address are its key."""
+    try:
+        parsed = URL(url)
+    except ValueError:
+        parsed = URL()
+    if parsed.scheme not in ("ws", "wss") or not parsed.host:
+        raise BadRequest("url", "a JAM node's address is like ws://127.0.0.1:19800")
+    return f"{parsed.host}:{parsed.port}"

@@ -1,0 +1,155 @@
+"""Laws of walking back: every block between two heads is found, and what went is named."""
+
+import pytest
+from tests.chains.jam.stage import Node, header, ref, run, served, told
+from tests.rpc_stub import No
+
+from laneway.chains.jam import blocks
+from laneway.chains.jam.blocks import Forks
+from laneway.chains.jam.node import Unavailable
+from laneway.core.errors import ChainUnreadable
+from laneway.core.jam import BlockRef, Head
+from laneway.wire.jip2 import blob
+
+
+def refs(names: str) -> tuple[BlockRef, ...]:
+    return tuple(map(ref, names.split()))
+
+
+def test_every_block_between_two_heads_is_walked() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1 a4 a9 a11")]) as (chain, stubs):
+            (node,) = chain._nodes.all
+            way = await Forks().way(node, refs("a0 a1"), ref("a11"))
+            assert (way.after, way.gone, way.blocks) == (ref("a1"), (), refs("a4 a9 a11"))
+            assert stubs[0].methods().count("parent") == 3
+
+    run(story)
+
+
+def test_blocks_that_a_reorganisation_took_are_named() -> None:
+    async def story() -> None:
+        node_said = Node("a0 a1 a2 a3")
+        node_said.grow("a1 b2 b4")
+        async with served([node_said]) as (chain, _):
+            (node,) = chain._nodes.all
+            way = await Forks().way(node, refs("a0 a1 a2 a3"), ref("b4"))
+            assert (way.after, way.gone, way.blocks) == (ref("a1"), refs("a2 a3"), refs("b2 b4"))
+            way = await Forks().way(node, refs("a2 a3"), ref("b4"))
+            assert (way.after, way.gone, way.blocks) == (None, refs("a2 a3"), refs("b4"))
+
+    run(story)
+
+
+def test_a_chain_that_was_set_back_has_lost_what_was_above() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1 a2")]) as (chain, _):
+            (node,) = chain._nodes.all
+            way = await Forks().way(node, refs("a0 a1 a2"), ref("a1"))
+            assert (way.after, way.gone, way.blocks) == (ref("a1"), refs("a2"), ())
+
+    run(story)
+
+
+def test_behind_a_gap_that_is_too_long_nothing_is_said_to_be_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "WALK_BLOCKS_MAX", 3)
+
+    async def story() -> None:
+        async with served([Node("a0 a1 a2 a3 a4 a5")]) as (chain, _):
+            (node,) = chain._nodes.all
+            way = await Forks().way(node, refs("a0 a1"), ref("a5"))
+            assert (way.after, way.gone, way.blocks) == (None, (), refs("a5"))
+            way = await Forks().way(node, refs("a0 a2"), ref("a4"))
+            assert way.after == ref("a2")
+
+    run(story)
+
+
+def test_without_a_known_block_there_is_the_head() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1")]) as (chain, stubs):
+            (node,) = chain._nodes.all
+            way = await Forks().way(node, (), ref("a1"))
+            assert (way.after, way.gone, way.blocks) == (None, (), refs("a1"))
+            assert "parent" not in stubs[0].methods()
+
+    run(story)
+
+
+def test_a_parent_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "PARENTS_KEPT_MAX", 2)
+
+    async def story() -> None:
+        async with served([Node("a0 a1 a2 a3")]) as (chain, stubs):
+            (node,) = chain._nodes.all
+            forks = Forks()
+            for name in ("a3", "a2", "a3", "a2"):
+                assert await forks.parent(node, ref(name)) == ref(f"a{int(name[1:]) - 1}")
+            assert stubs[0].methods().count("parent") == 2
+            await forks.parent(node, ref("a1"))
+            await forks.parent(node, ref("a3"))
+            assert stubs[0].methods().count("parent") == 4, "the oldest was forgotten"
+
+    run(story)
+
+
+def test_the_first_block_has_no_parent() -> None:
+    async def story() -> None:
+        node_said = Node("a5 a6")
+        async with served([node_said]) as (chain, _):
+            (node,) = chain._nodes.all
+            assert await Forks().parent(node, ref("a5")) is None
+            assert await Forks().below(node, ref("a6"), 7) == ref("a5")
+            node_said.said["parent"] = No(1, "Block unavailable")
+            assert await Forks().parent(node, ref("a0")) is None
+            with pytest.raises(Unavailable):
+                await Forks().parent(node, ref("a5"))
+            node_said.said["parent"] = No(1, "Block unavailable", blob(header("a5")))
+            with pytest.raises(Unavailable):
+                await Forks().parent(node, ref("a5"))
+            # A node that keeps nothing before it cannot say that others are gone.
+            node_said.said["parent"] = No(1, "Block unavailable", blob(header("a4")))
+            way = await Forks().way(node, refs("z1"), ref("a5"))
+            assert (way.after, way.gone) == (None, ())
+
+    run(story)
+
+
+def test_a_parent_that_is_not_older_is_nonsense() -> None:
+    async def story() -> None:
+        async with served([Node(parent=told("a3"))]) as (chain, _):
+            (node,) = chain._nodes.all
+            with pytest.raises(ChainUnreadable, match="slot 3"):
+                await Forks().parent(node, ref("a3"))
+
+    run(story)
+
+
+def test_what_a_node_calls_final_is_so_on_the_fork_of_its_best_block() -> None:
+    async def story() -> None:
+        node_said = Node("a0 a1 a2 a3", final="a1")
+        async with served([node_said]) as (chain, _):
+            (node,) = chain._nodes.all
+            assert await Forks().head(node) == Head(ref("a3"), ref("a1"), "a")
+            assert (node.best, node.finalised) == (ref("a3"), ref("a1"))
+            node_said.grow("a0 b1 b2")
+            assert (await Forks().head(node)).finalised is None
+
+    run(story)
+
+
+def test_a_node_that_calls_its_best_block_final_has_no_finality() -> None:
+    """typeberry's node answers finalizedBlock with the best block."""
+
+    async def story() -> None:
+        names = " ".join(f"a{slot}" for slot in range(12))
+        async with served([Node(names, final="a11")]) as (chain, _):
+            (node,) = chain._nodes.all
+            assert (await Forks().head(node)).finalised == ref("a3")
+            assert (await Forks(2).head(node)).finalised == ref("a9")
+            assert (await Forks(100).head(node)).finalised == ref("a0")
+            assert (await Forks(0).head(node)).finalised == ref("a11"), "a setting believes it"
+
+    run(story)

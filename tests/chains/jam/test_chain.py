@@ -1,0 +1,102 @@
+"""Laws of the adapter as a whole: looks that can be taken up again, and an end without a rest."""
+
+import asyncio
+
+import pytest
+from tests.chains.jam.stage import Node, ref, run, served, told, until, watched
+
+from laneway.chains.jam.limits import LOOK_PACKAGES_MAX
+from laneway.core.errors import ChainUnreachable
+from laneway.core.jam import BlocksSeen, Head
+
+
+def names(look: BlocksSeen) -> list[int]:
+    return [block.block.slot for block in look.blocks]
+
+
+def test_a_look_is_taken_up_where_the_last_one_ended() -> None:
+    async def story() -> None:
+        node = Node("a0 a1 a2 a3")
+        async with served([node]) as (chain, _):
+            first = await chain.look([ref("a0")], [], 2)
+            assert (names(first), first.after, first.is_whole) == ([1, 2], ref("a0"), False)
+            assert first.head == Head(ref("a3"), ref("a0"), "a")
+            known = [ref("a0"), *(block.block for block in first.blocks)]
+            second = await chain.look(known, [], 2)
+            assert (names(second), second.after, second.is_whole) == ([3], ref("a2"), True)
+            third = await chain.look([*known, ref("a3")], [], 2)
+            assert (names(third), third.after, third.is_whole) == ([], ref("a3"), True)
+            node.grow("a1 b4")
+            fourth = await chain.look([*known, ref("a3")], [], 2)
+            assert (names(fourth), fourth.after) == ([4], ref("a1"))
+            assert fourth.gone == (ref("a2"), ref("a3"))
+
+    run(story)
+
+
+def test_blocks_name_their_parents_and_the_first_has_none() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1")]) as (chain, _):
+            look = await chain.look([ref("a0")], [], 9)
+            assert look.blocks[0].parent == ref("a0").header_hash
+        async with served([Node("a0")]) as (chain, _):
+            look = await chain.look([], [], 9)
+            assert look.blocks[0].parent == bytes(32)
+
+    run(story)
+
+
+def test_packages_of_a_look_are_bounded() -> None:
+    async def story() -> None:
+        async with served([Node()]) as (chain, _):
+            with pytest.raises(AssertionError):
+                await chain.look([], [watched()] * (LOOK_PACKAGES_MAX + 1), 1)
+
+    run(story)
+
+
+def test_closing_leaves_nothing_behind() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        async with served([node, Node("a0 a1")]) as (chain, stubs):
+            before = asyncio.all_tasks()
+            watch = chain.watch(watched())
+            heads = chain.heads()
+            await anext(watch)
+            await anext(heads)
+            await until(lambda: sum(stub.open_count() for stub in stubs) == 5)
+            await chain.aclose()
+            await until(lambda: not any(stub.connections for stub in stubs))
+            assert sum(stub.left_count for stub in stubs) == 5
+            assert chain.subscriptions_count() == 0
+            with pytest.raises(ChainUnreachable):
+                await chain.head()
+            await watch.aclose()
+            await heads.aclose()
+            await until(lambda: not (asyncio.all_tasks() - before - {asyncio.current_task()}))
+
+    run(story)
+
+
+def test_a_watch_upon_a_closed_adapter_ends_with_its_owner() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1")]) as (chain, (stub,)):
+            watch = chain.watch(watched())
+            await anext(watch)
+            await chain.aclose()
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(watch), 0.05)
+            assert stub.open_count() == 0
+
+    run(story)
+
+
+def test_parameters_are_asked_for_once() -> None:
+    async def story() -> None:
+        async with served([Node()]) as (chain, (stub,)):
+            for _ in range(3):
+                assert (await chain.parameters()).epoch_slots == 12
+            assert stub.methods().count("parameters") == 1
+            assert told("a3")["slot"] == 3
+
+    run(story)

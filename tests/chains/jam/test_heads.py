@@ -1,0 +1,198 @@
+"""Laws of following heads: told where there is a subscription, asked elsewhere, never stuck."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from tests.chains.jam.stage import PACE, WAIT_S, Node, ref, run, served, told, until
+from tests.jip2_stub import Silence
+from tests.rpc_stub import Drop, No
+
+from laneway.chains.jam.clock import Arrivals
+from laneway.chains.jam.heads import Heads, Pace
+from laneway.chains.jam.node import Identity, JamNode, JamPlace
+from laneway.core.jam import BlockRef, Head
+
+QUICK = Pace(poll_ms=5, silence_ms=2_000, resubscribe_ms=20)
+
+
+async def next_of(heads: AsyncGenerator[Head, None]) -> Head:
+    return await asyncio.wait_for(anext(heads), WAIT_S)
+
+
+async def best_of(heads: AsyncGenerator[Head, None]) -> BlockRef:
+    return (await next_of(heads)).best
+
+
+async def end(heads: AsyncGenerator[Head, None]) -> None:
+    await heads.aclose()
+
+
+def test_heads_are_told_by_subscriptions() -> None:
+    async def story() -> None:
+        node = Node("a0 a1 a2")
+        async with served([node]) as (chain, (stub,)):
+            heads = chain.heads()
+            assert await next_of(heads) == Head(ref("a2"), ref("a0"), "a")
+            await until(lambda: stub.open_count() == 2)
+            node.grow("a2 a3")
+            await stub.tell("subscribeBestBlock", told("a3"))
+            assert await best_of(heads) == ref("a3")
+            node.grow("a2 b3")
+            await stub.tell("subscribeBestBlock", told("b3"))
+            assert await best_of(heads) == ref("b3"), "a reorganisation is news"
+            node.final = "a1"
+            await stub.tell("subscribeFinalizedBlock", told("a1"))
+            assert await next_of(heads) == Head(ref("b3"), ref("a1"), "a")
+            await end(heads)
+            await until(lambda: stub.open_count() == 0)
+            assert stub.left_count == stub.opened_count
+
+    run(story)
+
+
+def test_nodes_that_refuse_subscriptions_are_polled() -> None:
+    async def story() -> None:
+        no = No(0, "Method not implemented")
+        node = Node("a0 a1", subscribeBestBlock=no, subscribeFinalizedBlock=no)
+        async with served([node], pace=QUICK) as (chain, _):
+            heads = chain.heads()
+            assert await best_of(heads) == ref("a1")
+            node.grow("a1 a2")
+            assert await best_of(heads) == ref("a2")
+            node.said["bestBlock"] = Drop()
+            await asyncio.sleep(0.02)
+            del node.said["bestBlock"]
+            node.grow("a2 a3")
+            assert await best_of(heads) == ref("a3")
+            await end(heads)
+
+    run(story)
+
+
+def test_a_subscription_that_ends_is_followed_by_polling_and_another() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        async with served([node], pace=QUICK) as (chain, (stub,)):
+            heads = chain.heads()
+            await next_of(heads)
+            await until(lambda: stub.open_count() == 2)
+            stub.cut()
+            node.grow("a1 a2")
+            assert await best_of(heads) == ref("a2")
+            await until(lambda: stub.open_count() == 2)
+            node.grow("a2 a3")
+            await stub.tell("subscribeBestBlock", told("a3"))
+            assert await best_of(heads) == ref("a3")
+            await stub.tell("subscribeBestBlock", "nonsense")
+            node.grow("a3 a4")
+            assert await best_of(heads) == ref("a4")
+            await end(heads)
+            await until(lambda: stub.open_count() == 0)
+
+    run(story)
+
+
+def test_a_silent_subscription_is_given_up_and_left() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        pace = Pace(poll_ms=5, silence_ms=30, resubscribe_ms=10_000)
+        async with served([node], pace=pace) as (chain, (stub,)):
+            heads = chain.heads()
+            await next_of(heads)
+            node.grow("a1 a2")
+            assert await best_of(heads) == ref("a2")
+            await until(lambda: stub.left_count == 2)
+            await end(heads)
+
+    run(story)
+
+
+def test_the_node_that_is_ahead_is_followed() -> None:
+    async def story() -> None:
+        one, two = (
+            JamNode(JamPlace("ws://127.0.0.1:1", name=name), Identity(None, None)) for name in "ab"
+        )
+        heads = Heads([one, two], Arrivals(), PACE)
+        heads.saw_best(one, ref("a10"))
+        heads.saw_best(two, ref("a9"))
+        assert heads.leader is one
+        heads.saw_best(two, ref("a11"))
+        assert heads.leader is two
+        heads.saw_best(one, ref("b11"))
+        assert heads.leader is two, "as high is not ahead"
+        heads.saw_best(two, ref("b8"))
+        assert heads._newest == ref("b8"), "the one that is followed may be set back"
+        heads.saw_best(one, ref("b12"))
+        assert heads.leader is one
+        heads.saw_final(one, ref("a3"))
+        heads.saw_final(two, ref("a2"))
+        assert heads._final == ref("a3"), "what is final stays so"
+        for node in (one, two):
+            await node.client.close()
+
+    run(story)
+
+
+def test_followers_share_the_subscriptions_which_end_with_the_last() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        async with served([node]) as (chain, (stub,)):
+            first, second = chain.heads(), chain.heads()
+            for heads in (first, second):
+                await next_of(heads)
+            await until(lambda: stub.open_count() == 2)
+            await end(first)
+            assert stub.open_count() == 2
+            await end(second)
+            await until(lambda: stub.open_count() == 0)
+            assert stub.opened_count == 2
+
+    run(story)
+
+
+def test_a_head_that_cannot_be_read_is_told_with_the_next_change() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        async with served([node]) as (chain, (stub,)):
+            heads = chain.heads()
+            await next_of(heads)
+            await until(lambda: stub.open_count() == 2)
+            node.said["bestBlock"] = No(0, "oops")
+            node.grow("a1 a2")
+            await stub.tell("subscribeBestBlock", told("a2"))
+            await until(lambda: chain._heads._newest == ref("a2"))
+            waiting = asyncio.create_task(best_of(heads))
+            await asyncio.sleep(0.02)
+            del node.said["bestBlock"]
+            node.grow("a2 a3")
+            await stub.tell("subscribeBestBlock", told("a3"))
+            assert await waiting == ref("a3")
+            await end(heads)
+
+    run(story)
+
+
+def test_a_node_that_hangs_holds_nobody() -> None:
+    async def story() -> None:
+        dead = Node("a0 a1", parameters=Silence())
+        alive = Node("a0 a1")
+        async with served([alive, dead]) as (chain, _):
+            heads = chain.heads()
+            assert await best_of(heads) == ref("a1")
+            await end(heads)
+
+    run(story)
+
+
+def test_the_clock_is_reckoned_from_what_is_heard() -> None:
+    async def story() -> None:
+        node = Node("a0 a1 a2")
+        async with served([node], now_ms=lambda: 100_000, era_ms=80_000) as (chain, (stub,)):
+            clock = await chain.clock()
+            assert (clock.slot, clock.heard_ms, clock.begin_ms) == (2, 100_000, 88_000)
+            assert clock.skew_ms == 8_000
+            asked = len(stub.heard)
+            assert await chain.clock() == clock
+            assert len(stub.heard) == asked
+
+    run(story)

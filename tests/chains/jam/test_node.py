@@ -1,0 +1,150 @@
+"""Laws of one node: what chain it serves, and what its troubles are."""
+
+from typing import Any
+
+import pytest
+from tests.chains.jam.stage import PACE, SENT, Node, header, ref, run, served, told
+from tests.jip2_stub import Jip2Stub
+from tests.rpc_stub import No
+
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.chains.jam.node import JamPlace, Unavailable, name_of
+from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.wire.jip2 import blob
+
+
+def test_a_node_is_named_by_host_and_port_and_never_by_its_key() -> None:
+    assert name_of("ws://127.0.0.1:19800/secret?key=1") == "127.0.0.1:19800"
+    assert name_of("wss://node.example/secret") == "node.example:443"
+    for wrong in ("http://127.0.0.1:1", "127.0.0.1", "ws://", "ws://[", ""):
+        with pytest.raises(BadRequest):
+            name_of(wrong)
+
+
+def test_a_chain_needs_a_node_that_takes_packages_and_names_that_differ() -> None:
+    for places in (
+        [],
+        [JamPlace("ws://h:1", takes_packages=False)],
+        [JamPlace("ws://h:1"), JamPlace("ws://h:1")],
+    ):
+        with pytest.raises(BadRequest):
+            Jip2Chain(places)
+
+
+def test_a_node_of_another_chain_is_never_used() -> None:
+    async def story() -> None:
+        other = Node(parameters={"V1": {"core_count": 341}})
+        async with served([Node(), other]) as (chain, stubs):
+            await chain.parameters()
+            stubs[0].cut()
+            await stubs[0].stop()
+            with pytest.raises(ChainUnreachable):
+                await chain._nodes.anywhere(chain._head)
+            assert stubs[1].methods() == ["parameters"]
+            await stubs[0].start()
+
+    run(story)
+
+
+def test_nodes_may_tell_more_or_fewer_parameters() -> None:
+    async def story() -> None:
+        brief = Node(parameters={"core_count": 2})
+        async with served([brief, Node()]) as (chain, stubs):
+            assert (await chain.parameters()).epoch_slots == 600
+            await stubs[0].stop()
+            await chain.head()
+            assert (await chain.parameters()).epoch_slots == 12
+            await stubs[0].start()
+
+    run(story)
+
+
+def test_a_node_that_does_not_know_the_first_block_is_never_used() -> None:
+    async def story() -> None:
+        async with served([Node("b0 b1")], genesis=header("a0")) as (chain, stubs):
+            with pytest.raises(ChainUnreachable, match="first block"):
+                await chain.head()
+            assert set(stubs[0].methods()) == {"parameters", "stateRoot"}
+        async with served([Node("a0 a1")], genesis=header("a0")) as (chain, _):
+            assert (await chain.head()).best == ref("a1")
+
+    run(story)
+
+
+def test_a_block_that_is_unavailable_is_told_from_nonsense() -> None:
+    async def story() -> None:
+        async with served([Node()]) as (chain, _):
+            with pytest.raises(Unavailable) as missing:
+                await chain.state_root(header("z9"))
+            assert missing.value.about == missing.value.block == header("z9")
+            with pytest.raises(ChainUnreadable) as refused:
+                await chain.statistics(header("a1"))
+            assert not isinstance(refused.value, Unavailable)
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "data", [None, blob(header("z9")), {str(at): one for at, one in enumerate(header("z9"))}]
+)
+def test_the_missing_block_is_found_in_whatever_form_it_is_named(data: Any) -> None:
+    async def story() -> None:
+        node = Node(stateRoot=No(1, "Block unavailable", data))
+        async with served([node]) as (chain, _):
+            with pytest.raises(Unavailable) as missing:
+                await chain.state_root(header("z9"))
+            assert missing.value.about == (None if data is None else header("z9"))
+
+    run(story)
+
+
+def test_a_node_of_the_first_generation_is_understood() -> None:
+    """Arrays where today's nodes give objects."""
+
+    def as_array(name: str) -> list[Any]:
+        return list(told(name).values())
+
+    async def story() -> None:
+        old = Node("a0 a1 a2", bestBlock=as_array("a2"), finalizedBlock=as_array("a0"))
+        old.said["parent"] = lambda params: as_array(old.parents[old.named(params[0])])
+        async with served([old], finality_blocks=0) as (chain, _):
+            head = await chain.head()
+            assert (head.best, head.finalised) == (ref("a2"), ref("a0"))
+
+    run(story)
+
+
+def test_slots_of_a_development_chain_may_be_shorter_than_it_says() -> None:
+    async def story() -> None:
+        async with served([Node()], slot_ms=200) as (chain, _):
+            assert (await chain.parameters()).slot_ms == 200
+
+    run(story)
+
+
+def test_a_node_that_takes_too_few_subscriptions_is_asked_for_no_more_of_them() -> None:
+    async def story() -> None:
+        node = Node(subscribeBestBlock=No(-32006, "Too many subscriptions on the connection"))
+        async with Jip2Stub(node) as stub:
+            chain = Jip2Chain([JamPlace(stub.url)], pace=PACE)
+            (one,) = chain._nodes.all
+            assert await one.subscribe("subscribeFinalizedBlock") is not None
+            assert one.socket.has_room()
+            assert await one.subscribe("subscribeBestBlock") is None
+            assert not one.socket.has_room()
+            await chain.aclose()
+
+    run(story)
+
+
+def test_a_node_that_asks_for_patience_is_left_alone() -> None:
+    async def story() -> None:
+        node = Node(submitWorkPackage=No(0, "rate limit reached"))
+        async with served([node]) as (chain, _):
+            await chain.submit(SENT, [0])
+            (one,) = chain._nodes.all
+            assert one.is_resting()
+            with pytest.raises(ChainUnreachable, match="busy"):
+                await one.prepare(1)
+
+    run(story)

@@ -1,0 +1,380 @@
+"""Laws of what one block shows of a package: no word is believed against a better one."""
+
+import pytest
+from tests.chains.jam.stage import (
+    PACKAGE,
+    SERVICE,
+    Node,
+    header,
+    ref,
+    reported,
+    run,
+    served,
+    told,
+    watched,
+)
+from tests.rpc_stub import No
+
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.chains.jam.limits import STATES_KEPT_MAX
+from laneway.chains.jam.node import Unavailable
+from laneway.core.errors import ChainUnreadable
+from laneway.core.jam import (
+    Accumulated,
+    BlockSeen,
+    Failed,
+    PackageFact,
+    PackageKind,
+    Ready,
+    Reportable,
+    Reported,
+    ServiceRefused,
+    Watched,
+)
+from laneway.jam.codec import U64, Exactly
+from laneway.jam.mmr import EMPTY
+from laneway.jam.rules.checks import RecentBlock, ReportedPackage
+from laneway.jam.service.commitment import package_key, refusal_key
+from laneway.jam.service.values import REFUSAL, Reason, Refusal
+from laneway.jam.state import HASH_SET, RECENT_HISTORY, RecentHistory
+from laneway.jam.state_keys import ACCUMULATED
+from laneway.jam.state_keys import RECENT_HISTORY as RECENT_HISTORY_KEY
+from laneway.wire.jip2 import blob
+
+RECORD = {package_key(PACKAGE): U64.encode(7)}
+REFUSED = Refusal(index=0, number=7, reason=Reason.SAME_BLOCK_APPLIED, slot=3)
+READY = {"Ready": {**reported("a1"), "ready_in": told("a2")}}
+
+
+def history(*packages: bytes) -> bytes:
+    blocks = [()] * 11 + [tuple(sorted(packages))]
+    return Exactly(HASH_SET, 12).encode(tuple(blocks))
+
+
+def recent(*blocks: tuple[str, tuple[bytes, ...]]) -> bytes:
+    entries = [
+        RecentBlock(
+            header_hash=header(name),
+            beefy_root=bytes(32),
+            state_root=bytes(32),
+            reported=tuple(ReportedPackage(one, bytes(32)) for one in packages),
+        )
+        for name, packages in blocks
+    ]
+    return RECENT_HISTORY.encode(RecentHistory(tuple(entries), EMPTY))
+
+
+async def seen(chain: Jip2Chain, *packages: Watched, known: str = "") -> tuple[BlockSeen, ...]:
+    wanted = packages or (watched(),)
+    return (await chain.look([ref(one) for one in known.split()], wanted, 64)).blocks
+
+
+async def facts(chain: Jip2Chain, *packages: Watched) -> list[PackageFact]:
+    """Those of the head."""
+    return [one.fact for one in (await seen(chain, *packages))[-1].seen]
+
+
+def test_a_package_that_waits_for_its_report_is_reportable() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1 a2")]) as (chain, stubs):
+            (block,) = await seen(chain)
+            assert [one.fact for one in block.seen] == [Reportable(6)]
+            assert (block.block, block.parent) == (ref("a2"), header("a1"))
+            assert (block.seen[0].package_hash, block.seen[0].node) == (PACKAGE, "a")
+            asked = stubs[0].methods()
+            assert asked.count("serviceValue") == 1
+            assert "stateValue" not in asked, "what was not reported was not accumulated"
+
+    run(story)
+
+
+def test_each_new_block_is_read_for_itself() -> None:
+    async def story() -> None:
+        node = Node("a0 a1 a2 a3")
+        node.statuses = {"a1": {"Reported": reported("a1")}, "a2": READY}
+        node.records = {"a2": RECORD}
+        async with served([node]) as (chain, _):
+            blocks = await seen(chain, known="a0")
+            assert [block.block for block in blocks] == [ref("a1"), ref("a2"), ref("a3")]
+            first, second, third = ([one.fact for one in block.seen] for block in blocks)
+            assert first == [Reported(ref("a1"), 0, header("r0"))]
+            ready = Ready(ref("a1"), 0, header("r0"), ref("a2"))
+            assert second == third == [ready, Accumulated(7)]
+
+    run(story)
+
+
+def test_a_block_before_the_anchor_shows_nothing() -> None:
+    """The view of an older block lags: its state says failed of what it cannot know."""
+
+    async def story() -> None:
+        async with served([Node("a0 a1 a2")]) as (chain, stubs):
+            blocks = await seen(chain, watched("a2"), known="a0")
+            assert [len(block.seen) for block in blocks] == [0, 1]
+            assert stubs[0].methods().count("workPackageStatus") == 1
+
+    run(story)
+
+
+def test_an_anchor_that_the_node_does_not_know_proves_nothing() -> None:
+    async def story() -> None:
+        async with served([Node("a0 a1 a2")]) as (chain, _):
+            assert await facts(chain, watched("z1")) == []
+
+    run(story)
+
+
+def test_the_services_record_says_which_block_a_package_brought() -> None:
+    async def story() -> None:
+        node = Node()
+        node.records = {"a0": RECORD}
+        async with served([node]) as (chain, stubs):
+            assert await facts(chain) == [Accumulated(7)], "whatever the status says"
+            (asked,) = [given for method, given in stubs[0].heard if method == "serviceValue"]
+            assert asked == [blob(header("a3")), SERVICE, blob(b"w" + PACKAGE)]
+            assert "stateValue" not in stubs[0].methods()
+
+    run(story)
+
+
+@pytest.mark.parametrize("status", [{"Failed": "who knows"}, {"Reported": reported("a1")}, READY])
+def test_a_package_that_was_accumulated_has_not_failed_whatever_the_status_says(
+    status: dict[str, object],
+) -> None:
+    """JavaJAM's status can stay at reported for ever."""
+
+    async def story() -> None:
+        for by_record in (True, False):
+            node = Node()
+            node.statuses = {"a0": status}
+            if by_record:
+                node.records = {"a0": RECORD}
+            else:
+                node.components = {"a0": {ACCUMULATED: history(PACKAGE)}}
+            async with served([node]) as (chain, _):
+                found = await facts(chain)
+                assert found[-1] == Accumulated(7 if by_record else None)
+                assert not any(isinstance(one, Failed) for one in found)
+
+    run(story)
+
+
+def test_a_package_that_is_not_in_the_history_has_failed_where_the_status_says_so() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": {"Failed": "the report was not made available in time"}}
+        node.components = {"a0": {ACCUMULATED: history(bytes(32))}}
+        async with served([node]) as (chain, _):
+            (found,) = await facts(chain)
+            assert isinstance(found, Failed)
+            assert found.kind is PackageKind.UNAVAILABLE
+
+    run(story)
+
+
+def test_ready_without_a_trace_of_accumulation_is_no_end() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        async with served([node]) as (chain, stubs):
+            assert [type(one) for one in await facts(chain)] == [Ready]
+            assert "stateValue" in stubs[0].methods()
+            # A node without that draft is not asked again.
+            await facts(chain)
+            assert stubs[0].methods().count("stateValue") == 1
+
+    run(story)
+
+
+def test_a_package_reported_in_this_very_block_cannot_be_accumulated_yet() -> None:
+    async def story() -> None:
+        node = Node("a0 a1")
+        node.statuses = {"a1": {"Reported": reported("a1")}}
+        node.components = {"a0": {ACCUMULATED: history()}}
+        async with served([node]) as (chain, stubs):
+            assert [type(one) for one in await facts(chain)] == [Reported]
+            assert "stateValue" not in stubs[0].methods()
+
+    run(story)
+
+
+def test_the_history_of_a_block_is_read_once() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        node.components = {"a0": {ACCUMULATED: history(PACKAGE)}}
+        async with served([node]) as (chain, stubs):
+            two = (watched(keeps_records=False), watched(package_hash=bytes(32)))
+            assert Accumulated(None) in await facts(chain, *two)
+            await facts(chain, *two)
+            assert stubs[0].methods().count("stateValue") == 1
+            for slot in range(STATES_KEPT_MAX):
+                node.grow(f"a{slot + 3} a{slot + 4}")
+                await facts(chain, *two)
+            assert stubs[0].methods().count("stateValue") == 1 + STATES_KEPT_MAX
+            assert len(chain._statuses._accumulated) == STATES_KEPT_MAX
+
+    run(story)
+
+
+def test_a_service_says_why_a_package_has_no_effect() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        node.records = {"a0": {refusal_key(PACKAGE): REFUSAL.encode(REFUSED)}}
+        node.components = {"a0": {ACCUMULATED: history(PACKAGE)}}
+        async with served([node]) as (chain, stubs):
+            found = await facts(chain)
+            assert found[-1] == ServiceRefused("same_block_applied", 7)
+            assert "stateValue" not in stubs[0].methods()
+
+    run(story)
+
+
+def test_of_a_service_without_records_none_is_asked_for() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        async with served([node]) as (chain, stubs):
+            await facts(chain, watched(keeps_records=False))
+            assert "serviceValue" not in stubs[0].methods()
+
+    run(story)
+
+
+@pytest.mark.parametrize("record", [b"short", b"\x00" * 9])
+def test_a_record_that_is_none_is_unreadable(record: bytes) -> None:
+    async def story() -> None:
+        for key in (package_key(PACKAGE), refusal_key(PACKAGE)):
+            node = Node()
+            node.statuses = {"a0": READY}
+            node.records = {"a0": {key: record}}
+            async with served([node]) as (chain, _):
+                with pytest.raises(ChainUnreadable):
+                    await facts(chain)
+
+    run(story)
+
+
+def test_a_history_that_is_not_there_proves_nothing() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        node.components = {"a0": {}}
+        async with served([node]) as (chain, _):
+            assert [type(one) for one in await facts(chain)] == [Ready]
+
+    run(story)
+
+
+def test_history_in_a_form_that_is_not_known_is_not_believed() -> None:
+    async def story() -> None:
+        node = Node()
+        node.statuses = {"a0": READY}
+        node.components = {"a0": {ACCUMULATED: b"0.9.0"}}
+        async with served([node]) as (chain, stubs):
+            for _ in range(2):
+                assert [type(one) for one in await facts(chain)] == [Ready]
+            assert stubs[0].methods().count("stateValue") == 1
+
+    run(story)
+
+
+# Nodes that tell no status.
+
+
+def test_without_statuses_the_recent_history_shows_what_was_reported() -> None:
+    """typeberry's own node does not answer workPackageStatus."""
+
+    async def story() -> None:
+        node = Node("a0 a1 a2", workPackageStatus=No(0, "Method not implemented"))
+        node.components = {
+            "a1": {RECENT_HISTORY_KEY: recent(("a0", ()), ("a1", ()))},
+            "a2": {RECENT_HISTORY_KEY: recent(("a0", ()), ("a1", ()), ("a2", (PACKAGE,)))},
+        }
+        async with served([node]) as (chain, stubs):
+            first, second = await seen(chain, known="a0")
+            assert [one.fact for one in first.seen] == [Reportable(7)]
+            assert [one.fact for one in second.seen] == [Reported(ref("a2"))]
+            assert stubs[0].methods().count("workPackageStatus") == 1
+
+    run(story)
+
+
+def test_what_the_recent_history_does_not_show_may_be_in_the_pipeline() -> None:
+    async def story() -> None:
+        node = Node("a5 a6", workPackageStatus=No(0, "Method not implemented"))
+        node.components = {
+            "a5": {RECENT_HISTORY_KEY: recent(("a6", ())), ACCUMULATED: history()},
+            "a6": {},
+        }
+        async with served([node]) as (chain, _):
+            assert await facts(chain) == []
+            # One of whose block even the slot is not known.
+            node.components["a6"] = {RECENT_HISTORY_KEY: recent(("z4", (PACKAGE,)), ("a6", ()))}
+            assert await facts(chain) == []
+            node.components["a6"] = {RECENT_HISTORY_KEY: b"nonsense"}
+            assert await facts(chain) == []
+            assert await facts(chain) == []
+
+    run(story)
+
+
+# Trouble.
+
+
+def test_a_block_that_the_node_has_forgotten_is_passed_over() -> None:
+    """What it would have shown, later blocks show too."""
+
+    async def story() -> None:
+        node = Node("a0 a1 a2")
+        node.records = {"a1": RECORD}
+
+        def status(params: list[str]) -> object:
+            at = node.named(params[0])
+            if at == "a1":
+                raise No(1, "Block unavailable", params[0])
+            return node.status(at, node.named(params[2]))
+
+        node.said["workPackageStatus"] = status
+        async with served([node]) as (chain, _):
+            first, second = await seen(chain, known="a0")
+            assert (first.is_readable, first.seen) == (False, ())
+            assert [one.fact for one in second.seen] == [Accumulated(7)]
+
+    run(story)
+
+
+def test_a_head_that_cannot_be_read_is_an_error() -> None:
+    async def story() -> None:
+        for method in ("workPackageStatus", "serviceValue"):
+            node = Node("a0 a1")
+            node.said[method] = No(1, "Block unavailable", blob(header("a1")))
+            async with served([node]) as (chain, _):
+                with pytest.raises(Unavailable):
+                    await seen(chain)
+
+    run(story)
+
+
+@pytest.mark.parametrize("method", ["workPackageStatus", "serviceValue"])
+def test_any_other_no_is_an_error(method: str) -> None:
+    async def story() -> None:
+        node = Node()
+        node.said[method] = No(-32603, "Internal error")
+        async with served([node]) as (chain, _):
+            with pytest.raises(ChainUnreadable):
+                await seen(chain)
+
+    run(story)
+
+
+def test_nothing_is_asked_where_nothing_is_watched() -> None:
+    async def story() -> None:
+        async with served([Node()]) as (chain, stubs):
+            look = await chain.look([], [], 64)
+            assert look.blocks[0].seen == ()
+            assert "workPackageStatus" not in stubs[0].methods()
+            assert "serviceValue" not in stubs[0].methods()
+
+    run(story)

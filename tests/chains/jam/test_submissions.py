@@ -1,0 +1,264 @@
+"""Laws of submitting: refusals go on to the next core and node, doubt ends it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.chains.jam.stage import SENT, Node, run, served
+from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
+from tests.rpc_stub import Drop, No
+
+from laneway.chains.jam import submissions
+from laneway.core.jam import May, Package, PackageKind, Submission
+from laneway.core.outcome import Outcome
+from laneway.wire.jip2 import blob
+
+NOBODY = No(0, "Failed to submit work-package to even a single proxy/guarantor")
+BUSY = No(0, "core 0 is busy")
+BROKEN = No(0, "codec error: work-package")
+SUBMIT = "submitWorkPackage"
+
+
+def kinds(submission: Submission) -> list[tuple[str, int | None, str]]:
+    return [(one.node, one.core, one.kind.value) for one in submission.answers]
+
+
+def sent(stub: Jip2Stub) -> list[list[Any]]:
+    return [params for method, params in stub.heard if method.startswith("submit")]
+
+
+def test_the_first_node_takes_it_for_the_first_core() -> None:
+    async def story() -> None:
+        async with served([Node(), Node()]) as (chain, (one, two)):
+            package = Package(encoded=b"p", extrinsics=(b"x", b""))
+            submission = await chain.submit(package, [1, 0])
+            assert submission.outcome() is Outcome.ACCEPTED
+            taken = submission.taken()
+            assert taken is not None
+            assert (taken.node, taken.core, taken.may) == ("a", 1, (May.WAIT,))
+            assert sent(one) == [[1, blob(b"p"), [blob(b"x"), ""]]]
+            assert sent(two) == []
+
+    run(story)
+
+
+def test_a_refusal_is_followed_by_the_other_cores_and_then_by_the_next_node() -> None:
+    async def story() -> None:
+        first = Node(submitWorkPackage=NOBODY)
+        second = Node(submitWorkPackage=lambda params: None if params[0] == 1 else refuse(BUSY))
+        async with served([first, second]) as (chain, _):
+            submission = await chain.submit(SENT, [0, 1])
+            assert kinds(submission) == [
+                ("a", 0, "no_guarantor"),
+                ("a", 1, "no_guarantor"),
+                ("b", 0, "core_busy"),
+                ("b", 1, "taken"),
+            ]
+            assert submission.outcome() is Outcome.ACCEPTED
+
+    run(story)
+
+
+def test_without_the_callers_leave_no_other_core_is_tried() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=NOBODY), Node(submitWorkPackage=BUSY)]) as (
+            chain,
+            _,
+        ):
+            submission = await chain.submit(SENT, [0])
+            assert kinds(submission) == [("a", 0, "no_guarantor"), ("b", 0, "core_busy")]
+            assert (submission.outcome(), submission.final) == (Outcome.REFUSED, False)
+
+    run(story)
+
+
+def test_a_refusal_that_no_core_changes_goes_to_the_next_node_at_once() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=BROKEN), Node()]) as (chain, _):
+            submission = await chain.submit(SENT, [0, 1])
+            assert kinds(submission) == [("a", 0, "malformed"), ("b", 0, "taken")]
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind"),
+    [
+        (Drop(), "silent"),
+        (Silence(), "silent"),
+        (Raw("nonsense"), "silent"),
+        (No(0, "oops"), "unknown"),
+        (No(0, ""), "unknown"),
+        (No(-32603, "Internal error"), "unknown"),
+        (No(429, "Too many requests"), "rate_limited"),
+    ],
+)
+def test_doubt_counts_as_sent_and_ends_it(trouble: Exception, kind: str) -> None:
+    async def story() -> None:
+        nodes = [Node(submitWorkPackage=trouble), Node()]
+        async with served(nodes, submit_ms=40) as (chain, (one, two)):
+            submission = await chain.submit(SENT, [0, 1])
+            assert kinds(submission) == [("a", 0, kind)]
+            assert (submission.outcome(), submission.final) == (Outcome.UNKNOWN, False)
+            assert submission.answers[0].may == (May.SAME_BYTES,)
+            assert len(sent(one)) == 1
+            assert sent(two) == []
+
+    run(story)
+
+
+def test_after_a_doubt_the_same_bytes_are_offered_to_another_node_first() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=Drop()), Node()]) as (chain, (one, two)):
+            assert (await chain.submit(SENT, [0])).outcome() is Outcome.UNKNOWN
+            again = await chain.submit(SENT, [0])
+            assert kinds(again) == [("b", 0, "taken")]
+            assert sent(one) == sent(two)
+
+    run(story)
+
+
+def test_a_node_that_turned_one_away_is_asked_last_until_it_takes_one() -> None:
+    async def story() -> None:
+        validator = Node(submitWorkPackage=NOBODY)
+        async with served([validator, Node()]) as (chain, _):
+            await chain.submit(SENT, [0])
+            assert kinds(await chain.submit(SENT, [0])) == [("b", 0, "taken")]
+
+    run(story)
+
+
+def test_a_node_that_was_never_reached_has_refused() -> None:
+    async def story() -> None:
+        async with served([Node(), Node()]) as (chain, (one, _)):
+            await one.stop()
+            submission = await chain.submit(SENT, [0, 1])
+            assert kinds(submission) == [("a", 0, "unreachable"), ("b", 0, "taken")]
+            await one.start()
+
+    run(story)
+
+
+def test_a_node_that_is_cut_off_in_its_greeting_was_told_nothing() -> None:
+    async def story() -> None:
+        async with served([Node(parameters=Drop())]) as (chain, (one,)):
+            submission = await chain.submit(SENT, [0])
+            assert kinds(submission) == [("a", 0, "unreachable")]
+            assert submission.outcome() is Outcome.REFUSED
+            assert sent(one) == []
+        async with served([Node(parameters="nonsense")]) as (chain, (one,)):
+            assert kinds(await chain.submit(SENT, [0])) == [("a", 0, "unreachable")]
+
+    run(story)
+
+
+def test_a_refusal_is_final_when_every_node_gave_a_final_one() -> None:
+    async def story() -> None:
+        nodes = [Node(submitWorkPackage=BROKEN), Node(submitWorkPackage=BROKEN)]
+        async with served(nodes) as (chain, _):
+            assert (await chain.submit(SENT, [0, 1])).final
+            nodes[1].said[SUBMIT] = BUSY
+            refused = await chain.submit(SENT, [0, 1])
+            assert refused.outcome() is Outcome.REFUSED
+            assert not refused.final
+            only = await chain.submit(SENT, [0], only=["a"])
+            assert (kinds(only), only.final) == ([("a", 0, "malformed")], True)
+
+    run(story)
+
+
+def test_nodes_that_are_only_read_from_are_offered_nothing() -> None:
+    async def story() -> None:
+        async with served([Node(), Node()], a={"takes_packages": False}) as (chain, (one, _)):
+            assert chain.nodes == ("b",)
+            assert kinds(await chain.submit(SENT, [0])) == [("b", 0, "taken")]
+            assert sent(one) == []
+
+    run(story)
+
+
+def test_a_bundle_goes_first_and_the_package_where_bundles_are_not_taken() -> None:
+    async def story() -> None:
+        package = Package(encoded=b"p", bundle=b"b")
+        async with served([Node()]) as (chain, (stub,)):
+            await chain.submit(package, [1])
+            assert sent(stub) == [[1, blob(b"b")]]
+        no_bundles = Node(submitWorkPackageBundle=No(0, "Method not implemented"))
+        async with served([no_bundles]) as (chain, (stub,)):
+            submission = await chain.submit(package, [1])
+            assert kinds(submission) == [("a", 1, "unsupported"), ("a", 1, "taken")]
+            assert (await chain.submit(Package(bundle=b"b"), [1])).outcome() is Outcome.REFUSED
+            with pytest.raises(AssertionError):
+                await chain.submit(Package(), [0])
+
+    run(story)
+
+
+def test_words_that_no_table_knows_are_counted_and_kept() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=No(7, "oops"))]) as (chain, _):
+            for _ in range(2):
+                submission = await chain.submit(SENT, [0])
+                assert submission.answers[0].words == "7 oops"
+            assert chain.unknown_words == {"7 oops": 2}
+
+    run(story)
+
+
+def test_a_no_without_an_id_is_not_taken_for_the_packages() -> None:
+    """JavaJAM: an error that names no call, while another call is under way."""
+
+    async def story() -> None:
+        def nameless(message: Json) -> Json:
+            if "error" in message:
+                del message["id"]
+            return message
+
+        gate = asyncio.Event()
+
+        async def late(_: Any) -> None:
+            await gate.wait()
+
+        node = Node(statistics=No(0, "nope"))
+        node.said[SUBMIT] = late
+        async with served([node]) as (chain, (stub,)):
+            stub._write = nameless
+            submitting = asyncio.create_task(chain.submit(SENT, [0]))
+            while not sent(stub):
+                await asyncio.sleep(0.002)
+            with pytest.raises(Exception, match="names no call"):
+                await chain.statistics(bytes(32))
+            assert (await submitting).answers[0].kind is PackageKind.SILENT
+            gate.set()
+
+    run(story)
+
+
+def test_a_submission_is_bounded_in_answers_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "OFFERS_MAX", 3)
+
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=BUSY)]) as (chain, _):
+            assert len((await chain.submit(SENT, range(9))).answers) == 3
+        async with served([Node(submitWorkPackage=BUSY)], submit_all_ms=0) as (chain, _):
+            assert len((await chain.submit(SENT, range(9))).answers) == 1
+
+    run(story)
+
+
+def test_preimages_go_to_the_nodes_in_turn() -> None:
+    async def story() -> None:
+        first = Node(submitPreimage=No(0, "service 7 waits for no preimage of these 1 bytes"))
+        async with served([first, Node()]) as (chain, (_, two)):
+            submission = await chain.submit_preimage(7, b"p")
+            assert kinds(submission) == [("a", None, "not_requested"), ("b", None, "taken")]
+            assert sent(two) == [[7, blob(b"p")]]
+            refusing = first.said["submitPreimage"]
+        async with served([Node(submitPreimage=refusing)]) as (chain, _):
+            assert (await chain.submit_preimage(7, b"p")).outcome() is Outcome.REFUSED
+
+    run(story)
+
+
+def refuse(no: Exception) -> None:
+    raise no

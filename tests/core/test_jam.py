@@ -1,0 +1,44 @@
+"""Laws of what is seen of a JAM chain."""
+
+import pytest
+
+from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, Submission
+from laneway.core.outcome import Outcome
+
+
+def answer(outcome: Outcome, node: str = "a") -> PackageAnswer:
+    return PackageAnswer(node=node, core=0, kind=PackageKind.UNKNOWN, outcome=outcome)
+
+
+YES, NO, DOUBT = (answer(one) for one in (Outcome.ACCEPTED, Outcome.REFUSED, Outcome.UNKNOWN))
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome"),
+    [
+        ((YES,), Outcome.ACCEPTED),
+        ((NO, NO), Outcome.REFUSED),
+        ((), Outcome.REFUSED),
+        ((NO, DOUBT), Outcome.UNKNOWN),
+        ((DOUBT, NO, NO), Outcome.UNKNOWN),
+        ((NO, YES), Outcome.ACCEPTED),
+        ((DOUBT, YES), Outcome.ACCEPTED),
+    ],
+)
+def test_one_doubt_is_more_than_any_number_of_refusals(
+    answers: tuple[PackageAnswer, ...], outcome: Outcome
+) -> None:
+    assert Submission(answers, final=False).outcome() is outcome
+
+
+def test_a_submission_says_who_took_it() -> None:
+    assert Submission((NO, YES), final=False).taken() is YES
+    assert Submission((NO, DOUBT), final=False).taken() is None
+
+
+def test_a_clock_says_which_slot_it_is_and_when_the_next_begins() -> None:
+    clock = SlotClock(slot_ms=6_000, slot=2, heard_ms=112_500, begin_ms=100_000, skew_ms=None)
+    assert [clock.slot_at(now) for now in (100_000, 105_999, 106_000, 112_500)] == [0, 0, 1, 2]
+    assert clock.until_next_ms(100_000) == 6_000
+    assert clock.until_next_ms(105_999) == 1
+    assert clock.until_next_ms(109_000) == 3_000
