@@ -48,7 +48,7 @@ const main = async () => {
   } else {
     for (let number = 0; number < jobs; number++) hashes.push(await sendOne());
   }
-  told({ jobs, hashes, ...read() });
+  await told({ jobs, hashes, ...read() });
   process.exit(0); // Its kept-alive connections would hold it for seconds.
 };
 

@@ -34,7 +34,7 @@ const main = async () => {
   await send(question.warm);
   const read = watch();
   await send(jobs);
-  told({ jobs, ...read() });
+  await told({ jobs, ...read() });
   process.exit(0); // Its kept-alive connections would hold it for seconds.
 };
 

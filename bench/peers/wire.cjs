@@ -9,7 +9,9 @@ exports.asked = async () => {
   throw new Error("nobody asked");
 };
 
-exports.told = (result) => process.stdout.write(JSON.stringify({ result }) + "\n");
+// Done when the pipe has it all: whoever exits before leaves half a line behind.
+exports.told = (result) =>
+  new Promise((resolve) => process.stdout.write(JSON.stringify({ result }) + "\n", resolve));
 
 // Wall and CPU time since it was made; CPU is that of all threads of this process.
 exports.watch = () => {
