@@ -1,0 +1,185 @@
+"""Versions that came to nothing: another is wanted, or the block is dropped.
+
+Another version is wanted only when all before it are dead on the chain and their time is over. A
+block is dropped only when that cannot be taken back; its number goes to the next block, and what
+was built on it goes with it.
+"""
+
+from laneway.core.jam import PackageKind
+from laneway.core.reason import clip
+from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.packages import discard
+from laneway.lanes.bundle.rows import Kind, Slot, Version
+from laneway.lanes.bundle.standing import (
+    before,
+    current,
+    is_accumulated,
+    is_dead_for_good,
+)
+from laneway.lanes.bundle.tells import owe
+from laneway.lanes.bundle.values import BlockDropped, ModeChanged
+
+UNSETTLED = "its end is not final yet"
+
+
+def judge_ends(draft: Draft) -> None:
+    """The lowest block first: those behind it may depend on it."""
+    for one in list(draft.lane.in_order()):
+        slot = draft.lane.slots.get(one.id)
+        if slot is None or slot.building or is_accumulated(draft.lane, slot):
+            continue
+        slot = judge_overdue(draft, slot)
+        if slot.queued:
+            judge_queued(draft, slot)
+        elif is_over(draft.lane, slot):
+            judge_over(draft, slot)
+
+
+def judge_overdue(draft: Draft, slot: Slot) -> Slot:
+    """It was guaranteed and does not accumulate. Counted so often, and then left to the chain."""
+    if slot.overdue_ms is None or slot.overdue_ms > draft.now_ms:
+        return slot
+    settings = draft.lane.settings
+    overdue = slot.overdue + 1
+    again_ms = draft.now_ms + settings.accumulate_timeout_ms
+    return draft.change(
+        slot,
+        "overdue",
+        overdue=overdue,
+        overdue_ms=again_ms if overdue < settings.accumulate_timeouts_max else None,
+        wait_reason="its accumulation is overdue",
+    )
+
+
+def judge_queued(draft: Draft, slot: Slot) -> None:
+    """A fork may have brought a version back that others have: then no other one is wanted."""
+    lane = draft.lane
+    alive = [one for one in lane.of(slot.id) if one.is_sent() and not one.is_dead()]
+    if alive:
+        for version in lane.of(slot.id):
+            if not version.is_sent():
+                discard(draft, slot, version, "an earlier version may land after all")
+        draft.change(slot, "revived", queued=False, making=None)
+    elif slot.is_hopeless and slot.making is None and can_drop(lane, slot):
+        drop(draft, slot, slot.wait_reason)
+
+
+def is_over(lane: BundleLane, slot: Slot) -> bool:
+    """Whether it was submitted and no version of it can land."""
+    return bool(lane.of(slot.id)) and current(lane, slot) is None
+
+
+def judge_over(draft: Draft, slot: Slot) -> None:
+    lane = draft.lane
+    gate = gate_ms(lane, slot)
+    if gate is None or gate > draft.now_ms:
+        return
+    last = lane.of(slot.id)[-1]
+    if not must_drop(lane, slot):
+        fact = last.fact(Kind.DEAD)
+        own = fact is None or not fact.by_prerequisite
+        draft.change(
+            slot,
+            "requeued",
+            queued=True,
+            event_id=lane.head.event_next,
+            add_ms=draft.now_ms,
+            faults=slot.faults + own,
+            overdue=0,
+            overdue_ms=None,
+            wait_reason=reason_of(last),
+        )
+    elif can_drop(lane, slot):
+        drop(draft, slot, reason_of(last))
+    elif slot.wait_reason != UNSETTLED:
+        draft.change(slot, "waits", wait_reason=UNSETTLED)
+
+
+def gate_ms(lane: BundleLane, slot: Slot) -> int | None:
+    """When another version may be built, of a block whose versions are all dead. None: not by the
+    time alone."""
+    last = lane.of(slot.id)[-1]
+    if last.is_refused or last.first_ms is None:
+        return 0
+    fact = last.fact(Kind.DEAD)
+    assert fact is not None
+    if fact.by_prerequisite:
+        # It goes with the block before it, which has another version or is to have one.
+        found = before(lane, slot)
+        waits = found is not None and not found.queued and current(lane, found) is None
+        return None if waits else 0
+    if was_guaranteed(last):
+        enough = slot.overdue >= lane.settings.accumulate_timeouts_max
+        return 0 if enough else slot.overdue_ms
+    return last.first_ms + lane.settings.guarantee_wait_ms()
+
+
+def was_guaranteed(version: Version) -> bool:
+    """Whether it may have waited for its accumulation: it was reported, its report was not dropped
+    for want of validators that had it, and the service was not given it."""
+    if version.fact(Kind.REPORTED) is None or version.fact(Kind.REFUSED) is not None:
+        return False
+    failed = version.fact(Kind.FAILED)
+    return failed is None or not failed.words.startswith(PackageKind.UNAVAILABLE.value)
+
+
+def must_drop(lane: BundleLane, slot: Slot) -> bool:
+    """Whether no other version is tried: there were enough, or none can land."""
+    last = lane.of(slot.id)[-1]
+    fact = last.fact(Kind.DEAD)
+    if slot.is_hopeless or last.is_hopeless or (fact is not None and fact.is_hopeless):
+        return True
+    own = fact is None or not fact.by_prerequisite
+    return own and slot.faults + 1 >= lane.settings.max_version_retries
+
+
+def can_drop(lane: BundleLane, slot: Slot) -> bool:
+    return all(is_dead_for_good(lane, version) for version in lane.of(slot.id) if version.is_sent())
+
+
+def over_ms(lane: BundleLane, slot: Slot) -> int | None:
+    """When the time of a block whose versions are dead is over; None: time alone does nothing."""
+    if slot.building or slot.queued or not is_over(lane, slot):
+        return None
+    if must_drop(lane, slot) and not can_drop(lane, slot):
+        return None
+    return gate_ms(lane, slot)
+
+
+def reason_of(version: Version) -> str:
+    fact = version.fact(Kind.DEAD)
+    if fact is not None:
+        return fact.words
+    return "; ".join(f"{one.node}: {one.kind} {one.words}".strip() for one in version.answers)
+
+
+# Dropping.
+
+
+def drop(draft: Draft, slot: Slot, reason: str) -> None:
+    """The block and those that were built on it. Their transactions keep their order."""
+    lane = draft.lane
+    for one in [slot, *dependants(lane, slot)]:
+        if not one.building:
+            owe(draft, one, "failed", reason)
+        draft.say(BlockDropped(one.id, reason, draft.now_ms, one.id == slot.id))
+    if lane.head.drops >= lane.settings.drops_max:
+        why = f"{lane.head.drops} blocks were dropped one after the other: {reason}"
+        draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
+
+
+def dependants(lane: BundleLane, slot: Slot) -> list[Slot]:
+    """Blocks behind it that had no effect yet. Its service takes none of them without it; one that
+    takes blocks as they come may still take what is out, so that stays."""
+    return [
+        one
+        for one in lane.in_order()
+        if one.number > slot.number
+        and not is_accumulated(lane, one)
+        and (lane.settings.keeps_records or not is_out(lane, one))
+    ]
+
+
+def is_out(lane: BundleLane, slot: Slot) -> bool:
+    return any(one.is_sent() and not one.is_dead() for one in lane.of(slot.id))

@@ -1,0 +1,305 @@
+"""What a look at the chain makes of the lane: blocks that came and went, and what they show.
+
+A fact counts while its block is on the best fork. Which version of a block may advance follows from
+facts, and is decided anew when they are taken back.
+"""
+
+from typing import assert_never
+
+from laneway.core.jam import (
+    Accumulated,
+    BlockRef,
+    Failed,
+    Finalised,
+    May,
+    PackageSeen,
+    Ready,
+    Reportable,
+    Reported,
+    ServiceRefused,
+)
+from laneway.core.reason import clip
+from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.limits import WORDS_BYTES_MAX
+from laneway.lanes.bundle.rows import STAGES, Fact, Kind, Slot, Version
+from laneway.lanes.bundle.standing import death
+from laneway.lanes.bundle.values import (
+    ChainLooked,
+    ChainSeen,
+    Counted,
+    LookEnded,
+    LookFailed,
+    SlotNumbered,
+    VersionDiscarded,
+)
+
+WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
+"""Why a service takes no version of a block: another stands in its place, or before it."""
+
+
+def judge_look(draft: Draft, event: ChainLooked) -> None:
+    lane, seen = draft.lane, event.seen
+    kept = None if seen.after is None else lane.height_of(seen.after)
+    if not lane.head.looking or (seen.after is not None and kept is None):
+        # It tells what is behind a block that has gone meanwhile.
+        judge_failed(draft, LookFailed(event.now_ms))
+        return
+    take_back(draft, kept)
+    blocks = tuple([one.block for one in seen.blocks])
+    if blocks or kept != lane.head.height or seen.head.finalised != lane.head.finalised:
+        draft.say(ChainSeen(kept, blocks, seen.head.finalised))
+    height = lane.head.height - len(blocks)
+    for block in seen.blocks:
+        height += 1
+        for package in block.seen:
+            note(draft, package, height)
+    bury(draft)
+    again_ms = event.now_ms + (lane.settings.poll_ms if seen.is_whole else 0)
+    draft.say(LookEnded(again_ms, event.clock))
+
+
+def judge_failed(draft: Draft, event: LookFailed) -> None:
+    """Asked again soon, and nothing is known."""
+    if draft.lane.head.looking:
+        draft.say(LookEnded(event.now_ms + draft.lane.settings.poll_ms))
+
+
+# What is not so any more.
+
+
+def take_back(draft: Draft, kept: int | None) -> None:
+    """Facts of blocks that are gone. Without a common block only what is final counts: the newest
+    block's state shows the rest anew."""
+    lane = draft.lane
+    gone = {
+        block.header_hash: None
+        for height, block in lane.chain.items()
+        if kept is None or height > kept
+    }
+    if not gone and kept is not None:
+        return
+    for versions in list(lane.versions.values()):
+        for version in versions:
+            lost = [one for one in version.facts if is_lost(draft, one, kept, gone)]
+            if lost:
+                forget(draft, version, lost)
+
+
+def is_lost(draft: Draft, fact: Fact, kept: int | None, gone: dict[bytes, None]) -> bool:
+    if kept is None:
+        return not draft.lane.is_final(fact.block)
+    return fact.block.header_hash in gone
+
+
+def forget(draft: Draft, version: Version, lost: list[Fact]) -> None:
+    """On another fork the same bytes may be submitted as often as on the first."""
+    facts = tuple([one for one in version.facts if one not in lost])
+    again = any(one.kind in (Kind.REPORTED, Kind.DEAD, Kind.FAILED) for one in lost)
+    sends = 0 if again else version.sends
+    left = draft.alter(version, "gone", facts=facts, sends=sends)
+    slot = draft.lane.slots[version.slot]
+    if slot.winner == version.version and not may_win(left):
+        draft.change(slot, "undecided", winner=0)
+
+
+def may_win(version: Version) -> bool:
+    return version.is_reported() or version.fact(Kind.ACCUMULATED) is not None
+
+
+# What is seen.
+
+
+def note(draft: Draft, seen: PackageSeen, height: int) -> None:
+    version = draft.lane.named(seen.package_hash)
+    if version is None or not version.is_sent():
+        return
+    for fact in facts_of(draft, seen, height):
+        version = draft.lane.version(version.slot, version.version)
+        assert version is not None
+        facts = merged(version, fact)
+        if facts != version.facts:
+            version = draft.alter(version, "seen", facts=facts)
+            judge_fact(draft, draft.lane.slots[version.slot], version, fact)
+
+
+def facts_of(draft: Draft, seen: PackageSeen, height: int) -> list[Fact]:
+    """The fact as it is kept."""
+    block, fact = seen.block, seen.fact
+    match fact:
+        case Reportable(remaining_blocks=left):
+            return [Fact(Kind.REPORTABLE, block, height, height + left)]
+        case Reported(reported_in=reported_in):
+            return [reported(draft, block, height, reported_in)]
+        case Ready(reported_in=reported_in):
+            first = reported(draft, block, height, reported_in)
+            return [first, Fact(Kind.READY, block, height)]
+        case Failed(kind=kind, words=words):
+            if May.SAME_BYTES in seen.may or not (May.REBUILD in seen.may or May.DROP in seen.may):
+                return []  # It may land all the same, or the node is behind.
+            told = clip(f"{kind.value}: {words}", WORDS_BYTES_MAX)
+            hopeless = May.REBUILD not in seen.may
+            return [Fact(Kind.FAILED, block, height, words=told, is_hopeless=hopeless)]
+        case Accumulated(number=number):
+            return [Fact(Kind.ACCUMULATED, block, height, number)]
+        case ServiceRefused(reason=reason, number=number):
+            hopeless = reason.upper() in WRONG_BLOCK
+            told = clip(reason, WORDS_BYTES_MAX)
+            return [Fact(Kind.REFUSED, block, height, number, told, is_hopeless=hopeless)]
+        case Finalised(finalised=finalised):
+            draft.say(ChainSeen(draft.lane.head.height, (), finalised))
+            return []
+        case _:
+            assert_never(fact)
+
+
+def reported(draft: Draft, block: BlockRef, height: int, reported_in: BlockRef) -> Fact:
+    found = draft.lane.height_of(reported_in)
+    return Fact(Kind.REPORTED, block, height if found is None else found, reported_in.slot)
+
+
+def merged(version: Version, fact: Fact) -> tuple[Fact, ...]:
+    """The newest stage counts; that it was reported is remembered with what came after, and what
+    the service did is not unsaid by what the chain's own queues show later."""
+    known = version.fact(fact.kind)
+    revived = fact.kind == Kind.REPORTED and version.fact(Kind.FAILED) is not None
+    if known is not None and not revived and is_old(known, fact):
+        return version.facts
+    if fact.kind == Kind.ACCUMULATED:
+        gone: tuple[str, ...] = (Kind.ACCUMULATED, Kind.DEAD, Kind.FAILED)
+    elif fact.kind == Kind.REFUSED:
+        gone = (Kind.REFUSED,)
+    elif fact.kind == Kind.FAILED:
+        gone = (Kind.REPORTABLE, Kind.FAILED, Kind.READY)
+    elif fact.kind == Kind.READY:
+        gone = (Kind.REPORTABLE, Kind.FAILED, Kind.DEAD)
+    else:
+        gone = (*STAGES, Kind.DEAD)
+    return (*[one for one in version.facts if one.kind not in gone], fact)
+
+
+def is_old(known: Fact, fact: Fact) -> bool:
+    """Whether it says what is known: of that the first block that showed it is kept."""
+    match fact.kind:
+        case Kind.REPORTABLE:
+            return known.number == fact.number
+        case Kind.ACCUMULATED:
+            return known.number is not None or fact.number is None
+        case _:
+            return True
+
+
+# Who may advance.
+
+
+def judge_fact(draft: Draft, slot: Slot, version: Version, fact: Fact) -> None:
+    """Enforced when a package is guaranteed, and again when it is accumulated; what is final was
+    accumulated before."""
+    if version.is_accumulated(draft.lane.settings.keeps_records):
+        if fact.kind == Kind.ACCUMULATED:
+            judge_accumulated(draft, slot, version, fact)
+        return
+    if fact.kind in (Kind.ACCUMULATED, Kind.REFUSED):
+        if slot.winner not in (0, version.version):
+            count(draft, "duplicate_accumulate", slot, version)
+        elif slot.winner == 0 and fact.kind == Kind.ACCUMULATED and is_eligible(draft, version):
+            win(draft, slot, version)
+    elif fact.kind == Kind.REPORTED:
+        if slot.winner == 0 and is_eligible(draft, version):
+            win(draft, slot, version)
+        elif slot.winner not in (0, version.version):
+            count(draft, "duplicate_guarantee", slot, version)
+
+
+def is_eligible(draft: Draft, version: Version) -> bool:
+    """Whether it may win: any version, or the newest alone."""
+    if draft.lane.settings.winner == "first_guarantee_wins":
+        return True
+    return version.version == draft.lane.slots[version.slot].version
+
+
+def judge_accumulated(draft: Draft, slot: Slot, version: Version, fact: Fact) -> None:
+    """What the service wrote down outranks every policy: the block has had its effect. Without
+    such a record of two versions that accumulated the winner counts."""
+    by_record = fact.number is not None
+    if slot.winner == 0 and (by_record or is_eligible(draft, version)):
+        win(draft, slot, version)
+    elif slot.winner not in (0, version.version):
+        if not by_record:
+            count(draft, "duplicate_accumulate", slot, version)
+            return
+        count(draft, "overruled", slot, version)
+        win(draft, slot, version)
+    if fact.number is not None and draft.lane.slots[slot.id].winner == version.version:
+        if fact.number != slot.number:
+            draft.say(SlotNumbered(slot.id, fact.number))
+        else:
+            draft.change(slot, "canonical", is_canonical=True)
+
+
+def count(draft: Draft, what: str, slot: Slot, version: Version) -> None:
+    winner = draft.lane.slots[slot.id].winner
+    draft.say(Counted(what, slot.id, version.version, winner))
+
+
+def win(draft: Draft, slot: Slot, version: Version) -> None:
+    """All other versions are cancelled: what waits is not submitted, what is out not again. The
+    block itself stays what it was."""
+    lane = draft.lane
+    others = [one for one in lane.of(slot.id) if one.version != version.version]
+    unsent = [one for one in others if not one.is_sent()]
+    for other in others:
+        if not other.is_dead():
+            cancel(draft, slot, other.version, version)
+    for other in unsent:
+        draft.say(VersionDiscarded(slot.id, other.version, "another version was guaranteed"))
+    if slot.queued and slot.version and not unsent:
+        cancel(draft, slot, slot.version + 1, version)  # It was to be built.
+    draft.change(
+        slot,
+        "won",
+        winner=version.version,
+        queued=False,
+        making=None,
+        version=max(one.version for one in lane.of(slot.id)),
+        overdue=0,
+        overdue_ms=draft.now_ms + lane.settings.accumulate_timeout_ms,
+    )
+
+
+def cancel(draft: Draft, slot: Slot, version: int, winner: Version) -> None:
+    draft.say(Counted("version_cancelled", slot.id, version, winner.version))
+
+
+# What can have no effect any more.
+
+
+def bury(draft: Draft) -> None:
+    """The lowest block first, for those behind it may name what died."""
+    lane = draft.lane
+    for slot in list(lane.in_order()):
+        for version in lane.of(slot.id):
+            fact = death(lane, version) if version.is_sent() else None
+            if fact is not None:
+                draft.alter(version, "dead", facts=(*version.facts, fact))
+        undecide(draft, lane.slots[slot.id])
+
+
+def undecide(draft: Draft, slot: Slot) -> None:
+    """A winner that died leaves the place to whichever other version is guaranteed."""
+    winner = draft.lane.version(slot.id, slot.winner) if slot.winner else None
+    if winner is not None and winner.is_dead():
+        slot = draft.change(slot, "undecided", winner=0)
+    if slot.winner:
+        return
+    able = [
+        one
+        for one in draft.lane.of(slot.id)
+        if may_win(one) and not one.is_dead() and is_eligible(draft, one)
+    ]
+    if able:
+        win(draft, slot, min(able, key=guaranteed_at))
+
+
+def guaranteed_at(version: Version) -> int:
+    """The block in which it was seen first; one that accumulated was reported before."""
+    return min(fact.height for fact in version.facts if fact.kind in (*STAGES, Kind.ACCUMULATED))

@@ -1,0 +1,322 @@
+"""Versions of blocks: popped in the build window, sealed, submitted in the submission window.
+
+A version's bytes are durable before they are submitted, and every submission is of the same bytes.
+"""
+
+from typing import assert_never
+
+from laneway.core.jam import May, PackageAnswer, Submission
+from laneway.core.outcome import Outcome
+from laneway.core.reason import clip
+from laneway.lanes.bundle.blocks import delay, is_running
+from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.lane import BundleLane, encode, replace
+from laneway.lanes.bundle.limits import ANSWERS_KEPT_MAX, CORES_OFFERED_MAX, WORDS_BYTES_MAX
+from laneway.lanes.bundle.rows import Answered, Making, Slot, Version
+from laneway.lanes.bundle.standing import (
+    current,
+    free_cores,
+    inflight,
+    is_accumulated,
+    is_stale,
+    prerequisites_behind,
+    prerequisites_of,
+)
+from laneway.lanes.bundle.values import (
+    BuildVersion,
+    SubmitPackage,
+    Submitted,
+    VersionBuilt,
+    VersionDiscarded,
+    VersionNotBuilt,
+    VersionSealed,
+)
+from laneway.lanes.bundle.windows import anchor_offset, is_open
+
+
+def is_skewed(lane: BundleLane) -> bool:
+    """Whether this machine's clock is too far from the chain's: windows would be missed."""
+    clock = lane.head.clock
+    if clock is None or clock.skew_ms is None:
+        return False
+    return abs(clock.skew_ms) > lane.settings.clock_skew_ms_max
+
+
+def may_act(lane: BundleLane) -> bool:
+    return is_running(lane) and lane.head.clock is not None and not is_skewed(lane)
+
+
+def may_build(draft: Draft) -> bool:
+    lane, settings = draft.lane, draft.lane.settings
+    clock = lane.head.clock
+    if clock is None or not may_act(lane):
+        return False
+    return is_open(clock, draft.now_ms, settings.build_from_ms, settings.build_until_ms)
+
+
+def may_submit(draft: Draft) -> bool:
+    lane, settings = draft.lane, draft.lane.settings
+    clock = lane.head.clock
+    if clock is None or not may_act(lane):
+        return False
+    return is_open(clock, draft.now_ms, settings.submit_from_ms, settings.submit_until_ms)
+
+
+# Building.
+
+
+def pop(draft: Draft) -> None:
+    """Blocks that wait are given a version, the lowest first, while there is room and a core.
+
+    Where packages name the one before them, a block waits until that one has its hash."""
+    if not may_build(draft):
+        return
+    lane = draft.lane
+    is_chained = lane.settings.order == "chained"
+    cores, room = free_cores(lane), lane.settings.max_inflight - inflight(lane)
+    previous: Slot | None = None
+    ahead = 0
+    for slot in list(lane.in_order()):
+        if needs_version(lane, slot) and (slot.retry_ms or 0) <= draft.now_ms:
+            prerequisites = prerequisites_behind(lane, previous)
+            if prerequisites is None or room <= 0 or not cores:
+                return
+            make(draft, slot, prerequisites, core=cores.pop(0), ahead=ahead)
+            room -= 1
+        if is_chained and current(lane, lane.slots[slot.id]) is None:
+            return
+        ahead += not is_accumulated(lane, slot)
+        previous = slot
+
+
+def needs_version(lane: BundleLane, slot: Slot) -> bool:
+    """Whether it waits for a version, and none is being built or waits to be submitted."""
+    return slot.queued and slot.making is None and current(lane, slot) is None
+
+
+def make(
+    draft: Draft, slot: Slot, prerequisites: tuple[bytes, ...], *, core: int, ahead: int
+) -> None:
+    """All that a version depends on is fixed here, but for what the chain is when it is built."""
+    lane, settings = draft.lane, draft.lane.settings
+    offset = anchor_offset(
+        settings.anchor_policy, ahead, len(settings.cores), settings.recent_blocks
+    )
+    making = Making(
+        lane.head.order_next, slot.version + 1, prerequisites, core, offset, draft.now_ms
+    )
+    popped = draft.change(slot, "popped", making=making, retry_ms=None)
+    draft.order(build_version(lane, popped))
+
+
+def build_version(lane: BundleLane, slot: Slot) -> BuildVersion:
+    making = slot.making
+    assert making is not None
+    return BuildVersion(
+        slot=slot.id,
+        order=making.order,
+        version=making.version,
+        number=slot.number,
+        block=slot.block,
+        digest=slot.digest,
+        payload=lane.payloads[slot.id],
+        pre_root=slot.pre_root,
+        prerequisites=making.prerequisites,
+        anchor_offset=making.anchor_offset,
+        core=making.core,
+    )
+
+
+def popped_as(lane: BundleLane, slot: int, order: int) -> Slot | None:
+    """The block that an answer is about; None: it comes too late."""
+    found = lane.slots.get(slot)
+    if found is None or found.making is None or found.making.order != order:
+        return None
+    return found
+
+
+def judge_made(draft: Draft, made: tuple[VersionBuilt | VersionNotBuilt, ...]) -> None:
+    for one in made:
+        match one:
+            case VersionBuilt():
+                judge_version(draft, one)
+            case VersionNotBuilt():
+                judge_version_failed(draft, one)
+            case _:
+                assert_never(one)
+
+
+def judge_version(draft: Draft, event: VersionBuilt) -> None:
+    lane = draft.lane
+    slot = popped_as(lane, event.slot, event.order)
+    if slot is None:
+        return
+    assert slot.making is not None
+    if event.block != slot.block:
+        delay(draft, slot, "its payload was built into another block than the one sealed")
+        return
+    if event.package_hash in lane.hashes:
+        delay(draft, slot, "the same package was built before, and is of no use")
+        return
+    if prerequisites_of(lane, slot) != slot.making.prerequisites:
+        # What it names has changed while it was built: it is popped again.
+        draft.change(slot, "unpopped", making=None)
+        return
+    making = slot.making
+    package = encode(event.package)
+    version = Version(
+        slot=slot.id,
+        version=making.version,
+        package_hash=event.package_hash,
+        anchor=event.anchor,
+        lookup_anchor=event.lookup_anchor,
+        core=making.core,
+        prerequisites=making.prerequisites,
+        built_ms=draft.now_ms,
+        size=len(package),
+        born=lane.head.height - making.anchor_offset,
+    )
+    sealed = replace(slot, making=None, version=making.version, tries=0, wait_reason="")
+    draft.say(VersionSealed(sealed, version, package))
+
+
+def judge_version_failed(draft: Draft, event: VersionNotBuilt) -> None:
+    slot = popped_as(draft.lane, event.slot, event.order)
+    if slot is None:
+        return
+    delay(draft, slot, event.reason)
+    if event.final:
+        draft.change(slot, "hopeless", is_hopeless=True)
+
+
+def discard(draft: Draft, slot: Slot, version: Version, reason: str) -> None:
+    """Nobody ever heard of it; its number is given to the next."""
+    draft.say(VersionDiscarded(slot.id, version.version, reason))
+    last = max((one.version for one in draft.lane.of(slot.id)), default=0)
+    draft.change(slot, "unpopped", version=last)
+
+
+# Submitting.
+
+
+def submit(draft: Draft) -> None:
+    """What was not submitted yet, and the same bytes again where nobody reported them; the lowest
+    block first. What names a package that is not to be is of no use, so none goes before it."""
+    if not may_submit(draft):
+        return
+    lane = draft.lane
+    cores = free_cores(lane)
+    previous: Slot | None = None
+    for slot in list(lane.in_order()):
+        version = current(lane, slot)
+        if version is not None and not version.is_sent():
+            reason = why_useless(lane, version, previous)
+            if reason:
+                discard(draft, slot, version, reason)
+            else:
+                offer(draft, slot, version, cores)
+        elif version is not None and is_due_again(lane, slot, version, draft.now_ms):
+            offer(draft, slot, version, cores)
+        previous = lane.slots[slot.id]
+
+
+def why_useless(lane: BundleLane, version: Version, previous: Slot | None) -> str:
+    """Why bytes that nobody heard of are built again before they are submitted; empty: they are
+    not."""
+    if is_stale(lane, version):
+        return "its anchor grew too old before it was submitted"
+    if prerequisites_behind(lane, previous) != version.prerequisites:
+        return "the package that it names is another by now"
+    return ""
+
+
+def retry_ms(lane: BundleLane, slot: Slot, version: Version) -> int | None:
+    """When the same bytes are submitted again; None: they are reported, being submitted, dead, or
+    were submitted often enough."""
+    if slot.winner or version.offering or version.is_dead() or version.last_ms is None:
+        return None
+    if version.sends >= lane.settings.max_submit_retries:
+        return None
+    return version.last_ms + lane.settings.submit_retry_ms
+
+
+def is_due_again(lane: BundleLane, slot: Slot, version: Version, now_ms: int) -> bool:
+    due = retry_ms(lane, slot, version)
+    return due is not None and due <= now_ms
+
+
+def offer(draft: Draft, slot: Slot, version: Version, cores: list[int]) -> None:
+    """The nodes are committed with it: until each of them refused it, one may have it."""
+    lane = draft.lane
+    if slot.queued:
+        draft.change(slot, "submitted", queued=False)
+    offered = draft.alter(
+        version,
+        "offered",
+        nodes=tuple(dict.fromkeys((*version.nodes, *lane.settings.nodes))),
+        serial=version.serial + 1,
+        sends=version.sends + 1,
+        first_ms=draft.now_ms if version.first_ms is None else version.first_ms,
+        last_ms=draft.now_ms,
+        offering=True,
+    )
+    draft.order(submission(lane, offered, cores))
+
+
+def submission(lane: BundleLane, version: Version, cores: list[int]) -> SubmitPackage:
+    """For its core, or else for one of those that are free."""
+    others = [core for core in cores if core != version.core]
+    return SubmitPackage(
+        slot=version.slot,
+        version=version.version,
+        serial=version.serial,
+        package_hash=version.package_hash,
+        package=lane.package(version),
+        cores=(version.core, *others)[:CORES_OFFERED_MAX],
+        nodes=lane.settings.nodes,
+    )
+
+
+def judge_results(draft: Draft, results: tuple[Submitted, ...]) -> None:
+    for result in results:
+        judge_submitted(draft, result)
+
+
+def judge_submitted(draft: Draft, event: Submitted) -> None:
+    """Decide what the answers prove: unknown counts as sent, and only a final refusal by every node
+    that was ever offered it shows that nobody has it."""
+    version = draft.lane.version(event.slot, event.version)
+    if version is None or not version.offering or version.serial != event.serial:
+        return
+    told = event.submission
+    was_inherited = (event.slot, event.version) in draft.lane.inherited
+    is_held = version.is_held or was_inherited or told.outcome() is not Outcome.REFUSED
+    taken = told.taken()
+    is_refused = told.final and not is_held and covers(told, version)
+    draft.alter(
+        version,
+        "answered",
+        offering=False,
+        is_held=is_held,
+        is_refused=is_refused,
+        is_hopeless=is_refused and all(is_hopeless(answer) for answer in told.answers),
+        core=version.core if taken is None or taken.core is None else taken.core,
+        answers=tuple([kept(answer) for answer in told.answers[-ANSWERS_KEPT_MAX:]]),
+    )
+
+
+def covers(told: Submission, version: Version) -> bool:
+    """Whether each node that was ever offered it has answered."""
+    asked = {answer.node: None for answer in told.answers}
+    return all(node in asked for node in version.nodes)
+
+
+def is_hopeless(answer: PackageAnswer) -> bool:
+    return May.DROP in answer.may and May.REBUILD not in answer.may
+
+
+def kept(answer: PackageAnswer) -> Answered:
+    words = clip(answer.words, WORDS_BYTES_MAX)
+    return Answered(
+        answer.node, answer.core, answer.kind.value, answer.outcome.value, answer.final, words
+    )

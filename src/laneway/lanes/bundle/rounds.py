@@ -1,0 +1,121 @@
+"""What every event ends with: all that has become possible or due is done, in one order.
+
+The lane's clock is here too: what it waits for, and when it must be woken.
+"""
+
+from collections.abc import Iterator
+
+from laneway.core.jam import Watched
+from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained
+from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.ends import judge_ends, over_ms
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.limits import WATCHED_MAX
+from laneway.lanes.bundle.packages import may_act, needs_version, pop, retry_ms, submit
+from laneway.lanes.bundle.standing import current
+from laneway.lanes.bundle.tells import tell_next, tell_words
+from laneway.lanes.bundle.values import (
+    BlockDue,
+    LookAtChain,
+    LookBegun,
+    LookEnded,
+    ModeChanged,
+    WindowAwaited,
+)
+from laneway.lanes.bundle.windows import is_open, opens_ms
+
+
+def drive(draft: Draft) -> None:
+    lane, head = draft.lane, draft.lane.head
+    if head.block_ms is not None and head.block_ms <= draft.now_ms:
+        draft.say(BlockDue())
+    judge_ends(draft)
+    begin_returned(draft)
+    build_again(draft)
+    submit(draft)
+    pop(draft)
+    tell_words(draft)
+    tell_next(draft)
+    look_on(draft)
+    await_window(draft)
+    if is_drained(lane):
+        draft.say(ModeChanged("paused", head.reason, head.by, draft.now_ms))
+
+
+# Looks at the chain.
+
+
+def look_on(draft: Draft) -> None:
+    """While a block is open the chain is looked at."""
+    lane, head = draft.lane, draft.lane.head
+    if head.looking:
+        return
+    if not lane.slots:
+        if head.look_ms is not None:
+            draft.say(LookEnded(None))
+    elif head.look_ms is None or head.look_ms <= draft.now_ms:
+        draft.say(LookBegun())
+        draft.order(look(lane))
+
+
+def look(lane: BundleLane) -> LookAtChain:
+    """At all that may land first, then at what should not any more."""
+    sent = [one for versions in lane.versions.values() for one in versions if one.is_sent()]
+    sent.sort(key=lambda one: one.is_dead())
+    packages = [
+        Watched(
+            package_hash=one.package_hash,
+            anchor=one.anchor,
+            service=lane.settings.service,
+            keeps_records=lane.settings.keeps_records,
+        )
+        for one in sent[:WATCHED_MAX]
+    ]
+    return LookAtChain(tuple(lane.chain.values()), tuple(packages))
+
+
+# Windows.
+
+
+def await_window(draft: Draft) -> None:
+    """When something is tried next that only a window allows."""
+    window_ms = min(windows(draft.lane, draft.now_ms), default=None)
+    if window_ms != draft.lane.head.window_ms:
+        draft.say(WindowAwaited(window_ms))
+
+
+def windows(lane: BundleLane, now_ms: int) -> Iterator[int]:
+    if not may_act(lane):
+        return
+    settings = lane.settings
+    for slot in lane.slots.values():
+        version = None if slot.building else current(lane, slot)
+        if needs_version(lane, slot):
+            due = now_ms if slot.retry_ms is None else slot.retry_ms
+            yield within(lane, now_ms, due, settings.build_from_ms, settings.build_until_ms)
+        elif version is not None:
+            again = now_ms if not version.is_sent() else retry_ms(lane, slot, version)
+            if again is not None:
+                yield within(lane, now_ms, again, settings.submit_from_ms, settings.submit_until_ms)
+
+
+def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: int) -> int:
+    """The first moment behind now, and not before it is due, at which the window is open."""
+    clock = lane.head.clock
+    assert clock is not None
+    if due_ms > now_ms and is_open(clock, due_ms, from_ms, until_ms):
+        return due_ms
+    return opens_ms(clock, max(now_ms, due_ms), from_ms)
+
+
+# When it must be woken.
+
+
+def deadline(lane: BundleLane) -> int | None:
+    head = lane.head
+    times = [head.block_ms, head.look_ms, head.window_ms, head.tell_ms]
+    for slot in lane.slots.values():
+        times += [slot.overdue_ms, over_ms(lane, slot)]
+        if slot.building:
+            times.append(slot.retry_ms)
+    return min((at_ms for at_ms in times if at_ms is not None), default=None)

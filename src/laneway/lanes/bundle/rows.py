@@ -1,0 +1,317 @@
+"""A bundle lane's rows, and what stays of them when a block is final."""
+
+from typing import Final
+
+from msgspec import Struct
+
+from laneway.core.ids import IntentId
+from laneway.core.jam import BlockRef, SlotClock
+from laneway.core.rows import START, Cursors
+
+
+class Word:
+    """Where a block is, in the seeds' words. Plain words: an Enum hashes ten times slower."""
+
+    BUILDING: Final = "building"
+    """It is being executed; it has no payload yet."""
+    QUEUED: Final = "queued"
+    SUBMITTED: Final = "submitted"
+    GUARANTEED: Final = "guaranteed"
+    ACCUMULATED: Final = "accumulated"
+    FINALISED: Final = "finalised"
+
+
+class Kind:
+    """What a fact says of a package on the fork of its block."""
+
+    REPORTABLE: Final = "reportable"
+    REPORTED: Final = "reported"
+    READY: Final = "ready"
+    FAILED: Final = "failed"
+    ACCUMULATED: Final = "accumulated"
+    REFUSED: Final = "refused"
+    """The service was given it, and it had no effect."""
+    DEAD: Final = "dead"
+    """It can have no effect any more; drawn from the other facts."""
+
+
+STAGES: Final = (Kind.REPORTABLE, Kind.REPORTED, Kind.READY, Kind.FAILED)
+"""Of these the newest says where a package is."""
+
+
+class Verdict:
+    """What became of a transaction when its block was executed."""
+
+    INCLUDED: Final = "included"
+    REVERTED: Final = "reverted"
+    """It is in the block, and failed."""
+    REFUSED: Final = "refused"
+    """It can be in no block, whatever the state."""
+    DEFERRED: Final = "deferred"
+    """Not in this block; it goes back to the pool."""
+
+
+class Fact(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Something seen of a package, with the block whose state shows it."""
+
+    kind: str
+    block: BlockRef
+    height: int
+    """Of the block in which it came to be so, as this lane counts the blocks of a fork."""
+    number: int | None = None
+    """ACCUMULATED: the rollup block, by the service's own record. REPORTABLE: the height of the
+    block from which on it cannot be reported. REPORTED: the slot in which it was."""
+    words: str = ""
+    is_hopeless: bool = False
+    """No version of the block can land."""
+    by_prerequisite: bool = False
+    """DEAD, because the package it names is."""
+
+
+class Answered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a node said to a submission."""
+
+    node: str
+    core: int | None
+    kind: str
+    outcome: str
+    final: bool
+    words: str = ""
+
+
+class Version(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One work package of a block. Its bytes are durable before any node hears of it."""
+
+    slot: int
+    version: int
+    package_hash: bytes
+    anchor: BlockRef
+    lookup_anchor: BlockRef
+    core: int
+    prerequisites: tuple[bytes, ...]
+    built_ms: int
+    size: int
+    born: int = 0
+    """A height that its anchor is not below, as far as was known when it was built."""
+    nodes: tuple[str, ...] = ()
+    """Who may have been offered it; empty: nobody."""
+    serial: int = 0
+    """Of the last submission: the answer to an older one comes too late."""
+    sends: int = 0
+    """Submissions on this fork."""
+    first_ms: int | None = None
+    last_ms: int | None = None
+    offering: bool = False
+    """A submission is under way."""
+    is_held: bool = False
+    """Some node took it, or may have."""
+    is_refused: bool = False
+    """Each node refused it for good, and none ever took it: nobody has it."""
+    is_hopeless: bool = False
+    """And what it carries is at fault."""
+    answers: tuple[Answered, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    def fact(self, kind: str) -> Fact | None:
+        for fact in self.facts:
+            if fact.kind == kind:
+                return fact
+        return None
+
+    def is_sent(self) -> bool:
+        """Whether a node may know of it."""
+        return self.first_ms is not None
+
+    def is_dead(self) -> bool:
+        return self.is_refused or self.fact(Kind.DEAD) is not None
+
+    def is_reported(self) -> bool:
+        """Whether it is guaranteed on this fork, and that was not in vain."""
+        return self.fact(Kind.REPORTED) is not None and self.fact(Kind.FAILED) is None
+
+    def is_accumulated(self, keeps_records: bool) -> bool:
+        """Whether its block had its effect. A service that keeps records says so; one that does not
+        takes whatever it is given."""
+        fact = self.fact(Kind.ACCUMULATED)
+        return fact is not None and (fact.number is not None or not keeps_records)
+
+
+class Making(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A version that is being built, with all that was fixed when its block was popped."""
+
+    order: int
+    version: int
+    prerequisites: tuple[bytes, ...]
+    core: int
+    anchor_offset: int
+    at_ms: int
+
+
+class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One rollup block. What it holds never changes once it is sealed; versions come and go."""
+
+    id: int
+    number: int
+    """Provisional until the service's record is seen."""
+    event_id: int
+    add_ms: int
+    """When it was queued last."""
+    made_ms: int
+    """When it was begun; a block that is executed again has the same timestamp."""
+    order: int
+    """Of the execution that is awaited, or was the last."""
+    count: int
+    size: int
+    """Of its transactions."""
+    building: bool = True
+    retry_ms: int | None = None
+    """When the builder is asked again."""
+    tries: int = 0
+    digest: bytes = b""
+    """Of its payload."""
+    block: bytes = b""
+    """Its hash, which no rebuild changes."""
+    parent: bytes = b""
+    """Of the block that it was built on; empty: of what the service had then."""
+    pre_root: bytes = b""
+    post_root: bytes = b""
+    queued: bool = False
+    """Another version is to be built."""
+    version: int = 0
+    """The newest one."""
+    faults: int = 0
+    """Versions that ended by themselves, and not with one that they name."""
+    is_hopeless: bool = False
+    """The builder can make no version of it."""
+    making: Making | None = None
+    winner: int = 0
+    """The version that may advance; 0: none was guaranteed on this fork."""
+    overdue_ms: int | None = None
+    """When it is overdue for accumulation, once more."""
+    overdue: int = 0
+    is_canonical: bool = False
+    """The service's record gave its number."""
+    word: str = Word.BUILDING
+    """As it was told last."""
+    told: bool = False
+    """Its accumulation was told."""
+    wait_reason: str = ""
+
+    def bundle_id(self) -> str:
+        return f"B-{self.id}"
+
+
+class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A transaction of a block."""
+
+    intent: IntentId
+    seq: int
+    priority: int
+    size: int
+    hash: bytes = b""
+    verdict: str = ""
+    reason: str = ""
+
+
+class Tell(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A callback that is owed: what became of a block."""
+
+    id: int
+    word: str
+    """accumulated, restored (its accumulation was taken back), failed or finalised."""
+    slot: int
+    number: int
+    version: int
+    package_hash: bytes
+    block: bytes
+    post_root: bytes
+    hashes: tuple[bytes, ...]
+    """Of its transactions."""
+    at_ms: int
+    reason: str = ""
+
+
+class Tip(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """The block that the next one is built on; without a hash it is what the service has."""
+
+    number: int
+    block: bytes = b""
+    root: bytes = b""
+
+
+class Finished(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A block that is final, as it is kept for a while."""
+
+    slot: int
+    number: int
+    version: int
+    package_hash: bytes
+    block: bytes
+    post_root: bytes
+    accumulated: BlockRef
+    count: int
+    begun_ms: int
+    finished_ms: int
+
+
+class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Where a transaction is, kept in its result."""
+
+    finished: Finished
+    index: int
+    """Its place in the block."""
+
+
+class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
+    """The lane's own head, changed in place by `evolve` alone."""
+
+    cursors: Cursors = START
+    settled_count: int = 0
+    settled_bytes: int = 0
+    slot_next: int = 1
+    number_next: int = 1
+    """Where to look for the next block's number: the first at or above it that no block has."""
+    event_next: int = 1
+    order_next: int = 1
+    tell_next: int = 1
+    mode: str = "running"
+    reason: str = ""
+    by: str = ""
+    mode_ms: int = 0
+    drain_seq: int = 0
+    """While it drains: intents behind this place of the backlog stay there."""
+    drain_left: int = 0
+    dropped_seq: int = 0
+    block_ms: int | None = None
+    """Before then no block is begun; None: one may be begun now."""
+    looking: bool = False
+    look_ms: int | None = None
+    window_ms: int | None = None
+    """When the next window opens that something waits for."""
+    telling: int = 0
+    """Callbacks up to this one are being made; 0: none is."""
+    tell_ms: int | None = None
+    """When those that failed are made again."""
+    clock: SlotClock | None = None
+    height: int = 0
+    """Of the best block, as this lane counts."""
+    best: BlockRef | None = None
+    finalised: BlockRef | None = None
+    tip: Tip = Tip(0)
+    """The newest block that is final."""
+    duplicate_guarantees: int = 0
+    duplicate_accumulates: int = 0
+    versions_cancelled: int = 0
+    overruled: int = 0
+    """How often the service took another version than the one that was guaranteed first."""
+    drops: int = 0
+    """Blocks dropped since one was accumulated."""
+    drops_total: int = 0
+    finished_count: int = 0
+    finished_ms: int = 0
+    open_count: int = 0
+    """Blocks that are not final."""
+    queued_count: int = 0
+    returned_count: int = 0
+    waits: str = ""
+    """Why the first block that waits does."""

@@ -1,0 +1,172 @@
+"""A bundle lane for people: its state, its blocks, the word of each transaction, why it waits."""
+
+from msgspec import Struct
+
+from laneway.core.ids import IntentId
+from laneway.core.outcome import Status
+from laneway.lanes.bundle.lane import BundleLane, decode_head
+from laneway.lanes.bundle.packages import is_skewed
+from laneway.lanes.bundle.rows import BundleHead, Kind, Slot, Version, Word
+from laneway.lanes.bundle.standing import (
+    free_cores,
+    inflight,
+    is_cancelled,
+    is_popped,
+    prerequisites_of,
+    word_of,
+)
+from laneway.lanes.kind import LaneState
+
+IN_POOL = "in_pool"
+QUEUE_FULL = "queue_full"
+PAUSED = "paused"
+BEING_BUILT = "being_built"
+CLOCK_UNKNOWN = "clock_unknown"
+CLOCK_SKEWED = "clock_skewed"
+GAP_BEFORE = "gap_before"
+PARKED_BY_CAP = "parked_by_cap"
+NO_CORE_FREE = "no_core_free"
+WINDOW_CLOSED = "window_closed"
+NOT_GUARANTEED = "not_guaranteed_yet"
+NOT_ACCUMULATED = "not_accumulated_yet"
+NOT_FINAL = "not_final_yet"
+
+STATUSES = {
+    Word.BUILDING: Status.QUEUED,
+    Word.QUEUED: Status.QUEUED,
+    Word.SUBMITTED: Status.SUBMITTED,
+    Word.GUARANTEED: Status.INCLUDED,
+    Word.ACCUMULATED: Status.INCLUDED,
+}
+"""A block's word as the status of its transactions; what is final has a result."""
+
+
+def read_head(state: bytes) -> BundleHead:
+    return decode_head(state) if state else BundleHead()
+
+
+def describe(state: bytes) -> LaneState:
+    """What a lane's head says, without waking the lane."""
+    head = read_head(state)
+    running = head.open_count
+    if head.mode != "running":
+        return LaneState(head.mode, head.reason, head.mode_ms, running=running, by=head.by)
+    word = "running" if running or head.returned_count else "idle"
+    done, count = head.finished_ms, head.finished_count
+    return LaneState(word, head.waits, done, running=running, executed_count=count)
+
+
+class Sight(Struct, frozen=True):
+    """Where one open transaction is."""
+
+    status: Status
+    waits: str
+    """One of the words above, or a builder's or a chain's own."""
+    slot: Slot | None = None
+    versions: tuple[Version, ...] = ()
+
+
+def sight(lane: BundleLane, intent: IntentId) -> Sight:
+    found = lane.bound.get(intent)
+    if found is None:
+        full = lane.head.queued_count >= lane.settings.max_queue_depth
+        return Sight(Status.QUEUED, QUEUE_FULL if full else IN_POOL)
+    slot = lane.slots[found]
+    return Sight(STATUSES[slot.word], wait_reason(lane, slot), slot, lane.of(slot.id))
+
+
+def wait_reason(lane: BundleLane, slot: Slot) -> str:
+    """Why a block is not further than it is."""
+    if slot.wait_reason:
+        return slot.wait_reason
+    match word_of(lane, slot):
+        case Word.BUILDING:
+            return BEING_BUILT
+        case Word.QUEUED:
+            return why_queued(lane, slot)
+        case Word.SUBMITTED:
+            return NOT_GUARANTEED
+        case Word.GUARANTEED:
+            return NOT_ACCUMULATED
+        case _:
+            return NOT_FINAL
+
+
+def why_queued(lane: BundleLane, slot: Slot) -> str:
+    if slot.making is not None:
+        return BEING_BUILT
+    if lane.head.mode not in ("running", "draining"):
+        return PAUSED
+    if lane.head.clock is None:
+        return CLOCK_UNKNOWN
+    if is_skewed(lane):
+        return CLOCK_SKEWED
+    if is_popped(lane, slot):
+        return WINDOW_CLOSED
+    if prerequisites_of(lane, slot) is None:
+        return GAP_BEFORE
+    if inflight(lane) >= lane.settings.max_inflight:
+        return PARKED_BY_CAP
+    return WINDOW_CLOSED if free_cores(lane) else NO_CORE_FREE
+
+
+class Picture(Struct, frozen=True):
+    """The lane as seed 001 draws it: blocks by their state, the lowest first, with versions."""
+
+    queued: tuple[str, ...]
+    submitted: tuple[str, ...]
+    guaranteed: tuple[str, ...]
+    stale: tuple[str, ...]
+    """Packages that are guaranteed, and will never accumulate or may not advance."""
+    accumulated: tuple[str, ...]
+    finalised: tuple[str, ...]
+    inflight: int
+    can_submit: bool
+    """Whether something waits, and there is room for it in flight."""
+    duplicate_guarantees_rejected: int
+    duplicate_accumulates_rejected: int
+    non_winning_versions_cancelled: int
+
+
+def picture(lane: BundleLane) -> Picture:
+    found: dict[str, list[str]] = {}
+    stale: list[str] = []
+    for slot in lane.in_order():
+        word = word_of(lane, slot)
+        queued = word in (Word.BUILDING, Word.QUEUED)
+        version = slot.winner or (waiting_version(lane, slot) if queued else slot.version)
+        found.setdefault(Word.QUEUED if queued else word, []).append(named(slot.number, version))
+        stale += [
+            named(slot.number, one.version) for one in lane.of(slot.id) if is_stale(slot, one)
+        ]
+    head, flying = lane.head, inflight(lane)
+    waiting = found.get(Word.QUEUED, [])
+    return Picture(
+        queued=tuple(waiting),
+        submitted=tuple(found.get(Word.SUBMITTED, ())),
+        guaranteed=tuple(found.get(Word.GUARANTEED, ())),
+        stale=tuple(stale),
+        accumulated=tuple(found.get(Word.ACCUMULATED, ())),
+        finalised=tuple(named(one.number, one.version) for one in lane.finished.values()),
+        inflight=flying,
+        can_submit=bool(waiting) and flying < lane.settings.max_inflight,
+        duplicate_guarantees_rejected=head.duplicate_guarantees,
+        duplicate_accumulates_rejected=head.duplicate_accumulates,
+        non_winning_versions_cancelled=head.versions_cancelled,
+    )
+
+
+def waiting_version(lane: BundleLane, slot: Slot) -> int:
+    """The version that a queued block waits for: the one that is sealed, or the next."""
+    return slot.version if slot.making is None and is_popped(lane, slot) else slot.version + 1
+
+
+def named(number: int, version: int) -> str:
+    return f"{number}v{version}"
+
+
+def is_stale(slot: Slot, version: Version) -> bool:
+    """Whether a hash is on the chain and never advances."""
+    if version.fact(Kind.REPORTED) is None:
+        return False
+    return is_cancelled(slot, version) or version.is_dead()

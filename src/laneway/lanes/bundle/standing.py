@@ -1,0 +1,222 @@
+"""Where blocks and their versions stand: questions that rows and facts answer, and nothing else.
+
+Nothing here knows the time or changes anything.
+"""
+
+from collections.abc import Iterator
+
+from laneway.core.jam import BlockRef
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.rows import Fact, Kind, Slot, Tip, Version, Word
+
+
+def word_of(lane: BundleLane, slot: Slot) -> str:
+    """The status of a block: a function of its facts and of what is final."""
+    if slot.building:
+        return Word.BUILDING
+    winner = lane.version(slot.id, slot.winner) if slot.winner else None
+    if winner is not None:
+        fact = winner.fact(Kind.ACCUMULATED)
+        if fact is None or not winner.is_accumulated(lane.settings.keeps_records):
+            return Word.GUARANTEED
+        return Word.FINALISED if lane.is_final(fact.block) else Word.ACCUMULATED
+    if slot.queued or not any(version.is_sent() for version in lane.of(slot.id)):
+        return Word.QUEUED
+    return Word.SUBMITTED
+
+
+def is_accumulated(lane: BundleLane, slot: Slot) -> bool:
+    return word_of(lane, slot) in (Word.ACCUMULATED, Word.FINALISED)
+
+
+def current(lane: BundleLane, slot: Slot) -> Version | None:
+    """The version that a block counts on: the winner, or the newest that may still land."""
+    if slot.winner:
+        return lane.version(slot.id, slot.winner)
+    for version in reversed(lane.of(slot.id)):
+        if not version.is_dead():
+            return version
+    return None
+
+
+def is_cancelled(slot: Slot, version: Version) -> bool:
+    """Whether another version won."""
+    return slot.winner not in (0, version.version)
+
+
+def before(lane: BundleLane, slot: Slot) -> Slot | None:
+    """The open block that this one follows."""
+    lower = [number for number in lane.numbers if number < slot.number]
+    return lane.slots[lane.numbers[max(lower)]] if lower else None
+
+
+def parent_of(lane: BundleLane, slot: Slot) -> Tip:
+    """What a block is built on."""
+    found = before(lane, slot)
+    return lane.head.tip if found is None else Tip(found.number, found.block, found.post_root)
+
+
+def prerequisites_of(lane: BundleLane, slot: Slot) -> tuple[bytes, ...] | None:
+    return prerequisites_behind(lane, before(lane, slot))
+
+
+def prerequisites_behind(lane: BundleLane, found: Slot | None) -> tuple[bytes, ...] | None:
+    """What a package names that follows this block: its package, while that is in flight. None: it
+    has to be made first.
+
+    A prerequisite has to be reported in the same block or in one of the eight before it; one that
+    was reported earlier is not asked for, and the service keeps the order."""
+    if lane.settings.order == "parallel" or found is None or is_accumulated(lane, found):
+        return ()
+    version = current(lane, found)
+    if version is None:
+        return None
+    reported = version.fact(Kind.REPORTED)
+    if reported is not None:
+        age = lane.head.height + 1 - reported.height
+        if age > lane.settings.recent_blocks:
+            return ()
+    return (version.package_hash,)
+
+
+# How many are where.
+
+
+def queued_count(lane: BundleLane) -> int:
+    words = (Word.BUILDING, Word.QUEUED)
+    return sum([word_of(lane, slot) in words for slot in lane.slots.values()])
+
+
+def is_popped(lane: BundleLane, slot: Slot) -> bool:
+    """Whether a version of it is being built, or waits to be submitted."""
+    if slot.making is not None:
+        return True
+    version = None if slot.building else current(lane, slot)
+    return version is not None and not version.is_sent()
+
+
+def inflight(lane: BundleLane) -> int:
+    """Blocks that count against `max_inflight`."""
+    words = [Word.SUBMITTED]
+    if lane.settings.inflight_counts == "submitted_and_guaranteed":
+        words.append(Word.GUARANTEED)
+    return sum(
+        [is_popped(lane, slot) or word_of(lane, slot) in words for slot in lane.slots.values()]
+    )
+
+
+def free_cores(lane: BundleLane) -> list[int]:
+    """Cores that the next package may be given to, in their order."""
+    engaged = dict.fromkeys(engaged_cores(lane))
+    return [core for core in lane.settings.cores if core not in engaged]
+
+
+def engaged_cores(lane: BundleLane) -> Iterator[int]:
+    for slot in lane.slots.values():
+        if slot.making is not None:
+            yield slot.making.core
+        for version in lane.of(slot.id):
+            is_out = not version.is_dead() and not is_cancelled(slot, version)
+            if is_out and engages(lane, version):
+                yield version.core
+
+
+def engages(lane: BundleLane, version: Version) -> bool:
+    """Whether it keeps its core from others: until it is reported, and then until that report is
+    available or was dropped."""
+    if version.fact(Kind.ACCUMULATED) is not None or version.fact(Kind.READY) is not None:
+        return False
+    reported = version.fact(Kind.REPORTED)
+    if reported is None:
+        return True
+    match lane.settings.core_reuse:
+        case "guaranteed":
+            return False
+        case "expected" if reported.height == lane.head.height:
+            return False
+        case _:
+            best, slot = lane.head.best, reported.number
+            assert slot is not None
+            return best is None or best.slot < slot + lane.settings.availability_slots
+
+
+# The life of a package.
+
+
+def expires(lane: BundleLane, version: Version) -> int | None:
+    """The height from which on no block can report it: its anchor's and eight. None: not known."""
+    anchor = lane.height_of(version.anchor)
+    if anchor is not None:
+        return anchor + lane.settings.recent_blocks
+    reportable = version.fact(Kind.REPORTABLE)
+    return None if reportable is None else reportable.number
+
+
+def is_stale(lane: BundleLane, version: Version) -> bool:
+    """Whether its anchor is too old to submit it for the first time. Where nobody shows its age it
+    is taken to be as old as it can be: nobody has these bytes, so others can be made."""
+    anchor = lane.height_of(version.anchor)
+    age = lane.head.height - (version.born if anchor is None else anchor)
+    return age > lane.settings.anchor_age_blocks_max
+
+
+def death(lane: BundleLane, version: Version) -> Fact | None:
+    """Why a package that was submitted can have no effect any more on this fork; None while it can.
+
+    What is reported waits for its accumulation, and only the chain or the service can end that."""
+    if version.is_dead() or version.is_accumulated(lane.settings.keeps_records):
+        return None
+    refused, failed = version.fact(Kind.REFUSED), version.fact(Kind.FAILED)
+    if refused is not None:
+        return ended(refused)
+    orphan = orphaned(lane, version)
+    if orphan is not None:
+        return orphan
+    return expired(lane, version) if failed is None else ended(failed)
+
+
+def ended(fact: Fact) -> Fact:
+    return Fact(Kind.DEAD, fact.block, fact.height, words=fact.words, is_hopeless=fact.is_hopeless)
+
+
+def orphaned(lane: BundleLane, version: Version) -> Fact | None:
+    """It names a package that can never be reported, or never accumulated."""
+    if version.fact(Kind.ACCUMULATED) is not None:
+        return None
+    for prerequisite in version.prerequisites:
+        other = lane.named(prerequisite)
+        found = None if other is None else end_of(lane, other)
+        if found is not None:
+            words = "the package that it names is dead"
+            return Fact(Kind.DEAD, found, lane.head.height, words=words, by_prerequisite=True)
+    return None
+
+
+def end_of(lane: BundleLane, version: Version) -> BlockRef | None:
+    """The block that shows that a package will never accumulate. One that the service refused did
+    accumulate: those that name it are free."""
+    if version.fact(Kind.REFUSED) is not None:
+        return None
+    fact = version.fact(Kind.DEAD)
+    if fact is not None:
+        return fact.block
+    return lane.head.best if version.is_refused else None
+
+
+def expired(lane: BundleLane, version: Version) -> Fact | None:
+    head = lane.head
+    if head.best is None or version.fact(Kind.REPORTED) or version.fact(Kind.ACCUMULATED):
+        return None
+    until = expires(lane, version)
+    if until is not None and until <= head.height:
+        block = lane.chain.get(until, head.best)
+        return Fact(Kind.DEAD, block, until, words="its anchor is no recent block any more")
+    if head.best.slot > version.lookup_anchor.slot + lane.settings.lookup_slots_max:
+        return Fact(Kind.DEAD, head.best, head.height, words="its lookup anchor is too old")
+    return None
+
+
+def is_dead_for_good(lane: BundleLane, version: Version) -> bool:
+    """Whether no fork can bring it back."""
+    fact = version.fact(Kind.DEAD)
+    return version.is_refused or (fact is not None and lane.is_final(fact.block))

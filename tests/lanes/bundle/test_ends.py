@@ -1,0 +1,338 @@
+"""Versions that came to nothing."""
+
+from typing import Any
+
+import pytest
+from tests.lanes.bundle.scenes import aged, fork, reported, show
+from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
+
+from laneway.core.jam import Failed, May, PackageKind, ServiceRefused
+from laneway.lanes.bundle.ends import (
+    UNSETTLED,
+    dependants,
+    gate_ms,
+    is_over,
+    must_drop,
+    over_ms,
+    reason_of,
+)
+from laneway.lanes.bundle.rows import Kind
+from laneway.lanes.bundle.values import (
+    BlockDropped,
+    ModeChanged,
+    SlotChanged,
+    StatusChanged,
+    SubmitPackage,
+    VersionChanged,
+)
+
+
+def whats(stage: Stage) -> list[str]:
+    return [one.what for one in stage.all if isinstance(one, SlotChanged)]
+
+
+def test_another_version_waits_for_the_death_of_the_first_and_for_54_seconds() -> None:
+    stage = submitted()
+    first = stage.version(1).first_ms
+    assert first is not None
+    while not stage.version(1).is_dead():
+        stage.slot()
+        assert "requeued" not in whats(stage)
+    died = stage.now_ms
+    assert died - first < 54_000, "its anchor died first"
+    assert over_ms(stage.lane, stage.named(1)) == first + 54_000
+    stage.until(first + 53_999)
+    assert "requeued" not in whats(stage)
+    stage.until(first + 54_000)
+    assert "requeued" in whats(stage)
+    changes = [one.slot for one in stage.all if isinstance(one, SlotChanged)]
+    (slot,) = [one for one in changes if one.queued and one.faults and one.making is None]
+    assert (slot.word, slot.faults, slot.add_ms) == ("submitted", 1, first + 54_000)
+    assert stage.version(1, 2).first_ms == first + 54_000, "a window was open just then"
+
+
+def test_time_alone_ends_nothing() -> None:
+    stage = submitted()
+    stage.until(stage.now_ms + 120_000)
+    assert not stage.version(1).is_dead(), (
+        "slots were skipped, and its anchor is as young as it was"
+    )
+    assert "requeued" not in whats(stage)
+
+
+def test_the_timeout_of_a_guarantee_is_a_setting() -> None:
+    stage = submitted(guarantee_timeout_ms=100_000)
+    first = stage.version(1).first_ms
+    assert first is not None
+    while not stage.version(1).is_dead():
+        stage.slot()
+    stage.until(first + 99_999)
+    assert not stage.named(1).queued
+    stage.until(first + 100_000)
+    assert stage.named(1).queued
+
+
+def test_the_next_version_carries_the_same_block_on_a_fresh_anchor() -> None:
+    stage = aged()
+    slot, payload = stage.named(1), stage.lane.payloads[1]
+    stage.to_slot(2_500)
+    first, second = stage.version(1), stage.version(1, 2)
+    assert second.anchor != first.anchor
+    assert second.package_hash != first.package_hash
+    assert stage.lane.payloads[1] == payload
+    assert (stage.named(1).block, stage.named(1).digest) == (slot.block, slot.digest)
+
+
+def test_a_block_that_is_dead_takes_those_that_name_it_along() -> None:
+    stage = submitted(3, guarantee_timeout_ms=60_000)
+    while not stage.version(1).is_dead():
+        stage.slot()
+    facts = [stage.version(number).fact(Kind.DEAD) for number in (1, 2, 3)]
+    assert [fact is not None and fact.by_prerequisite for fact in facts] == [False, True, True]
+    assert gate_ms(stage.lane, stage.named(2)) is None
+    stage.until(stage.now_ms + 25_000)
+    assert [stage.version(number, 2).is_sent() for number in (1, 2, 3)] == [True, True, True]
+    assert [stage.named(number).faults for number in (1, 2, 3)] == [1, 0, 0]
+
+
+def test_those_behind_go_with_the_one_before_them_when_it_has_a_version_already() -> None:
+    stage = submitted(2)
+    show(stage, (1, 1, Failed(PackageKind.BAD_CONTEXT, "")), may=(May.REBUILD,))
+    lane = stage.lane
+    child = stage.named(2)
+    assert gate_ms(lane, child) is None
+    lane.slots[1] = replace(stage.named(1), queued=True)
+    assert gate_ms(lane, child) == 0
+    del lane.numbers[1]
+    assert gate_ms(lane, child) == 0
+
+
+def test_what_nobody_has_is_built_again_at_once() -> None:
+    stage = queued()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
+    stage.tick()
+    stage.make()
+    stage.send(PackageKind.BAD_CONTEXT, final=True)
+    assert stage.named(1).queued
+    assert stage.named(1).making is not None
+    assert reason_of(stage.version(1)) == "a: bad_context; b: bad_context"
+
+
+@pytest.mark.parametrize(("kind", "waits"), [("unavailable", False), ("anchor_not_recent", True)])
+def test_what_was_guaranteed_is_given_up_after_three_minutes_unless_its_report_was_dropped(
+    kind: str, waits: bool
+) -> None:
+    stage = submitted(guarantee_timeout_ms=0)
+    show(stage, (1, 1, reported(stage)))
+    assert stage.named(1).overdue_ms == stage.now_ms + 60_000
+    show(stage, (1, 1, Failed(PackageKind(kind), "")), may=(May.REBUILD,))
+    assert stage.named(1).queued is not waits
+    if waits:
+        assert gate_ms(stage.lane, stage.named(1)) == stage.named(1).overdue_ms
+
+
+def test_an_accumulation_that_is_overdue_is_counted_three_times_and_left_to_the_chain() -> None:
+    stage = submitted(accumulate_timeout_ms=20_000)
+    stage.to_slot()
+    stage.chain.produce([stage.hash_of(1)])
+    stage.look()
+    won = stage.now_ms
+    for count in (1, 2, 3):
+        stage.chain.produce(ready=())
+        stage.until(won + count * 20_000)
+        assert stage.named(1).overdue == count
+    slot = stage.named(1)
+    assert (slot.overdue_ms, slot.word) == (None, "guaranteed")
+    assert "overdue" in slot.wait_reason
+    stage.until(stage.now_ms + 60_000)
+    assert stage.named(1).word == "guaranteed", "the chain does not say that it is dead"
+    show(stage, (1, 1, Failed(PackageKind.ANCHOR_NOT_RECENT, "")), may=(May.REBUILD,))
+    assert stage.named(1).queued
+    assert (stage.named(1).overdue, stage.named(1).overdue_ms) == (0, None)
+
+
+def test_the_timeout_of_an_accumulation_is_a_setting() -> None:
+    stage = submitted(accumulate_timeout_ms=18_000, accumulate_timeouts_max=1)
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, Failed(PackageKind.ANCHOR_NOT_RECENT, "")), may=(May.REBUILD,))
+    overdue = stage.named(1).overdue_ms
+    assert overdue is not None
+    stage.now_ms = overdue
+    stage.tick()
+    assert stage.named(1).queued
+
+
+def test_what_the_service_refused_waits_for_the_guarantee_timeout() -> None:
+    stage = submitted()
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, ServiceRefused("expired", 1)))
+    first = stage.version(1).first_ms
+    assert first is not None
+    assert gate_ms(stage.lane, stage.named(1)) == first + 54_000
+
+
+def test_a_fork_may_bring_a_version_back_that_others_have() -> None:
+    stage = aged()
+    assert stage.named(1).queued
+    fork(stage, 5)
+    parent = stage.chain.best
+    for _ in range(6):
+        parent = stage.chain.states[parent.parent]
+    stage.chain.best = stage.chain.produce(parent=parent, skip=9)
+    stage.look()
+    assert not stage.version(1).is_dead()
+    assert (stage.named(1).queued, stage.named(1).word) == (False, "submitted")
+    assert "revived" in whats(stage)
+
+
+def test_what_was_built_for_nothing_is_forgotten() -> None:
+    stage = aged()
+    stage.crash(submit_from_ms=1_500)
+    stage.to_slot(2_500)
+    assert stage.lane.version(1, 2) is not None
+    parent = stage.chain.best
+    for _ in range(6):
+        parent = stage.chain.states[parent.parent]
+    stage.chain.best = stage.chain.produce(parent=parent, skip=9)
+    stage.look()
+    assert stage.lane.version(1, 2) is None
+    assert stage.named(1).version == 1
+
+
+# Dropping.
+
+
+@pytest.mark.slow
+def test_a_block_is_dropped_after_five_versions_of_its_own_that_are_dead_for_good() -> None:
+    stage = submitted(2, guarantee_timeout_ms=0, block_interval_ms=10**9)
+    names = list(stage.accepted)
+    for _ in range(60):
+        stage.slot()
+        if any(isinstance(one, BlockDropped) for one in stage.all):
+            break
+        stage.chain.finalise(behind=2)
+    dropped = [one for one in stage.all if isinstance(one, BlockDropped)]
+    assert [(one.slot, one.is_cause) for one in dropped] == [(1, True), (2, False)]
+    assert max(version for _, version in versions(stage)) == 5
+    assert [*stage.lane.bound, *stage.lane.returned] == names
+    assert stage.named(1).id == 3, "its number is built from the pool"
+    assert [one.word for one in stage.heard] == ["failed", "failed"]
+    assert all(one.hashes for one in stage.heard)
+    stage.check_places()
+
+
+def versions(stage: Stage) -> list[tuple[int, int]]:
+    seen = [one.version for one in stage.all if isinstance(one, VersionChanged)]
+    return sorted({(one.slot, one.version) for one in seen})
+
+
+def test_the_number_of_versions_is_a_setting() -> None:
+    stage = submitted(max_version_retries=2, guarantee_timeout_ms=0)
+    assert not must_drop(stage.lane, stage.named(1))
+    stage.apply([SlotChanged(replace(stage.named(1), faults=1), "x")])
+    assert must_drop(stage.lane, stage.named(1))
+
+
+@pytest.mark.parametrize("reason", ["wrong_parent", "expired"])
+def test_a_block_that_no_version_can_bring_is_dropped_at_once(reason: str) -> None:
+    stage = submitted(guarantee_timeout_ms=0)
+    show(stage, (1, 1, ServiceRefused(reason, 1)))
+    assert must_drop(stage.lane, stage.named(1)) is (reason == "wrong_parent")
+    stage.chain.finalise()
+    show(stage)
+    assert (1 in stage.lane.slots) is (reason == "expired")
+
+
+def test_a_block_is_not_dropped_while_a_fork_could_bring_it_back() -> None:
+    stage = submitted(max_version_retries=1, guarantee_timeout_ms=0)
+    while not stage.version(1).is_dead():
+        stage.slot()
+    assert stage.named(1).wait_reason == UNSETTLED
+    assert over_ms(stage.lane, stage.named(1)) is None
+    stage.slot()
+    assert 1 in stage.lane.slots
+    stage.chain.finalise()
+    stage.look()
+    assert 1 not in stage.lane.slots
+
+
+def test_a_dropped_number_is_built_from_the_pool_and_no_number_stays_empty() -> None:
+    stage = submitted(2, max_version_retries=1, guarantee_timeout_ms=0)
+    names = list(stage.accepted)
+    while 1 in stage.lane.slots:
+        stage.slot()
+        stage.chain.finalise()
+    stage.run(12)
+    assert stage.statuses() == ["confirmed", "confirmed"]
+    assert stage.chain.line() == names
+    assert [number for number, _, _ in stage.chain.best.applied] == [1, 2]
+
+
+def test_what_was_accumulated_stays_when_a_block_before_it_is_dropped() -> None:
+    stage = submitted(3, order="parallel", keeps_records=False)
+    stage.chain.orders_blocks = False
+    stage.slot(stage.hash_of(3))
+    stage.slot()
+    assert stage.words() == {1: "submitted", 2: "submitted", 3: "accumulated"}
+    assert dependants(stage.lane, stage.named(1)) == [], "and what is out may land by itself"
+    kept = replace(stage.settings, keeps_records=True)
+    stage.lane.settings = kept
+    assert [one.number for one in dependants(stage.lane, stage.named(1))] == [2, 3]
+
+
+def test_a_block_that_is_being_built_goes_without_a_word() -> None:
+    stage = submitted(1, max_version_retries=1, guarantee_timeout_ms=0)
+    while not stage.version(1).is_dead():
+        stage.slot()
+    stage.accept(1)
+    stage.pull()
+    stage.chain.finalise()
+    stage.tick(stage.lane.head.look_ms - stage.now_ms if stage.lane.head.look_ms else 0)
+    seen: Any = stage.look
+    seen()
+    assert [(one.slot, one.is_cause) for one in stage.told if isinstance(one, BlockDropped)] == [
+        (1, True),
+        (2, False),
+    ]
+    stage.hear()
+    assert [one.slot for one in stage.heard] == [1]
+
+
+def test_a_lane_that_drops_one_block_after_the_other_halts() -> None:
+    stage = queued()
+    for _ in range(3):
+        stage.now_ms = (stage.now_ms // SLOT_MS + 1) * SLOT_MS - 3_000
+        stage.tick()
+        if not any(slot.making for slot in stage.lane.slots.values()):
+            stage.build()
+        stage.not_made("it is too large", final=True)
+        stage.apply([])
+        stage.now_ms += 6_000
+        stage.tick()
+        if stage.lane.head.mode == "halted":
+            break
+        stage.build()
+    head = stage.lane.head
+    assert (head.mode, head.drops, head.drops_total) == ("halted", 3, 3)
+    assert "too large" in head.reason
+    stage.tell("resume")
+    assert (head.mode, head.drops) == ("running", 0)
+    assert [one.mode for one in stage.all if isinstance(one, ModeChanged)] == ["halted", "running"]
+
+
+def test_a_hopeless_block_waits_until_what_is_out_is_dead() -> None:
+    stage = aged()
+    stage.until((stage.chain.best.ref.slot + 1) * SLOT_MS - 3_001)
+    stage.tick(1)
+    stage.not_made("its state is gone", final=True)
+    assert stage.named(1).is_hopeless
+    stage.chain.finalise()
+    stage.look()
+    assert 1 not in stage.lane.slots
+
+
+def test_a_submission_under_way_is_no_reason_to_wait() -> None:
+    stage = aged()
+    assert is_over(stage.lane, stage.named(1))
+    assert not [one for one in stage.out if isinstance(one, SubmitPackage)]
+    assert any(isinstance(one, StatusChanged) and one.word == "queued" for one in stage.all)

@@ -1,0 +1,194 @@
+"""What each record does to a bundle lane."""
+
+import pytest
+from tests.lanes.bundle.stage import LANE, Stage, queued, replace, shape, submitted
+
+from laneway.core.jam import BlockRef
+from laneway.lanes.bundle.fold import (
+    evolve,
+    fold,
+    fold_head,
+    fold_slot,
+    fold_tells,
+    fold_version,
+)
+from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
+from laneway.lanes.bundle.values import (
+    BlockDropped,
+    BlockFinalised,
+    ChainSeen,
+    CommandRefused,
+    Counted,
+    IntentDropped,
+    ModeChanged,
+    SlotNumbered,
+    TellsBegun,
+    TellsDelayed,
+    VersionDiscarded,
+)
+
+
+def ref(number: int) -> BlockRef:
+    return BlockRef(number.to_bytes(32, "big"), number)
+
+
+def test_what_is_unknown_is_a_bug() -> None:
+    with pytest.raises(AssertionError):
+        fold(Stage().lane, "a record")  # type: ignore[arg-type]
+    for part in (fold_head, fold_slot, fold_tells, fold_version):
+        with pytest.raises(AssertionError):
+            part(Stage().lane, "a record")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("what", "field"),
+    [
+        ("duplicate_guarantee", "duplicate_guarantees"),
+        ("duplicate_accumulate", "duplicate_accumulates"),
+        ("version_cancelled", "versions_cancelled"),
+        ("overruled", "overruled"),
+    ],
+)
+def test_what_an_operator_should_know_is_counted(what: str, field: str) -> None:
+    lane = Stage().lane
+    evolve(lane, Counted(what, 1, 1))
+    assert getattr(lane.head, field) == 1
+
+
+def test_an_intent_that_is_dropped_while_it_waits_passes_no_cursor() -> None:
+    stage = Stage()
+    (name,) = stage.accept(1)
+    stage.apply([IntentDropped(name, 1, 0, 5, "cancelled", "", 1, passes=False)])
+    assert (stage.lane.head.dropped_seq, stage.lane.head.cursors[0]) == (1, 0)
+    (name,) = stage.accept(1)
+    stage.apply([IntentDropped(name, 2, 0, 5, "expired", "", 1)])
+    assert (stage.lane.head.cursors[0], stage.lane.head.settled_bytes) == (2, 10)
+
+
+def test_transactions_leave_a_block_for_the_pool_or_with_an_answer() -> None:
+    stage = Stage()
+    names = stage.accept(3)
+    stage.pull()
+    stage.build(t0="refused", t1="deferred")
+    assert (stage.statuses(), list(stage.lane.returned)) == (["refused", "", ""], [names[1]])
+    assert stage.lane.head.settled_count == 1
+    stage.tick(6_000)
+    stage.build(t0="deferred")
+    assert list(stage.lane.numbers) == [1]
+    assert list(stage.lane.returned) == [names[1]]
+    stage.apply([BlockDropped(1, "why", 1)])
+    assert list(stage.lane.returned) == [names[1], names[2]]
+    head = stage.lane.head
+    assert (head.number_next, head.drops, head.drops_total) == (1, 1, 1)
+    stage.apply([ModeChanged("running", "", "", 1)])
+    assert head.drops == 0
+    stage.apply([ModeChanged("paused", "", "", 1)])
+    stage.apply([IntentDropped(names[2], 3, 0, 5, "cancelled", "", 1, passes=False)])
+    assert list(stage.lane.returned) == [names[1]]
+    stage.check_places()
+
+
+def test_callbacks_wait_and_are_made() -> None:
+    lane = Stage().lane
+    evolve(lane, TellsBegun(3))
+    assert (lane.head.telling, lane.head.tell_ms) == (3, None)
+    evolve(lane, TellsDelayed(77))
+    assert (lane.head.telling, lane.head.tell_ms) == (0, 77)
+
+
+def test_a_refused_command_changes_nothing() -> None:
+    stage = submitted()
+    before = shape(stage.lane)
+    assert evolve(stage.lane, CommandRefused("x", "y")) == ()
+    assert shape(stage.lane) == before
+
+
+def test_the_chain_is_remembered_for_so_many_blocks() -> None:
+    lane = Stage().lane
+    evolve(lane, ChainSeen(None, (ref(1),), None))
+    first = lane.head.height
+    for number in range(2, CHAIN_KEPT_MAX + 4):
+        evolve(lane, ChainSeen(lane.head.height, (ref(number),), None))
+    assert len(lane.chain) == CHAIN_KEPT_MAX
+    assert lane.head.height == first + CHAIN_KEPT_MAX + 2
+    evolve(lane, ChainSeen(lane.head.height - 2, (ref(500),), ref(3)))
+    assert (lane.head.best, lane.head.finalised) == (ref(500), ref(3))
+    assert len(lane.chain) == CHAIN_KEPT_MAX - 1
+    evolve(lane, ChainSeen(lane.head.height, (), ref(2)))
+    assert lane.head.finalised == ref(3)
+
+
+def test_finished_blocks_are_kept_within_the_window() -> None:
+    stage = Stage(block_txs_max=1, retention_window=2)
+    stage.accept(4)
+    stage.run(14)
+    assert stage.picture().finalised == ("3v1", "4v1")
+    kept = [key for _, key in stage.rows if key.startswith("finished/")]
+    assert kept == ["finished/3", "finished/4"]
+
+
+def test_a_number_that_the_service_gives_moves_those_that_it_would_overtake() -> None:
+    stage = queued(4)
+    ids = [stage.named(number).id for number in (1, 2, 3, 4)]
+    stage.apply([SlotNumbered(ids[1], 4)])
+    assert [stage.lane.slots[one].number for one in ids] == [1, 4, 5, 6]
+    assert stage.lane.head.number_next == 7
+    stage.apply([SlotNumbered(ids[3], 1)])
+    assert [stage.lane.slots[one].number for one in ids] == [2, 4, 5, 1]
+    assert sorted(stage.lane.numbers) == [1, 2, 4, 5]
+    stage.apply([SlotNumbered(ids[0], 3)])
+    assert [stage.lane.slots[one].number for one in ids] == [3, 4, 5, 1]
+
+
+def test_a_version_that_is_discarded_leaves_nothing() -> None:
+    stage = submitted()
+    stage.apply([VersionDiscarded(1, 1, "why")])
+    assert (stage.lane.versions, stage.lane.hashes, stage.lane.packages) == ({}, {}, {})
+    assert not [key for table, key in stage.rows if table == "attempt"]
+
+
+def test_one_of_two_versions_is_discarded() -> None:
+    stage = submitted()
+    other = replace(stage.version(1), version=2)
+    stage.lane.versions[1] = (stage.version(1), other)
+    stage.lane.packages[1, 2] = b""
+    fold(stage.lane, VersionDiscarded(1, 2, "why"))
+    assert [one.version for one in stage.lane.of(1)] == [1]
+    assert stage.lane.hashes[stage.hash_of(1)] == (1, 1), "the hash is the other's"
+
+
+def test_only_what_accumulated_is_final() -> None:
+    stage = submitted()
+    with pytest.raises(AssertionError):
+        fold(stage.lane, BlockFinalised(1, 1, 1))
+
+
+def test_the_newest_final_block_is_what_the_next_is_built_on() -> None:
+    stage = Stage(block_txs_max=1)
+    stage.accept(2)
+    stage.run(8)
+    tip = stage.lane.head.tip
+    assert (tip.number, tip.root) == (2, stage.lane.finished[2].post_root)
+    lane = stage.lane
+    lane.head.tip = replace(tip, number=99)
+    other = queued()
+    assert other.lane.id == LANE
+    stage.accept(1)
+    stage.lane.head.tip = tip
+    stage.run(8)
+    assert stage.chain.line() == list(stage.accepted)
+
+
+def test_an_earlier_block_that_becomes_final_later_is_not_built_on() -> None:
+    stage = submitted(2, order="parallel", keeps_records=False, block_interval_ms=10**9)
+    stage.chain.orders_blocks = False
+    first, second = stage.hash_of(1), stage.hash_of(2)
+    stage.slot(second)
+    stage.slot()
+    stage.chain.finalise()
+    stage.slot(first)
+    assert stage.lane.head.tip.number == 2
+    stage.slot()
+    stage.chain.finalise()
+    stage.slot()
+    assert (stage.lane.slots, stage.lane.head.tip.number) == ({}, 2)

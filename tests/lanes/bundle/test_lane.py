@@ -1,0 +1,157 @@
+"""A bundle lane in memory, and its rows."""
+
+import pytest
+from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, shape, submitted
+
+from laneway.core.jam import BlockRef
+from laneway.core.rows import Head, RowPut, Rows, Table
+from laneway.lanes.bundle.lane import (
+    BundleLane,
+    decode_history,
+    drop_slot,
+    drop_version,
+    head_write,
+    passed,
+    put_returned,
+    put_version,
+    restore,
+)
+from laneway.lanes.bundle.values import VersionChanged
+
+
+def test_a_lane_stands_up_from_its_rows() -> None:
+    stage = submitted(3)
+    stage.slot(stage.hash_of(1))
+    stage.slot()
+    stage.chain.finalise()
+    stage.look()
+    assert shape(stage.restored()) == shape(stage.lane)
+    tables = {row.table for row in stage.rows.values()}
+    assert tables >= {Table.SLOT, Table.ATTEMPT, Table.AUX}
+
+
+def test_an_empty_head_and_short_cursors_are_as_new() -> None:
+    lane = restore(Rows(Head(LANE), (), (), ()), SETTINGS)
+    assert lane.head == BundleLane(LANE, SETTINGS).head
+    state = head_write(lane, None).state
+    assert restore(Rows(Head(LANE, state=state), (), (), ()), SETTINGS).head == lane.head
+
+
+def test_a_block_leaves_with_all_that_it_had() -> None:
+    stage = queued(2)
+    drop_slot(stage.lane, stage.named(2))
+    assert (list(stage.lane.slots), list(stage.lane.payloads)) == ([1], [1])
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    drop_slot(stage.lane, stage.named(1))
+    assert (stage.lane.slots, stage.lane.members) == ({}, {})
+    stage = submitted()
+    gone = drop_slot(stage.lane, stage.named(1))
+    assert len(gone) == 5
+    assert stage.lane.hashes == {}
+
+
+def test_one_of_two_versions_with_one_hash_leaves_the_other() -> None:
+    stage = submitted()
+    other = replace(stage.version(1), version=2)
+    stage.lane.versions[1] = (stage.version(1), other)
+    stage.lane.packages[1, 2] = b""
+    drop_version(stage.lane, other)
+    assert stage.lane.of(1) == (stage.version(1),)
+    assert stage.lane.hashes[stage.hash_of(1)] == (1, 1)
+
+
+def test_what_goes_back_keeps_its_place() -> None:
+    stage = queued()
+    (member,) = stage.lane.members[1]
+    put_returned(stage.lane, member)
+    assert stage.lane.returned[member.intent].seq == 1
+
+
+def test_a_row_of_another_kind_is_a_bug() -> None:
+    for row in (RowPut("outbox", "1", None, b""), RowPut("aux", "what/1", None, b"1")):
+        with pytest.raises(AssertionError):
+            restore(Rows(Head(LANE), (row,), (), ()), SETTINGS)
+
+
+def test_a_fork_is_a_lane_of_its_own() -> None:
+    stage = submitted(2)
+    before = shape(stage.lane)
+    twin = stage.lane.fork()
+    put_version(twin, replace(stage.version(1), is_held=False))
+    twin.head.height += 1
+    twin.slots.clear()
+    twin.tells.clear()
+    assert shape(stage.lane) == before
+    assert twin.finished is stage.lane.finished, "what may be large is shared"
+
+
+def test_what_was_being_submitted_when_it_stood_up_is_remembered() -> None:
+    stage = submitted()
+    assert stage.restored().inherited == {}
+    stage.apply([VersionChanged(replace(stage.version(1), offering=True), "offered")])
+    assert stage.restored().inherited == {(1, 1): None}
+
+
+def test_versions_are_found_by_number_and_by_hash() -> None:
+    stage = submitted()
+    lane = stage.lane
+    assert lane.version(1, 1) == stage.version(1)
+    assert lane.version(1, 2) is None
+    assert lane.version(9, 1) is None
+    assert lane.named(stage.hash_of(1)) == stage.version(1)
+    assert lane.named(b"") is None
+    assert lane.package(stage.version(1)).encoded
+
+
+def test_heights_are_those_of_the_best_chain() -> None:
+    stage = submitted()
+    best = stage.lane.head.best
+    assert best is not None
+    assert stage.lane.height_of(best) == stage.lane.head.height
+    assert stage.lane.height_of(BlockRef(b"", 1)) is None
+
+
+def test_a_block_is_final_up_to_the_newest_that_is() -> None:
+    stage = submitted()
+    lane, best = stage.lane, stage.chain.best.ref
+    lane.head.finalised = None
+    assert not lane.is_final(best)
+    lane.head.finalised = best
+    assert lane.is_final(best)
+    assert not lane.is_final(BlockRef(b"", best.slot + 1))
+
+
+def test_a_lane_with_work_is_loaded_again_should_this_process_die() -> None:
+    stage = Stage()
+    assert head_write(stage.lane, None).wake_ms is None
+    stage.accept(1)
+    stage.pull()
+    assert head_write(stage.lane, None).wake_ms == 0
+    assert head_write(stage.lane, 7).wake_ms == 7
+    stage.build(t0="deferred")
+    assert head_write(stage.lane, None).wake_ms == 0
+
+
+def test_the_head_counts_what_people_ask_for() -> None:
+    stage = queued(3)
+    head = stage.lane.head
+    assert (head.open_count, head.queued_count, head.returned_count, head.waits) == (3, 3, 0, "")
+
+
+def test_a_cursor_only_goes_on() -> None:
+    assert passed((1, 2, 3, 4), 1, 9) == (1, 9, 3, 4)
+    with pytest.raises(AssertionError):
+        passed((1, 2, 3, 4), 1, 2)
+
+
+def test_a_transactions_history_says_where_it_is() -> None:
+    stage = Stage()
+    stage.accept(2)
+    stage.run(6)
+    results = list(stage.results.values())
+    assert [decode_history(one.history).index for one in results] == [0, 1]
+    finished = decode_history(results[0].history).finished
+    assert (finished.number, finished.version, finished.count) == (1, 1, 2)
+    assert finished == stage.lane.finished[1]

@@ -1,0 +1,144 @@
+"""All transitions of a bundle lane, in one place."""
+
+from typing import Any
+
+import pytest
+from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, submitted
+
+from laneway.core.ids import LaneId
+from laneway.core.rows import Head, Rows
+from laneway.lanes.bundle import BundleSettings, bundle_kind
+from laneway.lanes.bundle.machine import decide, resume
+from laneway.lanes.bundle.values import (
+    BlockSealed,
+    BuildBlock,
+    BuildVersion,
+    LookAtChain,
+    SubmitPackage,
+    TellBlocks,
+    TimerFired,
+    VersionSealed,
+)
+
+
+def test_a_transaction_goes_from_the_pool_to_a_final_block() -> None:
+    stage = Stage()
+    stage.accept(7)
+    stage.run(8)
+    assert stage.statuses() == ["confirmed"] * 7
+    assert stage.chain.line() == list(stage.accepted)
+    assert [number for number, _, _ in stage.chain.best.applied] == [1, 2]
+    assert (stage.lane.slots, stage.lane.tells, stage.lane.intents) == ({}, {}, {})
+    left = {key.partition("/")[0] for _, key in stage.rows}
+    assert left == {"finished", "chain"}
+
+
+def test_what_is_unknown_is_a_bug() -> None:
+    class Unknown:
+        now_ms = 1
+
+    with pytest.raises(AssertionError):
+        decide(queued().lane, Unknown())  # type: ignore[arg-type]
+
+
+def test_a_look_that_failed_and_a_command_are_events_too() -> None:
+    stage = submitted()
+    stage.tick(1_000)
+    stage.blind()
+    assert not stage.lane.head.looking
+    stage.tell("pause")
+    assert stage.lane.head.mode == "paused"
+
+
+def kinds(stage: Stage) -> list[type]:
+    return [type(effect) for effect in resume(stage.lane)]
+
+
+def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    assert kinds(stage) == [BuildBlock, LookAtChain]
+    stage.not_built()
+    assert kinds(stage) == [LookAtChain]
+    stage.tick(1_000)
+    stage.build()
+    stage.look()
+    assert kinds(stage) == []
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * 6_000 - 3_000
+    stage.tick()
+    assert kinds(stage) == [BuildVersion, LookAtChain]
+    stage.make()
+    assert kinds(stage) == [SubmitPackage, LookAtChain]
+    stage.send()
+    stage.look()
+    assert kinds(stage) == []
+    stage.slot(stage.hash_of(1))
+    stage.to_slot()
+    stage.chain.produce()
+    stage.look()
+    assert kinds(stage) == [TellBlocks]
+
+
+def test_a_crash_at_any_point_changes_nothing_in_the_end() -> None:
+    stage = Stage()
+    stage.accept(9)
+    for _ in range(12):
+        stage.crash()
+        stage.slot_all(2)
+    assert stage.statuses() == ["confirmed"] * 9
+    assert stage.chain.line() == list(stage.accepted)
+
+
+def test_the_feed_names_large_bytes_by_their_hash_alone() -> None:
+    stage = submitted()
+    sealed = [one for one in stage.all if isinstance(one, BlockSealed | VersionSealed)]
+    kind = stage.kind
+    block, version = kind.decode(kind.encode(tuple(sealed)))
+    assert (block.payload, version.package) == (b"", b"")
+    assert block.slot.digest
+    assert version.version.package_hash
+
+
+def test_folding_the_feed_gives_the_lane_but_for_its_bytes() -> None:
+    stage = submitted(3)
+    stage.slot(stage.hash_of(1))
+    kind = stage.kind
+    lane = kind.empty(LANE)
+    for record in kind.decode(kind.encode(tuple(stage.all))):
+        kind.evolve(lane, record)
+    assert (lane.slots, lane.versions, lane.members) == (
+        stage.lane.slots,
+        stage.lane.versions,
+        stage.lane.members,
+    )
+    assert (lane.chain, lane.bound, lane.hashes) == (
+        stage.lane.chain,
+        stage.lane.bound,
+        stage.lane.hashes,
+    )
+
+
+def test_an_engine_is_given_the_kind_with_settings_for_all_or_for_each() -> None:
+    kind = bundle_kind(SETTINGS)
+    assert kind.name == "rollup"
+    assert kind.serves(LANE)
+    assert kind.empty(LANE).settings is SETTINGS
+    assert kind.cursors(kind.empty(LANE)) == (0, 0, 0, 0)
+    one = bundle_kind({LANE: SETTINGS})
+    assert one.serves(LANE)
+    assert not one.serves(LaneId("rollup:8"))
+    restored: Any = one.restore(Rows(Head(LANE), (), (), ()))
+    assert restored.settings is SETTINGS
+    assert kind.woken(5) == TimerFired(5)
+    assert kind.describe(b"").word == "idle"
+
+
+def test_a_new_lane_begins_where_its_service_does() -> None:
+    lane = bundle_kind(BundleSettings(first_number=1_000)).empty(LANE)
+    assert (lane.head.number_next, lane.head.tip.number) == (1_000, 999)
+    stage = Stage(first_number=1_000)
+    stage.accept(1)
+    stage.run(6)
+    assert stage.picture().finalised == ("1000v1",)
+    assert replace(SETTINGS).service == 7

@@ -1,0 +1,106 @@
+"""A bundle lane's rows."""
+
+import msgspec
+import pytest
+from tests.lanes.bundle.chain import digest
+from tests.lanes.bundle.stage import queued, submitted
+
+from laneway.core.jam import BlockRef, SlotClock
+from laneway.lanes.bundle.limits import (
+    ANSWERS_KEPT_MAX,
+    REASON_KEPT_BYTES_MAX,
+    WAITS_BYTES_MAX,
+    WORDS_BYTES_MAX,
+)
+from laneway.lanes.bundle.rows import (
+    Answered,
+    BundleHead,
+    Fact,
+    Kind,
+    Making,
+    Slot,
+    Tip,
+    Version,
+)
+
+encode = msgspec.msgpack.encode
+BLOCK = BlockRef(digest("block"), 2**31)
+WORDS = "w" * WORDS_BYTES_MAX
+
+
+def version(*facts: Fact, **fields: object) -> Version:
+    plain = Version(1, 1, digest("p"), BLOCK, BLOCK, 0, (), 0, 0, facts=facts)
+    return msgspec.structs.replace(plain, **fields)
+
+
+def fact(kind: str, number: int | None = None) -> Fact:
+    return Fact(kind, BLOCK, 1, number)
+
+
+def test_a_bundle_has_the_seeds_name() -> None:
+    assert queued().named(1).bundle_id() == "B-1"
+
+
+def test_a_version_is_sent_when_a_node_may_know_of_it() -> None:
+    assert not version().is_sent()
+    assert version(first_ms=1).is_sent()
+
+
+def test_what_is_refused_by_all_is_dead_and_what_the_chain_says_is() -> None:
+    assert not version().is_dead()
+    assert version(is_refused=True).is_dead()
+    assert version(fact(Kind.DEAD)).is_dead()
+
+
+def test_a_report_in_vain_is_none() -> None:
+    assert not version().is_reported()
+    assert version(fact(Kind.REPORTED)).is_reported()
+    assert not version(fact(Kind.REPORTED), fact(Kind.FAILED)).is_reported()
+
+
+@pytest.mark.parametrize(
+    ("number", "with_records", "without"), [(7, True, True), (None, False, True)]
+)
+def test_a_service_that_keeps_records_says_which_block_had_its_effect(
+    number: int | None, with_records: bool, without: bool
+) -> None:
+    one = version(fact(Kind.ACCUMULATED, number))
+    assert one.is_accumulated(True) is with_records
+    assert one.is_accumulated(False) is without
+    assert not version().is_accumulated(False)
+
+
+def test_rows_that_change_stay_small() -> None:
+    stage = submitted(2)
+    stage.slot(stage.hash_of(1))
+    small = [row for row in stage.rows.values() if row.table in ("slot", "attempt")]
+    assert all(len(row.body) < 1_024 for row in small)
+    answer = Answered("node-with-a-long-name", 340, "dependency_missing", "refused", True, WORDS)
+    fullest = version(
+        Fact(Kind.REPORTED, BLOCK, 2**31, 2**31),
+        Fact(Kind.READY, BLOCK, 2**31),
+        *[Fact(kind, BLOCK, 2**31, 2**31, WORDS) for kind in (Kind.REFUSED, Kind.DEAD)],
+        Fact(Kind.ACCUMULATED, BLOCK, 2**31, 2**31),
+        prerequisites=(digest("q"),),
+        nodes=("node-with-a-long-name",) * 3,
+        answers=(answer,) * ANSWERS_KEPT_MAX,
+    )
+    assert len(encode(fullest)) < 1_024
+    making = Making(2**31, 9, (digest("p"),), 340, 6, 2**41)
+    hashes = {name: digest(name) for name in ("digest", "block", "parent", "pre_root", "post_root")}
+    slot = Slot(2**31, 2**31, 2**31, 2**41, 2**41, 2**31, 512, 2**20, making=making, **hashes)  # type: ignore[arg-type]
+    reason = "r" * REASON_KEPT_BYTES_MAX
+    assert len(encode(msgspec.structs.replace(slot, wait_reason=reason))) < 1_024
+    clock = SlotClock(slot_ms=6_000, slot=2**31, heard_ms=2**41, begin_ms=2**41, skew_ms=-(2**20))
+    head = BundleHead(
+        reason="r" * 300,
+        by="b" * 100,
+        clock=clock,
+        best=BLOCK,
+        finalised=BLOCK,
+        tip=Tip(2**31, digest("t"), digest("r")),
+        waits="w" * WAITS_BYTES_MAX,
+        settled_bytes=2**40,
+        cursors=(2**31,) * 4,
+    )
+    assert len(encode(head)) < 1_024

@@ -1,0 +1,145 @@
+"""A bundle lane for people."""
+
+import pytest
+from tests.lanes.bundle.scenes import aged, two
+from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
+
+from laneway.core.outcome import Status
+from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
+from laneway.lanes.bundle.values import SlotChanged
+
+
+def test_a_lanes_state_is_read_from_its_head_alone() -> None:
+    assert describe(b"").word == "idle"
+    stage = submitted()
+    assert describe(stage.head).word == "running"
+    assert describe(stage.head).running == 1
+    stage.tell("pause")
+    told = describe(stage.head)
+    assert (told.word, told.reason, told.by) == ("paused", "why", "ann")
+    stage.tell("resume")
+    stage.run(6)
+    told = describe(stage.head)
+    assert (told.word, told.executed_count) == ("idle", 1)
+    assert read_head(stage.head).tip.number == 1
+
+
+def test_a_lane_with_a_pool_of_its_own_runs() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.build(t0="deferred")
+    assert describe(stage.head).word == "running"
+
+
+def test_why_the_first_block_waits_stands_in_the_head() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.not_built("no disk")
+    assert describe(stage.head).reason == "no disk"
+
+
+def test_a_transaction_is_where_its_block_is() -> None:
+    stage = Stage(block_txs_max=1)
+    (name,) = stage.accept(1)
+    assert sight(stage.lane, name).status is Status.QUEUED
+    stage.pull()
+    assert sight(stage.lane, name).waits == "being_built"
+    stage.build()
+    seen = sight(stage.lane, name)
+    assert (seen.status, seen.waits) == (Status.QUEUED, "clock_unknown")
+    stage.look()
+    assert sight(stage.lane, name).waits == "window_closed"
+    stage.to_slot(2_500)
+    seen = sight(stage.lane, name)
+    assert (seen.status, seen.waits) == (Status.SUBMITTED, "not_guaranteed_yet")
+    assert seen.versions == stage.lane.of(1)
+    stage.slot(stage.hash_of(1))
+    seen = sight(stage.lane, name)
+    assert (seen.status, seen.waits) == (Status.INCLUDED, "not_accumulated_yet")
+    stage.slot()
+    seen = sight(stage.lane, name)
+    assert (seen.status, seen.waits) == (Status.INCLUDED, "not_final_yet")
+
+
+def test_a_block_says_why_it_could_not_be_built() -> None:
+    stage = Stage()
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.not_built("no disk")
+    assert sight(stage.lane, name).waits == "no disk"
+
+
+def test_a_pool_behind_a_full_queue_says_so() -> None:
+    stage = queued(8)
+    (name,) = stage.accept(1)
+    assert sight(stage.lane, name).waits == "queue_full"
+    assert sight(Stage().lane, name).waits == "in_pool"
+
+
+def waits(stage: Stage, number: int) -> str:
+    return wait_reason(stage.lane, stage.named(number))
+
+
+def test_a_queued_block_says_what_it_waits_for() -> None:
+    stage = queued(2)
+    assert waits(stage, 2) == "gap_before"
+    stage.tell("pause")
+    assert waits(stage, 1) == "paused"
+    stage.tell("resume")
+    stage.skew_ms = 5_000
+    stage.look()
+    assert waits(stage, 1) == "clock_skewed"
+    stage = queued()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
+    stage.tick()
+    assert waits(stage, 1) == "being_built"
+    stage = queued(1, submit_from_ms=1_500)
+    stage.to_slot(2_500)
+    assert waits(stage, 1) == "window_closed"
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [({"max_inflight": 1}, "parked_by_cap"), ({"cores": (0,)}, "no_core_free")],
+)
+def test_a_queued_block_says_what_there_is_no_room_for(
+    settings: dict[str, object], why: str
+) -> None:
+    stage = submitted(2, **settings)
+    assert waits(stage, 2) == why
+
+
+def test_a_picture_shows_blocks_where_they_are() -> None:
+    stage = submitted(4)
+    stage.slot(stage.hash_of(1))
+    stage.tick()
+    shown = stage.picture()
+    assert shown.guaranteed == ("1v1",)
+    assert shown.submitted == ("2v1", "3v1")
+    assert shown.queued == ("4v1",)
+    assert (shown.inflight, shown.can_submit) == (2, True)
+    stage.run(8)
+    assert stage.picture().finalised == ("1v1", "2v1", "3v1", "4v1")
+
+
+def test_a_picture_shows_the_version_that_a_block_waits_for() -> None:
+    stage = aged()
+    assert stage.picture().queued == ("1v2",)
+    stage.crash(submit_from_ms=1_500)
+    stage.to_slot(2_500)
+    assert stage.picture().queued == ("1v2",)
+    assert stage.lane.version(1, 2) is not None
+    building = Stage()
+    building.accept(1)
+    building.pull()
+    assert building.picture().queued == ("1v1",)
+
+
+def test_a_hash_that_never_advances_is_shown_as_stale() -> None:
+    stage = two()
+    assert stage.picture().stale == ()
+    slot = replace(stage.named(1), winner=2)
+    stage.apply([SlotChanged(slot, "won")])
+    assert picture(stage.lane).stale == ()
