@@ -35,7 +35,34 @@ PEAK_COUNT_MAX = 64
 REQUEST_SLOT_COUNT_MAX = 3
 """Slots that a request for a preimage remembers: given, forgotten, given again."""
 
-ERASURE_CHUNK_WORDS = 1 << 18
-"""Words of a polynomial's values that are coded at a time, 512 of each shard on a full chain: some
-8 MB of memory, whatever the payload. With half of them encoding takes a tenth longer, and with
-twice as many decoding does."""
+ERASURE_CHUNK_WORDS = 1 << 19
+"""Words of a polynomial's values that are coded at a time, 1,024 of each shard on a full chain:
+some 6 MB of memory, whatever the payload. With half of them coding takes a twentieth longer."""
+
+PRODUCTS_AT_ONCE_MAX = 1 << 18
+"""Words that are multiplied at a time, in 4 MB of memory: what numpy asks for and gives back in
+between is then small enough for the process to keep it."""
+
+FACTOR_TABLE_WORDS_MIN = 12_000
+FACTOR_TABLE_MAX = 40
+"""A table of all products of a factor is used for blocks of so many words and for factors up to
+this one. Otherwise the processor's cache is filled with tables faster than they are used."""
+
+FACTOR_TABLES_KEPT_MAX = 32
+"""Such tables that are kept, 128 KB each: factors are even, so twenty of them are asked for."""
+
+PLANES_POINTS_MIN = 128
+PLANES_WORDS_MIN = 2_048
+"""Points and words of a row from which on planes are quicker than tables: below, they are made for
+too few layers, or each XOR is over sooner than numpy has begun it."""
+
+PLANES_WORDS_MAX = 6_144
+"""Words of a row that are planes at a time: 20 MB of memory for a full chain's 512 points. With
+half of them coding takes a tenth longer."""
+
+PROGRAMS_KEPT_MAX = 256
+"""Lists of XORs for products with one factor, a few kilobytes each: a full chain asks for 74."""
+
+WORDS_KEPT_MAX = 1 << 22
+"""Words of memory for one use that are kept for the next one who codes, so 8 MB: enough for
+payloads of 4 MB, which take 30 MB in all. Whoever codes more asks the system for it each time."""
