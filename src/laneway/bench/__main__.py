@@ -7,7 +7,7 @@ from pathlib import Path
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m laneway.bench", description=__doc__)
-    parser.add_argument("bench", choices=["contract", "door", "eoa", "sequence"])
+    parser.add_argument("bench", choices=["contract", "door", "eoa", "jam", "sequence"])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="small counts; the numbers are noise")
     parser.add_argument("--out", type=Path, default=Path("bench/results"))
@@ -15,13 +15,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="contestants, separated by commas")
     chosen = parser.parse_args(arguments)
 
-    from laneway.bench import contract, door, eoa, sequence
+    from laneway.bench import contract, door, eoa, jam, sequence
 
-    if chosen.bench in ("eoa", "sequence"):
-        some = eoa.main if chosen.bench == "eoa" else sequence.main
+    with_parts = {"eoa": eoa.main, "jam": jam.main, "sequence": sequence.main}
+    if (some := with_parts.get(chosen.bench)) is not None:
         return some(chosen.json, chosen.quick, chosen.out, chosen.peers, chosen.only)
     if chosen.only:
-        parser.error("--only belongs to eoa and sequence")
+        parser.error("--only belongs to eoa, jam and sequence")
     run = contract.main if chosen.bench == "contract" else door.main
     return run(chosen.json, chosen.quick, chosen.out, chosen.peers)
 

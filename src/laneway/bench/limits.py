@@ -113,8 +113,9 @@ every six seconds. On a busy machine a thousand transfers take longer than 30 qu
 
 BYTES_BLOCK_MS = 500
 """Between two blocks while blobs come by the gigabyte."""
-BYTES_PRODUCERS = 64
-"""Callers at once: what they hold while they wait for room is theirs, and is measured with it."""
+BYTES_PRODUCERS = 500
+"""Callers that submit blobs at once: one for each account, as a service has that posts for all of
+them. Each holds a blob of its own while it waits."""
 BYTES_WAIT_MS = 600_000
 """How long a blob waits for room: here all of them shall find it."""
 
@@ -125,3 +126,8 @@ NODE_COUNT_MAX = 100_000
 
 PROGRESS_STEPS = 100
 """How often a long step says how far it is."""
+
+ERASURE_BYTES = 4 << 20
+ERASURE_REPEATS_MIN = 4
+"""Payloads of one question about the erasure code, all together, though never fewer than so many:
+the peer needs a second or two for them."""

@@ -56,6 +56,7 @@ LABELS = {
 TITLES = {
     "eoa": "Transfers from one account a second, each in a block",
     "sequence": "Transfers from one Cosmos account a second, each in a block",
+    "jam": "What a JAM chain's bytes cost, against the peers of the same run",
 }
 """What is counted, where it is no execution of a contract."""
 
@@ -86,7 +87,7 @@ def svg(found: Mapping[str, Any]) -> str:
         f'width="{WIDTH}" height="{height}" font-family="system-ui, sans-serif" font-size="13">'
     )
     what = TITLES.get(found.get("bench", ""), "Durable no-op executions a second")
-    title = f"{what} (log scale; medians of interleaved rounds)"
+    title = f"{what} (log scale; medians of interleaved rounds)" if rates else what
     return "\n".join(
         [
             head,

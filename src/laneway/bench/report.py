@@ -24,15 +24,18 @@ def table(found: Mapping[str, Any]) -> str:
         f"# laneway bench {found['bench']}",
         "",
         machine_line(found["machine"]),
-        f"{results['fdatasync_per_s']:,.0f} fdatasync/s (one appended page each).",
-        "",
     ]
+    if "fdatasync_per_s" in results:
+        lines.append(f"{results['fdatasync_per_s']:,.0f} fdatasync/s (one appended page each).")
+    lines.append("")
     if found.get("quick"):
         lines += ["A quick run: it shows that everything works, and its numbers are noise.", ""]
     lines += ["| goal | value | threshold | met |", "|---|---:|---:|---|"]
     for name, goal in found["goals"].items():
         met = "yes" if goal["met"] else "**no**"
         lines.append(f"| `{name}` | {number(goal['value'])} | {goal['goal']} | {met} |")
+    if found["bench"] == "jam":
+        return "\n".join([*lines, *jam_lines(results), ""])
     lines += ["", "| contestant | jobs/s | CPU µs/job | each round |", "|---|---:|---:|---|"]
     for name, rates in scenarios(results).items():
         rounds = listed(rates["rounds_jobs_per_s"])
@@ -147,6 +150,39 @@ def sequence_lines(results: Mapping[str, Any]) -> list[str]:
         for size in speeds["laneway"]["sizes"]:
             numbers = " | ".join(f"{found['sizes'][size]:,.0f}" for found in speeds.values())
             lines.append(f"| {int(size) >> 10:,} KiB | {numbers} |")
+    return lines
+
+
+def jam_lines(results: Mapping[str, Any]) -> list[str]:
+    """What a JAM chain's bytes cost."""
+    lines: list[str] = []
+    if "erasure" in results:
+        head = "| erasure code, 342 of 1,023 | laneway MB/s | npm WASM MB/s | ratio "
+        lines += ["", f"{head}| to its call alone |", "|---|---:|---:|---:|---:|"]
+        for sized in results["erasure"].values():
+            for work in ("encode", "decode"):
+                found = sized[work]
+                ours, theirs = found["laneway_mb_per_s"], found["npm_wasm_mb_per_s"]
+                size = f"{sized['bytes'] >> 10:,} KiB"
+                row = f"| {work} {size} | {number(ours)} | {number(theirs)} "
+                alone = number(found["ratio_to_its_call_alone"])
+                lines.append(f"{row}| {number(found['ratio'])} | {alone} |")
+    if (votes := results.get("votes")) is not None:
+        lines += [
+            "",
+            f"A justification of {votes['votes']} votes is verified in {votes['laneway_ms']:.3g} "
+            f"CPU ms, its bare signatures by PyNaCl in {votes['pynacl_ms']:.3g}.",
+        ]
+    if (proofs := results.get("proofs")) is not None:
+        spent = "; ".join(
+            f"{int(keys):,} keys {us:.3g} µs" for keys, us in proofs["us_per_proof"].items()
+        )
+        lines += ["", f"A state proof, made and verified: {spent}."]
+    if (model := results.get("model")) is not None:
+        rates = "; ".join(
+            f"{name.replace('_', ' ')} {rate:,.0f}" for name, rate in model["slots_per_s"].items()
+        )
+        lines += ["", f"Slots a second of the chain model, 6 validators: {rates}."]
     return lines
 
 

@@ -59,6 +59,16 @@ def eoa(as_json: bool, quick: bool, out: Path, only: str) -> int:
 
 @bench.command()
 @measured
+@click.option("--only", default="", help="Parts, separated by commas; all by default.")
+def jam(as_json: bool, quick: bool, out: Path, only: str) -> int:
+    """The JAM formats: erasure code against npm's WASM, votes, state proofs, the chain model."""
+    main = find("bench", "laneway.bench.jam", "main")
+    code: int = main(json=as_json, quick=quick, out=out, only=only)
+    return code
+
+
+@bench.command()
+@measured
 @click.option("--only", default="", help="Contestants, separated by commas; all by default.")
 def sequence(as_json: bool, quick: bool, out: Path, only: str) -> int:
     """Transfers per second from one Cosmos account, against cosmjs and cosmpy; blobs and memory."""
