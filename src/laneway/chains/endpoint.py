@@ -27,9 +27,9 @@ from laneway.wire.jsonrpc import (
     Replies,
     RpcAnswer,
     RpcCall,
-    RpcClient,
     RpcError,
 )
+from laneway.wire.plain_client import client_of
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class NodeEndpoint(ABC):
 
     def __init__(self, place: NodePlace) -> None:
         self.name = place.name or name_of(place.url)
-        self.client = RpcClient(place.url, name=self.name, headers=place.headers)
+        self.client = client_of(place.url, name=self.name, headers=place.headers)
         self.head_number = -1
         """The newest block it spoke of last; it falls when the chain does."""
         self.calls_count = 0

@@ -100,3 +100,6 @@ SOCKET_OPENINGS_MAX = 10_000
 """Brackets and braces of one message, as the devnets bound them: some libraries raise Python's
 recursion limit, and under it the decoder would overflow the stack on a deeper nesting. Answers have
 some hundreds."""
+
+HEAD_BYTES_MAX = 64 << 10
+"""Of an answer's status and headers: eight times what servers send at most by default."""

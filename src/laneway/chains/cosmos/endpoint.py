@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from laneway.chains.cosmos.client import client_of
 from laneway.chains.cosmos.shapes import StatusShape, read_as
 from laneway.chains.cosmos.words import Row, Words
 from laneway.chains.endpoint import NodeEndpoint, NodePlace
@@ -13,7 +12,6 @@ from laneway.wire.jsonrpc import RpcCall
 class CosmosEndpoint(NodeEndpoint):
     def __init__(self, place: NodePlace, chain_id: str, overrides: Sequence[Row] = ()) -> None:
         super().__init__(place)
-        self.client = client_of(place, self.name)
         self.words = Words(overrides)
         self.has_statuses = True
         """Whether it answers tx_status_batch; others are asked for each transaction in a block."""

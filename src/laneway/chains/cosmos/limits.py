@@ -11,6 +11,3 @@ STATUSES_PER_CALL_MAX = 20
 
 LOOK_TXS_MAX = 200
 """Transactions of one look: ten such calls in one post."""
-
-HEAD_BYTES_MAX = 64 << 10
-"""Of an answer's status and headers: eight times what servers send at most by default."""

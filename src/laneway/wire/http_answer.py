@@ -1,7 +1,6 @@
 """What is said to one post, as it arrives (RFC 9112). Nothing here waits or sends."""
 
-from laneway.chains.cosmos.limits import HEAD_BYTES_MAX
-from laneway.wire.limits import RPC_ANSWER_BYTES_MAX
+from laneway.wire.limits import HEAD_BYTES_MAX, RPC_ANSWER_BYTES_MAX
 
 END = b"\r\n"
 BEHIND_HEAD = END + END
@@ -27,6 +26,7 @@ class Answer:
         """Bytes of the content that are known to come; None: until the end, or in chunks."""
         self._is_chunked = False
         self._buffer = bytearray()
+        self._chunks = bytearray()
 
     def keeps_alive(self) -> bool:
         """Whether the connection can be used again."""
@@ -102,16 +102,17 @@ class Answer:
             begin = len(line) + len(END)
             if size == 0:
                 return self._read_trailer(begin)
-            self._check(len(self.content) + size)
+            self._check(len(self._chunks) + size)
             if len(self._buffer) < begin + size + len(END):
                 return None
-            self.content += self._buffer[begin : begin + size]
+            self._chunks += self._buffer[begin : begin + size]
             del self._buffer[: begin + size + len(END)]
 
     def _read_trailer(self, begin: int) -> None:
         at = self._buffer.find(BEHIND_HEAD, begin - len(END))
         if at >= 0:
             del self._buffer[: at + len(BEHIND_HEAD)]
+            self.content = bytes(self._chunks)
             self.is_whole = True
 
     def _check(self, size: int) -> None:

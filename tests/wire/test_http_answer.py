@@ -2,9 +2,9 @@
 
 import pytest
 
-from laneway.chains.cosmos import answer as module
-from laneway.chains.cosmos.answer import Answer, BadAnswer
-from laneway.chains.cosmos.limits import HEAD_BYTES_MAX
+from laneway.wire import http_answer as module
+from laneway.wire.http_answer import Answer, BadAnswer
+from laneway.wire.limits import HEAD_BYTES_MAX
 
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nRetry-After:  7 \r\n\r\nhello"
 CHUNKED = (

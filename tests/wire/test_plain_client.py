@@ -8,11 +8,11 @@ import pytest
 from msgspec import json
 from tests.redis_servers import free_port
 
-from laneway.chains.cosmos import client as module
-from laneway.chains.cosmos.client import PlainClient, client_of
 from laneway.chains.endpoint import NodePlace
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
+from laneway.wire import plain_client as module
 from laneway.wire.jsonrpc import AnswerLost, NodeBusy, RpcCall, RpcClient
+from laneway.wire.plain_client import PlainClient, client_of
 
 ANSWER_MS = 5_000
 CALL = (RpcCall("status"),)
@@ -82,7 +82,7 @@ def play(
 ) -> Any:
     async def played() -> Any:
         async with Server(say) as server:
-            client = client_of(NodePlace(server.url), "node")
+            client = client_of(server.url, name="node", headers={})
             assert isinstance(client, PlainClient)
             try:
                 return await story(client, server)
@@ -149,7 +149,7 @@ def test_who_finds_no_connection_in_time_has_sent_nothing(monkeypatch: pytest.Mo
 
 def test_a_node_that_is_not_there_was_sent_nothing() -> None:
     async def story() -> None:
-        client = client_of(NodePlace(f"http://127.0.0.1:{free_port()}"), "node")
+        client = client_of(f"http://127.0.0.1:{free_port()}", name="node", headers={})
         with pytest.raises(ChainUnreachable):
             await client.ask(CALL, ANSWER_MS)
         await client.close()
@@ -332,7 +332,7 @@ def test_a_closed_client_asks_nobody() -> None:
 )
 def test_secrets_and_certificates_are_left_to_the_general_client(place: NodePlace) -> None:
     async def story() -> None:
-        client = client_of(place, "node")
+        client = client_of(place.url, name="node", headers=place.headers)
         assert type(client) is RpcClient
         await client.close()
 

@@ -1,17 +1,17 @@
 """The JSON-RPC client of nodes at plain http:// addresses, on sockets of its own.
 
-An account's transactions are offered one at a time, so every one of them is a post, and a general
-HTTP client spends four times the CPU on it. What is known of a request that failed is the same.
+A general HTTP client spends four times the CPU on a post, and an account's lane posts all day. What
+is known of a request that failed is the same.
 """
 
 import asyncio
+from collections.abc import Mapping
 from typing import cast
 
 from yarl import URL
 
-from laneway.chains.cosmos.answer import Answer, BadAnswer
-from laneway.chains.endpoint import NodePlace
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
+from laneway.wire.http_answer import Answer, BadAnswer
 from laneway.wire.jsonrpc import AnswerLost, RpcClient
 from laneway.wire.limits import RPC_CONNECTIONS_MAX, RPC_KEEPALIVE_S
 
@@ -84,9 +84,9 @@ class Connection(asyncio.Protocol):
 
 
 class PlainClient(RpcClient):
-    def __init__(self, place: NodePlace, name: str) -> None:
-        super().__init__(place.url, name=name)
-        url = URL(place.url)
+    def __init__(self, place: str, *, name: str) -> None:
+        super().__init__(place, name=name)
+        url = URL(place)
         assert url.host is not None
         assert url.port is not None
         self._host, self._port = url.host, url.port
@@ -164,10 +164,10 @@ class PlainClient(RpcClient):
             self._idle.pop().close()
 
 
-def client_of(place: NodePlace, name: str) -> RpcClient:
+def client_of(place: str, *, name: str, headers: Mapping[str, str]) -> RpcClient:
     """The quick one where the address is plain; secrets and certificates are left to the other."""
-    url = URL(place.url)
-    is_plain = url.scheme == "http" and not url.user and not url.password and not place.headers
+    url = URL(place)
+    is_plain = url.scheme == "http" and not url.user and not url.password and not headers
     if is_plain:
-        return PlainClient(place, name)
-    return RpcClient(place.url, name=name, headers=place.headers)
+        return PlainClient(place, name=name)
+    return RpcClient(place, name=name, headers=headers)
