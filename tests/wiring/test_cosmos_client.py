@@ -164,8 +164,10 @@ def test_code_without_asyncio_hears_the_same(tmp_path: Path) -> None:
                 later = client.submit_many(requests, keys=[None, None, "k"])
                 assert [handle.confirmed().sequence for handle in later[:2]] == [1, 2]
                 assert isinstance(later[2].refusal, IntentConflict)
+                (again,) = laneway.submit_txs(client.lane, requests[:1], keys=["another"])
+                assert again.confirmed().sequence == 3
                 assert client.confirm_tx(first.id) == first.confirmed()
-                assert client.submit_and_wait(requests[0]).sequence == 3
+                assert client.submit_and_wait(requests[0]).sequence == 4
                 assert client.submit_tx([send(net)]).is_confirmed()
                 assert client.submit_pay_for_blob([BLOB]).is_confirmed()
                 assert len(client.broadcast_tx([send(net)])) == 64

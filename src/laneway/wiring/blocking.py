@@ -215,6 +215,18 @@ class LanewaySync:
         )
         return TxHandleSync(self, self.call(submitted))
 
+    def submit_txs(
+        self,
+        lane: LaneId,
+        requests: Sequence[CosmosRequest],
+        *,
+        keys: Sequence[str | None] | None = None,
+        timeout_s: float | None = None,
+    ) -> list[TxHandleSync]:
+        """Queue a batch of a Cosmos account, in one write as far as there is room."""
+        submitted = self._engine().submit_txs(lane, requests, keys=keys, timeout_s=timeout_s)
+        return [TxHandleSync(self, handle) for handle in self.call(submitted)]
+
     def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[HandleSync]:

@@ -1,5 +1,7 @@
 """A message is one call of JSON-RPC 2.0, and everything else has its own no."""
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -82,7 +84,16 @@ def test_what_is_no_call_is_told_so(body: bytes) -> None:
     assert said(body) == {"jsonrpc": "2.0", "error": expected, "id": None}
 
 
-def test_a_nesting_that_is_too_deep_is_refused() -> None:
+@pytest.fixture
+def usual_recursion() -> Iterator[None]:
+    """Some libraries raise the limit for the whole process."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+def test_a_nesting_that_is_too_deep_is_refused(usual_recursion: None) -> None:
     for depth, code in ((5_000, PARSE_ERROR), (OPENINGS_COUNT_MAX + 1, INVALID_REQUEST)):
         body = (
             b'{"jsonrpc":"2.0","method":"m","id":1,"params":' + b"[" * depth + b"]" * depth + b"}"
