@@ -9,7 +9,9 @@ import pytest
 from laneway.core.errors import BadRequest, NoRoom, StoreBusy
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, Full, Replayed
+from laneway.core.limits import TOGETHER_BYTES_MAX, TOGETHER_COUNT_MAX
 from laneway.core.rows import Result
+from laneway.stores.redis.limits import ARRIVALS_PER_CALL_MAX, CALL_BYTES_MAX
 from laneway.wiring.limits import TX_OVERHEAD_BYTES
 from laneway.wiring.room import Room, held_bytes
 
@@ -356,5 +358,37 @@ def test_a_batch_with_one_that_never_fits_is_refused_whole() -> None:
         with pytest.raises(BadRequest, match="process_bytes_max"):
             await batch(room, door, arrival("1"), arrival("2", size=3 * SIZE))
         assert (door.writes, room.held) == ([], 0)
+
+    run(story)
+
+
+def test_what_was_taken_behind_a_full_one_is_never_handed_in_again() -> None:
+    """A store that takes several steps, and a commit between two of them."""
+
+    async def story() -> None:
+        room, door = Room(100 * HELD, 100 * HELD, 5_000), ManyDoor()
+
+        async def in_two_steps(part: Sequence[Arrival]) -> Sequence[Answer]:
+            door.accepted += [part[0].id, part[2].id]
+            first, last = (Accepted(part[at].id, at + 1, 1, 1, fast=False) for at in (0, 2))
+            return [first, Full("bytes", 1), last]
+
+        arrivals = [arrival(name) for name in "123"]
+        answers = await room.submit_many(arrivals, in_two_steps, door.accept)
+        assert [type(answer) for answer in answers] == [Accepted] * 3
+        assert sorted(door.accepted) == ["1", "2", "3"], "each of them once"
+        assert door.asked == 1
+        assert room.held == 3 * HELD
+
+    run(story)
+
+
+def test_a_part_is_what_every_store_places_in_one_step() -> None:
+    async def story() -> None:
+        room, door = Room(10_000 * HELD, 10_000 * HELD, 5_000), ManyDoor()
+        await batch(room, door, *(arrival(f"{n}", size=1) for n in range(250)))
+        assert [len(write) for write in door.writes] == [100, 100, 50]
+        assert TOGETHER_COUNT_MAX <= ARRIVALS_PER_CALL_MAX
+        assert TOGETHER_BYTES_MAX <= CALL_BYTES_MAX
 
     run(story)

@@ -24,3 +24,9 @@ a row that changes stays under 1 KB."""
 
 NAME_BYTES_MAX = 100
 """Who told a lane something: a person's name or address, in UTF-8."""
+
+TOGETHER_COUNT_MAX = 100
+TOGETHER_BYTES_MAX = 1 << 20
+"""Arrivals of one lane, and bytes of their payloads, that every store places in one step: whoever
+hands in more at once may find an early one refused and a later one taken, for a commit can come
+between two steps."""

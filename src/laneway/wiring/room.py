@@ -13,6 +13,7 @@ from typing import Any
 from laneway.core.errors import BadRequest, NoRoom
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, Full
+from laneway.core.limits import TOGETHER_BYTES_MAX, TOGETHER_COUNT_MAX
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
 from laneway.wiring.limits import ROOM_PART, TX_OVERHEAD_BYTES
@@ -95,10 +96,13 @@ class Room(Listener):
         try:
             for first, end in self._parts(needs):
                 part = arrivals[first:end]
-                answers += await self._together(part, needs[first:end], accept_many, until)
-                # What was not taken is the end of the part: it waits, one behind the other.
-                for arrival in arrivals[len(answers) : end]:
-                    answers.append(await self.submit(arrival, accept, max(0.0, until - now())))
+                said = await self._together(part, needs[first:end], accept_many, until)
+                # Those that found their account full wait, one behind the other. What has another
+                # answer is never handed in again: it may have been taken.
+                for arrival, answer in zip(part, said, strict=True):
+                    if isinstance(answer, Full):
+                        answer = await self.submit(arrival, accept, max(0.0, until - now()))
+                    answers.append(answer)
         except (NoRoom, TimeoutError) as none:
             bound = none.bound if isinstance(none, NoRoom) else "sequence.process_bytes_max"
             limit = none.limit if isinstance(none, NoRoom) else self.process_bytes_max
@@ -119,10 +123,12 @@ class Room(Listener):
 
     def _parts(self, needs: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Ranges that ask for a part of the room each, or for what one of them needs."""
-        first, need_max = 0, self.process_bytes_max // ROOM_PART
+        first = 0
+        need_max = min(self.process_bytes_max // ROOM_PART, TOGETHER_BYTES_MAX)
         held = 0
         for place, need in enumerate(needs):
-            if place > first and held + need > need_max:
+            is_long = place - first == TOGETHER_COUNT_MAX
+            if place > first and (is_long or held + need > need_max):
                 yield first, place
                 first, held = place, 0
             held += need
@@ -136,19 +142,17 @@ class Room(Listener):
         accept_many: AcceptMany,
         until: float,
     ) -> list[Answer]:
-        """The answers of one write, up to the first that found its account full."""
+        """The answers of one write; all are full where others wait before them."""
         lane = part[0].lane
         if lane in self._full:
-            return []  # Others wait before them.
+            return [Full("bytes", self.account_bytes_max)] * len(part)
         await self._take(sum(needs), until)
         for arrival, need in zip(part, needs, strict=True):
             self._taken[arrival.id] = need
         writing = asyncio.ensure_future(accept_many(part))
         # Whoever stops waiting, what the store accepts is accepted, and the rest holds no room.
         writing.add_done_callback(lambda done: self._written_many(part, done))
-        answers = await asyncio.shield(writing)
-        taken = next((at for at, said in enumerate(answers) if isinstance(said, Full)), len(part))
-        return list(answers[:taken])
+        return list(await asyncio.shield(writing))
 
     def _written_many(
         self, part: Sequence[Arrival], done: "asyncio.Future[Sequence[Answer]]"
