@@ -191,6 +191,17 @@ class ChainUnreadable(ChainError):
         super().__init__(f"{endpoint} answered with something unreadable: {answer[:200]}")
 
 
+class BuildFailed(LanewayError):
+    """A rollup's builder has no block or package to give."""
+
+    code = "build_failed"
+
+    def __init__(self, problem: str, *, final: bool = False) -> None:
+        self.final = final
+        """It never will: what it was given is at fault."""
+        super().__init__(problem)
+
+
 class SignerError(LanewayError):
     """No signature came back. One that was made and lost is no harm: nobody else can send it."""
 

@@ -50,9 +50,14 @@ def is_cosmos(lane: str) -> bool:
     return lane.startswith("cosmos:")
 
 
+def is_rollup(lane: str) -> bool:
+    """Whether its intents are a rollup's transactions, which its blocks bring to a JAM service."""
+    return lane.startswith("rollup:")
+
+
 def is_shown(lane: str) -> bool:
     """Whether its intents are transactions, and not a trail's entries or a webhook's messages."""
-    return lane.startswith(("contract:", "cosmos:", "evm:"))
+    return lane.startswith(("contract:", "cosmos:", "evm:", "rollup:"))
 
 
 def lane_key(lane: LaneId) -> str:

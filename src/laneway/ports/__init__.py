@@ -32,6 +32,7 @@ from laneway.ports.evm import (
     Signer,
 )
 from laneway.ports.jam import JamChain
+from laneway.ports.rollup import ExecutedBlock, MadePackage, RollupBuilder
 from laneway.ports.store import (
     Alive,
     Cautious,
@@ -70,6 +71,7 @@ __all__ = [
     "EvmCall",
     "EvmChain",
     "EvmRequest",
+    "ExecutedBlock",
     "Execution",
     "FeedEnd",
     "Finding",
@@ -77,12 +79,14 @@ __all__ = [
     "IntentView",
     "JamChain",
     "Lost",
+    "MadePackage",
     "Message",
     "News",
     "Posted",
     "PromptCosmosSigner",
     "PromptHost",
     "PromptSigner",
+    "RollupBuilder",
     "Sender",
     "Signer",
     "Store",

@@ -13,7 +13,7 @@ from laneway.lanes.bundle.fold import is_inside
 from laneway.lanes.bundle.lane import BundleLane, replace
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, SLOTS_OPEN_MAX
 from laneway.lanes.bundle.rows import Member, Slot, Verdict
-from laneway.lanes.bundle.standing import parent_of, queued_count
+from laneway.lanes.bundle.standing import parent_of, payloads_behind, queued_count
 from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
@@ -155,6 +155,7 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         made_ms=slot.made_ms,
         intents=ids,
         payloads=tuple([intents[one].payload for one in ids]),
+        behind=payloads_behind(lane, slot.number, parent.block),
     )
 
 

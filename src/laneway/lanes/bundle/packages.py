@@ -19,6 +19,7 @@ from laneway.lanes.bundle.standing import (
     inflight,
     is_accumulated,
     is_stale,
+    payloads_behind,
     prerequisites_behind,
     prerequisites_of,
 )
@@ -124,6 +125,7 @@ def build_version(lane: BundleLane, slot: Slot) -> BuildVersion:
         prerequisites=making.prerequisites,
         anchor_offset=making.anchor_offset,
         core=making.core,
+        behind=payloads_behind(lane, slot.number, slot.parent),
     )
 
 

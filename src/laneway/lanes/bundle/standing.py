@@ -56,6 +56,19 @@ def parent_of(lane: BundleLane, slot: Slot) -> Tip:
     return lane.head.tip if found is None else Tip(found.number, found.block, found.post_root)
 
 
+def payloads_behind(lane: BundleLane, number: int, parent: bytes) -> tuple[bytes, ...]:
+    """Of the open blocks that a block of this number and parent stands on, the lowest first."""
+    found: list[bytes] = []
+    while parent:
+        number -= 1
+        below = lane.slots.get(lane.numbers.get(number, 0))
+        if below is None or below.block != parent:
+            break
+        found.append(lane.payloads[below.id])
+        parent = below.parent
+    return tuple(reversed(found))
+
+
 def prerequisites_of(lane: BundleLane, slot: Slot) -> tuple[bytes, ...] | None:
     return prerequisites_behind(lane, before(lane, slot))
 

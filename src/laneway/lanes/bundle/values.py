@@ -340,6 +340,9 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     made_ms: int
     intents: tuple[IntentId, ...]
     payloads: tuple[bytes, ...]
+    behind: tuple[bytes, ...] = ()
+    """Payloads of the blocks below it that are not final, the lowest first: whoever has the state
+    behind the newest final block can make all others from them."""
 
 
 class BuildVersion(Struct, frozen=True, kw_only=True):
@@ -358,6 +361,8 @@ class BuildVersion(Struct, frozen=True, kw_only=True):
     anchor_offset: int
     """Blocks below the best one; 1 is the freshest."""
     core: int
+    behind: tuple[bytes, ...] = ()
+    """Payloads of the blocks below it that are not final, the lowest first."""
 
 
 class SubmitPackage(Struct, frozen=True, kw_only=True):
