@@ -98,3 +98,17 @@ and a node that hangs holds no more."""
 BLOB_BYTES_AT_ONCE = 256 << 10
 """Of a payload whose commitment is computed between two other things: some 6 ms. Larger ones are
 left to a thread."""
+
+BUILDS_AT_ONCE = 8
+"""Blocks and packages that rollups of this process have built at once: each may hold a bundle of
+some megabytes, and a builder has no more processors than that."""
+BUILD_TIMEOUT_MS = 60_000
+"""A builder that has not answered by then is asked again: ten slots, longer than any version whose
+building took so long could still be of use."""
+SUBMISSIONS_AT_ONCE = 64
+"""Packages under way to nodes at once, each up to 14 MB: one for each core of a busy rollup, in
+turns of 64."""
+ROLLUP_LOOKS_AT_ONCE = 16
+"""Looks of rollups under way at once: each asks a node for up to 64 blocks."""
+CALLBACK_TIMEOUT_MS = 30_000
+"""A callback that has not returned by then is made again: those behind it wait."""

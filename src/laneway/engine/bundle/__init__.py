@@ -1,0 +1,6 @@
+"""Carries out what a bundle lane orders: builds, submits, looks and tells."""
+
+from laneway.engine.bundle.performer import BundlePerformer
+from laneway.engine.bundle.rollup import Heard, Rollup, rollup_lane
+
+__all__ = ["BundlePerformer", "Heard", "Rollup", "rollup_lane"]

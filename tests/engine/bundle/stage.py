@@ -1,0 +1,218 @@
+"""A chain and a builder of a few lines behind their ports. Everything that they may say, or fail to
+say, is set by the test."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from tests.engine.virtual import VirtualTime
+
+from laneway.core.errors import ChainUnreachable
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.jam import (
+    BlockRef,
+    BlocksSeen,
+    Context,
+    Head,
+    Package,
+    PackageAnswer,
+    PackageKind,
+    SlotClock,
+    Submission,
+    Watched,
+)
+from laneway.core.outcome import Outcome
+from laneway.engine.bundle import BundlePerformer, Rollup, rollup_lane
+from laneway.lanes.bundle.rows import Tell, Verdict
+from laneway.lanes.bundle.values import (
+    BuildBlock,
+    BuildVersion,
+    Judged,
+    LookAtChain,
+    SubmitPackage,
+    TellBlocks,
+)
+from laneway.ports import ExecutedBlock, MadePackage
+
+SERVICE = 7
+AWAY = ChainUnreachable("node", "refused")
+BEST, ANCHOR, LOOKUP = (BlockRef(bytes([byte]) * 32, byte) for byte in (9, 8, 7))
+HEAD = Head(BEST, None, "node")
+CLOCK = SlotClock(slot_ms=6_000, slot=9, heard_ms=1, begin_ms=0, skew_ms=None)
+SEEN = BlocksSeen(None, (), (), HEAD, is_whole=True)
+PACKAGE = Package(encoded=b"package")
+
+
+class Busy:
+    """Whoever is asked: it takes its time, and counts who asks at once."""
+
+    def __init__(self) -> None:
+        self.takes_s = 0.0
+        self.trouble: Exception | None = None
+        self.under_way = 0
+        self.under_way_max = 0
+
+    async def ask(self) -> None:
+        self.under_way += 1
+        self.under_way_max = max(self.under_way, self.under_way_max)
+        try:
+            await asyncio.sleep(self.takes_s)
+        finally:
+            self.under_way -= 1
+        if self.trouble is not None:
+            raise self.trouble
+
+
+class FakeChain(Busy):
+    """The calls that a performer makes."""
+
+    nodes: tuple[str, ...] = ("a", "b")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock_trouble: Exception | None = None
+        self.offsets: list[int] = []
+        self.sent: list[tuple[Package, tuple[int, ...], tuple[str, ...]]] = []
+        self.looked: list[tuple[tuple[BlockRef, ...], tuple[Watched, ...], int]] = []
+
+    async def context(self, *, offset: int = 1) -> Context:
+        self.offsets.append(offset)
+        await self.ask()
+        return Context(
+            anchor=ANCHOR,
+            state_root=b"state",
+            beefy_root=b"beefy",
+            lookup_anchor=LOOKUP,
+            lookup_state_root=None,
+            head=HEAD,
+        )
+
+    async def submit(
+        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+    ) -> Submission:
+        await self.ask()
+        self.sent.append((package, tuple(cores), tuple(only)))
+        return taken(only[0], cores[0])
+
+    async def look(
+        self, known: Sequence[BlockRef], packages: Sequence[Watched], limit: int
+    ) -> BlocksSeen:
+        self.looked.append((tuple(known), tuple(packages), limit))
+        await self.ask()
+        return SEEN
+
+    async def clock(self) -> SlotClock:
+        if self.clock_trouble is not None:
+            raise self.clock_trouble
+        return CLOCK
+
+
+def taken(node: str, core: int) -> Submission:
+    answer = PackageAnswer(node=node, core=core, kind=PackageKind.TAKEN, outcome=Outcome.ACCEPTED)
+    return Submission((answer,), final=False)
+
+
+class FakeBuilder(Busy):
+    def __init__(self) -> None:
+        super().__init__()
+        self.contexts: list[Context] = []
+        self.heard: list[tuple[int, ...]] = []
+
+    async def execute(self, order: BuildBlock) -> ExecutedBlock:
+        await self.ask()
+        judged = [Judged(one, Verdict.INCLUDED, b"hash") for one in order.intents]
+        return ExecutedBlock(
+            payload=b"payload",
+            digest=b"digest",
+            block=b"block",
+            pre_root=b"before",
+            post_root=b"after",
+            judged=tuple(judged),
+        )
+
+    async def package(self, order: BuildVersion, context: Context) -> MadePackage:
+        self.contexts.append(context)
+        await self.ask()
+        return MadePackage(block=order.block, package=PACKAGE, package_hash=b"of the package")
+
+    async def told(self, tells: Sequence[Tell]) -> None:
+        await self.ask()
+        self.heard.append(tuple(one.id for one in tells))
+
+    async def aclose(self) -> None: ...
+
+
+class Stage:
+    def __init__(self, **words: Any) -> None:
+        self.time = VirtualTime()
+        self.chain = FakeChain()
+        self.builder = FakeBuilder()
+        self.lane: LaneId = rollup_lane(SERVICE)
+        chain: Any = self.chain
+        self.rollup = Rollup(chain, self.builder)
+        self.performer = BundlePerformer({self.lane: self.rollup}, self.time, **words)
+
+    def run(self, story: Coroutine[Any, Any, Any]) -> Any:
+        return self.time.run(story)
+
+    def perform_all(self, *effects: Any, permit: Callable[[], str | None] = lambda: None) -> Any:
+        return self.run(self.performer.perform_all(self.lane, effects, permit))
+
+    def perform(self, *effects: Any, permit: Callable[[], str | None] = lambda: None) -> Any:
+        """The one event that answers effects of one class."""
+        (event,) = self.perform_all(*effects, permit=permit)
+        return event
+
+
+def block_order(slot: int = 1) -> BuildBlock:
+    return BuildBlock(
+        slot=slot,
+        order=slot + 10,
+        number=slot,
+        parent=b"",
+        parent_root=b"",
+        made_ms=5,
+        intents=(IntentId("one"), IntentId("two")),
+        payloads=(b"1", b"2"),
+    )
+
+
+def version_order(slot: int = 1, *, offset: int = 3) -> BuildVersion:
+    return BuildVersion(
+        slot=slot,
+        order=slot + 10,
+        version=2,
+        number=slot,
+        block=b"block %d" % slot,
+        digest=b"digest",
+        payload=b"payload",
+        pre_root=b"before",
+        prerequisites=(),
+        anchor_offset=offset,
+        core=0,
+    )
+
+
+def submission(slot: int = 1, *, nodes: tuple[str, ...] = ("a", "b")) -> SubmitPackage:
+    return SubmitPackage(
+        slot=slot,
+        version=2,
+        serial=4,
+        package_hash=b"of the package",
+        package=PACKAGE,
+        cores=(1, 0),
+        nodes=nodes,
+    )
+
+
+def looking() -> LookAtChain:
+    watched = Watched(package_hash=b"hash", anchor=ANCHOR, service=SERVICE)
+    return LookAtChain((ANCHOR, BEST), (watched,))
+
+
+def telling(*ids: int) -> TellBlocks:
+    return TellBlocks(tuple([tell(one) for one in ids]))
+
+
+def tell(number: int) -> Tell:
+    return Tell(number, "accumulated", 1, 1, 1, b"hash", b"block", b"root", (), 5)
