@@ -55,6 +55,8 @@ PURE_DEVNETS = (
     "jam/voters",
 )
 """A chain model, and what it is made of."""
+PURE_BUILDER = ("ledger_batch", "ledger_rollup", "packages", "snapshots")
+"""Of a rollup's builder: what is executed, packed and kept, without its thread and its file."""
 
 
 def pure_modules() -> list[Path]:
@@ -66,6 +68,7 @@ def pure_modules() -> list[Path]:
         *(HOME / "cosmos").rglob("*.py"),
         *(HOME / "jam").rglob("*.py"),
         *(file for part in PURE_DEVNETS for file in HOME.glob(f"devnets/{part}.py")),
+        *(HOME / f"builder/{part}.py" for part in PURE_BUILDER),
     ]
     return sorted(p for p in found if p.name not in ("__init__.py", "limits.py"))
 

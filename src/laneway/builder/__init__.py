@@ -1,0 +1,1 @@
+"""A rollup's builder: executes blocks, keeps their snapshots, makes work packages of them."""

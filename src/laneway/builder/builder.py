@@ -1,0 +1,406 @@
+"""One rollup's builder: executes blocks on chained snapshots, and makes packages of them.
+
+It implements `RollupBuilder` for any kind of rollup. A thread of its own does all that takes time,
+so one thing is done after the other, and an order that is given up in the middle disturbs nothing.
+What it keeps is named by its content: an order that comes twice, or after a crash, or to another
+builder, has the same answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from laneway.builder.opening import Parts
+from laneway.builder.packages import packed, refine_context
+from laneway.builder.pool import Pool
+from laneway.builder.receipts import At, BlockView, Heads, Receipt, Stage
+from laneway.builder.rollup import B, S, Sealed
+from laneway.builder.shelf import REMEDY, FinalBlock, ShelvedBlock
+from laneway.builder.snapshots import Snapshot, Snapshots
+from laneway.builder.sync import Final, Found
+from laneway.core.errors import BadRequest, Bug, BuildFailed, StoreError
+from laneway.core.jam import Context
+from laneway.jam.hashing import blake2b
+from laneway.lanes.bundle.rows import Tell, Verdict
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Judged
+from laneway.ports import ExecutedBlock, MadePackage
+
+log = logging.getLogger("laneway.builder")
+
+T = TypeVar("T")
+
+
+class ChainedBuilder(Generic[S, B]):
+    def __init__(self, parts: Parts[S, B], *, latest_is_safe: bool = False) -> None:
+        """`latest_is_safe`: the word latest means what is accumulated, as seed 000 has it."""
+        self.rollup = parts.rollup
+        self._parts = parts
+        self._shelf = parts.shelf
+        self._source = parts.source
+        self._snapshots = parts.snapshots
+        self._latest_is_safe = latest_is_safe
+        self._is_closed = False
+        self._turn = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, "laneway-builder")
+        self._heads = heads_of(self._snapshots)
+        """Of this moment. The thread changes snapshots; whoever asks looks here."""
+        self.pool = Pool(self._checked)
+        for snapshot in self._snapshots:
+            is_canonical = self._snapshots.is_canonical(snapshot.sealed.hash)
+            note = self.pool.removed if is_canonical else self.pool.built
+            note(self._hashes(snapshot.block))
+
+    # What a lane orders.
+
+    async def execute(self, order: BuildBlock) -> ExecutedBlock:
+        async with self._turn:
+            parent = await self._behind(order.parent, order.behind)
+            return await self._do(lambda: self._executed(order, parent))
+
+    async def package(self, order: BuildVersion, context: Context) -> MadePackage:
+        async with self._turn:
+            block = await self._do(lambda: self.rollup.decode(order.payload))
+            sealed = self.rollup.sealed(block)
+            if sealed.hash != order.block:
+                raise BuildFailed("the payload is that of another block", final=True)
+            if await self._do(lambda: self._is_final(sealed.hash)):
+                raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
+            parent = await self._behind(sealed.parent, order.behind)
+            return await self._do(lambda: self._packed(order, parent, block, context))
+
+    async def told(self, tells: Sequence[Tell]) -> None:
+        async with self._turn:
+            for tell in tells:
+                if not await self._do(lambda tell=tell: self._heard(tell)):  # type: ignore[misc]
+                    await self._hear_final(tell)
+
+    async def aclose(self) -> None:
+        """What is being done is finished first."""
+        async with self._turn:
+            if not self._is_closed:
+                self._is_closed = True
+                await self._do(self._shelf.close)
+                self._thread.shutdown()
+
+    # What people ask.
+
+    @property
+    def heads(self) -> Heads[S]:
+        """The newest states, all of one moment."""
+        return self._heads
+
+    def state(self, at: At = At.LATEST) -> S:
+        heads = self._heads
+        if at is At.FINALIZED:
+            return heads.final
+        is_safe = at is At.SAFE or (at is At.LATEST and self._latest_is_safe)
+        return heads.accumulated if is_safe else heads.newest
+
+    async def receipt(self, hashed: bytes) -> Receipt | None:
+        """Of a transaction, in the block that is furthest; None: it is in none that is kept."""
+        found = await self._do(lambda: self._shelf.receipt(hashed))
+        if found is None:
+            return None
+        return Receipt(
+            hash=hashed,
+            number=found.block.number,
+            block=found.block.hash,
+            index=found.place,
+            status=found.status,
+            package_hash=found.block.package_hash,
+            is_canonical=found.block.stage >= Stage.ACCUMULATED,
+            is_final=found.block.stage >= Stage.FINAL,
+        )
+
+    async def block(self, number: int) -> BlockView | None:
+        """The block of this number that is furthest; None: none that is kept."""
+        return await self._do(lambda: self._viewed(self._shelf.by_number(number)))
+
+    async def block_by_hash(self, hashed: bytes) -> BlockView | None:
+        return await self._do(lambda: self._viewed(self._shelf.by_hash(hashed)))
+
+    # The states below a block. These wait for the chain.
+
+    async def _behind(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B]:
+        """The snapshot of a block: as it is here, or made from the payloads of the open blocks up
+        to it, or from the chain."""
+        if not parent:
+            return await self._service_head()
+        found = await self._do(lambda: self._remade(parent, behind))
+        if found is None:
+            await self._sync(await self._source.final())
+            found = await self._do(lambda: self._remade(parent, behind))
+        if found is None:
+            number = self._snapshots.base.sealed.number
+            if await self._do(lambda: self._is_final(parent)):
+                problem = "the block below is final, and so are others on it"
+            else:
+                problem = f"block {parent.hex()} below is neither open nor final"
+            raise BuildFailed(f"{problem}; the newest final block is {number}, as the chain is now")
+        return found
+
+    async def _service_head(self) -> Snapshot[S, B]:
+        """What the service has, if nobody can take it back."""
+        final = await self._source.final()
+        best = await self._source.best()
+        if best.block != final.head.block:
+            raise BuildFailed(
+                f"the service has block {best.number}, and final is {final.head.number}; what is "
+                "built next waits for the rest"
+            )
+        await self._sync(final)
+        return self._snapshots.base
+
+    async def _sync(self, final: Final) -> None:
+        """Move the base up to the service's final head."""
+        base = await self._do(lambda: self._snapshots.base.sealed)
+        if final.head.number < base.number:
+            raise BuildFailed(
+                f"the builder has block {base.number}, and final on the chain is "
+                f"{final.head.number}: the node is behind, or the chain began anew and "
+                f"{self._shelf.path} is of the one before; in that case {REMEDY}"
+            )
+        pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
+        async for page in pages:
+            await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+        if self._snapshots.base.sealed.hash != final.head.block:
+            raise BuildFailed(self._other_history(final.head.number))
+
+    async def _hear_final(self, tell: Tell) -> None:
+        """A block is final that is not known here."""
+        await self._sync(await self._source.final())
+        if self._snapshots.base.sealed.number < tell.number:
+            raise BuildFailed(f"block {tell.number} is final, and no node that was asked has it so")
+
+    # In the thread.
+
+    async def _do(self, job: Callable[[], T]) -> T:
+        """Behind all that was begun before, also when nobody waits for that any more."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+        except StoreError as error:
+            raise BuildFailed(str(error)) from error
+
+    def _has(self, block: bytes) -> bool:
+        return self._snapshots.get(block) is not None
+
+    def _executed(self, order: BuildBlock, parent: Snapshot[S, B]) -> ExecutedBlock:
+        pre_root = parent.sealed.post_root
+        if order.parent_root and order.parent_root != pre_root:
+            raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
+        done = self.rollup.execute(parent.state, parent.block, order.payloads, order.made_ms)
+        judged = tuple(
+            Judged(intent, one.verdict, one.hash, one.reason)
+            for intent, one in zip(order.intents, done.judged, strict=True)
+        )
+        self.pool.refused(one.hash for one in judged if one.verdict == Verdict.REFUSED)
+        if done.block is None:
+            return ExecutedBlock(
+                payload=b"", digest=b"", block=b"", pre_root=pre_root, post_root=pre_root,
+                judged=judged,
+            )  # fmt: skip
+        payload = self.rollup.encode(done.block)
+        sealed = self.rollup.sealed(done.block)
+        self._put(Snapshot(sealed, done.block, done.state), payload)
+        return ExecutedBlock(
+            payload=payload,
+            digest=blake2b(payload),
+            block=sealed.hash,
+            pre_root=pre_root,
+            post_root=sealed.post_root,
+            judged=judged,
+        )
+
+    def _packed(
+        self, order: BuildVersion, parent: Snapshot[S, B], block: B, context: Context
+    ) -> MadePackage:
+        """Nothing is taken from an earlier version: it is proved and refined anew, and refining is
+        executing all of it again."""
+        if not self._has(order.block):
+            self._kept(parent, block, order.payload)
+        work = self.rollup.work(parent.state, block)
+        leaning = refine_context(context, order.prerequisites)
+        made = packed(work, leaning, self._parts.authorizer, order.block)
+        self.rollup.refine(block, work, leaning, made.package_hash)
+        return made
+
+    def _remade(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B] | None:
+        """The snapshot of the block with this hash; None: the lowest of these blocks does not stand
+        on anything that is here."""
+        found = self._snapshots.get(parent)
+        if found is not None:
+            return found
+        for payload in behind:
+            block = self.rollup.decode(payload)
+            sealed = self.rollup.sealed(block)
+            if self._has(sealed.hash) or self._is_below(sealed):
+                continue
+            below = self._snapshots.get(sealed.parent)
+            if below is None:
+                return None
+            self._kept(below, block, payload)
+        return self._snapshots.get(parent)
+
+    def _is_below(self, sealed: Sealed) -> bool:
+        """Whether a block is below the base: the lane has yet to see that it is final."""
+        base = self._snapshots.base.sealed
+        if sealed.number > base.number:
+            return False
+        found = self._shelf.by_number(sealed.number)
+        if sealed.number == base.number or (found is not None and found.hash != sealed.hash):
+            problem = f"block {sealed.number} is final, and another one than that below the block"
+            raise BuildFailed(f"{problem} that is ordered", final=True)
+        return True
+
+    def _kept(self, parent: Snapshot[S, B], block: B, payload: bytes) -> Snapshot[S, B]:
+        """A block that is executed once more."""
+        sealed = self.rollup.sealed(block)
+        snapshot = Snapshot(sealed, block, self.rollup.replay(parent.state, parent.block, block))
+        self._put(snapshot, payload)
+        return snapshot
+
+    def _put(self, snapshot: Snapshot[S, B], payload: bytes) -> None:
+        """The file has it before anybody hears of it."""
+        self._snapshots.put(snapshot)
+        self._shelf.put(snapshot.sealed, payload, self.rollup.outcomes(snapshot.block))
+        hashes = self._hashes(snapshot.block)
+        self.pool.built(hashes)
+        if self._snapshots.is_canonical(snapshot.sealed.hash):
+            # It was told before its state was here.
+            self._shelf.set_stage(snapshot.sealed.hash, Stage.ACCUMULATED)
+            self.pool.removed(hashes)
+        self._settle()
+
+    def _caught_up(self, page: Sequence[Found[B]]) -> None:
+        """Blocks of the chain, each on the one before it."""
+        for found in page:
+            if found.block is not None:
+                base = self._snapshots.base
+                sealed = self.rollup.sealed(found.block)
+                if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
+                    raise BuildFailed(self._other_history(base.sealed.number))
+                state = self.rollup.replay(base.state, base.block, found.block)
+                self._snapshots.put(Snapshot(sealed, found.block, state))
+            self._finalise(found.record.block, found.record.package_hash)
+
+    def _heard(self, tell: Tell) -> bool:
+        """Whether that was all there is to do."""
+        if tell.word != "finalised" and self._is_final(tell.block):
+            return True  # It is told once more, and comes too late.
+        match tell.word:
+            case "accumulated":
+                self._accumulated(tell)
+            case "restored":
+                self._snapshots.restore(tell.block)
+                self._shelf.set_stage(tell.block, Stage.BUILT)
+                self.pool.restored(tell.hashes)
+            case "failed":
+                self._failed(tell)
+            case "finalised":
+                return self._finalise(tell.block, tell.package_hash)
+            case _:
+                raise Bug(f"no block is ever told to be {tell.word}")
+        self._settle()
+        return True
+
+    def _accumulated(self, tell: Tell) -> None:
+        self._snapshots.commit(tell.block)
+        self._shelf.set_stage(tell.block, Stage.ACCUMULATED, tell.package_hash)
+        count = self.pool.removed(tell.hashes)
+        log.debug(
+            "Removing accumulated transactions from txpool block=%d count=%d wpHash=%s",
+            tell.number,
+            count,
+            tell.package_hash.hex(),
+        )
+
+    def _failed(self, tell: Tell) -> None:
+        """With it goes what stands on it: those blocks were never to land either."""
+        gone = self._snapshots.invalidate(tell.block)
+        self._shelf.drop([tell.block, *(one.sealed.hash for one in gone)])
+        self.pool.returned(tell.hashes)
+        for one in gone:
+            self.pool.returned(self._hashes(one.block))
+
+    def _finalise(self, block: bytes, package_hash: bytes) -> bool:
+        """Whether it is final now, or was before."""
+        way = self._snapshots.way(block)
+        if not way:
+            return self._is_final(block)
+        # The file first: a write that fails leaves all as it was, and is made again.
+        self._shelf.finalise(
+            [
+                FinalBlock(
+                    sealed=one.sealed,
+                    payload=self.rollup.encode(one.block),
+                    outcomes=self.rollup.outcomes(one.block),
+                    changes=self.rollup.changes(one.state, one.block),
+                    package_hash=package_hash if one.sealed.hash == block else b"",
+                )
+                for one in way
+            ]
+        )
+        self._snapshots.finalise(block)
+        for one in way:
+            self.pool.forget(self._hashes(one.block))
+        self._settle()
+        return True
+
+    def _is_final(self, block: bytes) -> bool:
+        if block == self._snapshots.base.sealed.hash:
+            return True
+        found = self._shelf.by_hash(block)
+        return found is not None and found.stage == Stage.FINAL
+
+    def _hashes(self, block: B) -> list[bytes]:
+        return [one.hash for one in self.rollup.outcomes(block)]
+
+    def _viewed(self, found: ShelvedBlock | None) -> BlockView | None:
+        if found is None:
+            return None
+        block = self.rollup.decode(found.payload)
+        sealed = self.rollup.sealed(block)
+        return BlockView(
+            number=sealed.number,
+            hash=sealed.hash,
+            parent=sealed.parent,
+            pre_root=sealed.pre_root,
+            post_root=sealed.post_root,
+            hashes=tuple(self._hashes(block)),
+            package_hash=found.package_hash,
+            is_canonical=found.stage >= Stage.ACCUMULATED,
+            is_final=found.stage >= Stage.FINAL,
+        )
+
+    def _checked(self, raw: bytes) -> bytes:
+        """At the door. What is known passes: only its idempotency key can tell whether it is a
+        second one."""
+        hashed = self.rollup.checked(raw)
+        if not self.pool.is_known(hashed):
+            problem = self.rollup.stale(raw, self._heads.newest)
+            if problem:
+                raise BadRequest("transaction", problem)
+        return hashed
+
+    def _settle(self) -> None:
+        self._heads = heads_of(self._snapshots)
+
+    def _other_history(self, number: int) -> str:
+        return (
+            f"the chain has another block {number} than the builder: {self._shelf.path} is of "
+            f"another chain, or of one that began anew; {REMEDY}"
+        )
+
+
+def heads_of(snapshots: Snapshots[S, B]) -> Heads[S]:
+    newest, safe, final = snapshots.newest(), snapshots.accumulated(), snapshots.base
+    return Heads(
+        newest=newest.state,
+        newest_number=newest.sealed.number,
+        accumulated=safe.state,
+        accumulated_number=safe.sealed.number,
+        final=final.state,
+        final_number=final.sealed.number,
+    )

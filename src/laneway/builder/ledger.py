@@ -1,0 +1,88 @@
+"""The builder of a ledger rollup.
+
+builder = await open_ledger_builder(chain, service, "ledger.db", genesis=first_header_hash)
+"""
+
+import asyncio
+
+from laneway.builder.builder import ChainedBuilder
+from laneway.builder.ledger_rollup import LedgerRollup
+from laneway.builder.limits import BLOCKS_KEPT_DEFAULT
+from laneway.builder.opening import opened
+from laneway.builder.packages import Authorizer
+from laneway.builder.receipts import At
+from laneway.builder.shelf import Shelf
+from laneway.builder.sync import Source, read
+from laneway.core.errors import BuildFailed
+from laneway.jam.hashing import HASH_BYTES
+from laneway.jam.service.ledger.account import Account
+from laneway.jam.service.ledger.block import Block
+from laneway.jam.service.ledger.item import code_hash
+from laneway.jam.service.ledger.state import LedgerState
+from laneway.jam.service.ledger.transfer import Domain
+from laneway.jam.state import SERVICE_ACCOUNT
+from laneway.ports import JamChain
+
+
+class LedgerBuilder(ChainedBuilder[LedgerState, Block]):
+    def account(self, id_: bytes, at: At = At.LATEST) -> Account:
+        """Balance and next nonce of an account; one that never had anything has zeros."""
+        return self.state(at).account(id_)
+
+
+async def open_ledger_builder(
+    chain: JamChain,
+    service: int,
+    path: str | None,
+    *,
+    genesis: bytes | None = None,
+    authorizer: Authorizer | None = None,
+    blocks_kept: int = BLOCKS_KEPT_DEFAULT,
+    latest_is_safe: bool = False,
+) -> LedgerBuilder:
+    """`path` is a file of the builder's own; None: all is forgotten with the process.
+
+    `genesis` is the hash of the chain's first header, which signatures and the service's code name.
+    Nodes do not tell it. Without it the file's own is taken, or that of a chain so young that its
+    first block can still be reached; what is found is compared with the service's code."""
+    shelf = await asyncio.to_thread(Shelf, path, blocks_kept)
+    try:
+        domain = Domain(await genesis_of(chain, service, shelf, genesis), service)
+        parts = await opened(
+            LedgerRollup(domain),
+            shelf,
+            Source(chain, service),
+            authorizer or Authorizer(host=service),
+        )
+    except BaseException:
+        shelf.close()
+        raise
+    return LedgerBuilder(parts, latest_is_safe=latest_is_safe)
+
+
+async def genesis_of(chain: JamChain, service: int, shelf: Shelf, genesis: bytes | None) -> bytes:
+    """The first header's hash that the service's code was made for."""
+    head = await chain.head()
+    at = (head.finalised or head.best).header_hash
+    raw = await chain.service_account(at, service)
+    if raw is None:
+        raise BuildFailed(f"the chain has no service {service}; is its number right?")
+    code = read(SERVICE_ACCOUNT, raw, "service").code_hash
+    if genesis is not None:
+        if code_hash(genesis) != code:
+            raise BuildFailed(
+                f"service {service} is no ledger of a chain that began with {genesis.hex()}; are "
+                "its number and the chain's genesis right?"
+            )
+        return genesis
+    known = shelf.identity()
+    if known is not None and code_hash(known[1][:HASH_BYTES]) == code:
+        return known[1][:HASH_BYTES]
+    sizes = await chain.parameters()
+    oldest = await chain.context(offset=sizes.recent_block_count - 1)
+    if code_hash(oldest.anchor.header_hash) == code:
+        return oldest.anchor.header_hash
+    raise BuildFailed(
+        f"service {service} is no ledger, or of a chain whose first block is no longer at hand; "
+        "name the hash of the chain's first header as its genesis"
+    )

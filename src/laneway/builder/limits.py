@@ -1,0 +1,23 @@
+"""Bounds of a rollup's builder, each with its reason."""
+
+SNAPSHOTS_MAX = 2_048
+"""States that are kept at a time. A lane has 1,024 open blocks at most; the rest is room for those
+that it gave up and that nobody told us of. What is pushed out is made again when it is needed."""
+
+KNOWN_HASHES_MAX = 100_000
+"""Transactions whose hashes the pool remembers, 20 MB of them: more than a lane takes in while a
+block becomes final, twenty times over."""
+
+BLOCKS_KEPT_DEFAULT = 1_000
+"""Final blocks that are kept with their receipts: a hundred minutes of one in each slot, and 130 MB
+when each of them has 512 transactions. The lane knows for ever what became of a transaction."""
+
+SYNC_PAGE_BLOCKS = 32
+"""Blocks that are read from the chain before they are executed and written down together: 23 MB
+when they are as large as blocks can be."""
+
+SYNC_BLOCKS_TOLD_MIN = 64
+"""With so many blocks to read it takes a while, and a line of the log says so at every page."""
+
+BUSY_OPEN_MS = 1_000
+"""How long a process that ends may still have the builder's file when the next one begins."""

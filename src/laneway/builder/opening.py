@@ -1,0 +1,104 @@
+"""Opening a builder: what its file has, or else what its service began with."""
+
+import asyncio
+import logging
+from typing import Generic
+
+from msgspec import Struct
+
+from laneway.builder.packages import Authorizer
+from laneway.builder.receipts import Stage
+from laneway.builder.rollup import B, Rollup, S
+from laneway.builder.shelf import REMEDY, Shelf, damaged
+from laneway.builder.snapshots import Snapshot, Snapshots
+from laneway.builder.sync import Source
+from laneway.core.errors import BuildFailed, StoreRefused
+
+log = logging.getLogger("laneway.builder")
+
+
+class Parts(Struct, Generic[S, B], frozen=True, kw_only=True):
+    """All that a builder is made of."""
+
+    rollup: Rollup[S, B]
+    shelf: Shelf
+    source: Source[S, B]
+    snapshots: Snapshots[S, B]
+    authorizer: Authorizer
+
+
+async def opened(
+    rollup: Rollup[S, B], shelf: Shelf, source: Source[S, B], authorizer: Authorizer
+) -> Parts[S, B]:
+    """StoreRefused if the file is not of this rollup as the chain has it."""
+    shelf.claim(rollup.name, rollup.identity)
+    base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    if base is None:
+        base = await begun(rollup, shelf, source)
+    else:
+        await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+    snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
+    return Parts(
+        rollup=rollup, shelf=shelf, source=source, snapshots=snapshots, authorizer=authorizer
+    )
+
+
+def shelved_base(rollup: Rollup[S, B], shelf: Shelf) -> Snapshot[S, B] | None:
+    """The newest final block in the file, with its state."""
+    found = shelf.base()
+    if found is None:
+        return None
+    hashed, payload = found
+    try:
+        block = rollup.decode(payload)
+    except BuildFailed as error:
+        raise damaged(shelf.path, str(error)) from error
+    sealed = rollup.sealed(block)
+    state = rollup.restored(shelf.entries())
+    if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
+        raise damaged(shelf.path, f"its state is not that behind block {sealed.number}")
+    return Snapshot(sealed, block, state)
+
+
+async def begun(rollup: Rollup[S, B], shelf: Shelf, source: Source[S, B]) -> Snapshot[S, B]:
+    """What the service began with, from the chain."""
+    final = await source.final()
+    block, state = await source.genesis(final.at, rollup)
+    sealed = rollup.sealed(block)
+    payload, entries = rollup.encode(block), rollup.entries(state)
+    await asyncio.to_thread(shelf.begin, sealed.hash, payload, entries)
+    return Snapshot(sealed, block, state)
+
+
+async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> None:
+    """Whether the chain has the block that the file has. A node that is behind says nothing."""
+    final = await source.final()
+    if number == 0 or final.head.number < number:
+        return
+    if await source.applied(final.at, number) != hashed:
+        raise StoreRefused(
+            shelf.path,
+            f"its block {number} is not the chain's: it is of another chain, or of one that began "
+            f"anew; {REMEDY}",
+        )
+
+
+def raised(rollup: Rollup[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshots[S, B]:
+    """The open blocks of the file on its base. What does not stand there is left out: who needs it
+    brings it."""
+    snapshots = Snapshots(base)
+    for shelved in shelf.open_blocks():
+        try:
+            block = rollup.decode(shelved.payload)
+            sealed = rollup.sealed(block)
+            parent = snapshots.get(sealed.parent)
+            if parent is None:
+                continue
+            state = rollup.replay(parent.state, parent.block, block)
+            snapshots.put(Snapshot(sealed, block, state))
+        except BuildFailed as error:
+            log.warning("Left out an open block of %s: %s", shelf.path, error)
+            continue
+        if shelved.stage == Stage.ACCUMULATED:
+            snapshots.commit(sealed.hash)
+    return snapshots

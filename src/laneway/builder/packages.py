@@ -1,0 +1,54 @@
+"""Work packages from a block's work: who pays for the core, and what they lean on."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from laneway.builder.rollup import Work
+from laneway.core.jam import Context, Package
+from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkPackage, package_hash
+from laneway.ports import MadePackage
+
+NULL_AUTHORIZER: Final = bytes.fromhex(
+    "f8d86b97d65319a078e5840f1614c296a5254217794dcc910e72ca174e3c2e86"
+)
+"""The hash of the code of the authorizer that lets everything pass, as dev networks have it."""
+
+
+class Authorizer(Struct, frozen=True, kw_only=True):
+    """By whose leave a package is refined."""
+
+    host: int
+    """The service that has its code."""
+    code_hash: bytes = NULL_AUTHORIZER
+    config: bytes = b""
+    authorization: bytes = b""
+
+
+def refine_context(context: Context, prerequisites: Sequence[bytes]) -> RefineContext:
+    return RefineContext(
+        anchor=context.anchor.header_hash,
+        state_root=context.state_root,
+        beefy_root=context.beefy_root,
+        lookup_anchor=context.lookup_anchor.header_hash,
+        lookup_anchor_slot=context.lookup_anchor.slot,
+        prerequisites=tuple(prerequisites),
+    )
+
+
+def packed(work: Work, context: RefineContext, authorizer: Authorizer, block: bytes) -> MadePackage:
+    """The package of a block that is named by its hash."""
+    package = WorkPackage(
+        auth_code_host=authorizer.host,
+        auth_code_hash=authorizer.code_hash,
+        context=context,
+        authorization=authorizer.authorization,
+        authorizer_config=authorizer.config,
+        items=work.items,
+    )
+    return MadePackage(
+        block=block,
+        package=Package(encoded=WORK_PACKAGE.encode(package), extrinsics=work.extrinsics),
+        package_hash=package_hash(package),
+    )

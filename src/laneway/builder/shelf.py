@@ -1,0 +1,270 @@
+"""The builder's own file: the state behind the newest final block, and the open blocks' payloads.
+
+Losing it loses nothing. Open blocks come again with a lane's orders and final ones from the chain,
+so the file saves a sync, and a power cut may take its last writes; what is there belongs together.
+It is used by one process, and by one thread at a time.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from typing import Any, Final
+
+import apsw
+from msgspec import Struct
+
+from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS
+from laneway.builder.receipts import Stage
+from laneway.builder.rollup import Outcome, Sealed
+from laneway.core.errors import StoreBusy, StoreRefused
+
+APPLICATION_ID: Final = 0x6C61_6E62
+"""Written into the file's header; the letters "lanb"."""
+SHAPE: Final = 1
+
+REMEDY: Final = "name another file, or delete it: all that is in it is made again from the chain"
+
+
+class ShelvedBlock(Struct, frozen=True):
+    """A block as the file has it."""
+
+    hash: bytes
+    number: int
+    stage: int
+    package_hash: bytes
+    payload: bytes
+
+
+class ShelvedReceipt(Struct, frozen=True):
+    block: ShelvedBlock
+    place: int
+    status: str
+
+
+class FinalBlock(Struct, frozen=True, kw_only=True):
+    """A block that is final now, and what it left in the state."""
+
+    sealed: Sealed
+    payload: bytes
+    outcomes: tuple[Outcome, ...]
+    changes: Mapping[bytes, bytes]
+    package_hash: bytes = b""
+    """Empty: as it was."""
+
+
+class Shelf:
+    def __init__(self, path: str | None, blocks_kept: int = BLOCKS_KEPT_DEFAULT) -> None:
+        """Without a path all is forgotten with the process."""
+        assert blocks_kept > 0
+        self.path = path or ":memory:"
+        self._blocks_kept = blocks_kept
+        with self._translated():
+            try:
+                self._connection = self._opened()
+            except apsw.BusyError as error:
+                problem = "another process has it open; each builder has a file of its own"
+                raise StoreRefused(self.path, problem) from error
+
+    def close(self) -> None:
+        with self._translated():
+            self._connection.close()
+
+    # Whose it is.
+
+    def identity(self) -> tuple[str, bytes] | None:
+        """The kind of rollup and which one; None: it is new."""
+        found: dict[str, bytes] = dict(self._rows("SELECT name, value FROM about"))
+        return (found["kind"].decode(), found["identity"]) if found else None
+
+    def claim(self, kind: str, identity: bytes) -> None:
+        """Keep it for this rollup; StoreRefused if it is another's."""
+        found = self.identity()
+        if found is None:
+            with self._changing():
+                rows = [("kind", kind.encode()), ("identity", identity)]
+                self._connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
+        elif found != (kind, identity):
+            theirs, ours = f"{found[0]} {found[1].hex()}", f"{kind} {identity.hex()}"
+            raise StoreRefused(
+                self.path, f"it is of another rollup ({theirs}, and not {ours}); {REMEDY}"
+            )
+
+    # The base.
+
+    def base(self) -> tuple[bytes, bytes] | None:
+        """Hash and payload of the newest final block; None: nothing is known of any."""
+        return next(iter(self._rows("SELECT hash, payload FROM base")), None)
+
+    def entries(self) -> Iterable[tuple[bytes, bytes]]:
+        """The whole state behind the base."""
+        return self._rows("SELECT key, value FROM entries ORDER BY key")
+
+    def begin(self, hashed: bytes, payload: bytes, entries: Iterable[tuple[bytes, bytes]]) -> None:
+        """Set the base, and forget whatever there was."""
+        with self._changing():
+            for table in ("receipts", "blocks", "entries", "base"):
+                self._connection.execute(f"DELETE FROM {table}")
+            self._connection.execute("INSERT INTO base VALUES (1, ?, ?)", (hashed, payload))
+            self._connection.executemany("INSERT INTO entries VALUES (?, ?)", entries)
+
+    def finalise(self, blocks: Sequence[FinalBlock]) -> None:
+        """The base moves up by these, the lowest first; all at once or not at all. What is open and
+        not above it is forgotten, and so are the oldest receipts."""
+        changes: dict[bytes, bytes] = {}
+        with self._changing():
+            for block in blocks:
+                self._put(block.sealed, block.payload, block.outcomes)
+                self._connection.execute(
+                    "UPDATE blocks SET stage = ?, package_hash = "
+                    "CASE WHEN ?2 = x'' THEN package_hash ELSE ?2 END WHERE hash = ?3",
+                    (Stage.FINAL, block.package_hash, block.sealed.hash),
+                )
+                changes |= block.changes
+            newest = blocks[-1]
+            self._connection.executemany(
+                "INSERT INTO entries VALUES (?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                changes.items(),
+            )
+            self._connection.execute(
+                "UPDATE base SET hash = ?, payload = ?", (newest.sealed.hash, newest.payload)
+            )
+            self._forget("stage < 2 AND number <= ?", (newest.sealed.number,))
+            self._forget("number <= ?", (newest.sealed.number - self._blocks_kept,))
+
+    # Open blocks.
+
+    def put(self, sealed: Sealed, payload: bytes, outcomes: Sequence[Outcome]) -> None:
+        """Write a block down, before anybody hears of it."""
+        with self._changing():
+            self._put(sealed, payload, outcomes)
+
+    def open_blocks(self) -> list[ShelvedBlock]:
+        """The lowest first, and of equals the first that came."""
+        return self._blocks("stage < 2 ORDER BY number, no", ())
+
+    def set_stage(self, hashed: bytes, stage: int, package_hash: bytes = b"") -> None:
+        """Of a block that is open."""
+        with self._changing():
+            self._connection.execute(
+                "UPDATE blocks SET stage = ?, package_hash = ? WHERE hash = ? AND stage < 2",
+                (stage, package_hash, hashed),
+            )
+
+    def drop(self, hashes: Iterable[bytes]) -> None:
+        """Forget blocks that will never land."""
+        with self._changing():
+            for hashed in hashes:
+                self._forget("hash = ? AND stage < 2", (hashed,))
+
+    # Questions.
+
+    def by_hash(self, hashed: bytes) -> ShelvedBlock | None:
+        return self._first("hash = ?", (hashed,))
+
+    def by_number(self, number: int) -> ShelvedBlock | None:
+        """The one that is furthest; of equals the last that was built."""
+        return self._first("number = ? ORDER BY stage DESC, no DESC LIMIT 1", (number,))
+
+    def receipt(self, hashed: bytes) -> ShelvedReceipt | None:
+        """In the block that is furthest."""
+        rows = self._rows(
+            "SELECT b.hash, b.number, b.stage, b.package_hash, b.payload, r.place, r.status "
+            "FROM receipts r JOIN blocks b ON b.no = r.block WHERE r.hash = ? "
+            "ORDER BY b.stage DESC, b.no DESC LIMIT 1",
+            (hashed,),
+        )
+        return ShelvedReceipt(ShelvedBlock(*rows[0][:5]), *rows[0][5:]) if rows else None
+
+    # Inside.
+
+    def _put(self, sealed: Sealed, payload: bytes, outcomes: Sequence[Outcome]) -> None:
+        self._connection.execute(
+            "INSERT INTO blocks (hash, number, stage, package_hash, payload) "
+            "VALUES (?, ?, ?, x'', ?) ON CONFLICT (hash) DO NOTHING",
+            (sealed.hash, sealed.number, Stage.BUILT, payload),
+        )
+        if self._connection.changes():
+            no = self._connection.last_insert_rowid()
+            self._connection.executemany(
+                "INSERT INTO receipts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(one.hash, no, place, one.status) for place, one in enumerate(outcomes)],
+            )
+
+    def _forget(self, where: str, given: tuple[object, ...]) -> None:
+        self._connection.execute(
+            f"DELETE FROM receipts WHERE block IN (SELECT no FROM blocks WHERE {where})", given
+        )
+        self._connection.execute(f"DELETE FROM blocks WHERE {where}", given)
+
+    def _first(self, where: str, given: tuple[object, ...]) -> ShelvedBlock | None:
+        found = self._blocks(where, given)
+        return found[0] if found else None
+
+    def _blocks(self, where: str, given: tuple[object, ...]) -> list[ShelvedBlock]:
+        columns = "hash, number, stage, package_hash, payload"
+        rows = self._rows(f"SELECT {columns} FROM blocks WHERE {where}", given)
+        return [ShelvedBlock(*row) for row in rows]
+
+    def _rows(self, statement: str, given: tuple[object, ...] = ()) -> list[Any]:
+        with self._translated():
+            return list(self._connection.execute(statement, given))
+
+    def _opened(self) -> apsw.Connection:
+        connection = apsw.Connection(self.path)
+        try:
+            connection.set_busy_timeout(BUSY_OPEN_MS)
+            self._prepare(connection)
+        except BaseException:
+            connection.close(True)
+            raise
+        return connection
+
+    def _prepare(self, connection: apsw.Connection) -> None:
+        count = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        is_ours = connection.pragma("application_id") == APPLICATION_ID
+        if count and not is_ours:
+            raise StoreRefused(self.path, f"it is no builder's file; {REMEDY}")
+        shape = connection.pragma("user_version")
+        if is_ours and shape != SHAPE:
+            raise StoreRefused(self.path, f"it has shape {shape}, and {SHAPE} is known; {REMEDY}")
+        if self.path != ":memory:":
+            connection.pragma("locking_mode", "exclusive")
+            connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "normal")
+        # From the first write on the file is this process's alone, until it is closed.
+        connection.execute("BEGIN IMMEDIATE")
+        if not count:
+            connection.execute(files(__package__).joinpath("shelf.sql").read_text())
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", SHAPE)
+        connection.execute("COMMIT")
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._translated():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(apsw.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """SQLite's words in ours."""
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise damaged(self.path, str(error)) from error
+        except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+            problem = f"it cannot be opened and written ({error}); may this user do that there?"
+            raise StoreRefused(self.path, problem) from error
+        except apsw.Error as error:
+            raise StoreBusy(f"{self.path}: {error}") from error
+
+
+def damaged(path: str, problem: str) -> StoreRefused:
+    return StoreRefused(path, f"it is damaged ({problem}); {REMEDY}")

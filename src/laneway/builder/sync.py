@@ -1,0 +1,155 @@
+"""Final blocks from the chain alone: the service's records name the packages that brought them, and
+those packages exported the blocks.
+
+A node's word is not believed. A block is what was applied if its segments are under the root in the
+service's record, and its state is the rollup's if executing it comes to what it says.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from laneway.builder.limits import SYNC_BLOCKS_TOLD_MIN, SYNC_PAGE_BLOCKS
+from laneway.builder.rollup import B, Rollup, S
+from laneway.core.errors import BuildFailed, ChainUnreadable
+from laneway.jam.codec import Codec
+from laneway.jam.errors import InvalidJam
+from laneway.jam.segments import exports_root
+from laneway.jam.service.commitment import HEAD_KEY, block_key
+from laneway.jam.service.values import BLOCK_RECORD, HEAD, BlockRecord, Head
+from laneway.ports import JamChain
+
+log = logging.getLogger("laneway.builder")
+
+T = TypeVar("T")
+Known: TypeAlias = Callable[[bytes], bool]
+"""Whether a block is here already, by its hash."""
+
+
+class Final(Struct, frozen=True):
+    """The service at a final block of the chain."""
+
+    at: bytes
+    """The hash of that block's header."""
+    head: Head
+
+
+class Found(Struct, Generic[B], frozen=True):
+    """A final block of the rollup."""
+
+    record: BlockRecord
+    block: B | None
+    """None: whoever asked has it."""
+
+
+class Source(Generic[S, B]):
+    """What a builder reads of its service."""
+
+    def __init__(self, chain: JamChain, service: int) -> None:
+        self._chain = chain
+        self._service = service
+
+    async def final(self) -> Final:
+        head = await self._chain.head()
+        if head.finalised is None:
+            problem = f"{head.node} knows no final block; once there is one it is asked again"
+            raise BuildFailed(problem)
+        at = head.finalised.header_hash
+        return Final(at, await self.head(at))
+
+    async def best(self) -> Head:
+        head = await self._chain.head()
+        return await self.head(head.best.header_hash)
+
+    async def head(self, at: bytes) -> Head:
+        """The newest block that had its effect there."""
+        raw = await self._chain.service_value(at, self._service, HEAD_KEY)
+        if raw is None:
+            problem = f"service {self._service} has no head, so it is no rollup that was started"
+            raise BuildFailed(f"{problem}; is its number right?")
+        return read(HEAD, raw, "head")
+
+    async def applied(self, at: bytes, number: int) -> bytes:
+        """The hash of the block that was applied under a number."""
+        return (await self._record(at, number)).block
+
+    async def genesis(self, at: bytes, rollup: Rollup[S, B]) -> tuple[B, S]:
+        """What the rollup began with."""
+        raw = await self._chain.service_value(at, self._service, rollup.genesis_key)
+        if raw is None:
+            problem = f"service {self._service} has no genesis of a {rollup.name}"
+            raise BuildFailed(f"{problem}; is its number right?")
+        return await asyncio.to_thread(rollup.genesis, raw)
+
+    async def pages(
+        self, rollup: Rollup[S, B], final: Final, begin: int, known: Known
+    ) -> AsyncIterator[list[Found[B]]]:
+        """The blocks from this number up to the final head, in their order. Those that are known
+        are not read."""
+        end = final.head.number + 1
+        for first in range(begin, end, SYNC_PAGE_BLOCKS):
+            numbers = range(first, min(first + SYNC_PAGE_BLOCKS, end))
+            if end - begin >= SYNC_BLOCKS_TOLD_MIN:
+                log.info(
+                    "Reading blocks %d to %d of %d of service %d from the chain",
+                    numbers[0],
+                    numbers[-1],
+                    end - 1,
+                    self._service,
+                )
+            asked = [self._found(rollup, final.at, number, known) for number in numbers]
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+            page: list[Found[B]] = []
+            for answer in answers:
+                if isinstance(answer, BaseException):
+                    raise answer
+                page.append(answer)
+            yield page
+
+    async def _found(self, rollup: Rollup[S, B], at: bytes, number: int, known: Known) -> Found[B]:
+        record = await self._record(at, number)
+        if known(record.block):
+            return Found(record, None)
+        segments = await self._segments(rollup, number, record.package_hash)
+        if exports_root(segments) != record.exports_root:
+            problem = f"the segments of block {number} are not those that its package exported"
+            raise BuildFailed(f"{problem}; another node may have them")
+        block = await asyncio.to_thread(rollup.from_segments, segments)
+        sealed = rollup.sealed(block)
+        if sealed.hash != record.block or sealed.number != number:
+            problem = f"package {record.package_hash.hex()} exported block {sealed.number}"
+            raise BuildFailed(f"{problem}, and the service has it as another block {number}")
+        return Found(record, block)
+
+    async def _record(self, at: bytes, number: int) -> BlockRecord:
+        raw = await self._chain.service_value(at, self._service, block_key(number))
+        if raw is None:
+            problem = f"service {self._service} has no record of block {number}"
+            raise BuildFailed(f"{problem}, which is below its head; another node may have it")
+        return read(BLOCK_RECORD, raw, "block record")
+
+    async def _segments(
+        self, rollup: Rollup[S, B], number: int, package_hash: bytes
+    ) -> tuple[bytes, ...]:
+        try:
+            (first,) = await self._chain.package_segments(package_hash, (0,))
+            others = range(1, rollup.segments_count(first))
+            rest = await self._chain.package_segments(package_hash, others) if others else ()
+        except ChainUnreadable as error:
+            raise BuildFailed(
+                f"block {number} is final, and no node has the segments of its package "
+                f"{package_hash.hex()} any more ({error.answer}); start with the file of a builder "
+                "that has it, or name a node that kept them"
+            ) from error
+        return (first, *rest)
+
+
+def read(codec: Codec[T], raw: bytes, name: str) -> T:
+    """A record of the service; what is none is of another kind of service."""
+    try:
+        return codec.decode(raw, name)
+    except InvalidJam as problem:
+        raise BuildFailed(f"the service keeps other records than a rollup: {problem}") from problem

@@ -1,0 +1,505 @@
+"""A ledger's builder on a real devnet: blocks that land, every way to the state below them, and
+what it makes of all that a lane tells it."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.builder.stage import (
+    BALANCES,
+    FIRST,
+    SECOND,
+    THIRD,
+    Hands,
+    Site,
+    build_order,
+    hands,
+    story,
+    tell,
+    version_order,
+)
+
+from laneway.builder.ledger import LedgerBuilder
+from laneway.builder.pool import PoolView
+from laneway.builder.receipts import At, Receipt
+from laneway.core.errors import BadRequest, Bug, BuildFailed
+from laneway.devnets.jam.limits import BALANCE_DEV
+from laneway.jam.package import WORK_PACKAGE
+from laneway.jam.service.ledger.block import BODY
+from laneway.ports import ExecutedBlock, RollupBuilder
+
+pytestmark = pytest.mark.slow
+
+
+def paid(builder: LedgerBuilder, at: At) -> int:
+    """How much went from the first account to the second, in the state that is asked for."""
+    return BALANCE_DEV - builder.account(FIRST.id, at).balance
+
+
+async def failure(coroutine: object) -> BuildFailed:
+    with pytest.raises(BuildFailed) as failed:
+        await coroutine  # type: ignore[misc]
+    return failed.value
+
+
+# Blocks and packages.
+
+
+def test_blocks_that_stand_on_each_other_land_with_their_records_and_roots() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder: RollupBuilder = hand.builder
+        assert builder is hand.builder
+        first = await hand.build(site.transfer(0), site.transfer(1))
+        second = await hand.build(site.transfer(2))
+        one = await hand.package(first)
+        two = await hand.package(second, prerequisites=(one.package_hash,))
+        await hand.submit(one, 0)
+        await hand.submit(two, 1)
+        site.devnet.step(2)
+        for number, done, made in ((1, first, one), (2, second, two)):
+            record = site.record(number)
+            assert record is not None
+            assert (record.block, record.package_hash) == (done.block, made.package_hash)
+            assert site.brought(made.package_hash) == number.to_bytes(8, "little")
+        assert (site.head().number, site.head().state_root) == (2, second.post_root)
+        await hand.builder.told(hand.settle())
+        assert paid(hand.builder, At.FINALIZED) == 15
+        assert hand.builder.account(SECOND.id, At.FINALIZED).balance == BALANCE_DEV + 15
+
+    story(tale)
+
+
+def test_the_same_order_has_the_same_answer_here_and_at_another_builder() -> None:
+    async def tale(site: Site) -> None:
+        one, two = await hands(site), await hands(site)
+        order = one.order(site.transfer(1), site.transfer(0), site.transfer(0), b"nothing")
+        answer = await one.builder.execute(order)
+        assert answer == await one.builder.execute(order) == await two.builder.execute(order)
+        assert [judged.verdict for judged in answer.judged] == [
+            "included",
+            "included",
+            "refused",
+            "refused",
+        ]
+        assert [judged.intent for judged in answer.judged] == ["i0", "i1", "i2", "i3"]
+        block = BODY.decode(answer.payload)
+        assert (block.header.timestamp, block.header.number) == (77, 1)
+        later = await one.builder.execute(replace(order, made_ms=order.made_ms + 6_000))
+        assert later.block != answer.block
+        assert later.post_root == answer.post_root
+
+    story(tale)
+
+
+def test_a_block_of_nothing_has_no_payload_and_leaves_the_state() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        done = await hand.builder.execute(hand.order(b"nothing", site.transfer(9)))
+        assert (done.payload, done.block, done.digest) == (b"", b"", b"")
+        assert done.pre_root == done.post_root == site.head().state_root
+        assert [one.verdict for one in done.judged] == ["refused", "refused"]
+
+    story(tale)
+
+
+def test_another_version_has_the_same_block_in_a_fresh_context() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        done = await hand.build(site.transfer(0))
+        first = await hand.package(done)
+        site.devnet.step(9)
+        second = await hand.package(done, version=2)
+        assert first.block == second.block == done.block
+        assert first.package_hash != second.package_hash
+        one, two = (WORK_PACKAGE.decode(made.package.encoded) for made in (first, second))
+        assert one.items == two.items
+        assert one.context != two.context
+        await hand.submit(second)
+        site.devnet.step(2)
+        assert site.head().block == done.block
+
+    story(tale)
+
+
+def test_the_file_has_a_block_before_anybody_hears_of_it(tmp_path: Path) -> None:
+    async def tale(site: Site) -> None:
+        path = str(tmp_path / "builder.db")
+        hand = await hands(site, path)
+        done = await hand.builder.execute(hand.order(site.transfer(0)))
+        await hand.builder.aclose()
+        await hand.builder.aclose()
+        again = await site.builder(path)
+        view = await again.block_by_hash(done.block)
+        assert view is not None
+        assert view.post_root == done.post_root
+        assert paid(again, At.PENDING) == 5
+
+    story(tale)
+
+
+def test_an_order_that_is_given_up_disturbs_nothing() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        order = hand.order(*(site.transfer(nonce) for nonce in range(60)))
+        asked = [asyncio.create_task(hand.builder.execute(order)) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        asked[0].cancel()
+        asked[1].cancel()
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(answers[2], ExecutedBlock)
+        assert answers[2] == await hand.builder.execute(order)
+
+    story(tale)
+
+
+# The state below a block.
+
+
+def test_a_builder_without_a_file_takes_over_in_the_middle() -> None:
+    """Final blocks come from the chain, open ones with the order."""
+
+    async def tale(site: Site) -> None:
+        one = await hands(site)
+        await one.land(site.transfer(0), site.transfer(1))
+        await one.land(site.transfer(2))
+        await one.builder.told(one.settle())
+        third = await one.land(site.transfer(3))
+        fourth = await one.build(site.transfer(4))
+        two = Hands(site, await site.builder(), one.chain)
+        two.made, two.tip, two.final_count = list(one.made), one.tip, one.final_count
+        order = two.order(site.transfer(5))
+        answer = await two.builder.execute(order)
+        assert answer == await one.builder.execute(order)
+        assert paid(two.builder, At.FINALIZED) == 15
+        assert paid(two.builder, At.PENDING) == 30
+        await two.submit(await two.package(fourth))
+        site.devnet.step(2)
+        assert site.head().block == fourth.block
+        assert site.head().number == 4
+        for number, made in ((1, None), (3, third)):
+            view = await two.builder.block(number)
+            assert view is not None
+            assert made is None or view.hash == made.block
+        record = site.record(1)
+        assert record is not None
+        receipt = await two.builder.receipt(two.builder.rollup.checked(site.transfer(1)))
+        assert receipt == Receipt(
+            hash=two.builder.rollup.checked(site.transfer(1)),
+            number=1,
+            block=record.block,
+            index=1,
+            status="ok",
+            package_hash=record.package_hash,
+            is_canonical=True,
+            is_final=True,
+        )
+
+    story(tale)
+
+
+def test_an_order_on_what_the_service_has_waits_until_that_is_final() -> None:
+    async def tale(site: Site) -> None:
+        one = await hands(site)
+        site.devnet.model.faults.is_finality_stalled = True
+        await one.land(site.transfer(0))
+        two = await hands(site)
+        failed = await failure(two.builder.execute(two.order(site.transfer(1))))
+        assert "the service has block 1, and final is 0" in str(failed)
+        assert not failed.final
+        site.devnet.model.faults.is_finality_stalled = False
+        site.devnet.step(6)
+        done = await two.builder.execute(two.order(site.transfer(1)))
+        assert BODY.decode(done.payload).header.number == 2, "whatever the lane calls it"
+
+    story(tale)
+
+
+def test_a_block_below_that_nobody_has_is_told_and_looked_for_again() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        failed = await failure(hand.builder.execute(hand.order(parent=b"x" * 32)))
+        assert f"block {(b'x' * 32).hex()} below is neither open nor final" in str(failed)
+        assert not failed.final
+        first = await hand.build(site.transfer(0))
+        second = await hand.build(site.transfer(1))
+        other = await site.builder()
+        gap = replace(hand.order(site.transfer(2)), behind=(second.payload,))
+        assert "neither open nor final" in str(await failure(other.execute(gap)))
+        whole = replace(gap, behind=(first.payload, second.payload))
+        assert (await other.execute(whole)).block
+
+    story(tale)
+
+
+def test_only_what_is_missing_below_a_block_is_made_again() -> None:
+    async def tale(site: Site) -> None:
+        one, two = await hands(site), await hands(site)
+        await one.land(site.transfer(0))
+        await one.land(site.transfer(1))
+        await one.build(site.transfer(2))
+        await one.build(site.transfer(3))
+        order = one.order(site.transfer(4))
+        for done in one.made[:3]:
+            below = replace(order, parent=done.block, parent_root=done.post_root)
+            below = replace(below, behind=order.behind[: one.made.index(done) + 1])
+            assert (await two.builder.execute(below)).pre_root == done.post_root
+        tells = one.settle()
+        await two.builder.told(tells)
+        assert two.builder.heads.final_number == 2
+        answer = await two.builder.execute(order)
+        assert answer == await one.builder.execute(order)
+
+    story(tale)
+
+
+def test_a_file_that_cannot_be_written_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
+    async def tale(site: Site) -> None:
+        path = str(tmp_path / "builder.db")
+        hand = await hands(site, path)
+        builder = hand.builder
+        done = await hand.build(site.transfer(0))
+        tells = [tell("accumulated", done), tell("finalised", done)]
+        builder._shelf._connection.pragma("query_only", 1)
+        order = hand.order(site.transfer(1))
+        failed = await failure(builder.execute(order))
+        assert ("may this user do that there" in str(failed), failed.final) == (True, False)
+        await failure(builder.told(tells))
+        assert paid(builder, At.FINALIZED) == 0
+        builder._shelf._connection.pragma("query_only", 0)
+        await builder.told(tells)
+        assert paid(builder, At.FINALIZED) == 5
+        await builder.execute(order)
+        await builder.aclose()
+        again = await site.builder(path)
+        assert paid(again, At.FINALIZED) == 5
+        assert paid(again, At.PENDING) == 10
+
+    story(tale)
+
+
+def test_an_order_on_another_state_than_its_parent_left_is_not_carried_out() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.build(site.transfer(0))
+        order = hand.order(site.transfer(1), parent_root=bytes(32))
+        assert "left another state" in str(await failure(hand.builder.execute(order)))
+
+    story(tale)
+
+
+def test_what_is_final_already_needs_no_package_and_no_block_below_others() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        first = await hand.land(site.transfer(0))
+        second = await hand.land(site.transfer(1))
+        late = hand.version(second)
+        await hand.builder.told(hand.settle())
+        context = await hand.chain.context()
+        failed = await failure(hand.builder.package(late, context))
+        assert (str(failed), failed.final) == (
+            "block 2 is final, and needs no package any more",
+            False,
+        )
+        below = build_order([site.transfer(1)], parent=first.block, parent_root=first.post_root)
+        failed = await failure(hand.builder.execute(below))
+        assert "the block below is final, and so are others on it" in str(failed)
+
+    story(tale)
+
+
+def test_blocks_on_another_one_than_the_final_one_can_never_land() -> None:
+    async def tale(site: Site) -> None:
+        one, two = await hands(site), await hands(site)
+        lost = await one.build(site.transfer(0, amount=1))
+        on_lost = await one.build(site.transfer(1, amount=1))
+        await two.land(site.transfer(0))
+        await two.builder.told(two.settle())
+        order = one.version(on_lost)
+        assert order.behind == (lost.payload,)
+        failed = await failure(two.builder.package(order, await two.chain.context()))
+        assert "block 1 is final, and another one than that below" in str(failed)
+        assert failed.final
+        await two.land(site.transfer(1))
+        await two.builder.told(two.settle())
+        failed = await failure(two.builder.execute(one.order(site.transfer(2))))
+        assert "block 1 is final, and another one" in str(failed)
+
+    story(tale)
+
+
+def test_a_payload_of_another_block_or_of_none_is_at_fault() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        first = await hand.build(site.transfer(0))
+        context = await hand.chain.context()
+        other = version_order(first, block=b"x" * 32)
+        failed = await failure(hand.builder.package(other, context))
+        assert ("that of another block" in str(failed), failed.final) == (True, True)
+        failed = await failure(hand.builder.package(version_order(first, payload=b"x"), context))
+        assert ("is no block" in str(failed), failed.final) == (True, True)
+        block = BODY.decode(first.payload)
+        lying = replace(block, receipts=(replace(block.receipts[0], transfer_hash=bytes(32)),))
+        order = version_order(first, payload=BODY.encode(lying))
+        for builder in (hand.builder, await site.builder()):
+            failed = await failure(builder.package(order, context))
+            assert failed.final, failed
+
+    story(tale)
+
+
+# What is told.
+
+
+def test_states_follow_what_is_told() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        first = await hand.build(site.transfer(0))
+        second = await hand.build(site.transfer(1))
+        words = (At.PENDING, At.LATEST, At.SAFE, At.FINALIZED)
+        assert [paid(builder, at) for at in words] == [10, 10, 0, 0]
+        for _ in range(2):
+            await builder.told([tell("accumulated", first)])
+            assert [paid(builder, at) for at in words] == [10, 10, 5, 0]
+        await builder.told([tell("accumulated", second, 2), tell("finalised", first)])
+        assert [paid(builder, at) for at in words] == [10, 10, 10, 5]
+        await builder.told([tell("restored", second, 2)])
+        assert [paid(builder, at) for at in words] == [10, 10, 5, 5]
+        late = [tell(word, first) for word in ("failed", "restored", "accumulated", "finalised")]
+        await builder.told(late)
+        assert [paid(builder, at) for at in words] == [10, 10, 5, 5], "what is final stays"
+        assert builder.heads.newest_number == 2
+        with pytest.raises(Bug):
+            await builder.told([tell("forgotten", second, 2)])
+
+    story(tale)
+
+
+def test_latest_may_mean_what_is_accumulated() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site, latest_is_safe=True)
+        await hand.build(site.transfer(0))
+        assert paid(hand.builder, At.LATEST) == 0
+        assert paid(hand.builder, At.PENDING) == 5
+
+    story(tale)
+
+
+def test_a_failed_block_takes_its_descendants_and_their_transactions_come_back() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        raws = [site.transfer(nonce) for nonce in range(3)]
+        hashes = [builder.pool.check(raw) for raw in raws]
+        first, second, third = [await hand.build(raw) for raw in raws]
+        assert builder.pool.view() == PoolView(waiting=0, built=3, removed=0)
+        for _ in range(2):
+            await builder.told([tell("failed", second, 2)])
+            assert paid(builder, At.PENDING) == 5
+            assert builder.pool.view() == PoolView(waiting=2, built=1, removed=0)
+        assert [await builder.receipt(one) is None for one in hashes] == [False, True, True]
+        assert await builder.block_by_hash(third.block) is None
+        hand.made = [first]
+        again = await hand.build(raws[2], raws[1])
+        assert [one.verdict for one in again.judged] == ["included"] * 2
+        assert BODY.decode(again.payload).header.number == 2
+
+    story(tale)
+
+
+def test_transactions_leave_the_pool_on_accumulation_and_come_back_until_that_is_final(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        hashed = builder.pool.check(site.transfer(0))
+        done = await hand.build(site.transfer(0))
+        await builder.told([tell("accumulated", done)])
+        assert builder.pool.view() == PoolView(waiting=0, built=0, removed=1)
+        receipt = await builder.receipt(hashed)
+        assert receipt is not None
+        assert (receipt.is_canonical, receipt.is_final) == (True, False)
+        assert receipt.package_hash == b"p" * 32
+        await builder.told([tell("restored", done)])
+        assert builder.pool.view() == PoolView(waiting=0, built=1, removed=0)
+        receipt = await builder.receipt(hashed)
+        assert receipt is not None
+        assert (receipt.is_canonical, receipt.package_hash) == (False, b"")
+        await builder.told([tell("accumulated", done), tell("finalised", done)])
+        assert builder.pool.view() == PoolView(waiting=0, built=0, removed=0)
+        receipt = await builder.receipt(hashed)
+        assert receipt is not None
+        assert (receipt.is_canonical, receipt.is_final) == (True, True)
+
+    with caplog.at_level(logging.DEBUG, "laneway.builder"):
+        story(tale)
+    assert "Removing accumulated transactions from txpool block=1 count=1" in caplog.text
+
+
+def test_a_final_block_that_is_not_known_here_comes_from_the_chain() -> None:
+    async def tale(site: Site) -> None:
+        one = await hands(site)
+        await one.land(site.transfer(0))
+        await one.land(site.transfer(1))
+        tells = one.settle()
+        two = await site.builder()
+        for _ in range(2):
+            await two.told(tells)
+            assert paid(two, At.FINALIZED) == 10
+        beyond = replace(tells[-1], block=b"x" * 32, number=3)
+        failed = await failure(two.told([beyond]))
+        assert "block 3 is final, and no node that was asked has it so" in str(failed)
+
+    story(tale)
+
+
+def test_an_accumulation_that_was_told_before_the_state_was_here_counts() -> None:
+    async def tale(site: Site) -> None:
+        one, two = await hands(site), await site.builder()
+        first = await one.build(site.transfer(0))
+        await two.told([tell("accumulated", first)])
+        assert paid(two, At.SAFE) == 0
+        await two.execute(one.order(site.transfer(1)))
+        assert (paid(two, At.SAFE), paid(two, At.PENDING)) == (5, 10)
+        view = await two.block(1)
+        assert view is not None
+        assert view.is_canonical
+        assert two.pool.view() == PoolView(waiting=0, built=1, removed=1)
+
+    story(tale)
+
+
+# The door.
+
+
+def test_the_door_refuses_what_can_be_in_no_block_any_more() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        pool = hand.builder.pool
+        with pytest.raises(BadRequest, match="a transfer has 144"):
+            pool.check(b"nothing")
+        known = pool.check(site.transfer(0))
+        await hand.build(site.transfer(0))
+        with pytest.raises(BadRequest, match="its nonce 0 was used; the account's next is 1"):
+            pool.check(site.transfer(0, amount=6))
+        assert pool.check(site.transfer(0)) == known, "whether it is a second one, its key tells"
+        pool.check(site.transfer(1))
+        pool.check(site.transfer(0, payer=THIRD))
+
+    story(tale)
+
+
+def test_nothing_is_known_of_what_never_was() -> None:
+    async def tale(site: Site) -> None:
+        builder = await site.builder()
+        assert await builder.receipt(b"x" * 32) is None
+        assert await builder.block(1) is None
+        assert await builder.block_by_hash(b"x" * 32) is None
+        assert builder.account(b"x" * 32).balance == 0
+        assert len(BALANCES) == 10
+
+    story(tale)

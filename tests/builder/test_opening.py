@@ -1,0 +1,173 @@
+"""Files that are lost, stale, damaged or another's, and what a builder does with each."""
+
+import logging
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.builder.stage import Hands, Site, hands, story, tell
+
+from laneway.builder.receipts import At
+from laneway.core.errors import BuildFailed, StoreRefused
+
+pytestmark = pytest.mark.slow
+
+
+def changed(path: str, *statements: str) -> None:
+    with apsw.Connection(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+async def left(site: Site, path: str) -> Hands:
+    """A file with one final block, one that is accumulated, and one more on that."""
+    hand = await hands(site, path)
+    await hand.land(site.transfer(0))
+    await hand.builder.told(hand.settle())
+    second = await hand.build(site.transfer(1))
+    await hand.build(site.transfer(2))
+    await hand.builder.told([tell("accumulated", second, 2)])
+    await hand.builder.aclose()
+    return hand
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "builder.db")
+
+
+def test_a_builder_goes_on_where_its_file_ends(path: str) -> None:
+    async def tale(site: Site) -> None:
+        hand = await left(site, path)
+        again = await site.builder(path)
+        numbers = (
+            again.heads.newest_number,
+            again.heads.accumulated_number,
+            again.heads.final_number,
+        )
+        assert numbers == (3, 2, 1)
+        assert again.state(At.PENDING).root == hand.made[-1].post_root
+        assert again.pool.view().built == 1
+        assert again.pool.view().removed == 1
+        order = hand.order(site.transfer(3))
+        await hand.builder.aclose()
+        done = await again.execute(order)
+        assert [one.verdict for one in done.judged] == ["included"]
+
+    story(tale)
+
+
+def test_a_lost_file_loses_nothing(path: str) -> None:
+    async def tale(site: Site) -> None:
+        hand = await left(site, path)
+        Path(path).unlink()
+        again = await site.builder(path)
+        done = await again.execute(hand.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+        assert (again.heads.newest_number, again.heads.final_number) == (4, 1)
+
+    story(tale)
+
+
+def test_a_stale_file_catches_up_with_the_chain(path: str) -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site, path)
+        await hand.land(site.transfer(0))
+        await hand.builder.told(hand.settle())
+        await hand.builder.aclose()
+        other = Hands(site, await site.builder(), hand.chain)
+        other.tip, other.final_count = hand.tip, 1
+        for nonce in (1, 2):
+            await other.land(site.transfer(nonce))
+        other.settle()
+        again = await site.builder(path)
+        assert again.heads.final_number == 1
+        done = await again.execute(other.order(site.transfer(3)))
+        assert [one.verdict for one in done.judged] == ["included"]
+        assert again.heads.final_number == 3
+
+    story(tale)
+
+
+def test_a_file_of_another_ledger_is_refused_with_what_to_do(path: str) -> None:
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        changed(path, "UPDATE about SET value = x'00' WHERE name = 'identity'")
+        with pytest.raises(StoreRefused, match="of another rollup") as refused:
+            await site.builder(path)
+        assert "name another file, or delete it" in str(refused.value)
+
+    story(tale)
+
+
+def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        changed(path, "UPDATE entries SET value = x'0000000000000000000000000000ff00'")
+        with pytest.raises(StoreRefused, match="its state is not that behind block 1"):
+            await site.builder(path)
+        changed(path, "UPDATE base SET payload = x'00'")
+        with pytest.raises(StoreRefused, match="the payload is no block"):
+            await site.builder(path)
+
+    story(tale)
+
+
+def test_a_file_of_a_chain_that_began_anew_is_refused(path: str) -> None:
+    """The devnet begins with the same block each time, so only its history tells."""
+
+    async def first(site: Site) -> None:
+        await left(site, path)
+
+    async def second(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0, amount=77))
+        hand.settle()
+        with pytest.raises(StoreRefused, match="its block 1 is not the chain's") as refused:
+            await site.builder(path)
+        assert "delete it" in str(refused.value)
+
+    story(first)
+    story(second)
+
+
+def test_a_file_that_is_ahead_of_the_chain_waits_and_says_why(path: str) -> None:
+    async def first(site: Site) -> None:
+        await left(site, path)
+
+    async def second(site: Site) -> None:
+        builder = await site.builder(path)
+        hand = Hands(site, builder, await site.chain())
+        with pytest.raises(BuildFailed, match="the builder has block 1, and final on") as failed:
+            await builder.execute(hand.order(site.transfer(0)))
+        assert "the node is behind, or the chain began anew" in str(failed.value)
+        assert path in str(failed.value)
+        other = await hands(site)
+        await other.land(site.transfer(0, amount=77))
+        other.settle()
+        with pytest.raises(BuildFailed, match="the chain has another block 1"):
+            await builder.execute(hand.order(site.transfer(0)))
+        await other.land(site.transfer(1))
+        other.settle()
+        with pytest.raises(BuildFailed, match="the chain has another block 1"):
+            await builder.execute(hand.order(site.transfer(0)))
+
+    story(first)
+    story(second)
+
+
+def test_open_blocks_that_do_not_hold_are_left_out(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await left(site, path)
+        changed(path, "UPDATE blocks SET payload = x'00' WHERE number = 2")
+        again = await site.builder(path)
+        assert again.heads.newest_number == 1, "what stands on it has nothing to stand on"
+        await again.execute(hand.order(site.transfer(3)))
+        assert again.heads.newest_number == 4
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert "Left out an open block" in caplog.text

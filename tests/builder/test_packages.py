@@ -1,0 +1,53 @@
+"""Work packages: bytes, hash, context and authorizer."""
+
+from laneway.builder.packages import NULL_AUTHORIZER, Authorizer, packed, refine_context
+from laneway.builder.rollup import Work
+from laneway.core.jam import BlockRef, Context, Head
+from laneway.devnets.jam import values
+from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, package_hash
+
+ANCHOR, LOOKUP = BlockRef(b"a" * 32, 9), BlockRef(b"l" * 32, 5)
+CONTEXT = Context(
+    anchor=ANCHOR,
+    state_root=b"s" * 32,
+    beefy_root=b"b" * 32,
+    lookup_anchor=LOOKUP,
+    lookup_state_root=None,
+    head=Head(ANCHOR, LOOKUP, "node"),
+)
+ITEM = WorkItem(
+    service=3, code_hash=b"c" * 32, refine_gas_limit=7, accumulate_gas_limit=8, payload=b"header"
+)
+WORK = Work((ITEM,), (b"one", b"two"))
+
+
+def test_a_package_leans_on_the_context_and_names_its_prerequisites() -> None:
+    assert refine_context(CONTEXT, [b"p" * 32]) == RefineContext(
+        anchor=b"a" * 32,
+        state_root=b"s" * 32,
+        beefy_root=b"b" * 32,
+        lookup_anchor=b"l" * 32,
+        lookup_anchor_slot=5,
+        prerequisites=(b"p" * 32,),
+    )
+
+
+def test_a_package_has_the_work_and_its_hash_and_names_its_block() -> None:
+    context = refine_context(CONTEXT, ())
+    made = packed(WORK, context, Authorizer(host=3), b"block")
+    found = WORK_PACKAGE.decode(made.package.encoded)
+    assert (found.items, found.context) == ((ITEM,), context)
+    assert (found.auth_code_host, found.auth_code_hash) == (3, NULL_AUTHORIZER)
+    assert made.package.extrinsics == (b"one", b"two")
+    assert made.package_hash == package_hash(found)
+    assert made.block == b"block"
+
+
+def test_the_authorizer_is_a_setting_and_lets_everything_pass_unless_it_is_said() -> None:
+    assert NULL_AUTHORIZER == values.NULL_AUTHORIZER
+    chosen = Authorizer(host=9, code_hash=b"x" * 32, config=b"config", authorization=b"leave")
+    found = WORK_PACKAGE.decode(
+        packed(WORK, refine_context(CONTEXT, ()), chosen, b"block").package.encoded
+    )
+    assert (found.auth_code_host, found.auth_code_hash) == (9, b"x" * 32)
+    assert (found.authorizer_config, found.authorization) == (b"config", b"leave")

@@ -1,0 +1,246 @@
+"""The builder's file: what is in it belongs together, and a file that is not ours is left alone."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from laneway.builder.receipts import Stage
+from laneway.builder.rollup import Outcome, Sealed
+from laneway.builder.shelf import FinalBlock, Shelf
+from laneway.core.errors import StoreBusy, StoreRefused
+
+
+def sealed(number: int, name: str = "") -> Sealed:
+    return Sealed(
+        number=number,
+        hash=f"block {number}{name}".encode(),
+        parent=f"block {number - 1}".encode(),
+        pre_root=b"",
+        post_root=b"",
+    )
+
+
+def final(number: int, package: bytes = b"package", **changes: bytes) -> FinalBlock:
+    return FinalBlock(
+        sealed=sealed(number),
+        payload=b"payload %d" % number,
+        outcomes=(Outcome(b"tx %d" % number, "ok"),),
+        changes={key.encode(): value for key, value in changes.items()},
+        package_hash=package,
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "builder.db")
+
+
+@pytest.fixture
+def shelf(path: str) -> Shelf:
+    made = Shelf(path, blocks_kept=3)
+    made.begin(b"block 0", b"genesis", {b"a": b"1", b"b": b"2"}.items())
+    return made
+
+
+def put(shelf: Shelf, number: int, name: str = "", *hashes: bytes) -> bytes:
+    found = sealed(number, name)
+    outcomes = [Outcome(one, f"status {place}") for place, one in enumerate(hashes)]
+    shelf.put(found, b"payload " + found.hash, outcomes)
+    return found.hash
+
+
+def test_a_new_file_knows_nothing_and_then_whose_it_is(path: str) -> None:
+    shelf = Shelf(path)
+    assert (shelf.identity(), shelf.base(), shelf.open_blocks()) == (None, None, [])
+    shelf.claim("ledger", b"one")
+    shelf.close()
+    shelf = Shelf(path)
+    assert shelf.identity() == ("ledger", b"one")
+    shelf.claim("ledger", b"one")
+
+
+@pytest.mark.parametrize(("kind", "identity"), [("evm", b"one"), ("ledger", b"two")])
+def test_a_file_of_another_rollup_is_refused_with_what_to_do(kind: str, identity: bytes) -> None:
+    shelf = Shelf(None)
+    shelf.claim("ledger", b"one")
+    with pytest.raises(StoreRefused, match="it is of another rollup") as refused:
+        shelf.claim(kind, identity)
+    assert "name another file, or delete it" in str(refused.value)
+    assert shelf.identity() == ("ledger", b"one")
+
+
+def test_what_a_file_holds_is_there_when_it_is_opened_again(shelf: Shelf, path: str) -> None:
+    block = put(shelf, 1, "", b"tx")
+    shelf.set_stage(block, Stage.ACCUMULATED, b"package")
+    shelf.close()
+    again = Shelf(path)
+    assert again.base() == (b"block 0", b"genesis")
+    assert list(again.entries()) == [(b"a", b"1"), (b"b", b"2")]
+    (found,) = again.open_blocks()
+    assert (found.hash, found.stage, found.package_hash) == (block, 1, b"package")
+    assert found.payload == b"payload block 1"
+
+
+def test_final_blocks_move_the_base_and_change_only_what_they_changed(shelf: Shelf) -> None:
+    shelf.finalise([final(1, a=b"3", c=b"4"), final(2, c=b"5")])
+    assert shelf.base() == (b"block 2", b"payload 2")
+    assert list(shelf.entries()) == [(b"a", b"3"), (b"b", b"2"), (b"c", b"5")]
+    found = shelf.by_hash(b"block 1")
+    assert found is not None
+    assert (found.stage, found.package_hash) == (Stage.FINAL, b"package")
+
+
+def test_a_block_that_becomes_final_keeps_the_package_that_it_was_accumulated_with(
+    shelf: Shelf,
+) -> None:
+    shelf.set_stage(put(shelf, 1), Stage.ACCUMULATED, b"winner")
+    shelf.finalise([final(1, b"")])
+    found = shelf.by_number(1)
+    assert found is not None
+    assert (found.stage, found.package_hash) == (Stage.FINAL, b"winner")
+
+
+def test_what_is_open_and_not_above_the_base_is_forgotten(shelf: Shelf) -> None:
+    put(shelf, 1, "rival", b"lost")
+    put(shelf, 2, "above", b"kept")
+    shelf.finalise([final(1)])
+    assert [one.hash for one in shelf.open_blocks()] == [b"block 2above"]
+    assert shelf.receipt(b"lost") is None
+    assert shelf.receipt(b"kept") is not None
+
+
+def test_only_so_many_final_blocks_are_kept_with_their_receipts(shelf: Shelf) -> None:
+    for number in range(1, 6):
+        shelf.finalise([final(number)])
+    assert [shelf.by_number(number) is not None for number in range(1, 6)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert shelf.receipt(b"tx 2") is None
+    assert shelf.receipt(b"tx 3") is not None
+
+
+def test_a_block_is_written_once_and_never_changed(shelf: Shelf) -> None:
+    put(shelf, 1, "", b"tx")
+    shelf.put(sealed(1), b"other", [Outcome(b"tx", "other")])
+    found = shelf.receipt(b"tx")
+    assert found is not None
+    assert (found.status, found.place, found.block.payload) == (
+        "status 0",
+        0,
+        b"payload block 1",
+    )
+
+
+def test_the_block_that_is_furthest_is_the_answer(shelf: Shelf) -> None:
+    first = put(shelf, 1, "a", b"other", b"tx")
+    second = put(shelf, 1, "b", b"tx")
+    found = shelf.by_number(1)
+    assert found is not None
+    assert found.hash == second, "of equals the last that was built"
+    shelf.set_stage(first, Stage.ACCUMULATED, b"package")
+    found, receipt = shelf.by_number(1), shelf.receipt(b"tx")
+    assert found is not None
+    assert receipt is not None
+    assert found.hash == receipt.block.hash == first
+    assert receipt.place == 1
+    shelf.set_stage(first, Stage.BUILT)
+    found = shelf.by_number(1)
+    assert found is not None
+    assert found.hash == second
+
+
+def test_a_dropped_block_is_gone_with_its_receipts_and_a_final_one_stays(shelf: Shelf) -> None:
+    shelf.finalise([final(1)])
+    block = put(shelf, 2, "", b"tx")
+    shelf.drop([block, b"block 1", b"unknown"])
+    assert shelf.by_hash(block) is None
+    assert shelf.receipt(b"tx") is None
+    assert shelf.by_hash(b"block 1") is not None
+    shelf.set_stage(b"block 1", Stage.BUILT)
+    found = shelf.by_hash(b"block 1")
+    assert found is not None
+    assert found.stage == Stage.FINAL
+
+
+def test_beginning_anew_forgets_all_that_was_there(shelf: Shelf) -> None:
+    put(shelf, 1, "", b"tx")
+    shelf.begin(b"other", b"payload", [(b"x", b"9")])
+    assert (shelf.base(), shelf.open_blocks()) == ((b"other", b"payload"), [])
+    assert list(shelf.entries()) == [(b"x", b"9")]
+
+
+def test_a_write_that_fails_changes_nothing(shelf: Shelf) -> None:
+    with pytest.raises(StoreBusy):
+        shelf.finalise([final(1, a=b"9"), final(2, b=None)])  # type: ignore[arg-type]
+    assert shelf.base() == (b"block 0", b"genesis")
+    assert list(shelf.entries()) == [(b"a", b"1"), (b"b", b"2")]
+    assert shelf.by_hash(b"block 1") is None
+
+
+# Files that are not ours.
+
+
+def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: str) -> None:
+    with apsw.Connection(path) as other:
+        other.execute("CREATE TABLE theirs (x)")
+    other.close()
+    before = Path(path).read_bytes()
+    with pytest.raises(StoreRefused, match="it is no builder's file; name another file"):
+        Shelf(path)
+    assert Path(path).read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused_with_what_to_do(path: str) -> None:
+    Path(path).write_bytes(b"something else, and not short" * 100)
+    with pytest.raises(StoreRefused, match=r"it is damaged .* delete it: all that is in it"):
+        Shelf(path)
+
+
+def test_a_file_of_another_shape_is_refused(shelf: Shelf, path: str) -> None:
+    shelf.close()
+    with apsw.Connection(path) as newer:
+        newer.pragma("user_version", 9)
+    newer.close()
+    with pytest.raises(StoreRefused, match="it has shape 9, and 1 is known"):
+        Shelf(path)
+
+
+def test_a_damaged_file_is_told_with_what_to_do(shelf: Shelf, path: str) -> None:
+    shelf.begin(b"block 0", b"genesis", ((b"%05d" % one, bytes(100)) for one in range(2_000)))
+    shelf.close()
+    raw = bytearray(Path(path).read_bytes())
+    for at in range(3 * 4096, len(raw), 4096):
+        raw[at : at + 64] = b"\xee" * 64
+    Path(path).write_bytes(raw)
+    with pytest.raises(StoreRefused, match="it is damaged"):
+        list(Shelf(path).entries())
+
+
+def test_a_place_where_no_file_can_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreRefused, match="it cannot be opened and written"):
+        Shelf(str(tmp_path / "missing" / "builder.db"))
+
+
+@pytest.mark.slow
+def test_a_file_has_one_user_at_a_time(shelf: Shelf, path: str) -> None:
+    with pytest.raises(StoreRefused, match="another process has it open"):
+        Shelf(path)
+    shelf.close()
+    Shelf(path).close()
+
+
+def test_a_closed_file_is_told(shelf: Shelf) -> None:
+    shelf.close()
+    with pytest.raises(StoreBusy, match="nothing changed"):
+        put(shelf, 1)
+
+
+def test_a_file_that_cannot_be_written_is_refused(shelf: Shelf) -> None:
+    shelf._connection.pragma("query_only", 1)
+    with pytest.raises(StoreRefused, match="may this user do that there"):
+        put(shelf, 1)

@@ -1,0 +1,216 @@
+"""Final blocks from the chain alone, and from nodes that lie or have forgotten."""
+
+import logging
+from typing import Any
+
+import pytest
+from tests.builder.stage import SERVICE, Site, hands, story
+
+from laneway.builder import sync
+from laneway.builder.ledger import open_ledger_builder
+from laneway.builder.receipts import At
+from laneway.builder.sync import Source
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
+from laneway.core.jam import Head
+from laneway.jam.service.commitment import HEAD_KEY, block_key
+from laneway.jam.service.ledger.block import BODY, segments_of
+from laneway.jam.service.values import BLOCK_RECORD, BlockRecord
+from laneway.jam.spec import SEGMENT_BYTES
+
+pytestmark = pytest.mark.slow
+
+
+class Bent:
+    """A chain whose answers are bent where a story says so."""
+
+    def __init__(self, chain: Jip2Chain) -> None:
+        self._chain = chain
+        self.values: dict[bytes, bytes | None] = {}
+        self.segments: tuple[bytes, ...] | Exception | None = None
+        self.is_final_known = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._chain, name)
+
+    async def head(self) -> Head:
+        head = await self._chain.head()
+        return head if self.is_final_known else Head(head.best, None, head.node)
+
+    async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None:
+        if key in self.values:
+            return self.values[key]
+        return await self._chain.service_value(at, service, key)
+
+    async def package_segments(self, package_hash: bytes, indices: Any) -> tuple[bytes, ...]:
+        if isinstance(self.segments, Exception):
+            raise self.segments
+        if self.segments is not None:
+            return tuple(self.segments[index] for index in indices)
+        return await self._chain.package_segments(package_hash, indices)
+
+
+async def landed(site: Site, *counts: int) -> list[bytes]:
+    """Final blocks of so many transfers each; their payloads."""
+    hand = await hands(site)
+    nonce = 0
+    for count in counts:
+        await hand.land(*(site.transfer(nonce + one) for one in range(count)))
+        nonce += count
+    payloads = [done.payload for done in hand.made]
+    hand.settle()
+    return payloads
+
+
+async def problem(bent: Bent, site: Site) -> BuildFailed:
+    """Why a builder without a file does not come up to the chain."""
+    try:
+        builder = await open_ledger_builder(bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
+    except BuildFailed as failed:
+        return failed
+    try:
+        with pytest.raises(BuildFailed) as caught:
+            await builder._sync(await builder._source.final())
+    finally:
+        await builder.aclose()
+    assert not caught.value.final
+    return caught.value
+
+
+def test_blocks_of_several_segments_come_back_with_their_receipts(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sync, "SYNC_PAGE_BLOCKS", 2)
+    monkeypatch.setattr(sync, "SYNC_BLOCKS_TOLD_MIN", 3)
+
+    async def tale(site: Site) -> None:
+        payloads = await landed(site, 1, 40, 1)
+        builder = await site.builder()
+        await builder._sync(await builder._source.final())
+        assert builder.heads.final_number == 3
+        assert builder.state(At.FINALIZED).root == site.head().state_root
+        for number, payload in enumerate(payloads, 1):
+            found = builder._shelf.by_number(number)
+            assert found is not None
+            assert found.payload == payload
+            record = site.record(number)
+            assert record is not None
+            assert found.package_hash == record.package_hash
+
+    with caplog.at_level(logging.INFO, "laneway.builder"):
+        story(tale)
+    lines = [line.getMessage() for line in caplog.records]
+    assert lines == [
+        "Reading blocks 1 to 2 of 3 of service 1 from the chain",
+        "Reading blocks 3 to 3 of 3 of service 1 from the chain",
+    ]
+
+
+def test_a_short_way_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def tale(site: Site) -> None:
+        await landed(site, 1)
+        builder = await site.builder()
+        await builder._sync(await builder._source.final())
+        assert builder.heads.final_number == 1
+
+    with caplog.at_level(logging.INFO, "laneway.builder"):
+        story(tale)
+    assert caplog.records == []
+
+
+def test_blocks_that_are_here_are_not_read_again() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        hand.settle()
+        bent = Bent(await site.chain())
+        bent.segments = ChainUnreadable("node", "nobody asks for them")
+        hand.builder._source = Source(bent, SERVICE)  # type: ignore[arg-type]
+        await hand.builder._sync(await hand.builder._source.final())
+        assert hand.builder.heads.final_number == 1
+
+    story(tale)
+
+
+def test_segments_that_no_node_has_are_told_with_what_to_do() -> None:
+    async def tale(site: Site) -> None:
+        await landed(site, 1)
+        record = site.record(1)
+        assert record is not None
+        bent = Bent(await site.chain())
+        bent.segments = ChainUnreadable("node", "segment unavailable")
+        said = str(await problem(bent, site))
+        assert "block 1 is final, and no node has the segments of its package" in said
+        assert record.package_hash.hex() in said
+        assert "start with the file of a builder that has it" in said
+
+    story(tale)
+
+
+def test_a_chain_that_cannot_be_reached_is_told_as_that() -> None:
+    async def tale(site: Site) -> None:
+        await landed(site, 1)
+        bent = Bent(await site.chain())
+        bent.segments = ChainUnreachable("node", "it is gone")
+        builder = await open_ledger_builder(bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
+        with pytest.raises(ChainUnreachable):
+            await builder._sync(await builder._source.final())
+        await builder.aclose()
+
+    story(tale)
+
+
+def test_what_a_node_says_is_not_believed() -> None:
+    async def tale(site: Site) -> None:
+        first, second = await landed(site, 1, 1)
+        bent = Bent(await site.chain())
+        bent.segments = segments_of(BODY.decode(second))
+        assert "segments of block 1 are not those that its package" in str(
+            await problem(bent, site)
+        )
+        bent.segments = (b"\xff" * SEGMENT_BYTES,)
+        assert "bytes, which none has" in str(await problem(bent, site))
+        bent.segments = None
+        record = site.record(1)
+        other = site.record(2)
+        assert record is not None
+        assert other is not None
+        crossed = BlockRecord(
+            package_hash=other.package_hash,
+            exports_root=other.exports_root,
+            block=record.block,
+            slot=record.slot,
+        )
+        bent.values = {block_key(1): BLOCK_RECORD.encode(crossed)}
+        assert "exported block 2, and the service has it as another" in str(
+            await problem(bent, site)
+        )
+        bent.values = {block_key(1): None}
+        assert "has no record of block 1" in str(await problem(bent, site))
+        bent.values = {block_key(1): b"x"}
+        assert "keeps other records than a rollup" in str(await problem(bent, site))
+        assert first != second
+
+    story(tale)
+
+
+def test_a_service_that_is_no_rollup_is_told_with_its_number() -> None:
+    async def tale(site: Site) -> None:
+        bent = Bent(await site.chain())
+        bent.values = {HEAD_KEY: None}
+        assert "service 1 has no head" in str(await problem(bent, site))
+        bent.values = {b"g": None}
+        assert "service 1 has no genesis of a ledger" in str(await problem(bent, site))
+        bent.values = {HEAD_KEY: b"x"}
+        assert "keeps other records than a rollup" in str(await problem(bent, site))
+
+    story(tale)
+
+
+def test_without_a_final_block_nothing_is_believed() -> None:
+    async def tale(site: Site) -> None:
+        bent = Bent(await site.chain())
+        bent.is_final_known = False
+        assert "node knows no final block" in str(await problem(bent, site))
+
+    story(tale)
