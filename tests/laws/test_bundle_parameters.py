@@ -277,6 +277,7 @@ def anchor_age_blocks_max(value: Any) -> Any:
     old = replace(stage.version(1), born=stage.lane.head.height - 7, anchor=stage.anchor())
     lane: BundleLane = stage.lane
     lane.chain.clear()
+    lane.heights.clear()
     return is_stale(lane, old)
 
 

@@ -447,6 +447,8 @@ def named(effect: Any) -> object:
             return "look"
         case SubmitPackage():
             return "submit", effect.package_hash, effect.serial, effect.package
+        case BuildBlock() | BuildVersion():
+            return replace(effect, behind=())  # Fewer, when some of those below are final.
         case _:
             return effect
 
@@ -485,6 +487,12 @@ def shape(lane: BundleLane) -> dict[str, object]:
         "chain": list(lane.chain.items()),
         "bound": dict(lane.bound),
         "finished": list(lane.finished.items()),
+        "heights": dict(lane.heights),
+        "words": dict(lane.words),
+        "places": {word: dict(slots) for word, slots in lane.places.items()},
+        "overdue": dict(lane.overdue),
+        "over": dict(lane.over),
+        "line": (lane.line_top, list(lane.line)),
     }
 
 

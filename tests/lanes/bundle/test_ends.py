@@ -275,8 +275,7 @@ def test_what_was_accumulated_stays_when_a_block_before_it_is_dropped() -> None:
     stage.slot()
     assert stage.words() == {1: "submitted", 2: "submitted", 3: "accumulated"}
     assert dependants(stage.lane, stage.named(1)) == [], "and what is out may land by itself"
-    kept = replace(stage.settings, keeps_records=True)
-    stage.lane.settings = kept
+    stage.crash(keeps_records=True)
     assert [one.number for one in dependants(stage.lane, stage.named(1))] == [2, 3]
 
 
@@ -333,6 +332,8 @@ def test_a_hopeless_block_waits_until_what_is_out_is_dead() -> None:
 
 def test_a_submission_under_way_is_no_reason_to_wait() -> None:
     stage = aged()
-    assert is_over(stage.lane, stage.named(1))
+    assert not is_over(stage.lane, stage.named(1)), "it is queued again"
+    waiting = aged(guarantee_timeout_ms=600_000)
+    assert is_over(waiting.lane, waiting.named(1))
     assert not [one for one in stage.out if isinstance(one, SubmitPackage)]
     assert any(isinstance(one, StatusChanged) and one.word == "queued" for one in stage.all)

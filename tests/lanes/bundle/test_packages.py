@@ -414,3 +414,18 @@ def test_a_payload_of_which_no_version_can_be_made_is_hopeless() -> None:
     stage.not_made("it is too large", final=True)
     assert 1 not in stage.lane.slots
     assert stage.named(1).building, "its number is built from the pool"
+
+
+@pytest.mark.parametrize("counts", ["submitted", "submitted_and_guaranteed"])
+def test_the_lowest_block_is_kept_waiting_by_none_above_it(counts: str) -> None:
+    """One above it that is in flight may wait for it, and would fill the only place for ever."""
+    stage = queued(3, order="parallel", max_inflight=1, inflight_counts=counts)
+    at(stage, 3_000)
+    stage.not_made()
+    (order,) = builds(stage)
+    assert order.number == 2
+    stage.make()
+    stage.send()
+    stage.tick(1_000)
+    (order,) = builds(stage)
+    assert order.number == 1, "and the third waits for a place"

@@ -6,6 +6,7 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import Stage, queued, submitted
 
 from laneway.core.jam import BlockRef
+from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.rows import Fact, Kind, Version
 from laneway.lanes.bundle.standing import (
     before,
@@ -45,6 +46,11 @@ def fact(stage: Stage, kind: str, number: int | None = None, **fields: object) -
 
 def change(stage: Stage, number: int, **fields: object) -> None:
     stage.apply([SlotChanged(replace(stage.named(number), **fields), "waits")])
+
+
+def death_of(lane: BundleLane, version: Version) -> Fact | None:
+    """Where the newest block shows how it stands."""
+    return death(lane, version, is_shown=True)
 
 
 def test_a_blocks_word_follows_from_its_facts() -> None:
@@ -243,20 +249,20 @@ def test_a_package_dies_when_its_anchor_is_no_recent_block() -> None:
     alive = replace(
         stage.version(1), anchor=ELSEWHERE, facts=(fact(stage, Kind.REPORTABLE, height + 1),)
     )
-    assert death(lane, alive) is None
+    assert death_of(lane, alive) is None
     over = replace(alive, facts=(fact(stage, Kind.REPORTABLE, height),))
-    found = death(lane, over)
+    found = death_of(lane, over)
     assert found is not None
     assert (found.block, found.height) == (lane.head.best, height)
-    assert death(lane, replace(over, facts=(*over.facts, found))) is None
+    assert death_of(lane, replace(over, facts=(*over.facts, found))) is None
     reported = (*over.facts, fact(stage, Kind.REPORTED))
-    assert death(lane, replace(over, facts=reported)) is None
+    assert death_of(lane, replace(over, facts=reported)) is None
     held = (*over.facts, fact(stage, Kind.ACCUMULATED))
-    assert death(lane, replace(over, facts=held)) is None
+    assert death_of(lane, replace(over, facts=held)) is None
     done = (*over.facts, fact(stage, Kind.ACCUMULATED, 1))
-    assert death(lane, replace(over, facts=done)) is None
+    assert death_of(lane, replace(over, facts=done)) is None
     lane.head.best = None
-    assert death(lane, over) is None
+    assert death_of(lane, over) is None
 
 
 def test_a_package_dies_when_its_lookup_anchor_is_too_old() -> None:
@@ -264,18 +270,18 @@ def test_a_package_dies_when_its_lookup_anchor_is_too_old() -> None:
     best = stage.lane.head.best
     assert best is not None
     old = BlockRef(digest("old"), best.slot - 25)
-    found = death(stage.lane, replace(stage.version(1), lookup_anchor=old))
+    found = death_of(stage.lane, replace(stage.version(1), lookup_anchor=old))
     assert found is not None
     assert "lookup" in found.words
     still = replace(stage.version(1), lookup_anchor=BlockRef(digest("old"), best.slot - 24))
-    assert death(stage.lane, still) is None
+    assert death_of(stage.lane, still) is None
 
 
 @pytest.mark.parametrize("kind", [Kind.FAILED, Kind.REFUSED])
 def test_a_package_dies_when_the_chain_or_the_service_says_so(kind: str) -> None:
     stage = submitted()
     shown = fact(stage, kind, words="no", is_hopeless=True)
-    found = death(stage.lane, replace(stage.version(1), facts=(shown,)))
+    found = death_of(stage.lane, replace(stage.version(1), facts=(shown,)))
     assert found is not None
     assert (found.words, found.is_hopeless, found.by_prerequisite) == ("no", True, False)
 
@@ -283,20 +289,20 @@ def test_a_package_dies_when_the_chain_or_the_service_says_so(kind: str) -> None
 def test_a_package_dies_with_the_one_that_it_names() -> None:
     stage = submitted(2)
     lane = stage.lane
-    assert death(lane, stage.version(2)) is None
+    assert death_of(lane, stage.version(2)) is None
     put(stage, 1, fact(stage, Kind.DEAD))
-    found = death(lane, stage.version(2))
+    found = death_of(lane, stage.version(2))
     assert found is not None
     assert found.by_prerequisite
     held = replace(stage.version(2), facts=(fact(stage, Kind.ACCUMULATED),))
-    assert death(lane, held) is None
+    assert death_of(lane, held) is None
     # One that the service refused did accumulate, so those that name it are free.
     put(stage, 1, fact(stage, Kind.DEAD), fact(stage, Kind.REFUSED))
-    assert death(lane, stage.version(2)) is None
+    assert death_of(lane, stage.version(2)) is None
     put(stage, 1, is_refused=True)
-    assert death(lane, stage.version(2)) is not None
+    assert death_of(lane, stage.version(2)) is not None
     unknown = replace(stage.version(2), prerequisites=(digest("final long ago"),))
-    assert death(lane, unknown) is None
+    assert death_of(lane, unknown) is None
 
 
 def test_an_end_is_for_good_when_its_block_is_final_or_nobody_has_the_bytes() -> None:

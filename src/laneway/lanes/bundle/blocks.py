@@ -12,7 +12,7 @@ from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.fold import is_inside
 from laneway.lanes.bundle.lane import BundleLane, replace
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, SLOTS_OPEN_MAX
-from laneway.lanes.bundle.rows import Member, Slot, Verdict
+from laneway.lanes.bundle.rows import Member, Slot, Verdict, Word
 from laneway.lanes.bundle.standing import parent_of, payloads_behind, queued_count
 from laneway.lanes.bundle.values import (
     BlockBuilt,
@@ -41,7 +41,7 @@ def may_begin(lane: BundleLane) -> bool:
     """Whether another block may be begun, if there are transactions for it."""
     if not is_running(lane) or lane.head.block_ms is not None:
         return False
-    if any(slot.building for slot in lane.slots.values()) or len(lane.slots) >= SLOTS_OPEN_MAX:
+    if lane.places[Word.BUILDING] or len(lane.slots) >= SLOTS_OPEN_MAX:
         return False
     return queued_count(lane) < lane.settings.max_queue_depth
 
@@ -130,7 +130,8 @@ def begin(draft: Draft, intents: Sequence[IntentRow], *, returned: bool) -> None
     members = tuple(
         [Member(intent.id, intent.seq, intent.priority, intent.size()) for intent in intents]
     )
-    block_ms = draft.now_ms + lane.settings.block_interval_ms
+    interval_ms = lane.settings.block_interval_ms
+    block_ms = draft.now_ms + interval_ms if interval_ms else None
     draft.say(SlotClaimed(slot, members, block_ms, returned))
     draft.order(build(lane, slot, {intent.id: intent for intent in intents}))
 
@@ -237,8 +238,9 @@ def delay(draft: Draft, slot: Slot, reason: str) -> None:
 
 def build_again(draft: Draft) -> None:
     """What could not be executed is asked for once more."""
-    for slot in list(draft.lane.slots.values()):
-        if slot.building and slot.retry_ms is not None and slot.retry_ms <= draft.now_ms:
+    for one in list(draft.lane.places[Word.BUILDING]):
+        slot = draft.lane.slots[one]
+        if slot.retry_ms is not None and slot.retry_ms <= draft.now_ms:
             order = draft.lane.head.order_next
             again = draft.change(slot, "retried", retry_ms=None, order=order)
             draft.order(build(draft.lane, again, draft.lane.intents))

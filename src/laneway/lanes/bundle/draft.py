@@ -9,7 +9,14 @@ from laneway.lanes.bundle.fold import fold
 from laneway.lanes.bundle.lane import BundleLane, replace
 from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.rows import Slot, Version
-from laneway.lanes.bundle.values import Effect, Record, SlotChanged, VersionChanged
+from laneway.lanes.bundle.values import (
+    BlockSealed,
+    Effect,
+    Record,
+    SlotChanged,
+    SlotClaimed,
+    VersionChanged,
+)
 
 Decision: TypeAlias = records.Decision[Record, Effect]
 
@@ -18,12 +25,18 @@ class Draft:
     def __init__(self, lane: BundleLane, now_ms: int) -> None:
         self.lane = lane.fork()
         self.now_ms = now_ms
+        self.is_wide = False
+        """Whether it may concern blocks that it does not touch."""
+        self.touched: dict[int, None] = {}
+        """Blocks that it begins or changes."""
         self._records: list[Record] = []
         self._effects: list[Effect] = []
 
     def say(self, record: Record) -> None:
         fold(self.lane, record)
         self._records.append(record)
+        if isinstance(record, SlotClaimed | BlockSealed | SlotChanged):
+            self.touched[record.slot.id] = None
 
     def order(self, effect: Effect) -> None:
         self._effects.append(effect)

@@ -10,7 +10,7 @@ from laneway.core.reason import clip
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.packages import discard
-from laneway.lanes.bundle.rows import Kind, Slot, Version
+from laneway.lanes.bundle.rows import Kind, Slot, Version, Word
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -27,7 +27,7 @@ def judge_ends(draft: Draft) -> None:
     """The lowest block first: those behind it may depend on it."""
     for one in list(draft.lane.in_order()):
         slot = draft.lane.slots.get(one.id)
-        if slot is None or slot.building or is_accumulated(draft.lane, slot):
+        if slot is None or draft.lane.words[slot.id] in (Word.BUILDING, Word.ACCUMULATED):
             continue
         slot = judge_overdue(draft, slot)
         if slot.queued:
@@ -67,7 +67,7 @@ def judge_queued(draft: Draft, slot: Slot) -> None:
 
 def is_over(lane: BundleLane, slot: Slot) -> bool:
     """Whether it was submitted and no version of it can land."""
-    return bool(lane.of(slot.id)) and current(lane, slot) is None
+    return slot.id in lane.over
 
 
 def judge_over(draft: Draft, slot: Slot) -> None:
@@ -140,8 +140,6 @@ def can_drop(lane: BundleLane, slot: Slot) -> bool:
 
 def over_ms(lane: BundleLane, slot: Slot) -> int | None:
     """When the time of a block whose versions are dead is over; None: time alone does nothing."""
-    if slot.building or slot.queued or not is_over(lane, slot):
-        return None
     if must_drop(lane, slot) and not can_drop(lane, slot):
         return None
     return gate_ms(lane, slot)

@@ -4,11 +4,13 @@ A fact counts while its block is on the best fork. Which version of a block may 
 facts, and is decided anew when they are taken back.
 """
 
+from collections.abc import Mapping
 from typing import assert_never
 
 from laneway.core.jam import (
     Accumulated,
     BlockRef,
+    BlocksSeen,
     Failed,
     Finalised,
     May,
@@ -17,12 +19,14 @@ from laneway.core.jam import (
     Reportable,
     Reported,
     ServiceRefused,
+    SlotClock,
 )
 from laneway.core.reason import clip
 from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.lane import BundleLane, replace
 from laneway.lanes.bundle.limits import WORDS_BYTES_MAX
-from laneway.lanes.bundle.rows import STAGES, Fact, Kind, Slot, Version
-from laneway.lanes.bundle.standing import death
+from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, STAGES, Fact, Kind, Slot, Version
+from laneway.lanes.bundle.standing import death, is_accumulated
 from laneway.lanes.bundle.values import (
     ChainLooked,
     ChainSeen,
@@ -39,23 +43,45 @@ WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
 
 def judge_look(draft: Draft, event: ChainLooked) -> None:
     lane, seen = draft.lane, event.seen
-    kept = None if seen.after is None else lane.height_of(seen.after)
-    if not lane.head.looking or (seen.after is not None and kept is None):
-        # It tells what is behind a block that has gone meanwhile.
+    if not lane.head.looking or is_late(lane, seen):
         judge_failed(draft, LookFailed(event.now_ms))
         return
+    kept = None if seen.after is None else lane.height_of(seen.after)
     take_back(draft, kept)
     blocks = tuple([one.block for one in seen.blocks])
     if blocks or kept != lane.head.height or seen.head.finalised != lane.head.finalised:
+        draft.is_wide = True
         draft.say(ChainSeen(kept, blocks, seen.head.finalised))
     height = lane.head.height - len(blocks)
     for block in seen.blocks:
         height += 1
         for package in block.seen:
             note(draft, package, height)
-    bury(draft)
+    newest = seen.blocks[-1].seen if seen.blocks else ()
+    bury(draft, {one.package_hash: None for one in newest})
+    draft.is_wide |= is_other_clock(lane.head.clock, event.clock)
     again_ms = event.now_ms + (lane.settings.poll_ms if seen.is_whole else 0)
     draft.say(LookEnded(again_ms, event.clock))
+
+
+def is_late(lane: BundleLane, seen: BlocksSeen) -> bool:
+    """Whether it answers an older question: it begins behind a block that is gone meanwhile, or
+    knows nothing of some that came since. What those showed would be taken back for nothing."""
+    if seen.after is None:
+        return False
+    kept = lane.height_of(seen.after)
+    if kept is None:
+        return True
+    return tuple([block for height, block in lane.chain.items() if height > kept]) != seen.gone
+
+
+def is_other_clock(known: SlotClock | None, clock: SlotClock | None) -> bool:
+    """Whether windows open at other times by it, or not at all."""
+    if known is None or clock is None:
+        return clock is not None
+    return (known.slot_ms, known.begin_ms, known.skew_ms) != (
+        clock.slot_ms, clock.begin_ms, clock.skew_ms
+    )  # fmt: skip
 
 
 def judge_failed(draft: Draft, event: LookFailed) -> None:
@@ -273,15 +299,35 @@ def cancel(draft: Draft, slot: Slot, version: int, winner: Version) -> None:
 # What can have no effect any more.
 
 
-def bury(draft: Draft) -> None:
-    """The lowest block first, for those behind it may name what died."""
+def bury(draft: Draft, shown: Mapping[bytes, None]) -> None:
+    """The lowest block first, for those behind it may name what died. `shown` are the packages that
+    the newest block was asked for."""
     lane = draft.lane
     for slot in list(lane.in_order()):
+        recognise(draft, slot)
         for version in lane.of(slot.id):
-            fact = death(lane, version) if version.is_sent() else None
+            is_shown = version.package_hash in shown
+            fact = death(lane, version, is_shown=is_shown) if version.is_sent() else None
             if fact is not None:
                 draft.alter(version, "dead", facts=(*version.facts, fact))
         undecide(draft, lane.slots[slot.id])
+
+
+def recognise(draft: Draft, slot: Slot) -> None:
+    """The service refuses a package because its block was applied: then the block has had its
+    effect, by whatever package. Were it built again, its transactions would be in two blocks."""
+    if is_accumulated(draft.lane, slot):
+        return
+    for version in draft.lane.of(slot.id):
+        fact = version.fact(Kind.REFUSED)
+        if fact is not None and fact.words.upper() == SAME_BLOCK_APPLIED:
+            done = replace(fact, kind=Kind.ACCUMULATED)
+            facts = [one for one in version.facts if one.kind not in (Kind.ACCUMULATED, Kind.DEAD)]
+            version = draft.alter(version, "seen", facts=(*facts, done))
+            if slot.winner in (0, version.version):
+                count(draft, "overruled", slot, version)
+            judge_accumulated(draft, draft.lane.slots[slot.id], version, done)
+            return
 
 
 def undecide(draft: Draft, slot: Slot) -> None:

@@ -22,11 +22,14 @@ from laneway.lanes.bundle.lane import (
     drop_slot,
     drop_version,
     encode,
+    extend,
     passed,
     put_returned,
     put_slot,
     put_version,
+    redraw,
     replace,
+    shorten,
     version_key,
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS
@@ -100,8 +103,7 @@ def follow(lane: BundleLane, key: str, body: bytes) -> list[Touch]:
     lane.finished[finished.number] = finished
     gone: list[Touch] = []
     while len(lane.finished) > lane.settings.retention_window:
-        oldest = next(iter(lane.finished))
-        del lane.finished[oldest]
+        oldest, _ = lane.finished.popitem(last=False)
         gone.append(RowKey(Table.AUX, f"{FINISHED}{oldest}"))
     return gone
 
@@ -287,8 +289,10 @@ def seal(lane: BundleLane, record: BlockSealed) -> Touched:
     outside = tuple([one for one in record.members if not is_inside(one)])
     lane.payloads[slot.id] = record.payload
     lane.head.event_next = slot.event_id + 1
+    put = put_slot(lane, slot)
+    extend(lane, slot)
     return (
-        put_slot(lane, slot),
+        put,
         put_members(lane, slot, inside),
         RowPut(Table.AUX, f"{PAYLOAD}{slot.id}", None, record.payload),
         *[Index("hash", one.hash.hex(), one.intent, lane.id) for one in inside],
@@ -328,7 +332,9 @@ def drop_block(lane: BundleLane, record: BlockDropped) -> Touched:
     head.number_next = min(head.number_next, slot.number)
     head.drops += record.is_cause
     head.drops_total += 1
-    return (*drop_slot(lane, slot), *touched)
+    touched += drop_slot(lane, slot)
+    redraw(lane)
+    return tuple(touched)
 
 
 def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
@@ -338,8 +344,8 @@ def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
     fact = version.fact(Kind.ACCUMULATED)
     assert fact is not None
     finished = Finished(
-        slot.id, slot.number, version.version, version.package_hash, slot.block, slot.post_root,
-        fact.block, slot.count, slot.made_ms, record.at_ms,
+        slot.id, slot.number, version.version, version.brought(), slot.block, slot.post_root,
+        fact.block, slot.count, slot.made_ms, record.at_ms, head.finished_count + 1,
     )  # fmt: skip
     touched: list[Touch] = []
     for index, member in enumerate(lane.members[slot.id]):
@@ -357,7 +363,9 @@ def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
     if slot.number > head.tip.number:
         head.tip = Tip(slot.number, slot.block, slot.post_root)
     kept = RowPut(Table.AUX, f"{FINISHED}{slot.number}", None, encode(finished))
-    return (*drop_slot(lane, slot), *touched, kept)
+    gone = drop_slot(lane, slot)
+    shorten(lane, slot.number)
+    return (*gone, *touched, kept)
 
 
 def renumber(lane: BundleLane, slot: Slot, number: int) -> Touched:
@@ -378,6 +386,7 @@ def renumber(lane: BundleLane, slot: Slot, number: int) -> Touched:
         del lane.numbers[lane.slots[one.id].number]
     touched = tuple([put_slot(lane, one) for one in moved])
     lane.head.number_next = max(lane.head.number_next, max(lane.numbers) + 1)
+    redraw(lane)
     return touched
 
 
@@ -403,16 +412,17 @@ def see_chain(lane: BundleLane, record: ChainSeen) -> Touched:
     kept = -1 if record.kept is None else record.kept
     touched: list[Touch] = []
     for height in [one for one in lane.chain if one > kept]:
-        del lane.chain[height]
+        del lane.heights[lane.chain.pop(height).header_hash]
         touched.append(RowKey(Table.AUX, f"{CHAIN}{height}"))
     best = head.height + GAP_HEIGHTS if record.kept is None else record.kept
     for block in record.blocks:
         best += 1
         lane.chain[best] = block
+        lane.heights[block.header_hash] = best
         touched.append(RowPut(Table.AUX, f"{CHAIN}{best}", None, encode(block)))
     while len(lane.chain) > CHAIN_KEPT_MAX:
         oldest = next(iter(lane.chain))
-        del lane.chain[oldest]
+        del lane.heights[lane.chain.pop(oldest).header_hash]
         touched.append(RowKey(Table.AUX, f"{CHAIN}{oldest}"))
     head.height, head.best = best, lane.chain.get(best)
     finalised = record.finalised

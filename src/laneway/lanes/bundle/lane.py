@@ -1,5 +1,6 @@
 """A bundle lane in memory, and its rows."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from copy import copy
 
@@ -55,6 +56,10 @@ are written once, the best chain, callbacks that are owed, and blocks that are f
 
 NO_VERSIONS: tuple[Version, ...] = ()
 
+WORDS = (Word.BUILDING, Word.QUEUED, Word.SUBMITTED, Word.GUARANTEED, Word.ACCUMULATED)
+"""Where an open block may be."""
+WAITING = (Word.BUILDING, Word.QUEUED)
+
 
 class BundleLane:
     """An owned index over frozen rows."""
@@ -79,14 +84,30 @@ class BundleLane:
         self.tells: dict[int, Tell] = {}
         self.chain: dict[int, BlockRef] = {}
         """By height, the lowest first."""
+        # What follows from the rows, kept so that nobody has to go through all of them.
+        self.heights: dict[bytes, int] = {}
+        """Of the blocks of `chain`, by their hashes."""
+        self.words: dict[int, str] = {}
+        """Where each block is, finality aside."""
+        self.places: dict[str, dict[int, None]] = {word: {} for word in WORDS}
+        """The blocks that are in one place."""
+        self.overdue: dict[int, int] = {}
+        """When blocks are overdue for accumulation."""
+        self.over: dict[int, None] = {}
+        """Blocks that were submitted, and no version of them can land."""
+        self.line: list[bytes] = []
+        """Payloads of the newest sealed block and of those below it, each on the one before; the
+        lowest first. Their numbers have no gap."""
+        self.line_top = 0
+        """The number of the last of them."""
         self.inherited: dict[tuple[int, int], None] = {}
         """Versions that were being submitted when the lane was stood up: some node may have taken
         them then, whatever it says now. Not a row: it is true of this life alone."""
         # What a decision only reads: these may be large, and a fork shares them.
         self.bound: dict[IntentId, int] = {}
         """The slot of each transaction that is in a block."""
-        self.finished: dict[int, Finished] = {}
-        """By number, in the order in which they became final."""
+        self.finished: OrderedDict[int, Finished] = OrderedDict()
+        """By number, in the order in which they became final; the oldest is found at once."""
         self.intents: dict[str, IntentRow] = {}
 
     def fork(self) -> "BundleLane":
@@ -100,6 +121,9 @@ class BundleLane:
         twin.members, twin.payloads = dict(self.members), dict(self.payloads)
         twin.packages, twin.returned = dict(self.packages), dict(self.returned)
         twin.tells, twin.chain = dict(self.tells), dict(self.chain)
+        twin.heights, twin.words = dict(self.heights), dict(self.words)
+        twin.places = {word: dict(slots) for word, slots in self.places.items()}
+        twin.overdue, twin.over, twin.line = dict(self.overdue), dict(self.over), list(self.line)
         return twin
 
     def in_order(self) -> Iterator[Slot]:
@@ -122,10 +146,7 @@ class BundleLane:
 
     def height_of(self, block: BlockRef) -> int | None:
         """Of a block that is on the best chain, as far as that is remembered."""
-        for height, known in self.chain.items():
-            if known.header_hash == block.header_hash:
-                return height
-        return None
+        return self.heights.get(block.header_hash)
 
     def is_final(self, block: BlockRef) -> bool:
         """Of a block of the best chain: the final one is on the same fork, where slots order."""
@@ -159,9 +180,12 @@ def restore(rows: Rows, settings: BundleSettings) -> BundleLane:
                 else:
                     restore_aux(lane, row)
     lane.chain = dict(sorted(lane.chain.items()))
+    lane.heights = {block.header_hash: height for height, block in lane.chain.items()}
+    redraw(lane)
     lane.tells = dict(sorted(lane.tells.items()))
-    finished.sort(key=lambda one: (one.finished_ms, one.number))
-    lane.finished = {one.number: one for one in finished}
+    # By their serials and not by the clock, which may be set back.
+    finished.sort(key=lambda one: (one.serial, one.finished_ms, one.number))
+    lane.finished = OrderedDict([(one.number, one) for one in finished])
     lane.intents = {intent.id: intent for intent in rows.intents}
     lane.inherited = {
         (one.slot, one.version): None
@@ -197,10 +221,10 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     """The head as it is kept; what it says for people is counted here, once a turn."""
     head = lane.head
     head.open_count, head.returned_count = len(lane.slots), len(lane.returned)
-    waiting = [slot for slot in lane.in_order() if slot.word in (Word.BUILDING, Word.QUEUED)]
+    waiting = [lane.slots[one] for word in WAITING for one in lane.places[word]]
     head.queued_count = len(waiting)
-    waits = next((slot.wait_reason for slot in waiting if slot.wait_reason), "")
-    head.waits = clip(waits, WAITS_BYTES_MAX)
+    reasons = [(slot.number, slot.wait_reason) for slot in waiting if slot.wait_reason]
+    head.waits = clip(min(reasons, default=(0, ""))[1], WAITS_BYTES_MAX)
     if wake_ms is None and (lane.slots or lane.returned or lane.tells):
         # What is being built, looked at or told is work, though no intent may wait for it: should
         # this process die, another has to end it.
@@ -222,6 +246,84 @@ def index_slot(lane: BundleLane, slot: Slot) -> None:
         del lane.numbers[before.number]
     lane.slots[slot.id] = slot
     lane.numbers[slot.number] = slot.id
+    reckon(lane, slot)
+
+
+def reckon(lane: BundleLane, slot: Slot) -> None:
+    """What follows from a block's rows, when one of them has changed."""
+    versions = lane.of(slot.id)
+    word = word_by_rows(slot, versions, lane.settings.keeps_records)
+    known = lane.words.get(slot.id)
+    if word != known:
+        if known is not None:
+            del lane.places[known][slot.id]
+        lane.words[slot.id] = word
+        lane.places[word][slot.id] = None
+    if slot.overdue_ms is None:
+        lane.overdue.pop(slot.id, None)
+    else:
+        lane.overdue[slot.id] = slot.overdue_ms
+    if word == Word.SUBMITTED and all(one.is_dead() for one in versions):
+        lane.over[slot.id] = None
+    else:
+        lane.over.pop(slot.id, None)
+
+
+def word_by_rows(slot: Slot, versions: tuple[Version, ...], keeps_records: bool) -> str:
+    """The status of a block, were nothing final."""
+    if slot.building:
+        return Word.BUILDING
+    for version in versions:
+        if version.version == slot.winner:
+            done = version.is_accumulated(keeps_records)
+            return Word.ACCUMULATED if done else Word.GUARANTEED
+    if slot.queued or not any(version.is_sent() for version in versions):
+        return Word.QUEUED
+    return Word.SUBMITTED
+
+
+def extend(lane: BundleLane, slot: Slot) -> None:
+    """A block was sealed."""
+    below = lane.slots.get(lane.numbers.get(lane.line_top, 0)) if lane.line else None
+    if below is not None and (slot.number, slot.parent) == (lane.line_top + 1, below.block):
+        lane.line.append(lane.payloads[slot.id])
+        lane.line_top = slot.number
+    else:
+        redraw(lane)
+
+
+def shorten(lane: BundleLane, number: int) -> None:
+    """The block of this number is final."""
+    if number == lane.line_top - len(lane.line) + 1 and number < lane.line_top:
+        del lane.line[0]
+    else:
+        redraw(lane)
+
+
+def redraw(lane: BundleLane) -> None:
+    """The line anew, from the newest sealed block down."""
+    sealed = [number for number, slot in lane.numbers.items() if slot in lane.payloads]
+    lane.line_top = max(sealed, default=0)
+    lane.line = []
+    slot = lane.slots.get(lane.numbers.get(lane.line_top, 0))
+    if slot is not None:
+        below = walked(lane, slot.number, slot.parent)
+        lane.line = [*below, lane.payloads[slot.id]]
+
+
+def walked(lane: BundleLane, number: int, parent: bytes) -> list[bytes]:
+    """Payloads of the open blocks that a block of this number and parent stands on, the lowest
+    first."""
+    found: list[bytes] = []
+    while parent:
+        number -= 1
+        below = lane.slots.get(lane.numbers.get(number, 0))
+        if below is None or below.block != parent:
+            break
+        found.append(lane.payloads[below.id])
+        parent = below.parent
+    found.reverse()
+    return found
 
 
 def put_slot(lane: BundleLane, slot: Slot) -> Touch:
@@ -233,6 +335,9 @@ def index_version(lane: BundleLane, version: Version) -> None:
     others = [one for one in lane.of(version.slot) if one.version != version.version]
     lane.versions[version.slot] = tuple(sorted([*others, version], key=lambda one: one.version))
     lane.hashes[version.package_hash] = version.slot, version.version
+    slot = lane.slots.get(version.slot)
+    if slot is not None:  # Rows are restored in any order.
+        reckon(lane, slot)
 
 
 def version_key(version: Version) -> str:
@@ -253,6 +358,7 @@ def drop_version(lane: BundleLane, version: Version) -> list[Touch]:
     if lane.hashes.get(version.package_hash) == (version.slot, version.version):
         del lane.hashes[version.package_hash]
     del lane.packages[version.slot, version.version]
+    reckon(lane, lane.slots[version.slot])
     key = version_key(version)
     return [RowKey(Table.ATTEMPT, key), RowKey(Table.AUX, PACKAGE + key)]
 
@@ -267,6 +373,9 @@ def drop_slot(lane: BundleLane, slot: Slot) -> list[Touch]:
     del lane.members[slot.id]
     del lane.slots[slot.id]
     del lane.numbers[slot.number]
+    del lane.places[lane.words.pop(slot.id)][slot.id]
+    lane.overdue.pop(slot.id, None)
+    lane.over.pop(slot.id, None)
     return gone
 
 

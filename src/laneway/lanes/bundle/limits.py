@@ -8,12 +8,17 @@ GAP_HEIGHTS = 1_000
 """Heights that are passed over when the known blocks and the newest have none in common: whatever
 was anchored before is old."""
 
-SLOTS_OPEN_MAX = 1_024
-"""Rollup blocks that are not final: three for each core of a full chain. With more of them finality
-stands still, and nothing new is begun."""
+SLOTS_OPEN_MAX = 4_096
+"""Rollup blocks that are not final: twelve for each core of a full chain, each of which is open for
+six slots. With more of them finality stands still, and nothing new is begun."""
 
 WATCHED_MAX = 1_024
-"""Packages of one look: as many as the adapter asks for."""
+"""Packages of one look: as many as the adapter asks for. Of three for each core of a full chain two
+are submitted or reported; what has accumulated is looked at last."""
+
+HELD_SLOTS_MAX = 80
+"""How long a service holds an early block, by docs/ledger-service.md. While it does, a block that
+came to it by an unknown package may land."""
 
 CORES_OFFERED_MAX = 4
 """Cores that one submission may try, one behind the other."""

@@ -23,6 +23,8 @@ from laneway.lanes.bundle.packages import (
     build_version,
     judge_made,
     judge_results,
+    may_build,
+    may_submit,
     submission,
 )
 from laneway.lanes.bundle.rounds import deadline, drive, look
@@ -61,8 +63,10 @@ def decide(lane: BundleLane, event: Event) -> Decision:
         case BlockNotBuilt():
             judge_not_built(draft, event)
         case VersionsMade(made=made):
+            draft.is_wide = True
             judge_made(draft, made)
         case PackagesSubmitted(results=results):
+            draft.is_wide = True
             judge_results(draft, results)
         case ChainLooked():
             judge_look(draft, event)
@@ -71,9 +75,12 @@ def decide(lane: BundleLane, event: Event) -> Decision:
         case BlocksTold():
             judge_told(draft, event)
         case CommandTold(command=command):
+            draft.is_wide = True
             judge_command(draft, command)
         case TimerFired():
-            pass  # What is due is done with every event.
+            # What is due is done with every event. A clock that was set back finds a window open
+            # again that nobody awaits.
+            draft.is_wide = may_build(draft) or may_submit(draft)
         case _:
             assert_never(event)
     drive(draft)

@@ -12,7 +12,7 @@ from laneway.lanes.bundle.blocks import delay, is_running
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.lane import BundleLane, encode, replace
 from laneway.lanes.bundle.limits import ANSWERS_KEPT_MAX, CORES_OFFERED_MAX, WORDS_BYTES_MAX
-from laneway.lanes.bundle.rows import Answered, Making, Slot, Version
+from laneway.lanes.bundle.rows import Answered, Making, Slot, Version, Word
 from laneway.lanes.bundle.standing import (
     current,
     free_cores,
@@ -69,18 +69,28 @@ def may_submit(draft: Draft) -> bool:
 def pop(draft: Draft) -> None:
     """Blocks that wait are given a version, the lowest first, while there is room and a core.
 
-    Where packages name the one before them, a block waits until that one has its hash."""
-    if not may_build(draft):
-        return
+    Where packages name the one before them, a block waits until that one has its hash. So they are
+    made one behind the other: a line of them that was begun in the window is made to its end while
+    it can be submitted, or a slow builder would make one or two in each."""
     lane = draft.lane
     is_chained = lane.settings.order == "chained"
-    cores, room = free_cores(lane), lane.settings.max_inflight - inflight(lane)
+    is_over = not may_build(draft)
+    if is_over and not (is_chained and may_submit(draft)):
+        return
+    most = lane.settings.max_inflight
+    room = most - inflight(lane)
+    if room <= 0 and not is_lowest_waiting(lane):
+        return
+    cores = free_cores(lane)
     previous: Slot | None = None
     ahead = 0
     for slot in list(lane.in_order()):
         if needs_version(lane, slot) and (slot.retry_ms or 0) <= draft.now_ms:
             prerequisites = prerequisites_behind(lane, previous)
-            if prerequisites is None or room <= 0 or not cores:
+            is_full = room <= 0 and ahead > 0
+            if prerequisites is None or is_full or not cores:
+                return
+            if is_over and not is_from_window(draft, previous):
                 return
             make(draft, slot, prerequisites, core=cores.pop(0), ahead=ahead)
             room -= 1
@@ -88,6 +98,24 @@ def pop(draft: Draft) -> None:
             return
         ahead += not is_accumulated(lane, slot)
         previous = slot
+
+
+def is_lowest_waiting(lane: BundleLane) -> bool:
+    """Whether the lowest block that has not accumulated waits for a version. It is kept waiting by
+    none above it, whatever is in flight: those may wait for it for ever."""
+    waiting = [lane.slots[one].number for one in lane.places[Word.QUEUED]]
+    flying = [*lane.places[Word.SUBMITTED], *lane.places[Word.GUARANTEED]]
+    return bool(waiting) and all([min(waiting) < lane.slots[one].number for one in flying])
+
+
+def is_from_window(draft: Draft, found: Slot | None) -> bool:
+    """Whether the version of this block was made in the window that was open last."""
+    lane, clock = draft.lane, draft.lane.head.clock
+    version = None if found is None else current(lane, found)
+    if version is None or clock is None:
+        return False
+    slot_ms = draft.now_ms + clock.until_next_ms(draft.now_ms)
+    return version.built_ms >= slot_ms - lane.settings.build_from_ms
 
 
 def needs_version(lane: BundleLane, slot: Slot) -> bool:
@@ -267,7 +295,7 @@ def offer(draft: Draft, slot: Slot, version: Version, cores: list[int]) -> None:
 
 def submission(lane: BundleLane, version: Version, cores: list[int]) -> SubmitPackage:
     """For its core, or else for one of those that are free."""
-    others = [core for core in cores if core != version.core]
+    others = [core for core in cores[:CORES_OFFERED_MAX] if core != version.core]
     return SubmitPackage(
         slot=version.slot,
         version=version.version,

@@ -1,9 +1,12 @@
 """What every event ends with: all that has become possible or due is done, in one order.
 
+Behind every event nothing is left that could be done. So one that concerns a single block or none
+needs a look at that block alone, unless a time has come: it costs the same however many are open.
+
 The lane's clock is here too: what it waits for, and when it must be woken.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from laneway.core.jam import Watched
 from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained
@@ -12,6 +15,7 @@ from laneway.lanes.bundle.ends import judge_ends, over_ms
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import WATCHED_MAX
 from laneway.lanes.bundle.packages import may_act, needs_version, pop, retry_ms, submit
+from laneway.lanes.bundle.rows import Word
 from laneway.lanes.bundle.standing import current
 from laneway.lanes.bundle.tells import tell_next, tell_words
 from laneway.lanes.bundle.values import (
@@ -27,13 +31,17 @@ from laneway.lanes.bundle.windows import is_open, opens_ms
 
 def drive(draft: Draft) -> None:
     lane, head = draft.lane, draft.lane.head
+    draft.is_wide |= is_due(lane, draft.now_ms)
     if head.block_ms is not None and head.block_ms <= draft.now_ms:
         draft.say(BlockDue())
-    judge_ends(draft)
+    if draft.is_wide:
+        judge_ends(draft)
     begin_returned(draft)
     build_again(draft)
-    submit(draft)
-    pop(draft)
+    if draft.is_wide:
+        submit(draft)
+    if draft.is_wide or draft.touched:
+        pop(draft)
     tell_words(draft)
     tell_next(draft)
     look_on(draft)
@@ -59,9 +67,10 @@ def look_on(draft: Draft) -> None:
 
 
 def look(lane: BundleLane) -> LookAtChain:
-    """At all that may land first, then at what should not any more."""
+    """At all that may land first, then at what should not any more, and last at what has."""
+    keeps = lane.settings.keeps_records
     sent = [one for versions in lane.versions.values() for one in versions if one.is_sent()]
-    sent.sort(key=lambda one: one.is_dead())
+    sent.sort(key=lambda one: (one.is_accumulated(keeps), one.is_dead()))
     packages = [
         Watched(
             package_hash=one.package_hash,
@@ -79,17 +88,27 @@ def look(lane: BundleLane) -> LookAtChain:
 
 def await_window(draft: Draft) -> None:
     """When something is tried next that only a window allows."""
-    window_ms = min(windows(draft.lane, draft.now_ms), default=None)
-    if window_ms != draft.lane.head.window_ms:
+    lane, awaited = draft.lane, draft.lane.head.window_ms
+    if draft.is_wide:
+        window_ms = min(windows(lane, lane.slots, draft.now_ms), default=None)
+    else:
+        found = windows(lane, draft.touched, draft.now_ms)
+        window_ms = min(found, default=awaited)
+        if awaited is not None and window_ms is not None:
+            window_ms = min(window_ms, awaited)
+    if window_ms != awaited:
         draft.say(WindowAwaited(window_ms))
 
 
-def windows(lane: BundleLane, now_ms: int) -> Iterator[int]:
+def windows(lane: BundleLane, chosen: Iterable[int], now_ms: int) -> Iterator[int]:
     if not may_act(lane):
         return
     settings = lane.settings
-    for slot in lane.slots.values():
-        version = None if slot.building else current(lane, slot)
+    for one in chosen:
+        if lane.words.get(one) not in (Word.QUEUED, Word.SUBMITTED):
+            continue
+        slot = lane.slots[one]
+        version = current(lane, slot)
         if needs_version(lane, slot):
             due = now_ms if slot.retry_ms is None else slot.retry_ms
             yield within(lane, now_ms, due, settings.build_from_ms, settings.build_until_ms)
@@ -113,9 +132,18 @@ def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: i
 
 def deadline(lane: BundleLane) -> int | None:
     head = lane.head
-    times = [head.block_ms, head.look_ms, head.window_ms, head.tell_ms]
-    for slot in lane.slots.values():
-        times += [slot.overdue_ms, over_ms(lane, slot)]
-        if slot.building:
-            times.append(slot.retry_ms)
+    times = [head.block_ms, head.look_ms, head.tell_ms, wide_ms(lane)]
+    times += [lane.slots[one].retry_ms for one in lane.places[Word.BUILDING]]
     return min((at_ms for at_ms in times if at_ms is not None), default=None)
+
+
+def wide_ms(lane: BundleLane) -> int | None:
+    """When a time comes that concerns blocks which nothing has touched."""
+    times = [lane.head.window_ms, min(lane.overdue.values(), default=None)]
+    times += [over_ms(lane, lane.slots[one]) for one in lane.over]
+    return min((at_ms for at_ms in times if at_ms is not None), default=None)
+
+
+def is_due(lane: BundleLane, now_ms: int) -> bool:
+    at_ms = wide_ms(lane)
+    return at_ms is not None and at_ms <= now_ms

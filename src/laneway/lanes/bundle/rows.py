@@ -35,6 +35,11 @@ class Kind:
     """It can have no effect any more; drawn from the other facts."""
 
 
+SAME_BLOCK_APPLIED: Final = "SAME_BLOCK_APPLIED"
+"""Why a service refuses a package: its block has had its effect already."""
+SAME_BLOCK_HELD: Final = "SAME_BLOCK_HELD"
+"""Why a service refuses a package: its block waits there already for the one before it."""
+
 STAGES: Final = (Kind.REPORTABLE, Kind.REPORTED, Kind.READY, Kind.FAILED)
 """Of these the newest says where a package is."""
 
@@ -62,6 +67,7 @@ class Fact(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """ACCUMULATED: the rollup block, by the service's own record. REPORTABLE: the height of the
     block from which on it cannot be reported. REPORTED: the slot in which it was."""
     words: str = ""
+    """ACCUMULATED: why it is known though this package was refused; else a reason."""
     is_hopeless: bool = False
     """No version of the block can land."""
     by_prerequisite: bool = False
@@ -134,6 +140,11 @@ class Version(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         takes whatever it is given."""
         fact = self.fact(Kind.ACCUMULATED)
         return fact is not None and (fact.number is not None or not keeps_records)
+
+    def brought(self) -> bytes:
+        """The package that brought its block; empty: one that this lane does not know."""
+        fact = self.fact(Kind.ACCUMULATED)
+        return b"" if fact is not None and fact.words else self.package_hash
 
 
 class Making(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -246,12 +257,15 @@ class Finished(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     number: int
     version: int
     package_hash: bytes
+    """Empty: the service had the block from a package that this lane does not know."""
     block: bytes
     post_root: bytes
     accumulated: BlockRef
     count: int
     begun_ms: int
     finished_ms: int
+    serial: int = 0
+    """Which it was among all that ever became final."""
 
 
 class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

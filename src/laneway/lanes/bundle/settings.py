@@ -41,7 +41,7 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Finished blocks that are kept as rows."""
 
     block_interval_ms: int = 6_000
-    """Between two blocks: a timeslot."""
+    """Between two blocks: a timeslot. 0: as soon as the one before is executed."""
     block_txs_max: int = 512
     block_bytes_max: int = 1 << 20
     """What one block takes from the pool; one transaction it always takes."""

@@ -6,27 +6,24 @@ Nothing here knows the time or changes anything.
 from collections.abc import Iterator
 
 from laneway.core.jam import BlockRef
-from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.rows import Fact, Kind, Slot, Tip, Version, Word
+from laneway.lanes.bundle.lane import WAITING, BundleLane, walked
+from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
+from laneway.lanes.bundle.rows import SAME_BLOCK_HELD, Fact, Kind, Slot, Tip, Version, Word
 
 
 def word_of(lane: BundleLane, slot: Slot) -> str:
     """The status of a block: a function of its facts and of what is final."""
-    if slot.building:
-        return Word.BUILDING
-    winner = lane.version(slot.id, slot.winner) if slot.winner else None
-    if winner is not None:
-        fact = winner.fact(Kind.ACCUMULATED)
-        if fact is None or not winner.is_accumulated(lane.settings.keeps_records):
-            return Word.GUARANTEED
-        return Word.FINALISED if lane.is_final(fact.block) else Word.ACCUMULATED
-    if slot.queued or not any(version.is_sent() for version in lane.of(slot.id)):
-        return Word.QUEUED
-    return Word.SUBMITTED
+    word = lane.words[slot.id]
+    if word != Word.ACCUMULATED:
+        return word
+    winner = lane.version(slot.id, slot.winner)
+    fact = None if winner is None else winner.fact(Kind.ACCUMULATED)
+    assert fact is not None
+    return Word.FINALISED if lane.is_final(fact.block) else word
 
 
 def is_accumulated(lane: BundleLane, slot: Slot) -> bool:
-    return word_of(lane, slot) in (Word.ACCUMULATED, Word.FINALISED)
+    return lane.words[slot.id] == Word.ACCUMULATED
 
 
 def current(lane: BundleLane, slot: Slot) -> Version | None:
@@ -46,6 +43,9 @@ def is_cancelled(slot: Slot, version: Version) -> bool:
 
 def before(lane: BundleLane, slot: Slot) -> Slot | None:
     """The open block that this one follows."""
+    next_lower = lane.numbers.get(slot.number - 1)
+    if next_lower is not None:
+        return lane.slots[next_lower]
     lower = [number for number in lane.numbers if number < slot.number]
     return lane.slots[lane.numbers[max(lower)]] if lower else None
 
@@ -58,15 +58,13 @@ def parent_of(lane: BundleLane, slot: Slot) -> Tip:
 
 def payloads_behind(lane: BundleLane, number: int, parent: bytes) -> tuple[bytes, ...]:
     """Of the open blocks that a block of this number and parent stands on, the lowest first."""
-    found: list[bytes] = []
-    while parent:
-        number -= 1
-        below = lane.slots.get(lane.numbers.get(number, 0))
-        if below is None or below.block != parent:
-            break
-        found.append(lane.payloads[below.id])
-        parent = below.parent
-    return tuple(reversed(found))
+    below = lane.slots.get(lane.numbers.get(number - 1, 0))
+    if below is None or not parent or below.block != parent:
+        return ()
+    lowest = lane.line_top - len(lane.line) + 1
+    if lowest < number <= lane.line_top + 1:
+        return tuple(lane.line[: number - lowest])
+    return tuple(walked(lane, number, parent))
 
 
 def prerequisites_of(lane: BundleLane, slot: Slot) -> tuple[bytes, ...] | None:
@@ -96,8 +94,7 @@ def prerequisites_behind(lane: BundleLane, found: Slot | None) -> tuple[bytes, .
 
 
 def queued_count(lane: BundleLane) -> int:
-    words = (Word.BUILDING, Word.QUEUED)
-    return sum([word_of(lane, slot) in words for slot in lane.slots.values()])
+    return sum([len(lane.places[word]) for word in WAITING])
 
 
 def is_popped(lane: BundleLane, slot: Slot) -> bool:
@@ -110,12 +107,10 @@ def is_popped(lane: BundleLane, slot: Slot) -> bool:
 
 def inflight(lane: BundleLane) -> int:
     """Blocks that count against `max_inflight`."""
-    words = [Word.SUBMITTED]
+    count = len(lane.places[Word.SUBMITTED])
     if lane.settings.inflight_counts == "submitted_and_guaranteed":
-        words.append(Word.GUARANTEED)
-    return sum(
-        [is_popped(lane, slot) or word_of(lane, slot) in words for slot in lane.slots.values()]
-    )
+        count += len(lane.places[Word.GUARANTEED])
+    return count + sum([is_popped(lane, lane.slots[one]) for one in lane.places[Word.QUEUED]])
 
 
 def free_cores(lane: BundleLane) -> list[int]:
@@ -128,6 +123,8 @@ def engaged_cores(lane: BundleLane) -> Iterator[int]:
     for slot in lane.slots.values():
         if slot.making is not None:
             yield slot.making.core
+        if lane.words[slot.id] == Word.ACCUMULATED:
+            continue  # Its versions have accumulated or are cancelled.
         for version in lane.of(slot.id):
             is_out = not version.is_dead() and not is_cancelled(slot, version)
             if is_out and engages(lane, version):
@@ -173,10 +170,12 @@ def is_stale(lane: BundleLane, version: Version) -> bool:
     return age > lane.settings.anchor_age_blocks_max
 
 
-def death(lane: BundleLane, version: Version) -> Fact | None:
+def death(lane: BundleLane, version: Version, *, is_shown: bool) -> Fact | None:
     """Why a package that was submitted can have no effect any more on this fork; None while it can.
 
-    What is reported waits for its accumulation, and only the chain or the service can end that."""
+    What is reported waits for its accumulation, and only the chain or the service can end that. By
+    the age of its anchor alone it is dead only where the newest block shows how it stands there: of
+    what nobody looked at nobody knows that it was not reported."""
     if version.is_dead() or version.is_accumulated(lane.settings.keeps_records):
         return None
     refused, failed = version.fact(Kind.REFUSED), version.fact(Kind.FAILED)
@@ -185,7 +184,9 @@ def death(lane: BundleLane, version: Version) -> Fact | None:
     orphan = orphaned(lane, version)
     if orphan is not None:
         return orphan
-    return expired(lane, version) if failed is None else ended(failed)
+    if failed is not None:
+        return ended(failed)
+    return expired(lane, version) if is_shown else None
 
 
 def ended(fact: Fact) -> Fact:
@@ -230,6 +231,12 @@ def expired(lane: BundleLane, version: Version) -> Fact | None:
 
 
 def is_dead_for_good(lane: BundleLane, version: Version) -> bool:
-    """Whether no fork can bring it back."""
-    fact = version.fact(Kind.DEAD)
-    return version.is_refused or (fact is not None and lane.is_final(fact.block))
+    """Whether no fork can bring it back, nor can its block land by a package that this lane does
+    not know: one that the service holds."""
+    fact, refused = version.fact(Kind.DEAD), version.fact(Kind.REFUSED)
+    if fact is None or not lane.is_final(fact.block):
+        return version.is_refused
+    if refused is None or refused.words.upper() != SAME_BLOCK_HELD:
+        return True
+    finalised = lane.head.finalised
+    return finalised is not None and finalised.slot > refused.block.slot + HELD_SLOTS_MAX

@@ -32,7 +32,7 @@ def owe(draft: Draft, slot: Slot, word: str, reason: str = "") -> None:
         slot=slot.id,
         number=slot.number,
         version=number,
-        package_hash=b"" if version is None else version.package_hash,
+        package_hash=b"" if version is None else version.brought(),
         block=slot.block,
         post_root=slot.post_root,
         hashes=tuple([member.hash for member in lane.members[slot.id]]),
@@ -44,8 +44,10 @@ def owe(draft: Draft, slot: Slot, word: str, reason: str = "") -> None:
 
 def tell_words(draft: Draft) -> None:
     """Blocks that are somewhere else than they were told to be; those that are final end here."""
-    for slot in list(draft.lane.in_order()):
-        word = word_of(draft.lane, slot)
+    lane = draft.lane
+    touched = [lane.slots[one] for one in draft.touched if one in lane.slots]
+    for slot in list(lane.in_order()) if draft.is_wide else touched:
+        word = word_of(lane, slot)
         is_done = word in (Word.ACCUMULATED, Word.FINALISED)
         if is_done and slot.overdue_ms is not None:
             slot = draft.change(slot, "accumulated", overdue=0, overdue_ms=None, wait_reason="")
@@ -61,7 +63,8 @@ def tell_words(draft: Draft) -> None:
             draft.change(slot, "told", told=False)
         if word == Word.FINALISED:
             owe(draft, slot, "finalised")
-            draft.say(BlockFinalised(slot.id, slot.winner, draft.now_ms))
+            members = draft.lane.members[slot.id]
+            draft.say(BlockFinalised(slot.id, slot.winner, draft.now_ms, members))
 
 
 def judge_told(draft: Draft, event: BlocksTold) -> None:

@@ -141,8 +141,8 @@ class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
 
     slot: Slot
     members: tuple[Member, ...]
-    block_ms: int
-    """Before then no other is."""
+    block_ms: int | None
+    """Before then no other is; None: one may be at once."""
     returned: bool = False
     """They had a block before; else they are from the backlog."""
 
@@ -238,6 +238,8 @@ class BlockFinalised(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
     slot: int
     version: int
     at_ms: int
+    members: tuple[Member, ...] = ()
+    """Its transactions, for the feed: each of them has its final word now."""
 
 
 class ChainSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
