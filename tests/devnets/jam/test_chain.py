@@ -91,8 +91,10 @@ def test_a_final_block_is_a_lookup_anchor_when_it_is_forgotten_but_not_for_ever(
     forest.tree.finalise(last)
     forest.view.finalise(last)
     gone = forest.tree.forget(last.number)
-    assert len(gone) == last.number - BLOCKS_KEPT_MAX
+    assert len(gone) == last.number - BLOCKS_KEPT_MAX - 1
     assert forest.tree.get(first.hash) is None
+    assert forest.tree.get(forest.genesis.hash) is forest.genesis
+    assert forest.tree.is_ancestor(forest.genesis, last)
     assert forest.tree.slot_before(first.hash, last) == 1
     forest.tree.finalise(forest.grow(last, 102))
     assert forest.tree.slot_before(first.hash, last) is None

@@ -119,7 +119,7 @@ def check(storm: Storm) -> None:
     reported = [one.package_hash for done in line for one in done.reported]
     accumulated = [name for done in line for name in done.accumulated]
     assert len(accumulated) == len(set(accumulated))
-    known = {made(done).header_hash for done in line}
+    known = {model.genesis, *(made(done).header_hash for done in line)}
     # A side that hears of no votes may leave what the other has made final, until it does.
     height = model.number(0, model.finalized(0).header_hash)
     final = [name for name in storm.final if model.has_seen(0, name)]

@@ -4,7 +4,7 @@ There are no batches: a list is refused whole. Whatever arrives, there is an ans
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType, ValidationError, convert, json
 
@@ -34,6 +34,15 @@ from laneway.wire.jsonrpc import METHOD_NOT_FOUND
 
 Ask: TypeAlias = Callable[[str, object], object]
 """The result of a method with its parameters; RpcRefused is the node's no."""
+
+
+CHANGING: Final = frozenset(
+    (
+        *("submitWorkPackage", "submitWorkPackageBundle", "submitPreimage"),
+        *("dev_produce", "dev_finality", "dev_reset", "dev_fault", "dev_partition", "dev_heal"),
+    )
+)
+"""Methods that may change the chain; all others only tell."""
 
 
 class Call(Struct, frozen=True):
@@ -78,6 +87,8 @@ def ask(host: JamHost, node: int, method: str, params: object) -> object:
             raise RpcRefused(OTHER, "a subscription needs a WebSocket")
         raise RpcRefused(METHOD_NOT_FOUND, f"Method not found: {method[:NAME_CHARS_MAX]}")
     given = read(found, params)
+    if host.kept is not None and method in CHANGING:
+        host.kept(node, method, params)
     try:
         return found.call(host, node, *given)
     except (Unavailable, Impossible, InvalidJam) as problem:

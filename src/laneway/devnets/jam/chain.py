@@ -87,7 +87,9 @@ class BlockTree:
         return next(one for one in self.lineage(entry) if one.number == number)
 
     def is_ancestor(self, older: Entry, newer: Entry) -> bool:
-        """Whether one is the other or before it on its fork."""
+        """Whether one is the other or before it on its fork. The genesis is before all."""
+        if older.number == 0:
+            return True
         return older.number <= newer.number and self.ancestor(newer, older.number) is older
 
     def slot_before(self, block: bytes, head: Entry) -> int | None:
@@ -113,8 +115,9 @@ class BlockTree:
             del self._final_slots[first[0]]
 
     def forget(self, number: int) -> list[Entry]:
-        """The blocks that are too far behind this height; they are gone."""
-        gone = [one for one in self if one.number < number - BLOCKS_KEPT_MAX]
+        """The blocks that are too far behind this height; they are gone. The genesis is not: by it
+        builders tell which chain it is."""
+        gone = [one for one in self if 0 < one.number < number - BLOCKS_KEPT_MAX]
         for one in gone:
             del self._entries[one.hash]
         return gone

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from laneway.devnets.jam.accounts import DEV_ACCOUNTS
 from laneway.devnets.jam.calls import ask
 from laneway.devnets.jam.host import JamHost
+from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.limits import (
     BALANCE_DEV,
     LEDGER_SERVICE_DEV,
@@ -27,7 +28,8 @@ from laneway.jam.spec import TINY, ChainSpec
 
 
 class JamDevnet:
-    """A chain, its nodes and their sockets. Everything is forgotten when the process ends."""
+    """A chain, its nodes and their sockets. Everything is forgotten when the process ends, unless
+    there is a journal."""
 
     def __init__(
         self,
@@ -38,10 +40,13 @@ class JamDevnet:
         nodes: int = 1,
         port: int = 0,
         setup: ModelSetup | None = None,
+        journal: Journal | None = None,
     ) -> None:
         """`slot_ms` 0: a slot passes only when told to. Without `services` there is the ledger, in
         which the known accounts have something. The first node is at `port`, the others wherever
-        there is room. A `setup` says all that a chain is made from, and is taken as it is."""
+        there is room. A `setup` says all that a chain is made from, and is taken as it is. With a
+        `journal` the chain goes on where it ended; everything else that was set up must be as it
+        was."""
         self.accounts = DEV_ACCOUNTS
         if setup is None:
             setup = ModelSetup(spec=spec, nodes=nodes)
@@ -50,6 +55,9 @@ class JamDevnet:
             setup = replace(setup, services=services)
         assert 0 < setup.nodes <= NODES_COUNT_MAX
         self._host = JamHost(setup, slot_ms=slot_ms)
+        self._journal = journal
+        self.replayed_count = 0
+        """Slots and calls that were played again when it started."""
         self._sockets = [
             JamSocket(self._host, node, port=port if node == 0 else 0)
             for node in range(setup.nodes)
@@ -75,6 +83,8 @@ class JamDevnet:
         return self._sockets[0].http_url
 
     async def start(self) -> None:
+        if self._journal is not None:
+            self.replayed_count = self._journal.load(self._host)
         try:
             for socket in self._sockets:
                 await socket.open()
@@ -87,6 +97,8 @@ class JamDevnet:
         self._host.close()
         for socket in self._sockets:
             await socket.close()
+        if self._journal is not None:
+            self._journal.close()
 
     async def __aenter__(self) -> "JamDevnet":
         await self.start()

@@ -5,13 +5,18 @@ is refused to whoever asked for it.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
 from laneway.devnets.jam.model import JamModel
 from laneway.devnets.jam.values import Descriptor, ModelSetup, StepReport
+
+Kept: TypeAlias = Callable[[int, str, object], None]
+
+STEP: Final = ""
+"""In the place of a method: a timeslot passes by the clock."""
 
 
 class Listener(Protocol):
@@ -39,6 +44,8 @@ class JamHost:
         """The one that follows the newest block, on whatever fork that is."""
         self.opened_count = 0
         """Subscriptions that were ever opened on this chain; the newest has this number."""
+        self.kept: Kept | None = None
+        """Told of what changes the chain, before it does: a node, a method and its parameters."""
         self._listeners: dict[int, Listener] = {}
         self._timer: asyncio.TimerHandle | None = None
 
@@ -57,6 +64,8 @@ class JamHost:
 
     def _fire(self) -> None:
         self.start()
+        if self.kept is not None:
+            self.kept(0, STEP, None)
         self.step()
 
     # What happens.

@@ -78,6 +78,10 @@ FAULT_VALUES_COUNT_MAX = 4_096
 FAULT_SLOTS_MAX = 1 << 16
 """Slots or blocks that a switch is about at a time; two chains' worth of everything that ages."""
 
+CALLS_KEPT_MAX = 500_000
+"""Slots and calls of a chain that outlives its process, all of which a start plays again at half a
+millisecond each: a month of slots of six seconds, and four minutes of waiting."""
+
 SHUTDOWN_S = 1.0
 """No call takes longer than its computation, so nobody is worth waiting for."""
 
