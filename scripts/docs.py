@@ -260,6 +260,7 @@ def meaning(lane: Path, name: str) -> str:
 
 
 def configuration() -> str:
+    from laneway.lanes.bundle.settings import BundleSettings
     from laneway.lanes.contract import ContractSettings
     from laneway.lanes.eoa.settings import EoaSettings
     from laneway.lanes.sequence.settings import SequenceSettings
@@ -270,18 +271,22 @@ def configuration() -> str:
         SequenceSection,
     )
     from laneway.wiring.schema_evm import AccountSection, EoaSection, NodeSection
+    from laneway.wiring.schema_rollup import BundleSection, RollupNodeSection
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
     lines += ["`laneway config show --origin` tells each value and where it came from.", ""]
     shared = field_docs(EoaSettings) | field_docs(EoaSection)
     numbered = field_docs(SequenceSettings) | field_docs(SequenceSection)
+    bundled = field_docs(BundleSettings) | field_docs(BundleSection)
     behind = {
         "contract": field_docs(ContractSettings),
         "eoa": shared,
         "evm": shared,
         "sequence": numbered,
         "cosmos": numbered,
+        "bundle": bundled,
+        "rollup": bundled,
     }
     for section in msgspec.structs.fields(Config):
         kind, name = section.type, f"[{section.encode_name}]"
@@ -295,6 +300,8 @@ def configuration() -> str:
         if section.encode_name == "cosmos":
             lines += settings_table("[[cosmos.accounts]]", CosmosAccountSection, numbered)
             lines += settings_table("[[cosmos.nodes]]", CosmosNodeSection, {})
+        if section.encode_name == "rollup":
+            lines += settings_table("[[rollup.nodes]]", RollupNodeSection, {})
     return "\n".join(lines)
 
 
@@ -418,9 +425,9 @@ def api_fields(name: str, schema: dict[str, Any]) -> list[str]:
 
 def api_class(name: str) -> type:
     from laneway.server import seed
-    from laneway.wire import cosmos, evm, problem, values
+    from laneway.wire import cosmos, evm, problem, rollup, values
 
-    for module in (values, evm, cosmos, problem, seed):
+    for module in (values, evm, cosmos, rollup, problem, seed):
         if hasattr(module, name):
             found: type = getattr(module, name)
             return found

@@ -130,3 +130,30 @@ def test_a_wrong_flag_exits_with_2(
 ) -> None:
     assert run(["config", "check", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_rollups_are_shown_as_tables_that_can_be_used_again(here: Path) -> None:
+    text = (
+        '[[rollup]]\nname = "main"\nservice = 7\nmax_inflight = 2\ncores = [0]\n'
+        'nodes = ["ws://127.0.0.1:19800", { url = "wss://node.example.org", name = "b" }]\n'
+    )
+    (here / "laneway.toml").write_text(text)
+    said = invoke("config", "show").stdout
+    (table,) = tomllib.loads(said)["rollup"]
+    assert (table["name"], table["kind"], table["service"]) == ("main", "ledger", 7)
+    assert (table["max_inflight"], table["cores"]) == (2, [0])
+    assert [node["url"] for node in table["nodes"]] == [
+        "ws://127.0.0.1:19800", "wss://node.example.org",
+    ]  # fmt: skip
+    (here / "laneway.toml").write_text(said)
+    assert invoke("config", "check").stdout == "laneway.toml: ok\n"
+    (shown_as_json,) = json.loads(invoke("config", "show", "--json").stdout)["rollup"]
+    assert shown_as_json["service"] == 7
+
+
+def test_an_embedded_chain_is_shown_as_it_was_written(here: Path) -> None:
+    text = '[[rollup]]\nname = "dev"\nservice = 1\nnodes = ["devnet"]\nslot_ms = 300\n'
+    (here / "laneway.toml").write_text(text)
+    (here / "laneway.toml").write_text(invoke("config", "show").stdout)
+    (table,) = tomllib.loads(invoke("config", "show").stdout)["rollup"]
+    assert (table["nodes"], table["slot_ms"]) == (["devnet"], 300)

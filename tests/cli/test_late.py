@@ -109,3 +109,21 @@ def test_a_part_that_is_not_installed_is_named(
     put(monkeypatch, module)
     assert run(arguments) == 1
     assert "which is not installed here" in capsys.readouterr().err
+
+
+def test_the_doctor_looks_at_rollups_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["ws://127.0.0.1:9"]\n'
+    (tmp_path / "laneway.toml").write_text(text)
+    put(monkeypatch, "laneway.wiring.doctor", examine=lambda _path: [])
+    asked: list[str] = []
+
+    def look(rollups: Any) -> list[Finding]:
+        asked.extend(one.name for one in rollups)
+        return [Finding("rollup main", False, "its chain cannot be asked", "start a node")]
+
+    put(monkeypatch, "laneway.wiring.rollup_doctor", examine_rollups=look)
+    assert run(["doctor"]) == 1
+    assert asked == ["main"]
+    assert "BAD  rollup main: its chain cannot be asked" in capsys.readouterr().out

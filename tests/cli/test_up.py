@@ -49,3 +49,26 @@ def test_a_server_for_others_does_not_start_without_keys(
     assert run(["up", "--listen", "0.0.0.0:9000"]) == 2
     assert "needs API keys" in capsys.readouterr().err
     assert run(["up", "--listen", "127.0.0.1:many"]) == 2
+
+
+def test_a_rollup_brings_a_chain_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[Configuration] = []
+
+    async def serve(configuration: Configuration, say: object) -> int:
+        seen.append(configuration)
+        return 0
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(server, "serve", serve)
+    assert run(["up", "--rollup", "ledger", "--slot-ms", "300"]) == 0
+    assert run(["up", "--rollup", "ledger"]) == 0
+    assert run(["up"]) == 0
+    (quick,), (usual,), nothing = (one.config.rollup for one in seen)
+    assert (quick.slot_ms, usual.slot_ms, nothing) == (300, None, ())
+    assert quick.is_embedded()
+    assert run(["up", "--slot-ms", "300"]) == 2
+    assert "--slot-ms is for the chain of --rollup" in capsys.readouterr().err
+    assert run(["up", "--rollup", "evm"]) == 2
+    assert len(seen) == 3

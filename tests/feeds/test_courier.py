@@ -49,10 +49,10 @@ def test_a_message_says_what_happened_and_when_and_its_place() -> None:
             "tx": tx(1),
             "status": "confirmed",
             "block": 5,
-            "seq": 7 * 4096,
+            "seq": 7 << 22,
         },
     }
-    assert msgspec.json.decode(decode_message(last.payload).body)["data"]["seq"] == 7 * 4096 + 3
+    assert msgspec.json.decode(decode_message(last.payload).body)["data"]["seq"] == (7 << 22) + 3
 
 
 def test_a_feed_that_is_read_again_makes_the_same_messages() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laneway.core.errors import BadRequest
-from laneway.wire.cursor import LanePlace, TxPlace, unwrap, wrap
+from laneway.wire.cursor import BundlePlace, LanePlace, TxPlace, unwrap, wrap
 
 
 @given(st.text(max_size=200), st.text(max_size=40))
@@ -32,3 +32,16 @@ def test_a_cursor_of_another_list_is_refused() -> None:
         unwrap(wrap(TxPlace("contract:Q", "tx_1")), LanePlace)
     with pytest.raises(BadRequest):
         unwrap("A" * 701, TxPlace)
+
+
+@pytest.mark.parametrize("number", [0, 7, (1 << 53) - 1])
+@pytest.mark.parametrize("final", [False, True])
+def test_a_blocks_place_is_read_back(number: int, final: bool) -> None:
+    place = BundlePlace(final, number)
+    assert unwrap(wrap(place), BundlePlace) == place
+
+
+@pytest.mark.parametrize("number", [-1, 1 << 53, (1 << 64) - 1])
+def test_a_number_that_no_block_has_is_no_place(number: int) -> None:
+    with pytest.raises(BadRequest):
+        unwrap(wrap(BundlePlace(True, number)), BundlePlace)

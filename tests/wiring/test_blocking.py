@@ -272,6 +272,29 @@ def test_its_own_thread_cannot_wait_for_itself() -> None:
     assert "asynchronous" in str(told[0])
 
 
+@pytest.mark.slow
+def test_a_rollups_transfers_and_blocks_have_their_twins() -> None:
+    from tests.rollup_stage import Purse
+    from tests.wiring.rollup_stage import LANE, made, table
+
+    heard: list[tuple[str, str]] = []
+    with LanewaySync(lambda: made(":memory:", table("devnet", slot_ms=100))) as lw:
+        lw.on_block(lambda lane, tell: heard.append((lane, tell.word)))
+        lanes = lw._engine().rollup
+        assert lanes is not None
+        assert lanes.devnet is not None
+        first, *rest = Purse(lanes.devnet.model.genesis).transfers(3)
+        handle = lw.transfer("rollup:main", first, key="a")
+        others = lw.transfer_many(LANE, rest, keys=["b", None])
+        done = handle.result(timeout_s=60)
+        assert (done.status, done.block, done.nonce) == ("confirmed", 1, None)
+        assert done == lw.wait(handle.id, 60)
+        assert done.hash is not None
+        assert all(other.result(60).is_confirmed() for other in others)
+        assert lw.transfer(LANE, first).replayed
+    assert (LANE, "accumulated") in heard
+
+
 PUBLIC = [name for name, found in inspect.getmembers(Laneway, callable) if not name.startswith("_")]
 
 

@@ -99,6 +99,34 @@ OTHER: dict[str, object] = {
     "sequence.submit_wait_ms": 5_000,
     "sequence.offers_at_once": 8,
     "sequence.looks_at_once": 4,
+    "bundle.max_queue_depth": 4,
+    "bundle.max_inflight": 2,
+    "bundle.inflight_counts": "submitted_and_guaranteed",
+    "bundle.core_reuse": "ready",
+    "bundle.order": "parallel",
+    "bundle.winner": "latest_version",
+    "bundle.retention_window": 10,
+    "bundle.block_interval_ms": 12_000,
+    "bundle.block_txs_max": 100,
+    "bundle.block_bytes_max": 1_000,
+    "bundle.guarantee_margin_slots": 3,
+    "bundle.guarantee_timeout_ms": 60_000,
+    "bundle.accumulate_timeout_ms": 30_000,
+    "bundle.accumulate_timeouts_max": 2,
+    "bundle.submit_retry_ms": 3_000,
+    "bundle.max_submit_retries": 4,
+    "bundle.max_version_retries": 2,
+    "bundle.drops_max": 1,
+    "bundle.build_from_ms": 5_000,
+    "bundle.build_until_ms": 1_000,
+    "bundle.submit_from_ms": 4_000,
+    "bundle.submit_until_ms": 500,
+    "bundle.clock_skew_ms_max": 250,
+    "bundle.anchor_policy": "formula",
+    "bundle.anchor_age_blocks_max": 3,
+    "bundle.poll_ms": 500,
+    "bundle.build_retry_ms": 2_000,
+    "bundle.tell_retry_ms": 3_000,
 }
 """For each key but the password a value, other than the default where one other is allowed."""
 
@@ -218,6 +246,8 @@ COSMOS = (
     'nodes = ["http://me:secret@node:26657/secret"]\n'
 )
 
+ROLLUP = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["wss://me:secret@node:19800/secret"]\n'
+
 BROKEN_FILES = {
     "a wrong type": (
         '[contract]\nfast_size = "five"\n',
@@ -258,8 +288,8 @@ BROKEN_FILES = {
     ),
     "an unknown preset": (
         'preset = "seed-999"\n',
-        "Invalid enum value 'seed-999', expected one of seed-002, seed-003, seed-004"
-        " - at `$.preset`",
+        "Invalid enum value 'seed-999', expected one of seed-000, seed-001, seed-002, seed-003, "
+        "seed-004 - at `$.preset`",
     ),
     "an empty path": ('[store]\npath = ""\n', "Expected `str` of length >= 1 - at `$.store.path`"),
     "retries that shrink": (
@@ -337,6 +367,53 @@ BROKEN_FILES = {
         "Expected `str` matching regex '^[0-9]{1,9}(\\\\.[0-9]{1,6})?$'"
         " - at `$.cosmos[0].gas_price`",
     ),
+    "a window that is never open": (
+        "[bundle]\nbuild_from_ms = 2000\n",
+        "the window is over 2000 ms before the slot, and not open before that; `build_until_ms` is "
+        "smaller - at `$.bundle.build_from_ms`",
+    ),
+    "a window that is over before it opens": (
+        "[bundle]\nsubmit_until_ms = 4000\n",
+        "the window is over 4000 ms before the slot, and not open before that; `submit_until_ms` "
+        "is smaller - at `$.bundle.submit_from_ms`",
+    ),
+    "two rollups of one name": (
+        f"{ROLLUP}{ROLLUP.replace('= 1', '= 2')}",
+        "two rollups are called main - at `$.rollup`",
+    ),
+    "two rollups of one service": (
+        f"{ROLLUP}{ROLLUP.replace('main', 'other')}",
+        "main and other are both service 1, and a lane is named by that - at `$.rollup`",
+    ),
+    "a rollup's node that speaks no WebSocket": (
+        ROLLUP.replace("wss://", "https://"),
+        "main: a node needs an address like ws://127.0.0.1:19800 - at `$.rollup`",
+    ),
+    "a chain inside each process of a fleet": (
+        '[store]\npath = "redis://h"\n[[rollup]]\nname = "dev"\nservice = 1\nnodes = ["devnet"]\n',
+        "dev: a chain inside this process needs a database of its own: a file, or durability memory"
+        " - at `$.rollup`",
+    ),
+    "an embedded chain whose ledger has another number": (
+        '[[rollup]]\nname = "dev"\nservice = 7\nnodes = ["devnet"]\n',
+        "dev: the ledger of a chain inside this process is service 1 - at `$.rollup`",
+    ),
+    "a genesis that is no hash": (
+        f'{ROLLUP}genesis = "22e5"\n',
+        "Expected `str` matching regex '^(0x)?[0-9a-fA-F]{64}$' - at `$.rollup[0].genesis`",
+    ),
+    "a rollup without nodes": (
+        '[[rollup]]\nname = "dev"\nservice = 1\nnodes = []\n',
+        "Expected `array` of length >= 1 - at `$.rollup[0].nodes`",
+    ),
+    "a rollup of a kind that nobody builds": (
+        f'{ROLLUP}kind = "evm"\n',
+        "Invalid enum value 'evm', expected one of ledger - at `$.rollup[0].kind`",
+    ),
+    "a core that no chain has": (
+        f"{ROLLUP}cores = [341]\n",
+        "Expected `int` <= 340 - at `$.rollup[0].cores[0]`",
+    ),
     "a password": (
         '[host]\npassword = "secret"\n',
         "a password does not belong here; use `password_file` or the environment variable "
@@ -368,7 +445,8 @@ BROKEN_VARIABLES = {
     "LANEWAY_LOG__FORMAT": ("xml", "Invalid enum value 'xml', expected one of auto, json, text"),
     "LANEWAY_PRESET": (
         "mine",
-        "Invalid enum value 'mine', expected one of seed-002, seed-003, seed-004",
+        "Invalid enum value 'mine', expected one of seed-000, seed-001, seed-002, seed-003, "
+        "seed-004",
     ),
     "LANEWAY_CONTRACT__RETRY_MS_MIN": ("90000", "90000 is more than `retry_ms_max`, 60000"),
     "LANEWAY_HOST__KIND": ("rest", "a rest host needs an address"),
@@ -490,3 +568,17 @@ def test_what_holds_for_an_account_is_its_own_word_or_the_next_ones(here: Path) 
     )
     assert (own.inflight, other.inflight) == (3, 5)
     assert (own.poll_ms, own.statuses, own.nodes) == (70, 30, ("n",))
+
+
+def test_a_rollups_nodes_are_shown_without_what_may_be_secret(here: Path) -> None:
+    (here / "laneway.toml").write_text(ROLLUP)
+    (rollup,) = load().rollups()
+    assert (rollup["name"], rollup["kind"], rollup["service"]) == ("main", "ledger", 1)
+    assert rollup["nodes"][0]["url"] == "wss://node:19800"
+    assert "secret" not in str(rollup)
+
+
+def test_an_embedded_chain_is_shown_by_its_word(here: Path) -> None:
+    (here / "laneway.toml").write_text('[[rollup]]\nname = "a"\nservice = 1\nnodes = ["devnet"]\n')
+    (rollup,) = load().rollups()
+    assert list(rollup["nodes"]) == ["devnet"]

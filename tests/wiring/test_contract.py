@@ -117,3 +117,33 @@ def test_accounts_without_their_extra_say_what_to_install(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=rf"pip install 'laneway\[{extra}\]' - at `\$\.{extra}`"):
         open_laneway(load(str(file)))
+
+
+def test_a_rollup_without_its_extra_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "laneway.toml"
+    file.write_text('[[rollup]]\nname = "a"\nservice = 1\nnodes = ["ws://127.0.0.1:19800"]\n')
+    monkeypatch.setitem(sys.modules, "laneway.wiring.rollup", None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"pip install 'laneway\[rollup\]' - at `\$\.rollup`"):
+        open_laneway(load(str(file)))
+
+
+@pytest.mark.slow
+def test_a_rollups_table_becomes_a_lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "laneway.toml").write_text(
+        "[bundle]\nmax_inflight = 2\n[[rollup]]\n"
+        'name = "dev"\nservice = 1\nnodes = ["devnet"]\nslot_ms = 100\n'
+    )
+
+    async def run() -> None:
+        async with open_laneway(load()) as laneway:
+            assert laneway.rollup is not None
+            assert (
+                laneway.rollup.rollup(laneway.rollup.lane("rollup:dev")).settings.max_inflight == 2
+            )
+
+    asyncio.run(run())
+    assert (tmp_path / "laneway.db-rollup-1").exists()

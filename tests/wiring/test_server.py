@@ -253,3 +253,48 @@ def test_ten_thousand_hostile_connections_lose_nothing_and_harm_no_other_caller(
                 break
             time.sleep(0.1)
         assert lane["queue"]["enqueued"] == 20
+
+
+ROLLUP = ("--rollup", "ledger", "--slot-ms", "200")
+
+
+def transfers(count: int) -> list[bytes]:
+    from tests.rollup_stage import Purse
+
+    from laneway.devnets.jam.model import JamModel
+    from laneway.devnets.jam.values import ModelSetup
+
+    return Purse(JamModel(ModelSetup()).genesis).transfers(count)
+
+
+@pytest.mark.slow
+def test_a_rollup_of_ones_own_outlives_its_process(tmp_path: Path) -> None:
+    """Killed in the middle, chain and lane and all; nothing is lost, and nothing is done twice."""
+    raws = transfers(8)
+    with served(tmp_path, *ROLLUP) as up:
+        said = "\n".join(up.said)
+        assert "rollup      rollup:1 (dev) on dev" in said
+        assert re.search(r"JAM node    ws://127\.0\.0\.1:\d+ \(tiny chain in this process\)", said)
+        assert said.count("\n  dev:") == 10
+        example = "laneway rollup send --from dev:0 --to dev:1 --amount 5 --wait"
+        assert f"{example} --url http://127.0.0.1:{up.port}" in said
+        ids = [sent(up, raw) for raw in raws[:4]]
+        time.sleep(0.7)
+        up.process.kill()
+    with served(tmp_path, *ROLLUP) as up:
+        assert "slots and calls played again" in "\n".join(up.said)
+        ids += [sent(up, raw) for raw in raws[4:]]
+        for intent, raw in zip(ids, raws, strict=True):
+            assert sent(up, raw) == intent
+            status, tx = up.ask("GET", f"/v1/transactions/{intent}?wait=confirmed&timeout=30")
+            assert (status, tx["status"]) == (200, "confirmed")
+        status, ready = up.ask("GET", "/readyz")
+        assert (status, ready["checks"][-1]["name"]) == (200, "rollup dev")
+        up.process.send_signal(signal.SIGTERM)
+        assert up.end()[0] == 0
+
+
+def sent(up: Served, raw: bytes) -> str:
+    status, tx = up.ask("POST", "/v1/rollup/dev/transactions", {"raw": raw.hex()})
+    assert status in (200, 201, 202), tx
+    return str(tx["id"])

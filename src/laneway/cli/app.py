@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "laneway.cli.tx:tx",
         "Show, list, wait for, cancel, bump, replace or retry transactions.",
     ),
+    "rollup": (
+        "laneway.cli.rollup:rollup",
+        "Show a rollup and its blocks, a receipt or an account, or send a transaction.",
+    ),
     "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
     "webhook": (
         "laneway.cli.webhook:webhook",
@@ -48,12 +52,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chaos": ("laneway.cli.chaos:chaos", "A proxy before a node that misbehaves by rule."),
     "apikey": ("laneway.cli.apikey:apikey", "Make an API key; only its hash is kept."),
     "key": ("laneway.cli.key:key", "Make, import and list keystores; check a signer."),
-    "doctor": ("laneway.cli.doctor:doctor", "Check this machine, its SQLite and the database."),
+    "doctor": (
+        "laneway.cli.doctor:doctor",
+        "Check this machine, its SQLite, the database at PATH and the chains of rollups.",
+    ),
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }
 
 EVM_PACKAGES = ("coincurve", "cryptography", "sha3")
 """Those of the extra `evm`, without which there are no accounts and no keys."""
+
+ROLLUP_PACKAGES = ("nacl", "numpy")
+"""Those of the extra `rollup`."""
 
 
 class LateGroup(click.Group):
@@ -99,6 +109,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return EXIT_TEMPORARY
     except ModuleNotFoundError as error:
         wanted = "'laneway[evm]'" if error.name in EVM_PACKAGES else "laneway"
+        wanted = "'laneway[rollup]'" if error.name in ROLLUP_PACKAGES else wanted
         complain(f"the package {error.name} is not installed here; run: pip install {wanted}")
         return EXIT_FAILED
     except (click.Abort, KeyboardInterrupt):

@@ -30,6 +30,7 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             "webhooks": configuration.webhooks(),
             "evm": configuration.chains(),
             "cosmos": configuration.cosmos_chains(),
+            "rollup": configuration.rollups(),
         }
         click.echo(json.format(json.encode(body), indent=2))
         return
@@ -51,6 +52,8 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             show_table(kind, chain)
             for account in accounts:
                 show_table(f"{kind}.accounts", account)
+    for rollup in configuration.rollups():
+        show_table("rollup", rollup)
 
 
 def show_table(name: str, table: dict[str, object]) -> None:

@@ -14,12 +14,15 @@ from laneway.wiring.process import EXIT_FAILED
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @configured
 def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
-    """Check this machine, its SQLite and the database at PATH.
+    """Check this machine, its SQLite, the database at PATH and the chains of rollups.
 
     Without PATH it is the configured one. Exits 1 if anything needs a person.
     """
     path = path or configuration.config.store.path
     findings = find("doctor", "laneway.wiring.doctor", "examine")(path)
+    if configuration.config.rollup:
+        look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
+        findings = [*findings, *look(configuration.config.rollup)]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         shown = [

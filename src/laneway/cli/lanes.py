@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from laneway.client.blocking import Client
     from laneway.wire.cosmos import CosmosLane, CosmosNode
     from laneway.wire.evm import EvmLane
+    from laneway.wire.rollup import RollupLane
     from laneway.wire.values import Lane, LaneHealth
 
 T = TypeVar("T")
@@ -89,10 +90,25 @@ def health(client: "Client", output: Output, lane: str) -> int:
 
 
 def numbers(found: "Lane | LaneHealth") -> list[tuple[str, object]]:
-    """Those of an account, whichever chain it is on."""
+    """Those of an account, whichever chain it is on, or of a rollup."""
     if found.evm is not None:
         return account_facts(found.evm)
+    if found.rollup is not None:
+        return rollup_facts(found.rollup)
     return [] if found.cosmos is None else cosmos_facts(found.cosmos)
+
+
+def rollup_facts(rollup: "RollupLane") -> list[tuple[str, object]]:
+    return [
+        ("rollup", f"{rollup.name}: {rollup.kind}, service {rollup.service}"),
+        ("held here", "yes" if rollup.held else "no"),
+        ("open blocks", rollup.open),
+        ("queued", rollup.queued),
+        ("returned", rollup.returned or None),
+        ("final", rollup.finalised),
+        ("dropped", rollup.drops or None),
+        ("clock skew", None if rollup.skew_ms is None else f"{rollup.skew_ms} ms"),
+    ]
 
 
 def cosmos_facts(cosmos: "CosmosLane") -> list[tuple[str, object]]:

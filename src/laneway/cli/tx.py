@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from laneway.client.blocking import Client
     from laneway.wire.cosmos import CosmosAttempt, CosmosTx
     from laneway.wire.evm import EvmAttempt, EvmTx
+    from laneway.wire.rollup import RollupTx
     from laneway.wire.values import Tx
 
 ID = click.argument("intent", metavar="ID")
@@ -132,6 +133,9 @@ def output_tx(output: Output, found: "Tx") -> None:
     if found.cosmos is not None:
         output_cosmos(output, found, found.cosmos)
         return
+    if found.rollup is not None:
+        output_rollup(output, found, found.rollup)
+        return
     output.facts(
         found,
         (
@@ -168,6 +172,26 @@ def whence(found: "Tx") -> Facts:
         ("valid until", found.valid_until and found.valid_until.isoformat()),
         ("trace", found.traceparent),
     ]
+
+
+def output_rollup(output: Output, found: "Tx", rollup: "RollupTx") -> None:
+    landed = rollup.accumulated_in
+    version = rollup.package and f"v{rollup.package_version}  {rollup.package}"
+    output.facts(
+        found,
+        (
+            *where(found),
+            ("hash", found.hash),
+            ("bundle", rollup.bundle),
+            ("block", rollup.number),
+            ("which is", rollup.state),
+            ("verdict", rollup.verdict),
+            ("package", version),
+            ("accumulated", landed and f"slot {landed.slot}  {landed.hash}"),
+            *whence(found),
+            ("raw", rollup.raw),
+        ),
+    )
 
 
 def output_cosmos(output: Output, found: "Tx", cosmos: "CosmosTx") -> None:

@@ -37,6 +37,7 @@ from laneway.client.calls import (
     TxOptions,
     Words,
     filters,
+    new_transfer,
     new_tx,
 )
 from laneway.client.following import Following, StreamedEvent
@@ -44,6 +45,14 @@ from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S, WHOLE_BYT
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
 from laneway.wire.evm_words import evm_payload
+from laneway.wire.rollup import (
+    Bundle,
+    BundleShown,
+    Rollup,
+    RollupAccount,
+    RollupReceipt,
+    RollupStatus,
+)
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -270,6 +279,52 @@ class AsyncClient:
             cursor = found.next_cursor
             if cursor is None:
                 return
+
+    # Rollups.
+
+    async def rollups(self) -> list[Rollup]:
+        """The rollups that the server was given."""
+        return (await self._run(self._calls.rollups())).items
+
+    async def rollup(self, rollup: str) -> RollupStatus:
+        """One rollup, by its name or its service: blocks by their state, and why it waits."""
+        return await self._run(self._calls.rollup(rollup))
+
+    async def bundles(self, rollup: str, state: str | None = None) -> AsyncIterator[Bundle]:
+        """A rollup's blocks: open ones, then the newest final ones; read a page at a time."""
+        cursor = None
+        while True:
+            found = await self._run(self._calls.bundle_page(rollup, state, cursor))
+            for one in found.items:
+                yield one
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    async def bundle(self, rollup: str, name: str | int) -> BundleShown:
+        """One block, by its number or by `B-` and its id, with its versions and transactions."""
+        return await self._run(self._calls.bundle(rollup, str(name)))
+
+    async def receipt(self, rollup: str, hash_: str) -> RollupReceipt:
+        """What became of a rollup's transaction, by its hash."""
+        return await self._run(self._calls.receipt(rollup, hash_))
+
+    async def rollup_account(self, rollup: str, account: str) -> RollupAccount:
+        """An account as the newest block leaves it, and the nonce to sign with."""
+        return await self._run(self._calls.rollup_account(rollup, account))
+
+    async def transfer(
+        self,
+        rollup: str,
+        raw: str | bytes,
+        *,
+        key: str | None = None,
+        valid_until: datetime | None = None,
+    ) -> AsyncSentTx:
+        """Queue a rollup's signed transaction; returns when it is durable. The same bytes are one
+        transaction, however often and under whatever key."""
+        new = new_transfer(raw, valid_until)
+        return AsyncSentTx(self, await self._run(self._calls.transfer(rollup, new, key)))
 
     # Webhooks.
 

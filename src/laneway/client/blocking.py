@@ -23,6 +23,7 @@ from laneway.client.calls import (
     TxOptions,
     Words,
     filters,
+    new_transfer,
     new_tx,
 )
 from laneway.client.following import Following, StreamedEvent
@@ -31,6 +32,14 @@ from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S
 from laneway.client.place import find_place
 from laneway.client.steps import Answer, Heard, Lost, Pause, Rules, Steps, T
 from laneway.wire.evm_words import evm_payload
+from laneway.wire.rollup import (
+    Bundle,
+    BundleShown,
+    Rollup,
+    RollupAccount,
+    RollupReceipt,
+    RollupStatus,
+)
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -251,6 +260,51 @@ class Client:
             cursor = found.next_cursor
             if cursor is None:
                 return
+
+    # Rollups.
+
+    def rollups(self) -> list[Rollup]:
+        """The rollups that the server was given."""
+        return (self._run(self._calls.rollups())).items
+
+    def rollup(self, rollup: str) -> RollupStatus:
+        """One rollup, by its name or its service: blocks by their state, and why it waits."""
+        return self._run(self._calls.rollup(rollup))
+
+    def bundles(self, rollup: str, state: str | None = None) -> Iterator[Bundle]:
+        """A rollup's blocks: open ones, then the newest final ones; read a page at a time."""
+        cursor = None
+        while True:
+            found = self._run(self._calls.bundle_page(rollup, state, cursor))
+            yield from found.items
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    def bundle(self, rollup: str, name: str | int) -> BundleShown:
+        """One block, by its number or by `B-` and its id, with its versions and transactions."""
+        return self._run(self._calls.bundle(rollup, str(name)))
+
+    def receipt(self, rollup: str, hash_: str) -> RollupReceipt:
+        """What became of a rollup's transaction, by its hash."""
+        return self._run(self._calls.receipt(rollup, hash_))
+
+    def rollup_account(self, rollup: str, account: str) -> RollupAccount:
+        """An account as the newest block leaves it, and the nonce to sign with."""
+        return self._run(self._calls.rollup_account(rollup, account))
+
+    def transfer(
+        self,
+        rollup: str,
+        raw: str | bytes,
+        *,
+        key: str | None = None,
+        valid_until: datetime | None = None,
+    ) -> SentTx:
+        """Queue a rollup's signed transaction; returns when it is durable. The same bytes are one
+        transaction, however often and under whatever key."""
+        new = new_transfer(raw, valid_until)
+        return SentTx(self, self._run(self._calls.transfer(rollup, new, key)))
 
     # Webhooks.
 

@@ -16,8 +16,18 @@ from laneway.core.ids import idempotency_key, is_account, is_cosmos
 from laneway.wire.cosmos_words import Blobs, Messages, cosmos_payload
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload
 from laneway.wire.evm_words import evm_payload
+from laneway.wire.hex import octets
 from laneway.wire.idempotency import HEADER, REPLAYED, quoted
 from laneway.wire.limits import PAGE_MAX
+from laneway.wire.rollup import (
+    BundlePage,
+    BundleShown,
+    NewRollupTx,
+    RollupAccount,
+    RollupList,
+    RollupReceipt,
+    RollupStatus,
+)
 from laneway.wire.values import (
     Action,
     AuditPage,
@@ -71,9 +81,12 @@ class Calls:
     # Transactions.
 
     def send(self, new: "New", key: str | None) -> Steps[Taken]:
+        return (yield from self._send("/v1/transactions", new, key))
+
+    def _send(self, path: str, new: Struct, key: str | None) -> Steps[Taken]:
         # Made once for all tries, so that a lost answer cannot make two of one.
         key = f"auto-{os.urandom(16).hex()}" if key is None else idempotency_key(key)
-        ask = self._post("/v1/transactions", new, headers={HEADER: quoted(key)}, key=key)
+        ask = self._post(path, new, headers={HEADER: quoted(key)}, key=key)
         answer = yield from persist(self.rules, ask)
         tx = read(self.rules, answer, Tx)
         return Taken(tx, key, answer.headers.get(REPLAYED.lower()) == "true")
@@ -153,6 +166,32 @@ class Calls:
     def set_sequence(self, lane: str, sequence: int | None, words: Words) -> Steps[Action]:
         order = SequenceOrder(words.reason, words.dry_run, sequence)
         return (yield from self._act(f"{lane_path(lane)}/set-sequence", order))
+
+    # Rollups.
+
+    def rollups(self) -> Steps[RollupList]:
+        return (yield from self._get("/v1/rollup", RollupList))
+
+    def rollup(self, rollup: str) -> Steps[RollupStatus]:
+        return (yield from self._get(rollup_path(rollup), RollupStatus))
+
+    def bundle_page(
+        self, rollup: str, state: str | None, cursor: str | None = None
+    ) -> Steps[BundlePage]:
+        query = {"state": state, "limit": str(PAGE), "cursor": cursor}
+        return (yield from self._get(rollup_path(rollup, "bundles"), BundlePage, query))
+
+    def bundle(self, rollup: str, name: str) -> Steps[BundleShown]:
+        return (yield from self._get(rollup_path(rollup, "bundles", name), BundleShown))
+
+    def receipt(self, rollup: str, hash_: str) -> Steps[RollupReceipt]:
+        return (yield from self._get(rollup_path(rollup, "receipts", hash_), RollupReceipt))
+
+    def rollup_account(self, rollup: str, account: str) -> Steps[RollupAccount]:
+        return (yield from self._get(rollup_path(rollup, "accounts", account), RollupAccount))
+
+    def transfer(self, rollup: str, new: NewRollupTx, key: str | None) -> Steps[Taken]:
+        return (yield from self._send(rollup_path(rollup, "transactions"), new, key))
 
     # The audit trail.
 
@@ -311,6 +350,14 @@ def tx_path(intent: str) -> str:
 
 def lane_path(lane: str) -> str:
     return "/v1/lanes/" + segment(lane)
+
+
+def rollup_path(rollup: str, *rest: str) -> str:
+    return "/".join(["/v1/rollup", segment(rollup.removeprefix("rollup:")), *map(segment, rest)])
+
+
+def new_transfer(raw: str | bytes, valid_until: datetime | None = None) -> NewRollupTx:
+    return NewRollupTx(raw=octets(raw) if isinstance(raw, bytes) else raw, valid_until=valid_until)
 
 
 def hook_path(webhook: str, rest: str) -> str:

@@ -3,7 +3,7 @@
 LanewayError
 ├── CallerError   your request; an unchanged retry cannot help
 │   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound
-│   ├── LaneNotFound (AccountNotFound) · WebhookNotFound
+│   ├── LaneNotFound (AccountNotFound) · WebhookNotFound · BundleNotFound · HeldElsewhere
 │   ├── CommandUnfit · RetryUnfit · LaneFull · NoRoom · Draining
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable
@@ -101,6 +101,34 @@ class AccountNotFound(LaneNotFound):
         super().__init__(lane)
         kind = "cosmos" if lane.startswith("cosmos:") else "evm"
         self.args = (f"no account {lane} is configured here; say {kind}:CHAIN:ACCOUNT",)
+        if lane.startswith("rollup:"):
+            self.args = (f"no rollup {lane} is configured here; say rollup:NAME or its service",)
+
+
+class BundleNotFound(CallerError):
+    """Of what a rollup's builder knows, or the lane still keeps."""
+
+    code = "bundle_not_found"
+
+    def __init__(self, lane: str, name: str) -> None:
+        self.lane = lane
+        self.name = name
+        super().__init__(f"{lane} has no {name}, or keeps it no longer")
+
+
+class HeldElsewhere(CallerError):
+    """Another process knows, and only that one."""
+
+    code = "held_elsewhere"
+    retry = "later"
+
+    def __init__(self, lane: str, name: str) -> None:
+        self.lane = lane
+        self.name = name
+        super().__init__(
+            f"{name} of {lane} is known to the process that holds the lane, and not to this one; "
+            "ask that one"
+        )
 
 
 class WebhookNotFound(CallerError):

@@ -8,6 +8,7 @@ import msgspec
 from laneway.core.ids import LaneId, lane_kind
 from laneway.core.rows import FeedEntry
 from laneway.feeds.account_events import MODES, Told
+from laneway.feeds.bundle_events import bundle_events
 from laneway.feeds.eoa_events import eoa_events
 from laneway.feeds.sequence_events import sequence_events
 from laneway.lanes.contract.values import (
@@ -99,4 +100,5 @@ KINDS: dict[str, Callable[[FeedEntry], Sequence[Told]]] = {
     "contract": contract_events,
     "evm": eoa_events,
     "cosmos": sequence_events,
+    "rollup": bundle_events,
 }

@@ -53,6 +53,7 @@ BEGIN_LOOKS_MAX = 200
 COURIER_TICK_S = 0.05
 """The pause behind each look at the feed: a busy engine's events are passed on in batches."""
 
-EVENTS_A_COMMIT_MAX = 4_096
-"""Events of one commit, so that a version and a place make one number: a turn folds 256 events of
-a lane, and each makes a handful of records."""
+EVENTS_A_COMMIT_MAX = 1 << 22
+"""Events of one commit, so that a version and a place make one number. The most that one can tell
+are the final words of a rollup's transactions, when finality comes back after it stood still: 1,024
+blocks of 4,096. A JSON number is exact up to two billion commits of a lane."""

@@ -9,7 +9,17 @@ from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import Draining, LanewayError
-from laneway.server import audit, docs, events, health, lanes, seed, transactions, webhooks
+from laneway.server import (
+    audit,
+    docs,
+    events,
+    health,
+    lanes,
+    rollup,
+    seed,
+    transactions,
+    webhooks,
+)
 from laneway.server.access import Access, Key
 from laneway.server.answers import Refused, refuse, refuse_error, reply
 from laneway.server.call import Call, Counts
@@ -52,6 +62,7 @@ async def openapi(_call: Call) -> web.Response:
 ROUTES: tuple[Route, ...] = (
     *transactions.ROUTES,
     *lanes.ROUTES,
+    *rollup.ROUTES,
     *audit.ROUTES,
     *webhooks.ROUTES,
     *events.ROUTES,

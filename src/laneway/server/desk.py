@@ -6,8 +6,17 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from laneway.lanes.contract.show import QueueMetrics
-from laneway.wire.cursor import TxPlace
+from laneway.wire.cursor import BundlePlace, TxPlace
 from laneway.wire.evm import EvmPayload
+from laneway.wire.rollup import (
+    BundlePage,
+    BundleShown,
+    NewRollupTx,
+    Rollup,
+    RollupAccount,
+    RollupReceipt,
+    RollupStatus,
+)
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -104,6 +113,26 @@ class WebhookDesk(Protocol):
         """The same message once more, as a new delivery."""
 
 
+class RollupDesk(Protocol):
+    """What the server asks about rollups. Lanes are given by their own names."""
+
+    def lane(self, rollup: str) -> str:
+        """Of a rollup by its name or its service; LaneNotFound where there is none."""
+
+    async def listed(self) -> Sequence[Rollup]: ...
+    async def status(self, lane: str) -> RollupStatus: ...
+    async def bundles(
+        self, lane: str, state: str | None, after: BundlePlace | None, limit: int
+    ) -> tuple[BundlePage, BundlePlace | None]:
+        """Open blocks, the lowest first; then final ones, the newest first."""
+
+    async def bundle(self, lane: str, name: str) -> BundleShown: ...
+    async def receipt(self, lane: str, hash_: str) -> RollupReceipt: ...
+    async def account(self, lane: str, account: str) -> RollupAccount: ...
+    async def submit(self, lane: str, new: NewRollupTx, key: str | None, scope: str) -> Taken:
+        """Durable when it answers; the same bytes are one transaction."""
+
+
 class Desk(Protocol):
     """Every answer is durable or read from what is. Errors are LanewayErrors."""
 
@@ -111,6 +140,7 @@ class Desk(Protocol):
     """The process is about to end: nothing more is accepted."""
 
     webhooks: WebhookDesk
+    rollups: RollupDesk
 
     def lane_name(self, lane: str) -> str:
         """The lane's own name for what people write: an account may be called by its name."""

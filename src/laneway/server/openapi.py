@@ -27,14 +27,26 @@ HEADERS: dict[str, str] = {
 PATHS: dict[str, tuple[str, dict[str, Any]]] = {
     "id": (
         "The transaction's id, `tx_` and 32 digits; of an account's also the hash of an attempt, "
-        "64 digits, with `0x` before them or without, or `LANE#NONCE` and `LANE#SEQUENCE`.",
+        "64 digits, with `0x` before them or without, or `LANE#NONCE` and `LANE#SEQUENCE`; of a "
+        "rollup's its own hash.",
         {"type": "string", "minLength": 1},
+    ),
+    "rollup": ("The rollup's name, or the number of its service.", TEXT | {"minLength": 1}),
+    "bundle": ("The block's number, or `B-` and its id.", TEXT | {"minLength": 1}),
+    "hash": (
+        "Of the transaction: 64 digits, with `0x` before them or without.",
+        TEXT | {"minLength": 1},
+    ),
+    "account": (
+        "The account's id: 64 digits, with `0x` before them or without.",
+        TEXT | {"minLength": 1},
     ),
     "webhook": ("The webhook's id.", {"type": "string", "minLength": 1}),
     "delivery": ("The delivery's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
     "lane": (
         "The lane's id, for example `contract:QmToken`; of an account `evm:CHAIN:ACCOUNT` or "
-        "`cosmos:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address.",
+        "`cosmos:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address; of a "
+        "rollup `rollup:NAME`, or `rollup:` and its service.",
         {"type": "string", "minLength": 1},
     ),
 }

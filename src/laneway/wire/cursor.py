@@ -2,12 +2,12 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
 from laneway.core.errors import BadRequest
-from laneway.wire.limits import CURSOR_CHARS_MAX
+from laneway.wire.limits import CURSOR_CHARS_MAX, NUMBER_MAX
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -23,7 +23,16 @@ class LanePlace(msgspec.Struct, frozen=True, tag="l", array_like=True, forbid_un
     lane: str
 
 
-def wrap(place: TxPlace | LanePlace) -> str:
+class BundlePlace(
+    msgspec.Struct, frozen=True, tag="b", array_like=True, forbid_unknown_fields=True
+):
+    """The block behind which a page goes on: whether it is final, and its number."""
+
+    final: bool
+    number: Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]
+
+
+def wrap(place: TxPlace | LanePlace | BundlePlace) -> str:
     return urlsafe_b64encode(msgspec.msgpack.encode(place)).decode().rstrip("=")
 
 

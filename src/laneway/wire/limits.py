@@ -55,6 +55,10 @@ QUANTITY_CHARS_MAX = 78
 HEX_CHARS_MAX = 2 + (2 << 20)
 """Of bytes in hexadecimal: the largest payload."""
 
+RAW_CHARS_MAX = 2 + (64 << 10)
+"""Of a rollup's transaction in hexadecimal: 32 KB, as the pool of seed 000 has it. A ledger's has
+144 bytes."""
+
 LIST_MAX = 1_024
 """Of an access list's entries and keys, and of authorizations: a block's gas ends before."""
 

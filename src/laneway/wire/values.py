@@ -13,6 +13,7 @@ from laneway.core.limits import LANE_ID_CHARS_MAX, PRIORITY_CLASSES
 from laneway.wire.cosmos import CosmosLane, CosmosPayload, CosmosTx, NextSequence
 from laneway.wire.evm import EvmLane, EvmPayload, EvmTx, NonceReset
 from laneway.wire.limits import NUMBER_MAX, REASON_CHARS_MAX
+from laneway.wire.rollup import RollupLane, RollupTx
 
 LaneName = Annotated[
     str,
@@ -20,7 +21,8 @@ LaneName = Annotated[
         min_length=3,
         max_length=LANE_ID_CHARS_MAX,
         pattern=r"^[a-z]+:[!-.0-~]+$",
-        description="`KIND:KEY`, for example `contract:QmToken`, `evm:1:0x…` or `cosmos:dev:main`.",
+        description="`KIND:KEY`, for example `contract:QmToken`, `evm:1:0x…`, `cosmos:dev:main` or "
+        "`rollup:100`.",
     ),
 ]
 ContractLane = Annotated[
@@ -133,13 +135,15 @@ class Tx(Struct, frozen=True, kw_only=True):
     traceparent: str | None = None
     """The trace it was sent in."""
     hash: str | None = None
-    """An account's: of the attempt that was mined, or else of the last one."""
+    """An account's: of the attempt that was mined, or else of the last one. A rollup's: its own."""
     nonce: int | None = None
     """An EVM account's: its number, once it has one."""
     evm: EvmTx | None = None
     """An EVM account's: what was asked for, and what was tried."""
     cosmos: CosmosTx | None = None
     """A Cosmos account's: what was asked for, and what was tried."""
+    rollup: RollupTx | None = None
+    """A rollup's: the block that has it, and where that is."""
 
 
 class TxPage(Struct, frozen=True):
@@ -185,6 +189,8 @@ class Lane(Struct, frozen=True, kw_only=True):
     """Of an EVM account: its health."""
     cosmos: CosmosLane | None = None
     """Of a Cosmos account: its sequences, node by node."""
+    rollup: RollupLane | None = None
+    """Of a rollup: its blocks in short."""
 
 
 class LaneHealth(Struct, frozen=True, kw_only=True):
@@ -195,6 +201,7 @@ class LaneHealth(Struct, frozen=True, kw_only=True):
     problems: list[str]
     evm: EvmLane | None = None
     cosmos: CosmosLane | None = None
+    rollup: RollupLane | None = None
 
 
 class LanePage(Struct, frozen=True):
@@ -388,10 +395,18 @@ class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sequence: int | None = None
     expected: int | None = None
     """Of a recovery: the sequence that a node wants, where `sequence` is ours."""
+    bundle: str | None = None
+    """Of a rollup: the builder's own name of the block, whose number is `block`."""
+    package_version: int | None = None
+    """Which work package of the block it is; `package` is its hash."""
+    package: str | None = None
+    count: int | None = None
+    """How many transactions the block holds: all of them have this status."""
 
 
 class Event(Struct, frozen=True):
-    """`transaction.` and a status word, or `lane.` and what happened to it."""
+    """`transaction.` and a status word, `lane.` and what happened to it, or `bundle.` and where a
+    rollup's block came to."""
 
     type: str
     timestamp: Moment

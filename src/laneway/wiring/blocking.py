@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 
 from laneway.core.errors import BadRequest, LanewayError
 from laneway.core.ids import IntentId, LaneId
+from laneway.engine.bundle.rollup import Heard
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.shell import DrainMode, EngineStopped, Listener
 from laneway.lanes.contract import ContractSettings
@@ -25,7 +26,7 @@ from laneway.wire.evm import EvmPayload
 from laneway.wire.values import LaneHealth
 from laneway.wiring.cosmos_sync import TxClientSync, TxHandleSync, WorkerClientSync
 from laneway.wiring.embedded import Handle, IntentShown, LaneShown, Laneway, Settled
-from laneway.wiring.handle import settled
+from laneway.wiring.handle import lane_of, settled
 from laneway.wiring.limits import LOOP_STOP_S_MAX
 from laneway.wiring.process import new_loop
 
@@ -227,6 +228,35 @@ class LanewaySync:
         submitted = self._engine().submit_txs(lane, requests, keys=keys, timeout_s=timeout_s)
         return [TxHandleSync(self, handle) for handle in self.call(submitted)]
 
+    def transfer(
+        self,
+        lane: str,
+        raw: bytes | str,
+        *,
+        key: str | None = None,
+        valid_until_ms: int | None = None,
+    ) -> HandleSync:
+        """Queue one transaction of a rollup; see Laneway.transfer."""
+        given = self._engine().transfer(lane, raw, key=key, valid_until_ms=valid_until_ms)
+        return HandleSync(self, self.call(given))
+
+    def transfer_many(
+        self,
+        lane: str,
+        raws: Sequence[bytes | str],
+        *,
+        keys: Sequence[str | None] | None = None,
+        valid_until_ms: int | None = None,
+    ) -> list[HandleSync]:
+        """Queue a batch of a rollup's transactions; see Laneway.transfer_many."""
+        engine = self._engine()
+        given = engine.transfer_many(lane, raws, keys=keys, valid_until_ms=valid_until_ms)
+        return [HandleSync(self, handle) for handle in self.call(given)]
+
+    def on_block(self, callback: Heard) -> None:
+        """Hear of rollups' blocks, in the engine's own thread; see Laneway.on_block."""
+        self._engine().on_block(callback)
+
     def submit_many(
         self, calls: Sequence[ContractCall], keys: Sequence[str | None] | None = None
     ) -> list[HandleSync]:
@@ -305,8 +335,10 @@ class LanewaySync:
     # The thread.
 
     async def _wait(self, intent: IntentId, timeout_s: float | None) -> Settled:
+        engine = self._engine()
         async with asyncio.timeout(timeout_s):
-            return settled(await self._engine().wait(intent))
+            result = await engine.wait(intent)
+            return settled(result, await lane_of(engine.store, intent))
 
     async def _start(self) -> Laneway:
         laneway = self._make()

@@ -16,11 +16,13 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import asdict
 
 from laneway.core.errors import CallerError
+from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
 from laneway.wiring.address import REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
-from laneway.wiring.schema import PRESETS, Config, kinds, lookup, paths
+from laneway.wiring.schema import PRESETS, Config, kind_at, lookup, paths
 from laneway.wiring.schema_cosmos import CosmosSection, cosmos_nodes
 from laneway.wiring.schema_evm import EvmSection, nodes_of
+from laneway.wiring.schema_rollup import BundleSection, RollupSection, rollup_nodes
 
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"
@@ -90,6 +92,17 @@ class Configuration(Struct, frozen=True):
             table["nodes"] = [
                 {**to_builtins(node), "url": origin_of(node.url)} for node in cosmos_nodes(chain)
             ]
+        return found
+
+    def rollups(self) -> list[dict[str, Any]]:
+        """The tables of rollups. An embedded chain is no address."""
+        found: list[dict[str, Any]] = to_builtins(self.config.rollup)
+        for table, rollup in zip(found, self.config.rollup, strict=True):
+            if not rollup.is_embedded():
+                table["nodes"] = [
+                    {**to_builtins(node), "url": origin_of(node.url)}
+                    for node in rollup_nodes(rollup)
+                ]
         return found
 
     def webhooks(self) -> list[dict[str, object]]:
@@ -200,7 +213,7 @@ def explained(problem: str) -> str:
     place = re.search(r" - at `\$\.?(.*)`$", problem)
     if place is None or not problem.startswith("Invalid enum value"):
         return problem
-    kind = kinds().get(place[1])
+    kind = kind_at(place[1])
     words = [word for part in (kind, *get_args(kind)) for word in get_args(part)]
     known = ", ".join(sorted({word for word in words if isinstance(word, str)}))
     return f"{problem[: place.start()]}, expected one of {known}{place[0]}"
@@ -262,6 +275,8 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
             yield "webhooks", "webhooks", f"two webhooks have the id {webhook.id}"
     yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm, 8545))
     yield from (("cosmos", "cosmos", problem) for problem in chain_conflicts(config.cosmos, 26657))
+    yield from window_conflicts(config.bundle)
+    yield from (("rollup", "rollup", problem) for problem in rollup_conflicts(config))
 
 
 def chain_conflicts(chains: Sequence[EvmSection | CosmosSection], port: int) -> Iterator[str]:
@@ -284,6 +299,37 @@ def urls_of(chain: EvmSection | CosmosSection) -> list[str]:
     return [node.url for node in cosmos_nodes(chain)]
 
 
+def window_conflicts(bundle: BundleSection) -> Iterator[tuple[str, str, str]]:
+    for window in ("build", "submit"):
+        begin, end = f"{window}_from_ms", f"{window}_until_ms"
+        if getattr(bundle, begin) <= getattr(bundle, end):
+            problem = f"the window is over {getattr(bundle, end)} ms before the slot, and not open"
+            yield f"bundle.{begin}", f"bundle.{end}", f"{problem} before that; `{end}` is smaller"
+
+
+def rollup_conflicts(config: Config) -> Iterator[str]:
+    for place, rollup in enumerate(config.rollup):
+        for other in config.rollup[:place]:
+            if other.name == rollup.name:
+                yield f"two rollups are called {rollup.name}"
+            if other.service == rollup.service:
+                named = f"{other.name} and {rollup.name}"
+                yield f"{named} are both service {rollup.service}, and a lane is named by that"
+        if rollup.is_embedded():
+            yield from embedded_conflicts(rollup, config.store.path)
+        elif not all(is_socket_url(node.url) for node in rollup_nodes(rollup)):
+            yield f"{rollup.name}: a node needs an address like ws://127.0.0.1:19800"
+
+
+def embedded_conflicts(rollup: RollupSection, store_path: str) -> Iterator[str]:
+    if is_shared(store_path):
+        problem = "a chain inside this process needs a database of its own: a file"
+        yield f"{rollup.name}: {problem}, or durability memory"
+    if rollup.service != LEDGER_SERVICE_DEV:
+        problem = f"the ledger of a chain inside this process is service {LEDGER_SERVICE_DEV}"
+        yield f"{rollup.name}: {problem}"
+
+
 def is_loopback(listen: str) -> bool:
     try:
         return listen == "localhost" or ip_address(listen).is_loopback
@@ -292,9 +338,17 @@ def is_loopback(listen: str) -> bool:
 
 
 def is_node_url(url: str | None) -> bool:
+    return is_url(url or "", "http", "https")
+
+
+def is_socket_url(url: str) -> bool:
+    return is_url(url, "ws", "wss")
+
+
+def is_url(url: str, *schemes: str) -> bool:
     try:
-        parts = urlsplit(url or "")
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 

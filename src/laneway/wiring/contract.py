@@ -21,6 +21,7 @@ from laneway.wiring.webhooks import read_webhooks
 if TYPE_CHECKING:
     from laneway.wiring.cosmos import CosmosLanes
     from laneway.wiring.evm import EvmLanes
+    from laneway.wiring.rollup import RollupLanes
 
 DAY_MS = 86_400_000
 
@@ -33,6 +34,7 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
     host = open_host(configuration)
     clock = SystemClock()
     evm, cosmos = open_accounts(config, clock), open_cosmos(config, clock)
+    rollup = open_rollups(config, clock)
     return Laneway(
         open_store(config.store.path, clock, config.store.options()),
         host,
@@ -44,6 +46,7 @@ def open_laneway(configuration: Configuration, listeners: Sequence[Listener] = (
         webhooks=webhooks,
         evm=evm,
         cosmos=cosmos,
+        rollup=rollup,
     )
 
 
@@ -67,6 +70,17 @@ def open_cosmos(config: Config, clock: Clock) -> "CosmosLanes | None":
     except ImportError as error:
         raise missing(error, "cosmos") from error
     return CosmosLanes(config.cosmos, config.sequence, clock)
+
+
+def open_rollups(config: Config, clock: Clock) -> "RollupLanes | None":
+    """The same of rollups on JAM chains."""
+    if not config.rollup:
+        return None
+    try:
+        from laneway.wiring.rollup import RollupLanes
+    except ImportError as error:
+        raise missing(error, "rollup") from error
+    return RollupLanes(config.rollup, config.bundle, clock, store_path=config.store.path)
 
 
 def missing(error: ImportError, extra: str) -> ConfigError:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 from msgspec.structs import asdict
 
@@ -18,13 +18,23 @@ from laneway.core.errors import (
     LaneNotFound,
     RetryUnfit,
 )
-from laneway.core.ids import IntentId, LaneId, is_contract, is_cosmos, is_shown, lane_id, lane_key
+from laneway.core.ids import (
+    IntentId,
+    LaneId,
+    is_contract,
+    is_cosmos,
+    is_rollup,
+    is_shown,
+    lane_id,
+    lane_key,
+)
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
-from laneway.lanes.contract.show import QueueMetrics, is_proven_dead
+from laneway.feeds.bundle_metrics import BundleMetrics, reading_of
+from laneway.lanes.contract.show import QueueMetrics
 from laneway.ports import ContractCall, IntentView, TracedCall
 from laneway.server.desk import (
     AuditListing,
@@ -32,6 +42,7 @@ from laneway.server.desk import (
     LaneTest,
     LaneVerb,
     Listing,
+    RollupDesk,
     Taken,
     WebhookDesk,
     Word,
@@ -39,7 +50,7 @@ from laneway.server.desk import (
 from laneway.stores.book import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
 from laneway.wire.evm import EvmPayload
-from laneway.wire.times import to_ms, to_time
+from laneway.wire.times import to_ms
 from laneway.wire.values import (
     Action,
     AuditEntry,
@@ -59,6 +70,7 @@ from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.cosmos_desk import CosmosDesk
 from laneway.wiring.deliveries import EngineWebhooks
+from laneway.wiring.effects import cancel_effect, check_retry, dead_letter, lane_effect
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.evm_desk import EvmDesk, check_account
 from laneway.wiring.evm_request import request_of
@@ -67,6 +79,7 @@ from laneway.wiring.following import Following
 from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
+from laneway.wiring.rollup_desk import RollupsDesk
 from laneway.wiring.shown import Shower, contract_lanes, shown_lanes
 from laneway.wiring.system import SystemClock, SystemEntropy
 from laneway.wiring.told import Teller, accepted_tx, payload_of
@@ -90,7 +103,12 @@ class EngineDesk:
     """What `server.desk.Desk` asks, answered by one process's engine."""
 
     def __init__(
-        self, laneway: Laneway, following: Following, events: Events, meter: Meter
+        self,
+        laneway: Laneway,
+        following: Following,
+        events: Events,
+        meter: Meter,
+        rollup_meter: BundleMetrics | None = None,
     ) -> None:
         self.draining = False
         self._laneway = laneway
@@ -99,6 +117,7 @@ class EngineDesk:
         self._following = following
         self._events = events
         self._meter = meter
+        self._rollup_meter = rollup_meter
         self._clock = SystemClock()
         self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
         self._shower = Shower(laneway.settings, laneway.engine.faults)
@@ -108,7 +127,16 @@ class EngineDesk:
         self._cosmos = CosmosDesk(
             laneway.store, tellers.cosmos, laneway.door, laneway.engine.submit
         )
-        self._accounts: dict[str, AccountDesk[Any]] = {"evm": self._evm, "cosmos": self._cosmos}
+        answered = partial(self._answered, asked=None)
+        self._rollup = RollupsDesk(
+            laneway.store, tellers.rollup, laneway.transfers, laneway.engine.submit, answered
+        )
+        self.rollups: RollupDesk = self._rollup
+        self._accounts: dict[str, AccountDesk[Any]] = {
+            "evm": self._evm,
+            "cosmos": self._cosmos,
+            "rollup": self._rollup,
+        }
         self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
 
@@ -289,7 +317,9 @@ class EngineDesk:
         # often a store, a server or an answer is lost in between.
         row = view.intent
         account = self._account(row.lane)
-        if account is not None:
+        if is_rollup(row.lane):
+            taken = await self._rollup.retried(view)
+        elif account is not None:
             taken = await self._take(account.again(view))
         else:
             arrival = self._arrivals.make(
@@ -428,6 +458,10 @@ class EngineDesk:
         return await self._readiness.checks()
 
     async def measure(self) -> bytes:
+        if self._rollup_meter is not None:
+            self._rollup_meter.readings = [
+                reading_of(lane, view.depth()) for lane, view in await self._rollup.held()
+            ]
         dead = await self._store.page(Status.DEAD.value, None, DEAD_COUNTED_MAX)
         return self._meter.scrape(await self.queues(), len(asyncio.all_tasks()), len(dead))
 
@@ -435,46 +469,3 @@ class EngineDesk:
         self, after: str | None, lane: str | None, may_see: LaneTest | None
     ) -> EventReader:
         return await self._events.follow(after, lane, may_see)
-
-
-def dead_letter(view: IntentView) -> DeadLetter:
-    row, result = view.intent, view.result
-    assert result is not None
-    return DeadLetter(
-        id=row.id,
-        lane=row.lane,
-        reason=result.reason,
-        accepted_at=to_time(row.accepted_ms),
-        settled_at=to_time(result.settled_ms),
-    )
-
-
-def check_retry(view: IntentView) -> None:
-    """Nothing may stand in the place of what was done, or may still be done."""
-    if view.result is None:
-        raise RetryUnfit(view.intent.id, "it is not final yet")
-    if not is_proven_dead(view.result.status):
-        reason = f"it is {view.result.status}; only what is proven dead can be done anew"
-        raise RetryUnfit(view.intent.id, reason)
-
-
-def cancel_effect(view: IntentView) -> str:
-    if view.open:
-        return "refused while it executes; taken back only if every try of it was refused"
-    return "it would never be executed; what waits behind it moves up"
-
-
-def lane_effect(lane: Lane, verb: Literal["pause", "resume", "drain"], mode: str) -> str:
-    match verb:
-        case "pause":
-            return f"starts nothing more; {lane.running} running ends, {lane.waiting} stay queued"
-        case "resume":
-            if lane.state == "halted":
-                return f"goes on if no try can still land; it is halted: {lane.reason}"
-            return f"goes on with {lane.waiting} queued"
-        case "drain":
-            if mode == "running":
-                return f"finishes {lane.running} running, then pauses; {lane.waiting} stay queued"
-            return f"finishes {lane.running} running and {lane.waiting} queued, then pauses"
-        case _:
-            assert_never(verb)

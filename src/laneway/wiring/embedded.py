@@ -9,21 +9,18 @@ import asyncio
 import os
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, assert_never, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import msgspec
 
 from laneway.core.errors import (
     AccountNotFound,
     BadRequest,
-    CallerError,
-    IntentConflict,
     IntentNotFound,
-    LaneFull,
     NoRoom,
 )
-from laneway.core.ids import IntentId, LaneId, is_account, is_cosmos, is_shown
-from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
+from laneway.core.ids import IntentId, LaneId, is_account, is_cosmos, is_rollup, is_shown
+from laneway.core.intent import Accepted, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.delivery import DeliveryPerformer
@@ -31,6 +28,7 @@ from laneway.engine.heart import Pace, Retention
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener, Performer
 from laneway.engine.waiters import PRUNED_INDEX
+from laneway.feeds.bundle_log import BundleLog
 from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
 from laneway.feeds.eoa_log import EoaLog
@@ -45,30 +43,32 @@ from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import LaneHealth
 from laneway.wiring.account_shown import empty_view
 from laneway.wiring.arrivals import Arrivals, contract_lane, named_keys
-from laneway.wiring.commands import Commands
 from laneway.wiring.cosmos_client import TxClient, TxHandle, TxHandles
 from laneway.wiring.cosmos_door import CosmosDoor
 from laneway.wiring.cosmos_workers import WorkerClient, set_up
 from laneway.wiring.evm_arrivals import EvmArrivals
 from laneway.wiring.evm_request import request_of
-from laneway.wiring.handle import Handle, Handles, Settled
-from laneway.wiring.limits import LANE_PAGE, RETRY_AFTER_S
+from laneway.wiring.handle import Handle, Handles, Settled, taken
+from laneway.wiring.limits import LANE_PAGE
+from laneway.wiring.rollup_calls import RollupCalls
 from laneway.wiring.room import Room
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 from laneway.wiring.tellers import Tellers
+from laneway.wiring.transfers import Transfers
 from laneway.wiring.webhooks import Webhook, open_sender
 
 if TYPE_CHECKING:
     # The curve is an extra (`evm`); contracts need none of it.
     from laneway.wiring.cosmos import CosmosLanes
     from laneway.wiring.evm import EvmLanes
+    from laneway.wiring.rollup import RollupLanes
 
 __all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
 
 
-class Laneway(Commands):
+class Laneway(RollupCalls):
     """A running engine with contract lanes."""
 
     def __init__(
@@ -84,10 +84,10 @@ class Laneway(Commands):
         webhooks: Sequence[Webhook] = (),
         evm: "EvmLanes | None" = None,
         cosmos: "CosmosLanes | None" = None,
+        rollup: "RollupLanes | None" = None,
     ) -> None:
-        traits = host.traits
         settings = msgspec.structs.replace(
-            settings, takes_parent=traits.takes_parent, has_chain=traits.has_chain
+            settings, takes_parent=host.traits.takes_parent, has_chain=host.traits.has_chain
         )
         self.host = host
         self.shared = store.shared
@@ -100,7 +100,6 @@ class Laneway(Commands):
         self.webhooks = tuple(webhooks)
         self._sender = open_sender(webhooks, clock)
         self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
-        heard = (self._courier, DeliveryLog()) if webhooks else ()
         self.evm = evm
         kinds = [contract_kind(settings), audit_kind(), delivery_kind()]
         performers: dict[str, Performer] = {
@@ -111,26 +110,39 @@ class Laneway(Commands):
         self.door = None if cosmos is None else CosmosDoor(cosmos.section, clock)
         """Where Cosmos accounts' transactions come in."""
         self._txs = TxHandles()
-        served = [accounts for accounts in (evm, cosmos) if accounts is not None]
-        kinds += [accounts.kind() for accounts in served]
-        performers |= {accounts.kind_name: accounts.performer for accounts in served}
-        prompts = {accounts.kind_name: accounts.performer.answer_now for accounts in served}
-        if evm is not None:
-            heard = (*heard, EoaLog())
-        if self.door is not None:
-            heard = (*heard, self._txs, self.door.room, SequenceLog())
+        self.rollup = rollup
+        self.transfers = Transfers(rollup, store, clock)
+        served = [lanes for lanes in (evm, cosmos, rollup) if lanes is not None]
+        kinds += [lanes.kind() for lanes in served]
+        performers |= {lanes.kind_name: lanes.performer for lanes in served}
+        prompts = {lanes.kind_name: lanes.performer.answer_now for lanes in served}
+        bundles = BundleLog()
         engine = Engine(
             store,
             Reactor({kind.name: kind for kind in kinds}, fresh_owner(), prompts=prompts),
             performers,
             clock,
-            (self._handles, ContractLog(clock, settings), *heard, *listeners),
+            (*self._listeners(ContractLog(clock, settings), bundles), *listeners),
             retention=retention,
             pace=pace,
         )
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
-        self.tellers = Tellers(engine, evm, cosmos)
+        self.tellers = Tellers(engine, evm, cosmos, rollup)
+        bundles.find = self.tellers.rollup.held
+
+    def _listeners(self, contracts: ContractLog, bundles: BundleLog) -> list[Listener]:
+        """Handles first, and of logs only those that there is something to tell of."""
+        heard: list[Listener] = [self._handles, contracts]
+        if self.webhooks:
+            heard += [self._courier, DeliveryLog()]
+        if self.evm is not None:
+            heard.append(EoaLog())
+        if self.door is not None:
+            heard += [self._txs, self.door.room, SequenceLog()]
+        if self.rollup is not None:
+            heard.append(bundles)
+        return heard
 
     @classmethod
     def open(
@@ -171,6 +183,9 @@ class Laneway(Commands):
                 await self.evm.open()
             if self.cosmos is not None:
                 await self.cosmos.open()
+            if self.rollup is not None:
+                await self.rollup.open()
+                await self.rollup.check_lines(self.store)
             await self.engine.start()
             if self.cosmos is not None:
                 await set_up(self, self.cosmos)
@@ -211,6 +226,8 @@ class Laneway(Commands):
                     await self.evm.close()
                 if self.cosmos is not None:
                     await self.cosmos.close()
+                if self.rollup is not None:
+                    await self.rollup.close()
                 await self.host.close()
                 await self.store.close()
 
@@ -223,7 +240,9 @@ class Laneway(Commands):
 
     def _lane_of(self, text: str) -> LaneId:
         """A contract by its name; an account's lane by `evm:CHAIN:ACCOUNT` or
-        `cosmos:CHAIN:ACCOUNT`, where there are any."""
+        `cosmos:CHAIN:ACCOUNT`, a rollup's by `rollup:NAME`, where there are any."""
+        if self.rollup is not None and is_rollup(text):
+            return self.rollup.lane(text)
         if (self.evm is not None and is_account(text)) or (
             self.cosmos is not None and is_cosmos(text)
         ):
@@ -255,7 +274,7 @@ class Laneway(Commands):
         call = ContractCall(contract, executor, data, quorum_type, comment)
         arrival = self._arrival(call, key, priority, valid_until_ms)
         handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
-        handle = self._taken(arrival, await self.engine.submit(arrival), handle)
+        handle = taken(self, arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
             raise handle.refusal
         return handle
@@ -281,7 +300,7 @@ class Laneway(Commands):
         name = self.tellers.evm.name(lane)
         arrival = self._requests.make(name, asked, key, "", valid_until_ms)
         handle = self._handles.add(Handle(self, arrival.id, arrival.lane))
-        handle = self._taken(arrival, await self.engine.submit(arrival), handle)
+        handle = taken(self, arrival, await self.engine.submit(arrival), handle)
         if handle.refusal is not None:
             raise handle.refusal
         return handle
@@ -327,7 +346,7 @@ class Laneway(Commands):
             handle = self._txs.add(TxHandle(self, answer.id, lane, request, context))
             handle.follow()
         elif not isinstance(answer, Accepted):
-            refusal = self._taken(arrival, answer, Handle(self, arrival.id, lane)).refusal
+            refusal = taken(self, arrival, answer, Handle(self, arrival.id, lane)).refusal
             assert refusal is not None
             raise refusal
         return handle
@@ -361,7 +380,7 @@ class Laneway(Commands):
             elif isinstance(answer, NoRoom):
                 handles[place].refuse(answer)
             else:
-                refused = self._taken(arrival, answer, Handle(self, arrival.id, lane)).refusal
+                refused = taken(self, arrival, answer, Handle(self, arrival.id, lane)).refusal
                 assert refused is not None
                 handles[place].refuse(refused)
         return handles
@@ -383,25 +402,9 @@ class Laneway(Commands):
         ]
         answers = await self.engine.submit_many(arrivals)
         return [
-            self._taken(arrival, answer, handle)
+            taken(self, arrival, answer, handle)
             for arrival, answer, handle in zip(arrivals, answers, handles, strict=True)
         ]
-
-    def _taken(self, arrival: Arrival, answer: Answer, handle: Handle) -> Handle:
-        match answer:
-            case Accepted():
-                return handle
-            case Replayed(id=intent):
-                return Handle(self, intent, arrival.lane, replayed=True)
-            case Conflict(id=intent):
-                refusal: CallerError = IntentConflict(arrival.key or "", intent)
-            case Full(bound=bound, limit=limit):
-                refusal = LaneFull(
-                    arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S
-                )
-            case _:
-                assert_never(answer)
-        return Handle(self, arrival.id, arrival.lane, refusal=refusal)
 
     async def wait(self, intent: IntentId) -> Result:
         """Wait for the final answer of any intent, whoever submitted it."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
+from laneway.lanes.bundle import values as bundle
 from laneway.lanes.contract.values import CommandRefused, ModeChanged
 from laneway.lanes.delivery import values as delivery
 from laneway.lanes.eoa import values as eoa
@@ -21,6 +22,7 @@ REFUSALS = (
     delivery.CommandRefused,
     eoa.CommandRefused,
     sequence.CommandRefused,
+    bundle.CommandRefused,
 )
 FOLLOWED = (eoa.ModeChanged, eoa.NoncesReset, sequence.ModeChanged, sequence.SequenceSet)
 
@@ -77,6 +79,8 @@ def is_word_followed(record: object) -> bool:
         return not record.halt
     if isinstance(record, FOLLOWED):
         return True
+    if isinstance(record, bundle.ModeChanged):
+        return record.mode != "halted"
     return isinstance(record, delivery.ModeChanged) and record.mode != "disabled"
 
 

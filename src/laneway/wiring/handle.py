@@ -2,30 +2,33 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 from weakref import ref
 
 import msgspec
 
-from laneway.core.errors import CallerError
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.errors import CallerError, IntentConflict, LaneFull
+from laneway.core.ids import IntentId, LaneId, is_rollup
+from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
+from laneway.engine.waiters import PRUNED_INDEX
 from laneway.lanes.eoa.lane import decode_history
+from laneway.ports import Store
 from laneway.wire.hex import octets
-from laneway.wiring.limits import HANDLES_SWEEP_MIN
+from laneway.wiring.limits import HANDLES_SWEEP_MIN, RETRY_AFTER_S
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """The final answer of one execution, or of an account's transaction."""
+    """The final answer of one execution, or of an account's or a rollup's transaction."""
 
     id: IntentId
     status: str
     block: int | None
     reason: str
     hash: str | None = None
-    """Of an account's transaction that was mined."""
+    """Of an account's transaction that was mined, or of a rollup's that is in a block."""
     nonce: int | None = None
 
     def is_confirmed(self) -> bool:
@@ -57,6 +60,7 @@ class Handle:
 
     __slots__ = (
         "__weakref__",
+        "_asks",
         "_desk",
         "_futures",
         "_lane",
@@ -74,8 +78,11 @@ class Handle:
         *,
         replayed: bool = False,
         refusal: CallerError | None = None,
+        asks: bool = False,
     ) -> None:
         self._desk = desk
+        self._asks = asks or replayed
+        """Nobody tells this handle: it asks for its answer."""
         self._lane = lane
         self._result: Result | None = None
         self._futures: Sequence[asyncio.Future[None]] = ()
@@ -89,14 +96,14 @@ class Handle:
     async def result(self, timeout_s: float | None = None) -> Settled:
         """Wait for the final answer."""
         if timeout_s is None:
-            return settled(await self._wait())
+            return settled(await self._wait(), self._lane)
         async with asyncio.timeout(timeout_s):
-            return settled(await self._wait())
+            return settled(await self._wait(), self._lane)
 
     async def _wait(self) -> Result:
         if self.refusal is not None:
             raise self.refusal
-        if self._result is None and (self.replayed or self._desk.shared):
+        if self._result is None and (self._asks or self._desk.shared):
             # Perhaps nobody here knows what became of it: the store does.
             lane = None if self.replayed else self._lane
             self._result = await self._desk.engine.result(self.id, lane)
@@ -124,6 +131,22 @@ class Handle:
 
     async def cancel(self, reason: str = "", by: str = "") -> None:
         await self._desk.cancel(self.id, reason=reason, by=by)
+
+
+def taken(desk: Desk, arrival: Arrival, answer: Answer, handle: Handle) -> Handle:
+    """The handle of what the door answered: this one, that of an intent before it, or a refusal."""
+    match answer:
+        case Accepted():
+            return handle
+        case Replayed(id=intent):
+            return Handle(desk, intent, arrival.lane, replayed=True)
+        case Conflict(id=intent):
+            refusal: CallerError = IntentConflict(arrival.key or "", intent)
+        case Full(bound=bound, limit=limit):
+            refusal = LaneFull(arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S)
+        case _:
+            assert_never(answer)
+    return Handle(desk, arrival.id, arrival.lane, refusal=refusal)
 
 
 class Handles(Listener):
@@ -157,9 +180,22 @@ class Handles(Listener):
                 handle.fail(error)
 
 
-def settled(result: Result) -> Settled:
+async def lane_of(store: Store, intent: IntentId) -> LaneId:
+    """Of an intent that has its answer."""
+    view = await store.intent(intent)
+    if view is not None:
+        return view.intent.lane
+    left = await store.find(PRUNED_INDEX, intent)
+    assert left is not None
+    return left.lane
+
+
+def settled(result: Result, lane: LaneId) -> Settled:
     if result.hash is None:
         return Settled(result.intent, result.status, result.number, result.reason)
+    if is_rollup(lane):
+        word, block = result.status, result.number
+        return Settled(result.intent, word, block, result.reason, hash=octets(result.hash))
     mined = decode_history(result.history).slot.seen
     return Settled(
         id=result.intent,

@@ -24,6 +24,13 @@ DURATION_MS_MAX = 366 * 86_400_000
 COUNT_MAX = 1 << 40
 """Larger counts and sizes in a configuration are typos, and this one still fits every row."""
 
+CORES_MAX = 341
+"""Of a full JAM chain (C); a higher core in a configuration is a typo."""
+
+SLOT_MS_MIN = 20
+"""Of a development chain: with quicker slots its windows, a sixth of one, are over before a busy
+process gets its turn."""
+
 REPLICAS_MAX = 100
 """More replicas of one server in a configuration are a typo."""
 
@@ -102,3 +109,27 @@ are in memory, and under no other bound."""
 
 SHOWN_VALUE_BYTES_MAX = 4_096
 """Of a message that is shown with its transaction; a page may have 500 of them."""
+
+TRANSFER_TRIES_MAX = 16
+"""How often a rollup's transaction may be handed in, each time under another key, after it was
+cancelled, refused or expired: by then somebody goes in circles."""
+
+CHAIN_OPEN_S_MAX = 15.0
+CHAIN_OPEN_RETRY_S = 0.5
+"""How long a start waits for a rollup's chain, whose sizes its lane cannot do without: two slots
+and some. Whoever starts this process starts it again."""
+
+CLOCK_OFF_MS_MAX = 1_000
+CLOCK_SLOTS = 2
+"""How far this machine's clock may be from a chain's calendar before the doctor says so, and for
+how many slots it listens to find that out."""
+
+PICTURE_FINAL_MAX = 8
+"""Final blocks that a rollup's picture shows: as many as may wait; the list has them all."""
+
+ANSWERS_PAGE = 256
+"""Transactions of a final block whose answers are read at once."""
+
+SPENDERS_MAX = 4_096
+"""Accounts of rollups whose last nonce is remembered by the process that took it; whoever is
+forgotten is told the nonce behind the newest block."""

@@ -34,6 +34,7 @@ class Readiness:
         self._laneway = laneway
         self._clock = SystemClock()
         self._chain = Check("chain", False, "not asked yet")
+        self._rollups: list[Check] = []
         self._asked_ms: int | None = None
         self._asking = asyncio.Lock()
 
@@ -48,17 +49,19 @@ class Readiness:
         return [
             Check("store", beating, store),
             Check("durability", True, durable),
-            await self._chain_check(),
+            *await self._chain_checks(),
         ]
 
-    async def _chain_check(self) -> Check:
+    async def _chain_checks(self) -> list[Check]:
         async with self._asking:
             now_ms = self._clock.monotonic_ms()
             if self._asked_ms is None or now_ms - self._asked_ms >= PROBE_EVERY_MS:
                 ok, what = await self._probe()
                 self._chain = Check("chain", ok, what)
+                rollup = self._laneway.rollup
+                self._rollups = [] if rollup is None else await rollup.checks()
                 self._asked_ms = now_ms
-        return self._chain
+        return [self._chain, *self._rollups]
 
     async def _probe(self) -> tuple[bool, str]:
         laneway = self._laneway

@@ -1,7 +1,8 @@
 """What `laneway.toml` may say: sections, keys, types, ranges and defaults."""
 
+import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict, fields
@@ -21,6 +22,7 @@ from laneway.wiring.address import StoreOptions
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
 from laneway.wiring.schema_cosmos import CosmosSection, SequenceSection
 from laneway.wiring.schema_evm import EoaSection, EvmSection
+from laneway.wiring.schema_rollup import BundleSection, RollupSection, preset_of
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
@@ -153,7 +155,7 @@ class WebhookSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    preset: Literal["seed-002", "seed-003", "seed-004"] | None = None
+    preset: Literal["seed-000", "seed-001", "seed-002", "seed-003", "seed-004"] | None = None
     store: StoreSection = field(default_factory=StoreSection)
     contract: ContractSection = field(default_factory=ContractSection)
     host: HostSection = field(default_factory=HostSection)
@@ -163,15 +165,26 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     log: LogSection = field(default_factory=LogSection)
     eoa: EoaSection = field(default_factory=EoaSection)
     sequence: SequenceSection = field(default_factory=SequenceSection)
+    bundle: BundleSection = field(default_factory=BundleSection)
     webhooks: tuple[WebhookSection, ...] = ()
     evm: tuple[EvmSection, ...] = ()
     cosmos: tuple[CosmosSection, ...] = ()
+    rollup: tuple[RollupSection, ...] = ()
 
 
-TABLES = frozenset({"webhooks", "evm", "cosmos"})
+TABLES = frozenset({"webhooks", "evm", "cosmos", "rollup"})
 """Keys with tables of their own, which no variable and no flag can spell."""
 
 PRESETS: dict[str, dict[str, dict[str, object]]] = {
+    # The seed's own numbers and choices: 54 s to a guarantee, anchors by its table, a core given
+    # on once it reported, packages that name none before them. That a version's time is over ends
+    # nothing by itself: another one is built only when all before it are dead on the chain.
+    "seed-000": {"bundle": preset_of("seed-000")},
+    # The same of the second seed: what is guaranteed counts as in flight too, 30 s to a guarantee
+    # and once 18 s to an accumulation, the newest version wins. After these times the seed takes a
+    # version for failed, which is not to be had, since it may still land; and what the service
+    # wrote down outranks the newest version.
+    "seed-001": {"bundle": preset_of("seed-001")},
     # The seed's own numbers (002 §§1, 3), and what its code does in its charts: any intent may take
     # a recycled nonce, a fixed window. Where it would pay twice (nonces given away after a lost
     # answer, resets below what is bound, a lock taken by force) ours stays. So does our depth: with
@@ -235,6 +248,15 @@ def kinds() -> dict[str, Any]:
         elif section.name not in TABLES:
             found[section.name] = section.type
     return found
+
+
+def kind_at(path: str) -> Any:
+    """The type of a key, also of one in a table, as `rollup[0].kind`; None: it is not known."""
+    table = re.fullmatch(r"(\w+)\[\d+\]\.(\w+)", path)
+    if table is None:
+        return kinds().get(path)
+    sections = {section.name: section.type for section in fields(Config)}
+    return {key.name: key.type for key in fields(get_args(sections[table[1]])[0])}.get(table[2])
 
 
 def lookup(config: Config, path: str) -> Any:

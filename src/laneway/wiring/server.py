@@ -12,6 +12,7 @@ from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
 from laneway.engine.listeners import Listener
+from laneway.feeds.bundle_metrics import BundleMetrics
 from laneway.feeds.metrics import (
     AccountMetrics,
     ContractMetrics,
@@ -74,14 +75,17 @@ class Up:
         deliveries = DeliveryMetrics(meter.registry)
         accounts = AccountMetrics(meter.registry, per_lane=section.metrics_per_lane)
         sequences = SequenceMetrics(meter.registry, per_lane=section.metrics_per_lane)
-        listeners = (self.ending, self.stream, following, meter, deliveries, accounts, sequences)
+        rollups = BundleMetrics(meter.registry, per_lane=section.metrics_per_lane)
+        kinds = (deliveries, accounts, sequences, rollups)
+        listeners = (self.ending, self.stream, following, meter, *kinds)
         self.laneway = open_laneway(configuration, listeners)
+        rollups.find = self.laneway.engine.reactor.lane
         self.stream.store = self.laneway.store
         room = self.laneway.room
         if room is not None:
             sequences.held.set_function(lambda: room.held)
             sequences.waiting.set_function(room.waiting)
-        self.desk = EngineDesk(self.laneway, following, self.stream, meter)
+        self.desk = EngineDesk(self.laneway, following, self.stream, meter, rollups)
         self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(configuration.config))
         meter.connections.set_function(self.server.connections)
 
@@ -163,6 +167,8 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     lines += [f"caution     {caution}" for caution in cautions]
     address = "" if config.host.url is None else without_password(config.host.url)
     lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
+    if laneway.rollup is not None:
+        lines += laneway.rollup.lines(urls[0])
     if config.server.keys_file is not None:
         lines += [f"access      API keys of {config.server.keys_file}"]
     else:

@@ -1,0 +1,341 @@
+"""`laneway rollup`: a rollup's blocks on their way to finality, and transactions for it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar, get_args
+
+import click
+
+from laneway.cli.remote import Output, ended, remote
+from laneway.wire.rollup import BundleState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from laneway.client.blocking import Client
+    from laneway.wire.rollup import (
+        Bundle,
+        BundleAnswer,
+        BundleFact,
+        BundleShown,
+        BundleVersion,
+        Rollup,
+        RollupPicture,
+        RollupStatus,
+    )
+
+T = TypeVar("T")
+Facts = list[tuple[str, object]]
+
+
+@click.group()
+def rollup() -> None:
+    """Show a rollup and its blocks, a receipt or an account, or send a transaction.
+
+    Words to its lane are those of every lane: laneway lane pause rollup:NAME, resume, drain; a
+    transaction in no block is taken back by laneway tx cancel.
+    """
+
+
+def chosen(command: Callable[..., T]) -> Callable[..., T]:
+    """Which rollup; where there is one, nobody has to say."""
+    return click.option(
+        "--rollup",
+        "name",
+        metavar="NAME",
+        help="Its name or the number of its service; left out where there is one alone.",
+    )(command)
+
+
+def only(client: "Client", name: str | None) -> str:
+    if name is not None:
+        return name
+    found = [one.name for one in client.rollups()]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise click.UsageError("the server has no rollup; try: laneway up --rollup ledger")
+    raise click.UsageError(f"say which: --rollup {' or '.join(found)}")
+
+
+@rollup.command("list")
+@remote
+def list_(client: "Client", output: Output) -> None:
+    """List rollups."""
+    output.table(client.rollups(), HEAD, row)
+
+
+HEAD = ("rollup", "kind", "service", "lane", "state", "open", "final", "waiting", "why")
+
+
+def row(one: "Rollup") -> Sequence[str]:
+    counts = (str(one.open), str(one.finalised), str(one.total))
+    return (one.name, one.kind, str(one.service), one.lane, one.state, *counts, one.reason)
+
+
+@rollup.command()
+@chosen
+@remote
+def status(client: "Client", output: Output, name: str | None) -> None:
+    """Blocks by their state, counters and clocks, and why the next one waits."""
+    found = client.rollup(only(client, name))
+    output.facts(found, [*about(found), *drawn(found), *numbers(found)])
+
+
+def about(found: "RollupStatus") -> Facts:
+    one = found.rollup
+    by = f" (by {one.by})" if one.by else ""
+    return [
+        ("rollup", f"{one.name}: {one.kind}, service {one.service}, {one.lane}"),
+        ("state", one.state),
+        ("why", one.reason + by),
+        ("elsewhere", found.elsewhere),
+    ]
+
+
+def drawn(found: "RollupStatus") -> Facts:
+    """The queue as seed 001 draws it."""
+    seen = found.picture
+    if seen is None:
+        return [("open", found.rollup.open), ("queued", found.rollup.queued)]
+    return [*columns(seen), ("waits", found.waits)]
+
+
+def columns(seen: "RollupPicture") -> Facts:
+    return [
+        ("Queued", blocks(seen.queued)),
+        ("Submitted", blocks(seen.submitted)),
+        ("Guaranteed", blocks(seen.guaranteed)),
+        ("  (stale)", ", ".join(seen.stale)),
+        ("Accumulated", blocks(seen.accumulated)),
+        ("Finalised", blocks(seen.finalised)),
+        ("in flight", f"{seen.inflight}, can submit: {'yes' if seen.can_submit else 'no'}"),
+    ]
+
+
+def blocks(found: Sequence[str]) -> str:
+    return ", ".join(found) or "-"
+
+
+def numbers(found: "RollupStatus") -> Facts:
+    pool, counted, clock = found.pool, found.counters, found.clock
+    waiting = f"{pool.total} not final"
+    if pool.pending is not None:
+        waiting = f"{pool.pending} pending, {pool.in_blocks} in blocks"
+    skew = None
+    if clock is not None and clock.skew_ms is not None:
+        skew = f"{clock.skew_ms} ms{', nothing is submitted' if clock.is_held_up else ''}"
+    return [
+        ("pool", waiting + (f", {pool.returned} returned" if pool.returned else "")),
+        ("limits", f"{found.max_inflight} in flight, {found.max_queue_depth} queued"),
+        ("cores", ", ".join(map(str, found.cores))),
+        ("JAM best", found.best and f"slot {found.best.slot}  {found.best.hash}"),
+        ("JAM final", found.final and f"slot {found.final.slot}  {found.final.hash}"),
+        ("slot", clock and f"{clock.slot_ms} ms"),
+        ("clock skew", skew),
+        ("final blocks", counted.finalised),
+        ("duplicates", f"{counted.duplicate_guarantees_rejected} guarantees and "
+         f"{counted.duplicate_accumulates_rejected} accumulations rejected"),
+        ("cancelled", f"{counted.non_winning_versions_canceled} versions that did not win"),
+        ("overruled", counted.overruled or None),
+        ("dropped", f"{counted.drops}, {counted.drops_in_a_row} in a row" if counted.drops
+         else None),
+    ]  # fmt: skip
+
+
+@rollup.command()
+@chosen
+@click.option(
+    "--state", type=click.Choice(get_args(BundleState)), help="Only blocks that are here."
+)
+@click.option(
+    "--limit", type=click.IntRange(0), default=20, show_default=True, help="At most; 0 is all."
+)
+@remote
+def bundles(
+    client: "Client", output: Output, name: str | None, state: str | None, limit: int
+) -> None:
+    """List blocks: open ones, the lowest first, then the newest final ones."""
+    found = client.bundles(only(client, name), state)
+    output.table(islice(found, limit or None), BUNDLE_HEAD, bundle_row)
+
+
+BUNDLE_HEAD = ("bundle", "block", "state", "version", "txs", "package", "why")
+
+
+def bundle_row(one: "Bundle") -> Sequence[str]:
+    number = str(one.number) if one.canonical else f"{one.number}?"
+    package = (one.package or "")[:18]
+    return one.id, number, one.state, str(one.version), str(one.count), package, one.wait_reason
+
+
+@rollup.command()
+@click.argument("bundle", metavar="NUMBER")
+@chosen
+@remote
+def bundle(client: "Client", output: Output, name: str | None, bundle: str) -> None:
+    """One block with its versions and transactions; NUMBER, or B- and its id."""
+    found = client.bundle(only(client, name), bundle)
+    output.facts(found, [*block_facts(found), *version_facts(found), *tx_facts(found)])
+
+
+def block_facts(found: "BundleShown") -> Facts:
+    one = found.bundle
+    landed = one.accumulated_in
+    return [
+        ("bundle", one.id),
+        ("number", f"{one.number}{'' if one.canonical else ' (provisional)'}"),
+        ("state", one.state),
+        ("why", one.wait_reason),
+        ("block", one.block),
+        ("parent", found.parent),
+        ("state after", found.post_root),
+        ("transactions", one.count),
+        ("begun", one.begun_at.isoformat()),
+        ("queued", moment(found.queued_at)),
+        ("accumulated", landed and f"slot {landed.slot}  {landed.hash}"),
+        ("finalised", moment(one.finalised_at)),
+        ("package", one.package and f"v{one.version}  {one.package}"),
+        ("faults", found.faults or None),
+        ("overdue", found.overdue or None),
+    ]
+
+
+def moment(at: "datetime | None") -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def version_facts(found: "BundleShown") -> Facts:
+    told: Facts = []
+    for one in found.versions:
+        told.append((f"version {one.version}", version_line(one)))
+        told += [("  anchor", f"slot {one.anchor.slot}  {one.anchor.hash}")]
+        told += [("  names", named) for named in one.prerequisites]
+        told += [("  answer", answer_line(said)) for said in one.answers]
+        told += [("  seen", fact_line(fact)) for fact in one.facts]
+    return told
+
+
+def version_line(one: "BundleVersion") -> str:
+    flags = [word for word in ("wins", "stale", "dead") if getattr(one, word)]
+    sends = f"submitted {one.submissions} times" if one.submissions else "not submitted"
+    return "  ".join([one.package, f"core {one.core}", sends, f"{one.size} bytes", *flags])
+
+
+def answer_line(said: "BundleAnswer") -> str:
+    return " ".join(part for part in (said.node, said.kind, said.words) if part)
+
+
+def fact_line(fact: "BundleFact") -> str:
+    words = f": {fact.words}" if fact.words else ""
+    return f"{fact.kind} in slot {fact.at.slot}{words}"
+
+
+def tx_facts(found: "BundleShown") -> Facts:
+    return [
+        ("tx", "  ".join(part for part in (one.tx, one.hash, one.verdict, one.reason) if part))
+        for one in found.transactions
+    ]
+
+
+@rollup.command()
+@click.argument("hash_", metavar="HASH")
+@chosen
+@remote
+def receipt(client: "Client", output: Output, name: str | None, hash_: str) -> None:
+    """What became of a transaction, by its hash."""
+    found = client.receipt(only(client, name), hash_)
+    output.facts(
+        found,
+        [
+            ("hash", found.hash),
+            ("status", found.status),
+            ("block", f"{found.number}, place {found.index}  {found.block}"),
+            ("which is", found.state),
+            ("package", found.package),
+            ("tx", found.tx),
+        ],
+    )
+
+
+@rollup.command()
+@click.argument("account", metavar="ACCOUNT")
+@chosen
+@remote
+def account(client: "Client", output: Output, name: str | None, account: str) -> None:
+    """An account: what it has, and the nonce to sign with. ACCOUNT is 64 digits, or dev:N."""
+    from laneway.cli.ledger import account_named
+
+    found = client.rollup_account(only(client, name), account_named(account))
+    output.facts(
+        found,
+        [
+            ("account", found.account),
+            ("balance", found.balance),
+            ("nonce", found.nonce),
+            ("next nonce", found.nonce_next),
+            ("block", found.block),
+            ("final", f"balance {found.balance_final}, nonce {found.nonce_final}"),
+        ],
+    )
+
+
+@rollup.command()
+@click.option("--from", "payer", metavar="KEY", help="A file with an Ed25519 seed, or dev:N.")
+@click.option("--to", "payee", metavar="ACCOUNT", help="64 digits, or dev:N.")
+@click.option("--amount", type=click.IntRange(0), help="How much.")
+@click.option("--nonce", type=click.IntRange(0), help="Left out: the account's next one.")
+@click.option(
+    "--count", type=click.IntRange(1, 10_000), default=1, show_default=True,
+    help="So many of them, each with its own nonce.",
+)  # fmt: skip
+@click.option("--raw", metavar="HEX", help="A signed transaction instead.")
+@click.option("--key", help="Idempotency key; the same bytes are one transaction without it, too.")
+@click.option("--wait", is_flag=True, help="Until it is final; exits 0 only if confirmed.")
+@click.option("--timeout", type=click.FloatRange(0), help="Seconds of the wait; exits 75 after.")
+@chosen
+@remote
+def send(
+    client: "Client",
+    output: Output,
+    *,
+    name: str | None,
+    payer: str | None,
+    payee: str | None,
+    amount: int | None,
+    nonce: int | None,
+    count: int,
+    raw: str | None,
+    key: str | None,
+    wait: bool,
+    timeout: float | None,
+) -> int:
+    """Send money in a ledger rollup; returns when it is durable.
+
+    It is signed here. dev:0 to dev:9 are the accounts of every development chain, whose keys
+    everybody knows: laneway rollup send --from dev:0 --to dev:1 --amount 5
+    """
+    told = (payer, payee, amount)
+    if (raw is None) == (None in told) or (raw is not None and told != (None, None, None)):
+        raise click.UsageError("say --from, --to and --amount, or --raw")
+    chosen_name = only(client, name)
+    raws = [raw] if raw is not None else []
+    if payer is not None and payee is not None and amount is not None:
+        from laneway.cli.ledger import account_named, key_named, transfers
+
+        make = partial(transfers, client, chosen_name, key_named(payer))
+        raws = make(account_named(payee), amount=amount, nonce=nonce, count=count)
+    keys = [key if count == 1 or key is None else f"{key}:{place}" for place in range(len(raws))]
+    sent = [
+        client.transfer(chosen_name, one, key=named) for one, named in zip(raws, keys, strict=True)
+    ]
+    if not wait:
+        for each in sent:
+            output.tx(each.tx)
+        return 0
+    done = []
+    for each in sent:
+        done.append(each.wait(timeout))
+        output.tx(done[-1])
+    return ended(done)

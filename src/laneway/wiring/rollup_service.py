@@ -1,0 +1,47 @@
+"""What a chain says of a rollup's service: whether it is one, and how far its line is."""
+
+from laneway.core.errors import ChainError
+from laneway.core.jam import Parameters
+from laneway.jam.errors import InvalidJam
+from laneway.jam.service.commitment import HEAD_KEY, block_key
+from laneway.jam.service.ledger.state import GENESIS_KEY
+from laneway.jam.service.values import BLOCK_RECORD, HEAD, Head
+from laneway.ports import JamChain
+from laneway.wiring.schema_rollup import RollupSection
+
+
+async def ledger_head(chain: JamChain, service: int) -> Head | str:
+    """The newest block of a ledger's line; or why this service is no ledger."""
+    at = (await chain.head()).best.header_hash
+    if await chain.service_account(at, service) is None:
+        return f"there is no service {service} on its chain"
+    raw = await chain.service_value(at, service, HEAD_KEY)
+    if raw is None or await chain.service_value(at, service, GENESIS_KEY) is None:
+        return f"service {service} is no ledger: it holds no genesis record"
+    try:
+        return HEAD.decode(raw, "head")
+    except InvalidJam as error:
+        return f"service {service} is no ledger: {error}"
+
+
+async def applied_block(chain: JamChain, service: int, number: int) -> bytes | None:
+    """The hash of the block that had its effect under this number."""
+    at = (await chain.head()).best.header_hash
+    raw = await chain.service_value(at, service, block_key(number))
+    return None if raw is None else BLOCK_RECORD.decode(raw, "block record").block
+
+
+async def is_behind(chain: JamChain) -> bool:
+    """Whether the node that is ahead has yet to catch up; one that does not say so has not."""
+    try:
+        return not (await chain.sync_state()).is_complete
+    except ChainError:
+        return False
+
+
+def unfit_cores(section: RollupSection, sizes: Parameters) -> str:
+    """Empty: the chain has all that are named."""
+    beyond = [core for core in section.cores if core >= sizes.core_count]
+    if not beyond:
+        return ""
+    return f"{section.name}: the chain has cores 0 to {sizes.core_count - 1}, and not {beyond[0]}"
