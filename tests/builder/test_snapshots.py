@@ -2,9 +2,11 @@
 
 import pytest
 
+from laneway.builder.limits import SNAPSHOTS_MAX
 from laneway.builder.rollup import Sealed
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.core.errors import BuildFailed
+from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX
 
 Shot = Snapshot[str, str]
 
@@ -149,6 +151,16 @@ def test_with_too_many_the_first_goes_that_nothing_stands_on() -> None:
     other = shot("o", A)
     snapshots.put(other)
     assert names(snapshots) == ["a", "b", "o"]
+
+
+def test_all_open_blocks_of_a_lane_may_stand_in_one_line() -> None:
+    assert SLOTS_OPEN_MAX < SNAPSHOTS_MAX - 1
+    snapshots = Snapshots(BASE)
+    parent = BASE
+    for number in range(SLOTS_OPEN_MAX):
+        parent = shot(f"{number:04}", parent)
+        snapshots.put(parent)
+    assert len(snapshots) == SLOTS_OPEN_MAX
 
 
 def test_nothing_is_pushed_out_that_the_next_block_stands_on() -> None:

@@ -482,6 +482,81 @@ def test_a_block_that_comes_too_early_is_accumulated_without_a_number_until_its_
     told(story)
 
 
+@needs(Needs.RECORDS)
+def test_a_package_that_was_never_reported_fails_also_when_its_anchor_is_forgotten(
+    told: Told,
+) -> None:
+    async def story(world: World) -> None:
+        made, other = await handed_in(world), await handed_in(world, core=1)
+        world.produce(8, noGuarantee=True)
+        for count in (1, 50, 50, 100):
+            world.produce(count)
+            for one in (made, other):
+                (fact,) = await head_facts(world, one)
+                assert isinstance(fact, Failed), fact
+                assert fact.kind is PackageKind.ANCHOR_NOT_RECENT
+        landed = await handed_in(world, work=made.work)
+        world.produce(200)
+        assert await head_facts(world, landed) == [Accumulated(1)], "its record is there for ever"
+
+    told(story)
+
+
+@needs(Needs.RECORDS)
+def test_a_held_block_is_told_while_the_service_holds_it_whatever_the_chain_forgets(
+    told: Told,
+) -> None:
+    async def story(world: World) -> None:
+        first, second = world.work(), world.work()
+        early = await handed_in(world, work=second)
+        world.produce(2)
+        assert (await head_facts(world, early))[-1] == Accumulated(None)
+        world.produce(70)
+        assert await head_facts(world, early) == [Accumulated(None)], "node and chain forgot it"
+        await handed_in(world, work=first)
+        world.produce(2)
+        assert await head_facts(world, early) == [Accumulated(2)]
+
+    told(story)
+
+
+@needs(Needs.RECORDS)
+def test_a_held_block_whose_parent_did_not_come_is_refused_in_the_end(told: Told) -> None:
+    async def story(world: World) -> None:
+        first, second = world.work(), world.work()
+        early = await handed_in(world, work=second)
+        world.produce(2)
+        assert (await head_facts(world, early))[-1] == Accumulated(None)
+        world.produce(79)
+        assert await head_facts(world, early) == [Accumulated(None)]
+        world.produce()
+        assert await head_facts(world, early) == [ServiceRefused("expired", 2)]
+        await handed_in(world, work=first)
+        world.produce(2)
+        assert await head_facts(world, early) == [ServiceRefused("expired", 2)]
+
+    told(story)
+
+
+@needs(Needs.RECORDS)
+def test_a_node_without_statuses_shows_a_death_when_nothing_can_come_any_more(told: Told) -> None:
+    async def story(world: World) -> None:
+        for node in world.adapter._nodes.all:
+            node.has_status = False
+        made = await handed_in(world)
+        assert await head_facts(world, made) == [Reportable(8)]
+        world.produce(8, noGuarantee=True)
+        assert await head_facts(world, made) == []
+        world.produce(TINY.epoch_slots + 5 - 1)
+        assert await head_facts(world, made) == []
+        world.produce()
+        (fact,) = await head_facts(world, made)
+        assert isinstance(fact, Failed)
+        assert fact.kind is PackageKind.ANCHOR_NOT_RECENT
+
+    told(story)
+
+
 # What the chain is, and what a package can lean on.
 
 

@@ -226,6 +226,39 @@ def test_a_clock_that_is_off_is_told_once_until_it_is_right(
     ]
 
 
+def test_a_chain_that_cannot_be_looked_at_is_told_once_until_it_can(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lane = BundleLane(LANE, SETTINGS)
+    log = BundleLog(lambda _: lane)
+
+    def look(reason: str) -> None:
+        lane.head.look_reason = reason
+        log.told(LANE, (v.LookEnded(9, reason=reason),), ())
+
+    with caplog.at_level(logging.DEBUG, NAME):
+        for reason in ("", "nobody answers", "nobody answers", "", ""):
+            look(reason)
+        look("away")
+        log.closed(LANE)
+        look("away")
+    blind = "Queue Runner: Chain cannot be looked at"
+    assert [record.getMessage() for record in caplog.records] == [
+        f'{blind} lane={LANE} reason="nobody answers"',
+        f"Queue Runner: Chain is seen again lane={LANE}",
+        f"{blind} lane={LANE} reason=away",
+        f"{blind} lane={LANE} reason=away",
+    ]
+
+
+def test_a_callback_that_failed_says_whose_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    told = said(caplog, v.TellsDelayed(9, "busy"), v.TellsDelayed(9, "full", r.Ear.BUILDER))
+    assert told == [
+        f"Callback failed, made again lane={LANE} ear=user reason=busy",
+        f"Callback failed, made again lane={LANE} ear=builder reason=full",
+    ]
+
+
 def test_every_line_names_its_lane_and_no_other_kind_has_one(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -242,6 +275,10 @@ def test_every_line_names_its_lane_and_no_other_kind_has_one(
         f"Queue: Block unmade, nothing would be in it lane={LANE} bundleID=B-3 blockNumber=None "
         "left=1"
     ]
+    late = replace(OUT, verdict=r.Verdict.DEFERRED)
+    for members, level in (((OUT, late), logging.WARNING), ((late,), logging.INFO)):
+        said(caplog, v.BlockUnmade(3, members, 9))
+        assert [record.levelno for record in caplog.records] == [level]
 
 
 def test_an_end_without_a_block_is_told_and_one_with_a_block_only_to_who_asks(

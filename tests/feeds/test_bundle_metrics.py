@@ -90,6 +90,7 @@ def test_ends_are_counted_and_finality_is_measured_once_a_block() -> None:
 def reading(**more: Any) -> Reading:
     blocks = {"queued": 2, "submitted": 1, "guaranteed": 1, "accumulated": 0}
     given = {"lane": LANE, "blocks": blocks, "stale": 1, "inflight": 1, "pool": 5, "skew_ms": -40}
+    given["owed"] = 7
     return Reading(**{**given, "finalised": 9, **more})
 
 
@@ -99,6 +100,7 @@ def test_how_lanes_stand_is_read_and_not_counted() -> None:
     assert own.value("blocks", state="queued") == 2
     assert own.value("blocks", state="accumulated") == 0
     assert own.value("pool_pending") == 5
+    assert own.value("callbacks_owed") == 7
     assert own.value("clock_skew_ms") == 40
     both = Meter()
     assert both.value("inflight") is None
@@ -120,7 +122,7 @@ def test_a_reading_is_what_the_lane_shows() -> None:
     assert found.pool == 4 - inside
     assert sum(found.blocks.values()) == len(ear.lane.slots)
     assert found.inflight == ear.picture().inflight
-    assert (found.skew_ms, found.finalised) == (0, 0)
+    assert (found.skew_ms, found.finalised, found.owed) == (0, 0, 0)
     ear.lane.head.clock = None
     assert reading_of(ear.lane, depth=0).skew_ms is None
     assert reading_of(ear.lane, depth=0).pool == 0

@@ -16,6 +16,7 @@ from laneway.lanes.bundle.values import (
     LookAtChain,
     SubmitPackage,
     TellBlocks,
+    TellBuilder,
 )
 
 
@@ -36,7 +37,7 @@ class World(Stage):
                 self.crashes += 1
                 self.crash()
             self.pull()
-            kinds = [BuildBlock, BuildVersion, SubmitPackage, LookAtChain, TellBlocks]
+            kinds = [BuildBlock, BuildVersion, SubmitPackage, LookAtChain, TellBuilder, TellBlocks]
             found = [kind for kind in kinds if any(isinstance(one, kind) for one in self.out)]
             if not found:
                 return
@@ -57,6 +58,8 @@ class World(Stage):
                 self.send(word, reaches=reaches)
         elif kind is LookAtChain:
             self.blind() if self.chance(10) else self.look(self.dice.choice((1, 2, 64)))
+        elif kind is TellBuilder:
+            self.note(is_done=not self.chance(10))
         else:
             self.hear(is_done=not self.chance(10))
 

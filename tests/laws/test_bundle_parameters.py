@@ -320,6 +320,20 @@ def poll_ms(value: Any) -> Any:
     return stage.lane.head.look_ms - stage.now_ms
 
 
+@law("deferred_ms_max", (60_000, ["", ""]), (1_000, ["", "refused"]), (0, ["refused"] * 2))
+def deferred_ms_max(value: Any) -> Any:
+    """Behind the first and the second block that left it out."""
+    stage = Stage(deferred_ms_max=value)
+    stage.accept(1)
+    stage.pull()
+    stage.build(t0="deferred")
+    seen = stage.statuses()
+    stage.tick(1_000)
+    if not stage.results:
+        stage.build(t0="deferred")
+    return seen + stage.statuses()
+
+
 @law("build_retry_ms", (1_000, 1_000), (50, 50))
 def build_retry_ms(value: Any) -> Any:
     stage = Stage(build_retry_ms=value)

@@ -109,6 +109,7 @@ OTHER: dict[str, object] = {
     "bundle.block_interval_ms": 12_000,
     "bundle.block_txs_max": 100,
     "bundle.block_bytes_max": 1_000,
+    "bundle.deferred_ms_max": 30_000,
     "bundle.guarantee_margin_slots": 3,
     "bundle.guarantee_timeout_ms": 60_000,
     "bundle.accumulate_timeout_ms": 30_000,
@@ -376,6 +377,11 @@ BROKEN_FILES = {
         "[bundle]\nsubmit_until_ms = 4000\n",
         "the window is over 4000 ms before the slot, and not open before that; `submit_until_ms` "
         "is smaller - at `$.bundle.submit_from_ms`",
+    ),
+    "anchors that are too old when they are chosen": (
+        '[bundle]\nanchor_policy = "table"\nanchor_age_blocks_max = 5\n',
+        "with the policy 'table' an anchor is 6 blocks old when its package is built, which then "
+        "is never submitted - at `$.bundle.anchor_age_blocks_max`",
     ),
     "two rollups of one name": (
         f"{ROLLUP}{ROLLUP.replace('= 1', '= 2')}",

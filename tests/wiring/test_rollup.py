@@ -266,6 +266,41 @@ def test_a_node_that_has_to_catch_up_says_nothing_of_the_line(
     run(second)
 
 
+def test_a_builders_file_that_is_gone_costs_nobody_an_account(tmp_path: Path) -> None:
+    path = tmp_path / "l.db"
+
+    async def story() -> None:
+        async with JamDevnet(slot_ms=100) as devnet:
+            purse = Purse(devnet.model.genesis, senders=1)
+            async with laneway_on(devnet, path) as lw:
+                assert (await (await lw.transfer(LANE, purse.transfer())).result(60)).is_confirmed()
+            (tmp_path / "l.db-rollup-1").unlink()
+            async with laneway_on(devnet, path, genesis=devnet.model.genesis.hex()) as lw:
+                assert lw.rollup is not None
+                builder = lw.rollup.rollup(LaneId(LANE)).builder
+                assert (builder.account(DEV_ACCOUNTS[0].id).nonce, builder.lag) == (1, "")
+
+    run(story)
+
+
+def test_a_builder_that_has_no_orders_follows_in_the_chains_own_pace() -> None:
+    async def story() -> None:
+        async with (
+            JamDevnet(slot_ms=100) as devnet,
+            laneway_on(devnet) as idle,
+            laneway_on(devnet) as lw,
+        ):
+            raw = Purse(devnet.model.genesis, senders=1).transfer()
+            assert (await (await lw.transfer(LANE, raw)).result(60)).is_confirmed()
+            assert idle.rollup is not None
+            builder = idle.rollup.rollup(LaneId(LANE)).builder
+            while builder.account(DEV_ACCOUNTS[0].id).nonce == 0:
+                await asyncio.sleep(0.02)
+            assert builder.heads.final_number == 1
+
+    run(story)
+
+
 # What is told.
 
 

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from laneway.core.errors import BadRequest
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import LaneId
 from laneway.core.intent import Accepted, Conflict, Replayed
 from laneway.wiring.commands import is_intent_id
-from laneway.wiring.rollup_arrivals import RollupArrivals, intent_of, octets_of
+from laneway.wiring.rollup_arrivals import RollupArrivals, Tried, intent_of, octets_of
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
 
@@ -100,20 +100,53 @@ def test_the_same_bytes_are_one_intent_with_whatever_key() -> None:
         assert [type(answer) for answer in answers[5:]] == [Accepted, Accepted]
         assert await arrivals.is_known(LANE, HASH)
         # It is open, so nothing else may stand in its place.
-        assert not await arrivals.is_open_again(same[2], answers[3])
-        assert not await arrivals.is_open_again(first, answers[0])
+        newest = await arrivals.newest(LANE, HASH)
+        assert newest == Tried(0, "", key="a")
+        assert not any(newest.is_open_again(one) for one in (first, *same))
+        assert await arrivals.ended(LANE, [HASH, bytes(32)]) == {}
         await store.close()
 
     asyncio.run(story())
 
 
-def test_an_intent_that_is_named_by_another_key_is_not_tried_again() -> None:
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 100])
+def test_the_newest_try_is_found(count: int) -> None:
     async def story() -> None:
         clock = SystemClock()
         store = open_store(":memory:", clock)
-        arrival = RollupArrivals(clock, store).make(LANE, RAW, HASH, key="a")
-        answer = Replayed(IntentId("tx_" + "0" * 32))
-        assert not await RollupArrivals(clock, store).is_open_again(arrival, answer)
+        arrivals = RollupArrivals(clock, store)
+        tries = [arrivals.make(LANE, RAW, HASH, tried=number) for number in range(count)]
+        await store.accept([*tries, arrivals.make(LANE, b"other", bytes(32))])
+        newest = await arrivals.newest(LANE, HASH)
+        assert newest == (Tried(count - 1, "") if count else None)
         await store.close()
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("status", "by_none", "by_own", "by_other"),
+    [
+        ("", False, False, False),
+        ("confirmed", False, False, False),
+        ("reverted", False, False, False),
+        ("dead", False, False, False),
+        ("indeterminate", False, False, False),
+        # Whoever asks again follows the refusal's own advice.
+        ("refused", True, False, True),
+        # A person, or the time that its caller gave it, ended these: that takes a word.
+        ("cancelled", False, False, True),
+        ("expired", False, False, True),
+    ],
+)
+def test_who_may_try_again_what_came_to_nothing(
+    status: str, by_none: bool, by_own: bool, by_other: bool
+) -> None:
+    arrivals = RollupArrivals(SystemClock(), open_store(":memory:", SystemClock()))
+    tried = Tried(3, status, "scope", "a")
+    assert tried.is_open_again(arrivals.make(LANE, RAW, HASH)) is by_none
+    own = arrivals.make(LANE, RAW, HASH, key="a", scope="scope")
+    assert tried.is_open_again(own) is by_own
+    for key, scope in (("b", "scope"), ("a", "")):
+        other = arrivals.make(LANE, RAW, HASH, key=key, scope=scope)
+        assert tried.is_open_again(other) is by_other

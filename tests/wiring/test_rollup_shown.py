@@ -9,6 +9,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import Head, Index, LaneView, Tail
 from laneway.engine.shell import Engine
+from laneway.lanes.bundle.values import ModeChanged
 from laneway.ports import IntentView
 from laneway.wiring.account_shown import empty_view
 from laneway.wiring.rollup_shown import RollupTeller, clock_of, waits_of
@@ -85,8 +86,16 @@ def test_a_transaction_in_the_pool_says_why_it_waits() -> None:
         assert (tx.status, tx.reason) == ("queued", "in_pool")
         assert tx.rollup is not None
         assert tx.rollup.bundle is None
+    roomy.tell("drain", word="running")
+    for holds in (True, False):
+        assert teller(roomy, held=holds).tx(waits, view_of(roomy)).reason == "draining"
     roomy.tell("pause")
-    assert teller(roomy, held=False).tx(waits, view_of(roomy)).reason == "paused"
+    for holds in (True, False):
+        assert teller(roomy, held=holds).tx(waits, view_of(roomy)).reason == "paused"
+    roomy.apply([ModeChanged("halted", "three drops", "", roomy.now_ms)])
+    for holds in (True, False):
+        tx = teller(roomy, held=holds).tx(waits, view_of(roomy))
+        assert tx.reason == "halted: three drops"
     gone = RollupTeller(cast(Engine, Held(None)), None)
     assert gone.tx(waits, empty_view(LANE)).reason == "in_pool"
 
@@ -143,6 +152,23 @@ def test_a_clock_that_is_off_drops_and_a_pause_are_what_a_person_should_see() ->
     clock = clock_of(stage.lane.head, stage.settings)
     assert clock is not None
     assert (clock.is_held_up, clock.skew_ms_max) == (True, 1_000)
+
+
+def test_a_chain_that_is_not_seen_and_callbacks_that_fail_are_what_a_person_should_see() -> None:
+    stage = submitted()
+    stage.slot(stage.hash_of(1))
+    stage.to_slot()
+    stage.chain.produce()
+    stage.look()
+    stage.hear(is_done=False)
+    assert waits_of(stage.lane) == "callbacks fail: busy"
+    stage.tick(1_000)
+    stage.blind()
+    blind = "the chain cannot be looked at: nobody answers"
+    health = teller(stage).health(view_of(stage))
+    assert (health.healthy, health.problems) == (False, [blind, "callbacks fail: busy"])
+    assert waits_of(stage.lane) == blind
+    assert teller(stage, held=False).status(view_of(stage), None).waits == blind
 
 
 def test_a_status_says_what_is_known_here() -> None:

@@ -177,9 +177,10 @@ def test_the_word_devnet_is_a_chain_inside_this_process() -> None:
 
 def test_the_times_are_all_that_are_in_milliseconds() -> None:
     assert TIMES == (
-        "block_interval_ms", "slot_ms", "guarantee_timeout_ms", "accumulate_timeout_ms",
-        "submit_retry_ms", "build_from_ms", "build_until_ms", "submit_from_ms", "submit_until_ms",
-        "clock_skew_ms_max", "poll_ms", "build_retry_ms", "tell_retry_ms",
+        "block_interval_ms", "deferred_ms_max", "slot_ms", "guarantee_timeout_ms",
+        "accumulate_timeout_ms", "submit_retry_ms", "build_from_ms", "build_until_ms",
+        "submit_from_ms", "submit_until_ms", "clock_skew_ms_max", "poll_ms", "build_retry_ms",
+        "tell_retry_ms",
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Laws of the way in: what can be in no block is refused before it is accepted, and each once."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_lane_that_is_not_configured_is_told() -> None:
 def test_what_came_to_nothing_may_be_tried_again_under_another_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transfers, "TRANSFER_TRIES_MAX", 3)
+    monkeypatch.setattr(transfers, "TRANSFER_TRIES_MAX", 4)
 
     async def story() -> None:
         async with JamDevnet(slot_ms=0) as devnet, laneway_on(devnet) as lw:
@@ -100,8 +101,9 @@ def test_what_came_to_nothing_may_be_tried_again_under_another_key(
             first = await lw.transfer(LANE, raw)
             await first.cancel()
             assert (await first.result(30)).status == "cancelled"
-            # Without a key, and with its own, the same bytes are that intent for ever.
+            # Somebody wanted it so: without a key, and with its own, the bytes are that intent.
             assert (await lw.transfer(LANE, raw)).id == first.id
+            assert (await lw.transfer_many(LANE, [raw]))[0].id == first.id
             second = await lw.transfer(LANE, raw, key="b")
             assert (second.id == first.id, second.replayed) == (False, False)
             assert (await lw.transfer(LANE, raw, key="c")).id == second.id
@@ -112,8 +114,103 @@ def test_what_came_to_nothing_may_be_tried_again_under_another_key(
             assert third.id not in (first.id, second.id)
             await third.cancel()
             await third.result(30)
-            with pytest.raises(BadRequest, match="came to nothing 3 times"):
-                await lw.transfer(LANE, raw, key="e")
+            # The key of an older try opens no other, and is told of the newest.
+            assert (await lw.transfer(LANE, raw, key="b")).id == third.id
+            (fourth,) = await lw.transfer_many(LANE, [raw], keys=["e"])
+            await fourth.cancel()
+            await fourth.result(30)
+            with pytest.raises(BadRequest, match="came to nothing 4 times"):
+                await lw.transfer(LANE, raw, key="f")
+            with pytest.raises(BadRequest, match="came to nothing 4 times"):
+                await lw.transfer_many(LANE, [raw], keys=["f"])
+
+    run(story)
+
+
+def test_what_was_refused_is_tried_again_without_a_key_and_in_a_batch() -> None:
+    """Its bytes are the only ones that its signer can make, and the refusal says: again."""
+
+    async def story() -> None:
+        async with JamDevnet(slot_ms=100) as devnet, laneway_on(devnet) as lw:
+            first, second, third = (one(devnet, nonce) for nonce in range(3))
+            early = await lw.transfer(LANE, second)
+            assert (await early.result(60)).status == "refused"
+            (also_early,) = await lw.transfer_many(LANE, [third], keys=["c"])
+            assert (await also_early.result(60)).status == "refused"
+            # The key under which it was refused is answered by that for now.
+            assert (await lw.transfer(LANE, third, key="c")).id == also_early.id
+            assert (await (await lw.transfer(LANE, first)).result(60)).is_confirmed()
+            # Two callers at once, and two places of a batch: one more try.
+            alone, twin = await asyncio.gather(
+                lw.transfer(LANE, second), lw.transfer(LANE, second, key="b")
+            )
+            batch = await lw.transfer_many(LANE, [second, third, third], keys=["x", None, "y"])
+            assert {alone.id, twin.id, batch[0].id} == {alone.id}
+            assert alone.id == intent_of(rollup_lane(1), hash_of(second), 1)
+            assert batch[1].id == batch[2].id == intent_of(rollup_lane(1), hash_of(third), 1)
+            assert (await batch[0].result(60)).is_confirmed()
+            assert (await batch[1].result(60)).is_confirmed()
+            # From now on everybody is told so, with the key that was refused, another or none.
+            for key in (None, "c", "d"):
+                told = await lw.transfer(LANE, third, key=key)
+                (also,) = await lw.transfer_many(LANE, [third], keys=[key])
+                assert (told.id, also.id) == (batch[1].id, batch[1].id)
+                assert (await told.result(60)).is_confirmed()
+                assert (await also.result(60)).is_confirmed()
+
+    run(story)
+
+
+def test_what_no_block_can_hold_any_more_is_not_tried_again(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=100) as devnet:
+            raw, other = one(devnet, 1), one(devnet, 1, amount=6)
+            async with laneway_on(devnet, tmp_path / "l.db") as lw:
+                early = await lw.transfer(LANE, raw)
+                assert (await early.result(60)).status == "refused"
+                for handle in await lw.transfer_many(LANE, [one(devnet, 0), other]):
+                    assert (await handle.result(60)).is_confirmed()
+            async with laneway_on(devnet, tmp_path / "l.db") as lw:
+                for key in (None, "b"):
+                    again = await lw.transfer(LANE, raw, key=key)
+                    (also,) = await lw.transfer_many(LANE, [raw], keys=[key])
+                    assert (again.id, also.id) == (early.id, early.id)
+                    assert (await again.result(60)).status == "refused"
+
+    run(story)
+
+
+def test_a_batch_keeps_its_order_when_some_of_it_was_refused_before() -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=100) as devnet, laneway_on(devnet) as lw:
+            raws = [one(devnet, nonce) for nonce in range(4)]
+            (early,) = await lw.transfer_many(LANE, raws[1:2])
+            assert (await early.result(60)).status == "refused"
+            handles = await lw.transfer_many(LANE, raws)
+            done = [await handle.result(60) for handle in handles]
+            assert [one.status for one in done] == ["confirmed"] * 4
+            views = [await lw.store.intent(handle.id) for handle in handles]
+            places = [view.intent.seq for view in views if view is not None]
+            assert places == sorted(places)
+            assert len(places) == 4
+
+    run(story)
+
+
+def test_a_batch_knows_what_retention_removed() -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=0) as devnet, laneway_on(devnet) as lw:
+            raw = one(devnet)
+            await lw.pause(LANE)
+            first = await lw.transfer(LANE, raw)
+            await first.cancel()
+            assert (await first.result(30)).status == "cancelled"
+            assert await lw.store.prune(1 << 50, 1 << 50, 100) > 0
+            (same,) = await lw.transfer_many(LANE, [raw])
+            assert (same.id, same.replayed) == (first.id, True)
+            (other, twin) = await lw.transfer_many(LANE, [raw, raw], keys=["a", "b"])
+            assert other.id == twin.id == intent_of(rollup_lane(1), hash_of(raw), 1)
+            assert (other.replayed, twin.replayed) == (False, True)
 
     run(story)
 

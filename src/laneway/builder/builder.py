@@ -8,19 +8,22 @@ builder, has the same answer.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
+from laneway.builder.following import FOLLOW_MS_DEFAULT, Follower
 from laneway.builder.opening import Parts
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
 from laneway.builder.receipts import At, BlockView, Heads, Receipt, Stage
 from laneway.builder.rollup import B, S, Sealed
-from laneway.builder.shelf import REMEDY, FinalBlock, ShelvedBlock
-from laneway.builder.snapshots import Snapshot, Snapshots
+from laneway.builder.shelf import REMEDY, FinalBlock
+from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import Final, Found
-from laneway.core.errors import BadRequest, Bug, BuildFailed, StoreError
+from laneway.builder.views import block_view, heads_of, receipt_of
+from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError, StoreError
 from laneway.core.jam import Context
 from laneway.jam.hashing import blake2b
 from laneway.lanes.bundle.rows import Tell, Verdict
@@ -33,8 +36,15 @@ T = TypeVar("T")
 
 
 class ChainedBuilder(Generic[S, B]):
-    def __init__(self, parts: Parts[S, B], *, latest_is_safe: bool = False) -> None:
-        """`latest_is_safe`: the word latest means what is accumulated, as seed 000 has it."""
+    def __init__(
+        self,
+        parts: Parts[S, B],
+        *,
+        latest_is_safe: bool = False,
+        slot_ms: int = FOLLOW_MS_DEFAULT,
+    ) -> None:
+        """`latest_is_safe`: the word latest means what is accumulated, as seed 000 has it.
+        `slot_ms`: how often the chain is asked while there are no orders."""
         self.rollup = parts.rollup
         self._parts = parts
         self._shelf = parts.shelf
@@ -46,6 +56,10 @@ class ChainedBuilder(Generic[S, B]):
         self._thread = ThreadPoolExecutor(1, "laneway-builder")
         self._heads = heads_of(self._snapshots)
         """Of this moment. The thread changes snapshots; whoever asks looks here."""
+        self.lag = "it was not compared with the chain yet"
+        """Why the states here may be those of long ago; empty: all is here that was final when the
+        chain was asked last, or an order showed it."""
+        self._follower = Follower(self.catch_up, slot_ms)
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
             is_canonical = self._snapshots.is_canonical(snapshot.sealed.hash)
@@ -55,12 +69,14 @@ class ChainedBuilder(Generic[S, B]):
     # What a lane orders.
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
-        async with self._turn:
+        async with self._ordered():
             parent = await self._behind(order.parent, order.behind)
-            return await self._do(lambda: self._executed(order, parent))
+            done = await self._do(lambda: self._executed(order, parent))
+            self.lag = ""  # The lane's newest block is here.
+            return done
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
-        async with self._turn:
+        async with self._ordered():
             block = await self._do(lambda: self.rollup.decode(order.payload))
             sealed = self.rollup.sealed(block)
             if sealed.hash != order.block:
@@ -71,18 +87,85 @@ class ChainedBuilder(Generic[S, B]):
             return await self._do(lambda: self._packed(order, parent, block, context))
 
     async def told(self, tells: Sequence[Tell]) -> None:
-        async with self._turn:
+        async with self._ordered():
             for tell in tells:
                 if not await self._do(lambda tell=tell: self._heard(tell)):  # type: ignore[misc]
                     await self._hear_final(tell)
 
     async def aclose(self) -> None:
         """What is being done is finished first."""
+        await self._follower.stop()
         async with self._turn:
             if not self._is_closed:
                 self._is_closed = True
                 await self._do(self._shelf.close)
                 self._thread.shutdown()
+
+    @asynccontextmanager
+    async def _ordered(self) -> AsyncIterator[None]:
+        async with self._turn:
+            self._follower.ordered()
+            try:
+                yield
+            finally:
+                self._follower.ordered()
+
+    # What is done without an order.
+
+    async def follow(self) -> None:
+        """Read what is final now, and from then on whatever becomes final while there are no
+        orders. Trouble does not end it: `lag` has it, and it is tried again."""
+        await self._follower.attempt()
+        self._follower.start()
+
+    async def caught_up(self) -> bool:
+        """Whether all that is final is here, if that can be done at once."""
+        return await self._follower.attempt()
+
+    async def catch_up(self) -> None:
+        """Read what is final and not here. Orders go before: they wait for one block at most."""
+        try:
+            final = await self._source.final()
+        except (BuildFailed, ChainError) as error:
+            # What was level with the chain a slot ago is that still, as far as anybody can tell.
+            self.lag = str(error) if self.lag else ""
+            raise
+        base = await self._base()
+        if base.number > final.head.number and not self.lag:
+            return  # A node that fell behind says nothing.
+        try:
+            if base.number > final.head.number:
+                raise BuildFailed(self._ahead(base.number, final.head.number))
+            while base.number < final.head.number:
+                await self._read_up(final, base.number + 1)
+                base = await self._base()
+            if base.number == final.head.number and base.hash != final.head.block:
+                raise BuildFailed(self._other_history(base.number))
+        except (BuildFailed, ChainError) as error:
+            self.lag = str(error)
+            raise
+        self.lag = ""
+
+    async def _base(self) -> Sealed:
+        if self._is_closed:
+            raise BuildFailed("the builder is closed")
+        return await self._do(lambda: self._snapshots.base.sealed)
+
+    async def _read_up(self, final: Final, number: int) -> None:
+        """From this block on, until an order moves the base, too."""
+        self.lag = f"it reads blocks {number} to {final.head.number} from the chain"
+        async with aclosing(self._source.pages(self.rollup, final, number, self._has)) as pages:
+            async for page in pages:
+                for found in page:
+                    if not await self._put_next(number, found):
+                        return
+                    number += 1
+
+    async def _put_next(self, number: int, found: Found[B]) -> bool:
+        async with self._turn:
+            if self._is_closed:
+                raise BuildFailed("the builder is closed")
+            return await self._do(lambda: self._is_next(number, found))
 
     # What people ask.
 
@@ -98,28 +181,20 @@ class ChainedBuilder(Generic[S, B]):
         is_safe = at is At.SAFE or (at is At.LATEST and self._latest_is_safe)
         return heads.accumulated if is_safe else heads.newest
 
+    def snapshot(self, block: bytes) -> Snapshot[S, B] | None:
+        """Of the block with this hash, if it is open or the newest final one."""
+        return self._snapshots.get(block)
+
     async def receipt(self, hashed: bytes) -> Receipt | None:
         """Of a transaction, in the block that is furthest; None: it is in none that is kept."""
-        found = await self._do(lambda: self._shelf.receipt(hashed))
-        if found is None:
-            return None
-        return Receipt(
-            hash=hashed,
-            number=found.block.number,
-            block=found.block.hash,
-            index=found.place,
-            status=found.status,
-            package_hash=found.block.package_hash,
-            is_canonical=found.block.stage >= Stage.ACCUMULATED,
-            is_final=found.block.stage >= Stage.FINAL,
-        )
+        return receipt_of(hashed, await self._do(lambda: self._shelf.receipt(hashed)))
 
     async def block(self, number: int) -> BlockView | None:
         """The block of this number that is furthest; None: none that is kept."""
-        return await self._do(lambda: self._viewed(self._shelf.by_number(number)))
+        return await self._do(lambda: block_view(self.rollup, self._shelf.by_number(number)))
 
     async def block_by_hash(self, hashed: bytes) -> BlockView | None:
-        return await self._do(lambda: self._viewed(self._shelf.by_hash(hashed)))
+        return await self._do(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
 
     # The states below a block. These wait for the chain.
 
@@ -157,16 +232,13 @@ class ChainedBuilder(Generic[S, B]):
         """Move the base up to the service's final head."""
         base = await self._do(lambda: self._snapshots.base.sealed)
         if final.head.number < base.number:
-            raise BuildFailed(
-                f"the builder has block {base.number}, and final on the chain is "
-                f"{final.head.number}: the node is behind, or the chain began anew and "
-                f"{self._shelf.path} is of the one before; in that case {REMEDY}"
-            )
+            raise BuildFailed(self._ahead(base.number, final.head.number))
         pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
         async for page in pages:
             await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
         if self._snapshots.base.sealed.hash != final.head.block:
             raise BuildFailed(self._other_history(final.head.number))
+        self.lag = ""
 
     async def _hear_final(self, tell: Tell) -> None:
         """A block is final that is not known here."""
@@ -285,6 +357,14 @@ class ChainedBuilder(Generic[S, B]):
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
 
+    def _is_next(self, number: int, found: Found[B]) -> bool:
+        """Whether this was the next block, and is the base now. An order may have moved the base
+        since it was read, or taken away what was here then."""
+        if self._snapshots.base.sealed.number != number - 1:
+            return False
+        self._caught_up([found])
+        return self._snapshots.base.sealed.number == number
+
     def _heard(self, tell: Tell) -> bool:
         """Whether that was all there is to do."""
         if tell.word != "finalised" and self._is_final(tell.block):
@@ -357,23 +437,6 @@ class ChainedBuilder(Generic[S, B]):
     def _hashes(self, block: B) -> list[bytes]:
         return [one.hash for one in self.rollup.outcomes(block)]
 
-    def _viewed(self, found: ShelvedBlock | None) -> BlockView | None:
-        if found is None:
-            return None
-        block = self.rollup.decode(found.payload)
-        sealed = self.rollup.sealed(block)
-        return BlockView(
-            number=sealed.number,
-            hash=sealed.hash,
-            parent=sealed.parent,
-            pre_root=sealed.pre_root,
-            post_root=sealed.post_root,
-            hashes=tuple(self._hashes(block)),
-            package_hash=found.package_hash,
-            is_canonical=found.stage >= Stage.ACCUMULATED,
-            is_final=found.stage >= Stage.FINAL,
-        )
-
     def _checked(self, raw: bytes) -> bytes:
         """At the door. What is known passes: only its idempotency key can tell whether it is a
         second one."""
@@ -387,20 +450,15 @@ class ChainedBuilder(Generic[S, B]):
     def _settle(self) -> None:
         self._heads = heads_of(self._snapshots)
 
+    def _ahead(self, number: int, final: int) -> str:
+        return (
+            f"the builder has block {number}, and final on the chain is {final}: the node is "
+            f"behind, or the chain began anew and {self._shelf.path} is of the one before; in that "
+            f"case {REMEDY}"
+        )
+
     def _other_history(self, number: int) -> str:
         return (
             f"the chain has another block {number} than the builder: {self._shelf.path} is of "
             f"another chain, or of one that began anew; {REMEDY}"
         )
-
-
-def heads_of(snapshots: Snapshots[S, B]) -> Heads[S]:
-    newest, safe, final = snapshots.newest(), snapshots.accumulated(), snapshots.base
-    return Heads(
-        newest=newest.state,
-        newest_number=newest.sealed.number,
-        accumulated=safe.state,
-        accumulated_number=safe.sealed.number,
-        final=final.state,
-        final_number=final.sealed.number,
-    )

@@ -6,6 +6,7 @@ builder = await open_ledger_builder(chain, service, "ledger.db", genesis=first_h
 import asyncio
 
 from laneway.builder.builder import ChainedBuilder
+from laneway.builder.following import FOLLOW_MS_DEFAULT
 from laneway.builder.ledger_rollup import LedgerRollup
 from laneway.builder.limits import BLOCKS_KEPT_DEFAULT
 from laneway.builder.opening import opened
@@ -39,8 +40,12 @@ async def open_ledger_builder(
     authorizer: Authorizer | None = None,
     blocks_kept: int = BLOCKS_KEPT_DEFAULT,
     latest_is_safe: bool = False,
+    slot_ms: int = FOLLOW_MS_DEFAULT,
 ) -> LedgerBuilder:
     """`path` is a file of the builder's own; None: all is forgotten with the process.
+
+    What is final is read from the chain before this returns, and while there are no orders once in
+    each slot. Blocks that cannot be read are no reason not to open: `lag` says what is missing.
 
     `genesis` is the hash of the chain's first header, which signatures and the service's code name.
     Nodes do not tell it. Without it the file's own is taken, or that of a chain so young that its
@@ -57,7 +62,13 @@ async def open_ledger_builder(
     except BaseException:
         shelf.close()
         raise
-    return LedgerBuilder(parts, latest_is_safe=latest_is_safe)
+    builder = LedgerBuilder(parts, latest_is_safe=latest_is_safe, slot_ms=slot_ms)
+    try:
+        await builder.follow()
+    except BaseException:
+        await builder.aclose()
+        raise
+    return builder
 
 
 async def genesis_of(chain: JamChain, service: int, shelf: Shelf, genesis: bytes | None) -> bytes:

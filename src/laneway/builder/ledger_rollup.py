@@ -63,11 +63,7 @@ LENGTH_BYTES: Final = 4
 """Of a block, before its bytes in the first segment."""
 
 USED: Final = "its nonce {nonce} was used; the account's next is {following}"
-EARLY: Final = "its nonce {nonce} comes before its time; the account's next is {following}"
-STRANDED: Final = (
-    "its nonce is {nonce}, the account's next is {following}, and nothing that came with it goes "
-    "before it; send {following} first and then this one again"
-)
+EARLY: Final = "its nonce is {nonce}, and nonce {following} is awaited first"
 
 
 class LedgerRollup:
@@ -254,16 +250,12 @@ class _Batch:
         fitting = self._fitting(state, inside)
         self.inside = inside[:fitting]
         for place in inside[fitting:]:
-            self._judge(place, Verdict.DEFERRED, "its block is full")
+            self._judge(place, Verdict.FULL, "its block is full")
         for one, following in found.used.items():
             self._judge_nonce(places[one], Verdict.REFUSED, USED, following)
         for one, following in found.early.items():
-            # A lane hands over all that waits, or what came first of it. While others go in there
-            # may be more to come; when none does, nobody is there for whom this one could wait.
-            if inside:
-                self._judge_nonce(places[one], Verdict.DEFERRED, EARLY, following)
-            else:
-                self._judge_nonce(places[one], Verdict.REFUSED, STRANDED, following)
+            # What goes before it may lie in the backlog yet: how long it waits is the lane's word.
+            self._judge_nonce(places[one], Verdict.DEFERRED, EARLY, following)
 
     def close(self, statuses: Sequence[Status]) -> tuple[Judgement, ...]:
         """What became of each, once the block says what became of those inside."""

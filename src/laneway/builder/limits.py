@@ -1,8 +1,10 @@
 """Bounds of a rollup's builder, each with its reason."""
 
-SNAPSHOTS_MAX = 2_048
-"""States that are kept at a time. A lane has 1,024 open blocks at most; the rest is room for those
-that it gave up and that nobody told us of. What is pushed out is made again when it is needed."""
+SNAPSHOTS_MAX = 8_192
+"""States that are kept at a time; each shares all with the one below it that its block did not
+change. A lane has 4,096 open blocks at most, and all of them may stand in one line; the rest is
+room for those that it gave up and that nobody told us of. What is pushed out is made again when it
+is needed."""
 
 KNOWN_HASHES_MAX = 100_000
 """Transactions whose hashes the pool remembers, 20 MB of them: more than a lane takes in while a

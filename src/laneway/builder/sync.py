@@ -7,7 +7,7 @@ service's record, and its state is the rollup's if executing it comes to what it
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -86,7 +86,7 @@ class Source(Generic[S, B]):
 
     async def pages(
         self, rollup: Rollup[S, B], final: Final, begin: int, known: Known
-    ) -> AsyncIterator[list[Found[B]]]:
+    ) -> AsyncGenerator[list[Found[B]], None]:
         """The blocks from this number up to the final head, in their order. Those that are known
         are not read."""
         end = final.head.number + 1

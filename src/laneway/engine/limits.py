@@ -110,5 +110,8 @@ SUBMISSIONS_AT_ONCE = 64
 turns of 64."""
 ROLLUP_LOOKS_AT_ONCE = 16
 """Looks of rollups under way at once: each asks a node for up to 64 blocks."""
+LOOK_BLOCKS_MIN = 4
+"""Blocks of a look behind several that took too long: a node that cannot tell of four of them in
+its time cannot be followed at all."""
 CALLBACK_TIMEOUT_MS = 30_000
 """A callback that has not returned by then is made again: those behind it wait."""

@@ -16,7 +16,7 @@ from laneway.feeds.bundle_marks import Marks, bundle_id
 from laneway.feeds.log import duration
 from laneway.lanes.bundle.lane import BundleLane, decode_history
 from laneway.lanes.bundle.packages import is_skewed
-from laneway.lanes.bundle.rows import Kind, Version, Word
+from laneway.lanes.bundle.rows import Kind, Verdict, Version, Word
 from laneway.lanes.bundle.show import picture
 from laneway.lanes.bundle.values import (
     BlockDropped,
@@ -55,6 +55,7 @@ class BundleLog(AccountLog):
         super().__init__(log, is_rollup, {}, ())
         self.find = find
         self._skewed: dict[LaneId, bool] = {}
+        self._blind: dict[LaneId, bool] = {}
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not is_rollup(lane) or not log.isEnabledFor(logging.ERROR):
@@ -85,8 +86,15 @@ class BundleLog(AccountLog):
                 self._skewed[lane] = skewed
                 self.write(lane, skew(held, skewed))
 
+        if any(type(record) is LookEnded for record in records):
+            blind = bool(held.head.look_reason)
+            if blind != self._blind.get(lane, False):
+                self._blind[lane] = blind
+                self.write(lane, sighted(held, blind))
+
     def closed(self, lane: LaneId) -> None:
         self._skewed.pop(lane, None)
+        self._blind.pop(lane, None)
 
     def end(self, result: Result) -> Line:
         fields: dict[str, object] = {"tx": result.intent, "status": result.status}
@@ -141,6 +149,13 @@ def skew(lane: BundleLane, is_held: bool) -> Line:
     return logging.WARNING, "Queue Runner: Clock is right again", fields
 
 
+def sighted(lane: BundleLane, is_blind: bool) -> Line:
+    if is_blind:
+        fields = {"reason": lane.head.look_reason}
+        return logging.WARNING, "Queue Runner: Chain cannot be looked at", fields
+    return logging.INFO, "Queue Runner: Chain is seen again", {}
+
+
 # Blocks.
 
 
@@ -166,7 +181,9 @@ def sealed(record: BlockSealed, marks: Marks) -> Line:
 
 def unmade(record: BlockUnmade, marks: Marks) -> Line:
     fields = block(record.slot, marks, left=len(record.members))
-    return logging.WARNING, "Queue: Block unmade, nothing would be in it", fields
+    is_end = any(one.verdict == Verdict.REFUSED for one in record.members)
+    level = logging.WARNING if is_end else logging.INFO
+    return level, "Queue: Block unmade, nothing would be in it", fields
 
 
 ORDER = (Word.BUILDING, Word.QUEUED, Word.SUBMITTED, Word.GUARANTEED, Word.ACCUMULATED,
@@ -346,7 +363,8 @@ TOLD = {
 
 
 def delayed(record: TellsDelayed, _marks: Marks) -> Line:
-    return logging.WARNING, "Callback failed, made again", {"reason": record.reason}
+    fields = {"ear": record.ear, "reason": record.reason}
+    return logging.WARNING, "Callback failed, made again", fields
 
 
 def window(record: WindowAwaited, _marks: Marks) -> Line | None:

@@ -72,6 +72,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     skew_ms: int | None
     finalised: int
     """The number of the newest final block."""
+    owed: int = 0
+    """Callbacks that were not heard yet."""
 
 
 def reading_of(lane: BundleLane, depth: int) -> Reading:
@@ -86,6 +88,7 @@ def reading_of(lane: BundleLane, depth: int) -> Reading:
         pool=max(0, depth - inside),
         skew_ms=None if clock is None else clock.skew_ms,
         finalised=lane.head.tip.number,
+        owed=len(lane.tells),
     )
 
 
@@ -207,6 +210,7 @@ GAUGES: tuple[tuple[str, str, Callable[[Reading], int | None]], ...] = (
     ("inflight", "Blocks that count against max_inflight.", lambda one: one.inflight),
     ("stale_packages", "Packages guaranteed in vain.", lambda one: one.stale),
     ("pool_pending", "Transactions that are in no block.", lambda one: one.pool),
+    ("callbacks_owed", "Callbacks that were not heard yet.", lambda one: one.owed),
     (
         "clock_skew_ms",
         "How far this machine's clock is from the chain's, whichever way; of several the worst.",

@@ -17,6 +17,8 @@ from msgspec.structs import asdict
 
 from laneway.core.errors import CallerError
 from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
+from laneway.jam.spec import RECENT_BLOCK_COUNT
+from laneway.lanes.bundle.windows import anchor_offset
 from laneway.wiring.address import REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.schema import PRESETS, Config, kind_at, lookup, paths
@@ -276,6 +278,7 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
     yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm, 8545))
     yield from (("cosmos", "cosmos", problem) for problem in chain_conflicts(config.cosmos, 26657))
     yield from window_conflicts(config.bundle)
+    yield from anchor_conflicts(config.bundle)
     yield from (("rollup", "rollup", problem) for problem in rollup_conflicts(config))
 
 
@@ -305,6 +308,15 @@ def window_conflicts(bundle: BundleSection) -> Iterator[tuple[str, str, str]]:
         if getattr(bundle, begin) <= getattr(bundle, end):
             problem = f"the window is over {getattr(bundle, end)} ms before the slot, and not open"
             yield f"bundle.{begin}", f"bundle.{end}", f"{problem} before that; `{end}` is smaller"
+
+
+def anchor_conflicts(bundle: BundleSection) -> Iterator[tuple[str, str, str]]:
+    """The seed's anchors are that old from the start."""
+    age = anchor_offset(bundle.anchor_policy, 0, 1, RECENT_BLOCK_COUNT)
+    if bundle.anchor_age_blocks_max < age:
+        problem = f"with the policy '{bundle.anchor_policy}' an anchor is {age} blocks old when"
+        path, because = "bundle.anchor_age_blocks_max", "bundle.anchor_policy"
+        yield path, because, f"{problem} its package is built, which then is never submitted"
 
 
 def rollup_conflicts(config: Config) -> Iterator[str]:

@@ -110,9 +110,13 @@ are in memory, and under no other bound."""
 SHOWN_VALUE_BYTES_MAX = 4_096
 """Of a message that is shown with its transaction; a page may have 500 of them."""
 
-TRANSFER_TRIES_MAX = 16
-"""How often a rollup's transaction may be handed in, each time under another key, after it was
-cancelled, refused or expired: by then somebody goes in circles."""
+TRANSFER_TRIES_MAX = 1_024
+"""How often a rollup's transaction may be handed in after it was refused, cancelled or expired. Its
+signer can make no other bytes, so who asks once a second while a nonce before it is missing has a
+quarter of an hour; the newest try is found in twenty questions."""
+
+ANSWERS_ASKED_MAX = 256
+"""Intents of a batch whose answers are asked for at once: a few hundred, as stores have it."""
 
 CHAIN_OPEN_S_MAX = 15.0
 CHAIN_OPEN_RETRY_S = 0.5
@@ -129,6 +133,10 @@ PICTURE_FINAL_MAX = 8
 
 ANSWERS_PAGE = 256
 """Transactions of a final block whose answers are read at once."""
+
+CATCH_UP_S_MAX = 3.0
+"""How long a question waits while a rollup's builder reads final blocks that it has not; then it is
+answered that they are missing."""
 
 SPENDERS_MAX = 4_096
 """Accounts of rollups whose last nonce is remembered by the process that took it; whoever is

@@ -164,7 +164,9 @@ class RollupLanes:
         path = builder_path(section, self._store_path)
         genesis = genesis_of(section) if self.devnet is None else self.devnet.model.genesis
         try:
-            return await open_ledger_builder(chain, section.service, path, genesis=genesis)
+            return await open_ledger_builder(
+                chain, section.service, path, genesis=genesis, slot_ms=section.slot_ms or SLOT_MS
+            )
         except BuildFailed as error:
             raise ConfigError("laneway", f"{section.name}: {error} - at `$.rollup`") from error
 

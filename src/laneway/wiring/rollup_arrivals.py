@@ -1,19 +1,24 @@
 """A rollup's transaction → an arrival, which the same bytes make once.
 
 Its intent is named by the transaction's hash: whoever hands the same bytes in again, under another
-key or none, is told of the intent that they made first. What ended without an effect may be tried
-again under a key that it did not have.
+key or none, is told of the intent that they made. What ended without an effect may be tried again,
+and then the newest try counts: what was refused is tried again by whoever asks, since its signer
+can make no other bytes; what a person cancelled, or its time, only under a key that it had not.
 """
 
+from collections.abc import Sequence
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from laneway.core.errors import BadRequest
 from laneway.core.ids import IntentId, LaneId, idempotency_key, intent_id
-from laneway.core.intent import Answer, Arrival, Replayed
+from laneway.core.intent import Arrival
 from laneway.core.outcome import Status
 from laneway.engine.waiters import PRUNED_INDEX
 from laneway.ports import Clock, Store
 from laneway.wiring.arrivals import check_text, digest, is_count
+from laneway.wiring.limits import ANSWERS_ASKED_MAX
 
 TAG = b"laneway-rollup-intent/1\0"
 WITHOUT_EFFECT = (Status.REFUSED.value, Status.CANCELLED.value, Status.EXPIRED.value)
@@ -68,17 +73,61 @@ class RollupArrivals:
             return True
         return await self._store.find(PRUNED_INDEX, intent) is not None
 
-    async def is_open_again(self, arrival: Arrival, answer: Answer) -> bool:
-        """Whether what was handed in before ended without an effect, under another key than this:
-        then it may be tried once more."""
-        if not isinstance(answer, Replayed) or arrival.key is None or answer.id != arrival.id:
-            return False
-        view = await self._store.intent(arrival.id)
+    async def ended(self, lane: LaneId, hashes: Sequence[bytes]) -> dict[bytes, None]:
+        """Those of the transactions whose first try ended without an effect, in a few questions;
+        of those that retention removed nothing is said."""
+        named = {intent_of(lane, one): one for one in hashes}
+        intents = list(named)
+        found: dict[bytes, None] = {}
+        for begin in range(0, len(intents), ANSWERS_ASKED_MAX):
+            asked = intents[begin : begin + ANSWERS_ASKED_MAX]
+            for result in await self._store.answers(lane, asked):
+                if result.status in WITHOUT_EFFECT:
+                    found[named[result.intent]] = None
+        return found
+
+    async def newest(self, lane: LaneId, transaction_hash: bytes) -> "Tried | None":
+        """The last try of a transaction. There are no gaps, so it is found by halves."""
+        newest: Tried | None = None
+        missing = 0
+        while (found := await self._tried(lane, transaction_hash, missing)) is not None:
+            newest, missing = found, 2 * missing + 1
+        while newest is not None and missing - newest.number > 1:
+            middle = (newest.number + missing) // 2
+            found = await self._tried(lane, transaction_hash, middle)
+            if found is None:
+                missing = middle
+            else:
+                newest = found
+        return newest
+
+    async def _tried(self, lane: LaneId, transaction_hash: bytes, number: int) -> "Tried | None":
+        intent = intent_of(lane, transaction_hash, number)
+        view = await self._store.intent(intent)
         if view is not None:
-            is_over = view.result is not None and view.result.status in WITHOUT_EFFECT
-            return is_over and (view.intent.scope, view.intent.key) != (arrival.scope, arrival.key)
-        left = await self._store.find(PRUNED_INDEX, arrival.id)
-        return left is not None and left.status in WITHOUT_EFFECT
+            status = "" if view.result is None else view.result.status
+            return Tried(number, status, view.intent.scope, view.intent.key)
+        left = await self._store.find(PRUNED_INDEX, intent)
+        return None if left is None else Tried(number, left.status)
+
+
+class Tried(Struct, frozen=True):
+    """One try of a transaction."""
+
+    number: int
+    status: str
+    """Empty while it is open."""
+    scope: str = ""
+    key: str | None = None
+    """Not known any more of what retention removed."""
+
+    def is_open_again(self, arrival: Arrival) -> bool:
+        """Whether it came to nothing, and this arrival may be one more try."""
+        if self.status not in WITHOUT_EFFECT:
+            return False
+        if arrival.key is None:
+            return self.status == Status.REFUSED.value
+        return (self.scope, self.key) != (arrival.scope, arrival.key)
 
 
 def octets_of(raw: object) -> bytes:

@@ -32,7 +32,8 @@ class RollupCalls(Commands):
         valid_until_ms: int | None = None,
     ) -> Handle:
         """Queue one transaction of a rollup, `rollup:SERVICE` or `rollup:NAME`: its bytes, or their
-        hexadecimal digits. The same bytes are one intent, with whatever key they come."""
+        hexadecimal digits. The same bytes are one intent, with whatever key they come; once it was
+        refused they are tried again, and once it was cancelled or too late under another key."""
         accept = self.engine.submit
         arrival, answer = await self.transfers.submit(
             lane, raw, accept, key=key, valid_until_ms=valid_until_ms

@@ -1,7 +1,11 @@
 """The server's desk for rollups: what differs from accounts, and what is asked of their blocks."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from laneway.core.errors import (
     AccountNotFound,
@@ -9,13 +13,15 @@ from laneway.core.errors import (
     BundleNotFound,
     HeldElsewhere,
     IntentNotFound,
+    RollupBehind,
 )
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView, Result
+from laneway.engine.waiters import PRUNED_INDEX
 from laneway.lanes.bundle.lane import BundleLane, decode_history
-from laneway.lanes.bundle.rows import Finished, Slot, Verdict, Word
+from laneway.lanes.bundle.rows import Finished, Slot, Tip, Verdict, Word
 from laneway.lanes.bundle.show import read_head
 from laneway.lanes.bundle.standing import word_of
 from laneway.ports import IntentView, Store
@@ -39,7 +45,8 @@ from laneway.wiring.account_desk import AccountDesk
 from laneway.wiring.account_shown import taken_tx
 from laneway.wiring.arrivals import RETRY_SCOPE
 from laneway.wiring.finding import HASH, HASH_INDEX
-from laneway.wiring.limits import ANSWERS_PAGE, SPENDERS_MAX
+from laneway.wiring.limits import ANSWERS_PAGE, CATCH_UP_S_MAX, SPENDERS_MAX
+from laneway.wiring.rollup_arrivals import WITHOUT_EFFECT
 from laneway.wiring.rollup_bundles import (
     bundle_of,
     final_of,
@@ -61,6 +68,16 @@ if TYPE_CHECKING:
 
 Accept = Callable[[Arrival], Awaitable[Answer]]
 Answered = Callable[[Arrival, Answer], Awaitable[Taken]]
+
+STOPPED = ("paused", "halted")
+NOT_IN_FINAL = (
+    "{depth} transactions of this lane are not final, and which of them are in blocks is known to "
+    "the process that holds it: balance and nonce are without them"
+)
+NOT_HERE_YET = (
+    "the newest blocks of this lane were not executed by this process yet: balance and nonce are "
+    "without them"
+)
 
 
 class RollupsDesk(AccountDesk[RollupTeller]):
@@ -136,7 +153,7 @@ class RollupsDesk(AccountDesk[RollupTeller]):
         return [self.teller.rollup(await self.view(lane)) for lane in lanes]
 
     async def status(self, lane: str) -> RollupStatus:
-        return self.teller.status(await self.view(lane), self._ask(lane).chain())
+        return as_it_may(self.teller.status(await self.view(lane), self._ask(lane).chain()))
 
     async def held(self) -> list[tuple[BundleLane, LaneView]]:
         """The lanes that are held here, with what the store knows of them."""
@@ -170,6 +187,7 @@ class RollupsDesk(AccountDesk[RollupTeller]):
         """What transactions' final answers tell, where another process holds the lane."""
         view = await self.view(lane)
         head = read_head(view.head.state)
+        await self._level(lane, head.tip)
         elsewhere = "" if self.teller.is_asleep(view) else self.teller.elsewhere(view)
         number = after[1] - 1 if after is not None and after[0] else head.tip.number
         items: list[Slot | Finished] = []
@@ -184,6 +202,8 @@ class RollupsDesk(AccountDesk[RollupTeller]):
     async def bundle(self, lane: str, name: str) -> BundleShown:
         own = self.teller.name(lane)
         held = self.teller.held(own)
+        if held is None:
+            await self._level(own, read_head((await self.view(own)).head.state).tip)
         block = None if held is None else found(held, name)
         if block is None and (number := number_of(name)) is not None:
             block = await self._finished(own, number)
@@ -235,14 +255,25 @@ class RollupsDesk(AccountDesk[RollupTeller]):
             raise AccountNotFound(lane)
         return LedgerView(places.rollup(self.teller.name(lane)).builder)
 
+    async def _level(self, lane: LaneId, tip: Tip, *, held: bool = False) -> "LedgerView":
+        """Whom to ask, once it has all that the chain and the lane say is final: an old balance or
+        nonce would be used to sign with."""
+        ask = self._ask(lane)
+        if ask.problem(tip, held=held):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CATCH_UP_S_MAX):
+                    await ask.catch_up()
+        problem = ask.problem(tip, held=held)
+        if problem:
+            raise RollupBehind(lane, problem)
+        return ask
+
     async def receipt(self, lane: str, hash_: str) -> RollupReceipt:
-        digits = HASH.fullmatch(hash_)
+        digits, own = HASH.fullmatch(hash_), self.teller.name(lane)
         name = f"receipt of {hash_}"
-        seen = None
-        if digits is not None:
-            seen = await self._ask(lane).receipt(bytes.fromhex(digits[1]))
-        if digits is None or seen is None:
-            raise BundleNotFound(lane, name)
+        if digits is None:
+            raise BundleNotFound(own, name)
+        seen = await self._receipt(own, name, bytes.fromhex(digits[1]))
         index = await self._store.find(HASH_INDEX, digits[1].lower())
         return RollupReceipt(
             hash=octets(seen.hash),
@@ -256,29 +287,80 @@ class RollupsDesk(AccountDesk[RollupTeller]):
             package=octets(seen.package_hash) if seen.package_hash else None,
         )
 
+    async def _receipt(self, lane: LaneId, name: str, transaction_hash: bytes) -> "Receipt":
+        """In a final block, or in an open one of the lane that is held here: what else this builder
+        built once may have come to nothing elsewhere."""
+        view, held = await self.view(lane), self.teller.held(lane)
+        tip = read_head(view.head.state).tip if held is None else held.head.tip
+        ask = await self._level(lane, tip, held=held is not None)
+        seen = await ask.receipt(transaction_hash)
+        if seen is not None and (seen.is_final or (held is not None and has(held, seen.block))):
+            return seen
+        if held is None and not self.teller.is_asleep(view):
+            raise HeldElsewhere(lane, name)
+        raise BundleNotFound(lane, name)
+
     async def account(self, lane: str, account: str) -> RollupAccount:
-        digits = HASH.fullmatch(account)
+        digits, own = HASH.fullmatch(account), self.teller.name(lane)
         if digits is None:
             raise BadRequest("account", "64 hexadecimal digits, with 0x before them or without")
         id_ = bytes.fromhex(digits[1])
-        newest, final, number = self._ask(lane).account(id_)
+        view, held = await self.view(own), self.teller.held(own)
+        tip = read_head(view.head.state).tip if held is None else held.head.tip
+        ask = await self._level(own, tip, held=held is not None)
+        seen = ask.account(id_, None if held is None else newest_of(held))
+        elsewhere = "" if seen.is_newest else NOT_HERE_YET
+        if held is None:
+            elsewhere = NOT_IN_FINAL.format(depth=view.depth()) if view.depth() else ""
         return RollupAccount(
             account=octets(id_),
-            balance=str(newest.balance),
-            nonce=newest.nonce,
-            nonce_next=await self._nonce_next(lane, id_, newest.nonce),
-            balance_final=str(final.balance),
-            nonce_final=final.nonce,
-            block=number,
+            balance=str(seen.newest.balance),
+            nonce=seen.newest.nonce,
+            nonce_next=await self._nonce_next(own, id_, seen.newest.nonce),
+            balance_final=str(seen.final.balance),
+            nonce_final=seen.final.nonce,
+            block=seen.number,
+            at="pending" if seen.is_newest else "finalized",
+            held=held is not None,
+            elsewhere=elsewhere,
         )
 
     async def _nonce_next(self, lane: str, account: bytes, nonce: int) -> int:
+        """Behind the last that was handed in here, unless that came to nothing. Its block may be
+        final already, and not be in the state that was asked."""
         used, intent = self._spent.get((lane, account), (-1, ""))
         if used < nonce:
             return nonce
         view = await self._store.intent(IntentId(intent))
-        waits = view is not None and view.result is None
-        return used + 1 if waits else nonce
+        if view is not None:
+            status = "" if view.result is None else view.result.status
+        else:
+            left = await self._store.find(PRUNED_INDEX, intent)
+            status = Status.REFUSED.value if left is None else left.status
+        return nonce if status in WITHOUT_EFFECT else used + 1
+
+
+def as_it_may(status: RollupStatus) -> RollupStatus:
+    """The picture counts blocks alone: a lane that is stopped, or whose clock is off, submits
+    nothing, whatever room there is."""
+    is_held_up = status.clock is not None and status.clock.is_held_up
+    if status.picture is None or (status.rollup.state not in STOPPED and not is_held_up):
+        return status
+    return replace(status, picture=replace(status.picture, can_submit=False))
+
+
+def newest_of(lane: BundleLane) -> Tip:
+    """The newest block of a lane that is executed."""
+    sealed = [one for one in lane.slots.values() if one.block]
+    newest = max(sealed, key=lambda one: one.number, default=None)
+    return lane.head.tip if newest is None else Tip(newest.number, newest.block, newest.post_root)
+
+
+def has(lane: BundleLane, block: bytes) -> bool:
+    """Whether a block is open in the lane, or was just now."""
+    if any(one.block == block for one in lane.slots.values()):
+        return True
+    return any(one.block == block for one in lane.finished.values())
 
 
 def state_of(lane: BundleLane, block: Slot | Finished) -> str:

@@ -91,16 +91,13 @@ class RollupTeller(AccountTeller["RollupShown", Any]):
             if view.open and row.id not in lane.bound and row.id not in lane.returned:
                 # Its block ends in the commit that is being written.
                 return Sight(Status.INCLUDED, show.NOT_FINAL)
-            return show.sight(lane, row.id)
+            return show.sight(lane, row.id, row.seq)
         if view.open:
             # It is in a block, or was; which is known to the process that holds the lane.
             return Sight(Status.SUBMITTED, HELD_ELSEWHERE)
-        head, place = read_head(state), self.account(row.lane)
-        if head.mode not in ("running", "draining"):
-            return Sight(Status.QUEUED, show.PAUSED)
+        place = self.account(row.lane)
         depth = None if place is None else place.settings.max_queue_depth
-        full = depth is not None and head.queued_count >= depth
-        return Sight(Status.QUEUED, show.QUEUE_FULL if full else show.IN_POOL)
+        return Sight(Status.QUEUED, show.why_pooled(read_head(state), row.seq, depth))
 
     def tx(self, view: IntentView, lane: LaneView) -> Tx:
         raw, result = octets(view.intent.payload), view.result
@@ -137,6 +134,7 @@ class RollupTeller(AccountTeller["RollupShown", Any]):
         problems = halts(self.state(view))
         if lane is not None and is_skewed(lane):
             problems.append(f"the clock is off by {skew_of(head)} ms: nothing is submitted")
+        problems += [one for one in (show.unseen(head), show.unheard(head)) if one]
         if head.drops:
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
         return LaneHealth(
@@ -206,7 +204,7 @@ class RollupTeller(AccountTeller["RollupShown", Any]):
         return RollupStatus(
             rollup=self.rollup(view),
             chain=None if chain is None else octets(chain),
-            waits=head.waits if lane is None else waits_of(lane),
+            waits=show.trouble(head) if lane is None else waits_of(lane),
             best=None if head.best is None else jam_block(head.best),
             final=None if head.finalised is None else jam_block(head.finalised),
             clock=clock_of(head, settings),
@@ -246,11 +244,13 @@ class RollupTeller(AccountTeller["RollupShown", Any]):
 
 
 def waits_of(lane: BundleLane) -> str:
-    """Why the lowest block that is not submitted waits."""
+    """Why the lowest block that is not submitted waits, or the lane as a whole."""
+    if lane.head.look_reason:
+        return show.unseen(lane.head)
     for slot in lane.in_order():
         if show.STATUSES[slot.word] is Status.QUEUED:
             return f"{slot.bundle_id()} (block {slot.number}): {show.wait_reason(lane, slot)}"
-    return ""
+    return show.unheard(lane.head)
 
 
 def skew_of(head: BundleHead) -> int | None:

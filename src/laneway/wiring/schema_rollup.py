@@ -43,6 +43,7 @@ class BundleSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     block_interval_ms: Interval = D.block_interval_ms
     block_txs_max: Annotated[int, Meta(ge=1, le=4_096)] = D.block_txs_max
     block_bytes_max: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = D.block_bytes_max
+    deferred_ms_max: Interval = D.deferred_ms_max
     guarantee_margin_slots: Annotated[int, Meta(ge=0, le=1_000)] = D.guarantee_margin_slots
     guarantee_timeout_ms: Duration | None = D.guarantee_timeout_ms
     accumulate_timeout_ms: Duration = D.accumulate_timeout_ms

@@ -3,13 +3,16 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from laneway.core.errors import BadRequest, LaneNotFound
 from laneway.core.ids import LaneId
-from laneway.core.intent import Answer, Arrival
+from laneway.core.intent import Answer, Arrival, Replayed
 from laneway.ports import Clock, Store
 from laneway.wiring.arrivals import named_keys
 from laneway.wiring.limits import TRANSFER_TRIES_MAX
-from laneway.wiring.rollup_arrivals import RollupArrivals, octets_of
+from laneway.wiring.rollup_arrivals import RollupArrivals, intent_of, octets_of
 
 if TYPE_CHECKING:
     # The curve is an extra (`rollup`); contracts need none of it.
@@ -31,18 +34,18 @@ class Transfers:
             raise LaneNotFound(text)
         return self._lanes, self._lanes.lane(text)
 
-    async def checked(self, text: str, raw: bytes | str) -> tuple[LaneId, bytes, bytes]:
-        """Lane, bytes and hash of a transaction. BadRequest for what no block can hold any more,
-        unless it is known here: whoever asks again is told what became of it."""
+    async def checked(self, text: str, raw: bytes | str) -> "Checked":
+        """BadRequest for what no block can hold any more, unless it is known here: whoever asks
+        again is told what became of it."""
         lanes, lane = self._served(text)
         content = octets_of(raw)
         try:
-            return lane, content, lanes.check(lane, content)
+            return Checked(lane, content, lanes.check(lane, content))
         except BadRequest:
             found = lanes.hash_of(lane, content)
             if not await self.arrivals.is_known(lane, found):
                 raise
-            return lane, content, found
+            return Checked(lane, content, found, is_spent=True)
 
     async def submit(
         self,
@@ -54,23 +57,17 @@ class Transfers:
         scope: str = "",
         valid_until_ms: int | None = None,
     ) -> tuple[Arrival, Answer]:
-        """One transaction. What came to nothing under another key is tried again, so often."""
-        lane, content, found = await self.checked(text, raw)
-        for tried in range(TRANSFER_TRIES_MAX):
-            arrival = self.arrivals.make(
-                lane,
-                content,
-                found,
-                key=key,
-                scope=scope,
-                valid_until_ms=valid_until_ms,
-                tried=tried,
-            )
-            answer = await accept(arrival)
-            if not await self.arrivals.is_open_again(arrival, answer):
-                return arrival, answer
-        problem = f"these bytes came to nothing {TRANSFER_TRIES_MAX} times; sign others"
-        raise BadRequest("raw", problem)
+        """One transaction, in its newest try."""
+        checked = await self.checked(text, raw)
+        arrival = self._made(checked, key, scope, valid_until_ms)
+        answer = await accept(arrival)
+        if not is_first(arrival, answer):
+            return arrival, answer
+        tried = await self._place(arrival, checked)
+        if tried == 0:
+            return arrival, answer
+        arrival = renewed(arrival, checked, tried)
+        return arrival, newest_told(arrival, await accept(arrival), checked, tried)
 
     async def submit_many(
         self,
@@ -83,10 +80,88 @@ class Transfers:
     ) -> list[tuple[Arrival, Answer]]:
         """A batch in one write, all of it judged before."""
         named = named_keys(keys, len(raws), "transactions")
-        arrivals = [
-            self.arrivals.make(
-                *(await self.checked(text, raw)), key=key, valid_until_ms=valid_until_ms
-            )
-            for raw, key in zip(raws, named, strict=True)
+        checked = [await self.checked(text, raw) for raw in raws]
+        firsts = [
+            self._made(one, key, "", valid_until_ms)
+            for one, key in zip(checked, named, strict=True)
         ]
-        return list(zip(arrivals, await accept(arrivals), strict=True))
+        # Asked before it is written: what is tried again keeps its place among the others.
+        hashes = [one.hash for one in checked]
+        ended = await self.arrivals.ended(checked[0].lane, hashes) if checked else {}
+        places = list(zip(firsts, checked, strict=True))
+        tries = [await self._place(*one) if one[1].hash in ended else 0 for one in places]
+        told = await self._accept(places, tries, accept)
+        # Of what retention removed its answer alone is left, which is found one by one.
+        left = [place for place, one in enumerate(told) if tries[place] == 0 and is_first(*one)]
+        newer = {place: await self._place(*places[place]) for place in left}
+        newer = {place: tried for place, tried in newer.items() if tried}
+        again = [places[place] for place in newer]
+        answers = await self._accept(again, list(newer.values()), accept) if again else []
+        for place, answer in zip(newer, answers, strict=True):
+            told[place] = answer
+        return told
+
+    def _made(
+        self, checked: "Checked", key: str | None, scope: str, valid_until_ms: int | None
+    ) -> Arrival:
+        return self.arrivals.make(
+            checked.lane,
+            checked.raw,
+            checked.hash,
+            key=key,
+            scope=scope,
+            valid_until_ms=valid_until_ms,
+        )
+
+    async def _accept(
+        self,
+        places: "Sequence[tuple[Arrival, Checked]]",
+        tries: Sequence[int],
+        accept: AcceptMany,
+    ) -> list[tuple[Arrival, Answer]]:
+        asked = zip(places, tries, strict=True)
+        arrivals = [renewed(first, checked, tried) for (first, checked), tried in asked]
+        answers = await accept(arrivals)
+        told = zip(arrivals, answers, places, tries, strict=True)
+        return [
+            (arrival, newest_told(arrival, answer, checked, tried))
+            for arrival, answer, (_, checked), tried in told
+        ]
+
+    async def _place(self, arrival: Arrival, checked: "Checked") -> int:
+        """Which try of its bytes it is."""
+        newest = await self.arrivals.newest(checked.lane, checked.hash)
+        if newest is None:
+            return 0
+        if checked.is_spent or not newest.is_open_again(arrival):
+            return newest.number
+        if newest.number + 1 >= TRANSFER_TRIES_MAX:
+            problem = f"these bytes came to nothing {TRANSFER_TRIES_MAX} times; sign others"
+            raise BadRequest("raw", problem)
+        return newest.number + 1
+
+
+class Checked(Struct, frozen=True):
+    """A transaction that may come in, or came in before."""
+
+    lane: LaneId
+    raw: bytes
+    hash: bytes
+    is_spent: bool = False
+    """No block can hold it any more: it is asked for, and not tried again."""
+
+
+def renewed(first: Arrival, checked: Checked, tried: int) -> Arrival:
+    return replace(first, id=intent_of(checked.lane, checked.hash, tried))
+
+
+def is_first(arrival: Arrival, answer: Answer) -> bool:
+    """Whether these bytes came before, so that there may be newer tries of them."""
+    return isinstance(answer, Replayed) and answer.id == arrival.id
+
+
+def newest_told(arrival: Arrival, answer: Answer, checked: Checked, tried: int) -> Answer:
+    """The key of an older try opens no other: it is told of the newest that there is."""
+    if tried and isinstance(answer, Replayed) and answer.id != arrival.id:
+        return Replayed(intent_of(checked.lane, checked.hash, tried - 1))
+    return answer

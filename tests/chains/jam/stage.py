@@ -15,6 +15,8 @@ from laneway.chains.jam.heads import Pace
 from laneway.chains.jam.node import JamPlace
 from laneway.core.jam import BlockRef, Package, Watched
 from laneway.jam.hashing import blake2b
+from laneway.jam.service.commitment import HEAD_KEY, rivals_key
+from laneway.jam.service.values import HEAD, RIVALS, Claim, Head, Held
 from laneway.wire.jip2 import blob
 
 SERVICE = 1
@@ -46,6 +48,23 @@ def reported(name: str, core: int = 0) -> Json:
 def watched(anchor: str = "a0", **changes: Any) -> Watched:
     given = {"package_hash": PACKAGE, "anchor": ref(anchor), "service": SERVICE, **changes}
     return Watched(**given)
+
+
+def line(number: int) -> dict[bytes, bytes]:
+    """A service whose newest block has this number."""
+    head = Head(number=number, block=bytes(32), state_root=bytes(32), slot=1)
+    return {HEAD_KEY: HEAD.encode(head)}
+
+
+def waiting(number: int, slot: int, *packages: bytes) -> dict[bytes, bytes]:
+    """Blocks that came in this slot and wait for the one before them."""
+    root = bytes(32)
+    claim = Claim(number=number, parent=root, block=root, pre_root=root, post_root=root)
+    rivals = [
+        Held(package_hash=package, exports_root=root, slot=slot, claim=claim)
+        for package in packages
+    ]
+    return {rivals_key(number): RIVALS.encode(tuple(rivals))}
 
 
 class Node:

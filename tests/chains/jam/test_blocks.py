@@ -117,6 +117,28 @@ def test_the_first_block_has_no_parent() -> None:
     run(story)
 
 
+def test_the_slots_before_a_block_are_walked_as_far_as_they_are_wanted_or_known() -> None:
+    async def story() -> None:
+        node_said = Node("a0 a1 a4 a9 a11")
+        async with served([node_said]) as (chain, _):
+            (node,) = chain._nodes.all
+            assert await Forks().slots(node, ref("a11"), 1, 9) == [4, 9, 11]
+            assert await Forks().slots(node, ref("a11"), 0, 2) == [9, 11]
+            assert await Forks().slots(node, ref("a11"), 11, 2) == []
+            assert await Forks().slots(node, ref("a4"), -1, 9) == [0, 1, 4], "the chain's first"
+            # One that tells of a parent, and then has not got it.
+            node_said.said["parent"] = lambda params: only_of_the_best(node_said, params)
+            assert await Forks().slots(node, ref("a11"), 0, 9) == [9, 11]
+
+    run(story)
+
+
+def only_of_the_best(node: Node, params: list[str]) -> object:
+    if node.named(params[0]) != "a11":
+        raise No(1, "Block unavailable", params[0])
+    return told("a9")
+
+
 def test_a_parent_that_is_not_older_is_nonsense() -> None:
     async def story() -> None:
         async with served([Node(parent=told("a3"))]) as (chain, _):

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 from tests.chains.jam.stage import Node, ref, run, served, told, until, watched
+from tests.rpc_stub import No
 
-from laneway.chains.jam.limits import LOOK_PACKAGES_MAX
-from laneway.core.errors import ChainUnreachable
+from laneway.chains.jam.limits import LOOK_AT_ONCE, LOOK_PACKAGES_MAX
+from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.jam import BlocksSeen, Head
 
 
@@ -30,6 +31,44 @@ def test_a_look_is_taken_up_where_the_last_one_ended() -> None:
             fourth = await chain.look([*known, ref("a3")], [], 2)
             assert (names(fourth), fourth.after) == ([4], ref("a1"))
             assert fourth.gone == (ref("a2"), ref("a3"))
+
+    run(story)
+
+
+def test_several_blocks_are_read_at_once_and_told_in_their_order() -> None:
+    """The first alone: by it is learnt what the node serves."""
+
+    async def story() -> None:
+        node = Node(" ".join(f"a{slot}" for slot in range(20)))
+        async with served([node]) as (chain, stubs):
+            look = await chain.look([ref("a0")], [watched()], 64)
+            assert names(look) == list(range(1, 20))
+            asked = [one for one in stubs[0].methods() if one != "parent"]
+            begin = asked.index("workPackageStatus")
+            assert asked[begin + 1] == "serviceValue"
+            second = asked.index("workPackageStatus", begin + 1)
+            assert asked[second : second + LOOK_AT_ONCE] == ["workPackageStatus"] * LOOK_AT_ONCE
+            assert asked[second + LOOK_AT_ONCE] != "workPackageStatus"
+
+    run(story)
+
+
+def test_a_block_that_cannot_be_read_leaves_no_question_behind() -> None:
+    async def story() -> None:
+        node = Node(" ".join(f"a{slot}" for slot in range(9)))
+
+        def status(params: list[str]) -> object:
+            if node.named(params[0]) == "a4":
+                raise No(-32603, "Internal error")
+            return node.status(node.named(params[0]), node.named(params[2]))
+
+        node.said["workPackageStatus"] = status
+        async with served([node]) as (chain, _):
+            before = asyncio.all_tasks()
+            with pytest.raises(ChainUnreadable):
+                await chain.look([ref("a0")], [watched()], 64)
+            left = asyncio.all_tasks() - before
+            assert not [task for task in left if "_look_at" in repr(task)]
 
     run(story)
 

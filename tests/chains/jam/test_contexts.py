@@ -60,6 +60,19 @@ def test_a_lookup_anchor_that_would_be_too_old_before_the_anchor_is_gives_way_to
     run(story)
 
 
+@pytest.mark.parametrize(("offset", "lookup"), [(2, "a8"), (3, "a8"), (4, "a7"), (7, "a4")])
+def test_a_lookup_anchor_is_never_newer_than_the_anchor(offset: int, lookup: str) -> None:
+    """So a package is too old for good by the slot of its anchor, whatever else is known of it."""
+
+    async def story() -> None:
+        async with served([Node(chain_of(12), final="a9")]) as (chain, _):
+            context = await chain.context(offset=offset)
+            assert context.lookup_anchor == ref(lookup)
+            assert context.lookup_anchor.slot <= context.anchor.slot
+
+    run(story)
+
+
 def test_without_a_final_block_the_anchor_is_looked_up() -> None:
     async def story() -> None:
         node = Node("a0 a1 a2", final="a2")

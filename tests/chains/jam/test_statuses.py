@@ -1,16 +1,20 @@
 """Laws of what one block shows of a package: no word is believed against a better one."""
 
+from base64 import b64decode
+
 import pytest
 from tests.chains.jam.stage import (
     PACKAGE,
     SERVICE,
     Node,
     header,
+    line,
     ref,
     reported,
     run,
     served,
     told,
+    waiting,
     watched,
 )
 from tests.rpc_stub import No
@@ -18,11 +22,14 @@ from tests.rpc_stub import No
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.limits import STATES_KEPT_MAX
 from laneway.chains.jam.node import Unavailable
+from laneway.chains.jam.silence import OVER
+from laneway.chains.jam.words import may_after
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import (
     Accumulated,
     BlockSeen,
     Failed,
+    May,
     PackageFact,
     PackageKind,
     Ready,
@@ -32,6 +39,7 @@ from laneway.core.jam import (
     Watched,
 )
 from laneway.jam.codec import U64, Exactly
+from laneway.jam.hashing import blake2b
 from laneway.jam.mmr import EMPTY
 from laneway.jam.rules.checks import RecentBlock, ReportedPackage
 from laneway.jam.service.commitment import package_key, refusal_key
@@ -280,6 +288,173 @@ def test_history_in_a_form_that_is_not_known_is_not_believed() -> None:
     run(story)
 
 
+# Packages of which nobody knows any more.
+
+
+def chain_of(*slots: int) -> str:
+    return " ".join(f"a{slot}" for slot in slots)
+
+
+async def told_at(chain: Jip2Chain, package: Watched, known: str) -> dict[int, list[PackageFact]]:
+    """What each block shows that shows anything."""
+    blocks = await seen(chain, package, known=known)
+    assert all(block.is_readable for block in blocks)
+    return {block.block.slot: [one.fact for one in block.seen] for block in blocks if block.seen}
+
+
+def test_a_package_without_a_word_has_failed_when_nothing_can_come_of_it() -> None:
+    """The node has forgotten its anchor: eight blocks, five slots and an epoch behind that it could
+    not have been accumulated any more."""
+
+    async def story() -> None:
+        node = Node(chain_of(*range(28)))
+        node.records = {"a0": line(4)}
+        async with served([node]) as (chain, stubs):
+            found = await told_at(chain, watched("z0"), "a0")
+            assert found == {25: [OVER], 26: [OVER], 27: [OVER]}
+            assert may_after(OVER) == (May.REBUILD,)
+            assert stubs[0].methods().count("parent") == 27, "what is known is not asked again"
+
+    run(story)
+
+
+def test_silence_is_no_proof_where_the_chain_stood_still() -> None:
+    """Reported before the pause, it may be made available in the first block behind it."""
+
+    async def story() -> None:
+        node = Node(chain_of(0, 1, 2, *range(100, 115)))
+        node.records = {"a0": line(4)}
+        async with served([node]) as (chain, _):
+            found = await told_at(chain, watched("z0"), "a0")
+            assert list(found) == [112, 113, 114]
+
+    run(story)
+
+
+def test_silence_is_a_proof_where_older_blocks_are_forgotten_too() -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(40, 60)))
+        node.records = {"a40": line(4)}
+        node.said["parent"] = lambda params: (
+            told(node.parents[node.named(params[0])])
+            if node.named(params[0]) != "a41"
+            else node.named(blob(header("a40 is gone")))
+        )
+        async with served([node]) as (chain, _):
+            known = [ref("a50")]
+            look = await chain.look(known, [watched("z0")], 64)
+            facts = {one.block.slot: [seen.fact for seen in one.seen] for one in look.blocks}
+            # The oldest that is known may have made it available.
+            assert [slot for slot, shown in facts.items() if shown] == list(range(53, 60))
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    ("records", "fact"),
+    [
+        (RECORD, Accumulated(7)),
+        (
+            {refusal_key(PACKAGE): REFUSAL.encode(REFUSED)},
+            ServiceRefused("same_block_applied", 7),
+        ),
+        (waiting(345, 29, bytes(32), PACKAGE), Accumulated(None)),
+        (waiting(6, 29, PACKAGE), Accumulated(None)),
+    ],
+)
+def test_a_package_that_a_record_names_has_not_failed_however_old_it_is(
+    records: dict[bytes, bytes], fact: PackageFact
+) -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(31)))
+        node.records = {"a0": line(4), "a30": line(4) | records}
+        async with served([node]) as (chain, _):
+            assert await facts(chain, watched("z0")) == [fact]
+            node.grow("a29 b30")
+            assert await facts(chain, watched("z0")) == [OVER]
+
+    run(story)
+
+
+def test_a_package_in_the_history_has_not_failed_however_old_it_is() -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(31)))
+        node.records = {"a0": line(4)}
+        node.components = {"a0": {ACCUMULATED: history(PACKAGE)}}
+        async with served([node]) as (chain, _):
+            assert await facts(chain, watched("z0")) == [Accumulated(None)]
+
+    run(story)
+
+
+def test_what_was_held_for_too_long_was_refused() -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(90, 120)))
+        node.records = {"a90": line(4) | waiting(6, 9, PACKAGE)}
+        async with served([node]) as (chain, _):
+            assert await facts(chain, watched("z0")) == [ServiceRefused("expired", 6)]
+
+    run(story)
+
+
+def test_a_service_that_keeps_no_records_is_waited_for_for_ever() -> None:
+    """Nothing there could prove that a package was not accumulated."""
+
+    async def story() -> None:
+        node = Node(chain_of(*range(31)))
+        node.records = {"a0": line(4)}
+        async with served([node]) as (chain, stubs):
+            assert await facts(chain, watched("z0", keeps_records=False)) == []
+            assert "serviceValue" not in stubs[0].methods()
+        # One that was said to keep them, and keeps no line either.
+        node.records = {}
+        async with served([node]) as (chain, _):
+            assert await facts(chain, watched("z0")) == []
+
+    run(story)
+
+
+def test_services_are_asked_each_for_itself() -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(31)))
+        heads = {1: line(4), 2: {}, 3: line(0) | waiting(2, 29, PACKAGE)}
+        node.said["serviceValue"] = lambda params: (
+            None if (found := heads[params[1]].get(b64decode(params[2]))) is None else blob(found)
+        )
+        names = [blake2b(bytes([place])) for place in range(2)]
+        packages = [
+            watched("z0", service=1, package_hash=names[0]),
+            watched("z0", service=2, package_hash=names[1]),
+            watched("z0", service=3),
+        ]
+        async with served([node]) as (chain, _):
+            (block,) = await seen(chain, *packages)
+            found = {one.package_hash: one.fact for one in block.seen}
+            assert found == {names[0]: OVER, PACKAGE: Accumulated(None)}
+
+    run(story)
+
+
+def test_a_held_package_has_not_failed_though_the_chain_forgot_it_and_the_node_says_so() -> None:
+    """C15 names it for an epoch, and the service holds it for eighty slots."""
+
+    async def story() -> None:
+        node = Node(chain_of(*range(86)))
+        node.statuses = {"a0": {"Failed": "anchor is not among the recent blocks of this fork"}}
+        node.records = {"a0": line(4) | waiting(7, 3, PACKAGE)}
+        async with served([node]) as (chain, stubs):
+            found = await told_at(chain, watched(), "a10")
+            # Within an epoch the chain's own history would name it, were it held.
+            assert [type(one) for one in (*found[11], *found[12])] == [Failed, Failed]
+            assert found[13] == found[74] == [Accumulated(None)]
+            assert await facts(chain, watched()) == [ServiceRefused("expired", 7)]
+            reads = stubs[0].methods().count("serviceValue")
+            await facts(chain, watched())
+            assert stubs[0].methods().count("serviceValue") - reads < 40
+
+    run(story)
+
+
 # Nodes that tell no status.
 
 
@@ -316,6 +491,17 @@ def test_what_the_recent_history_does_not_show_may_be_in_the_pipeline() -> None:
             node.components["a6"] = {RECENT_HISTORY_KEY: b"nonsense"}
             assert await facts(chain) == []
             assert await facts(chain) == []
+
+    run(story)
+
+
+def test_without_statuses_a_package_fails_when_nothing_can_come_of_it() -> None:
+    async def story() -> None:
+        node = Node(chain_of(*range(28)), workPackageStatus=No(0, "Method not implemented"))
+        node.records = {"a0": line(4)}
+        async with served([node]) as (chain, _):
+            found = await told_at(chain, watched("a0"), "a0")
+            assert found == {25: [OVER], 26: [OVER], 27: [OVER]}
 
     run(story)
 

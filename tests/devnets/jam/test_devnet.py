@@ -1,6 +1,7 @@
 """The devnet as a whole: its clock, its nodes, its accounts, and its ends."""
 
 import asyncio
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from laneway.devnets.jam.accounts import DEV_ACCOUNTS
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.given import RpcRefused
 from laneway.devnets.jam.limits import BALANCE_DEV, LEDGER_SERVICE_DEV
-from laneway.devnets.jam.run import lines_of, place_of
+from laneway.devnets.jam.run import lines_of, place_of, table_of
 from laneway.jam.service.ledger.item import code_hash
 from laneway.jam.service.ledger.state import GENESIS, GENESIS_KEY
 from laneway.jam.spec import TINY
@@ -174,5 +175,20 @@ def test_it_says_where_it_is_and_who_has_money() -> None:
             assert told == {"id": account.id.hex(), "key": account.secret.hex()}
             assert f"{told['id']}  {told['key']}" in lines
         assert lines.splitlines()[0] == f"listening on {' '.join(net.urls)}"
+        for said in (place["toml"], lines.partition("in a laneway.toml:")[2]):
+            (table,) = tomllib.loads(said)["rollup"]
+            assert table == {
+                "name": "pay",
+                "service": LEDGER_SERVICE_DEV,
+                "nodes": list(net.urls),
+                "genesis": net.model.genesis.hex(),
+            }
 
     tell(story, nodes=2)
+
+
+@pytest.mark.parametrize(("slot_ms", "said"), [(0, None), (6_000, None), (500, 500)])
+def test_the_table_of_a_rollup_on_it_has_its_pace(slot_ms: int, said: int | None) -> None:
+    net = JamDevnet(slot_ms=slot_ms)
+    (table,) = tomllib.loads(table_of(net))["rollup"]
+    assert table.get("slot_ms") == said

@@ -1,8 +1,10 @@
-from tests.devnets.jam.stage import best, chain, made, produce, send, submit, work_package
+import pytest
+from tests.devnets.jam.stage import best, chain, made, produce, run, send, submit, work_package
 
+from laneway.devnets.jam.limits import BLOCKS_KEPT_MAX
 from laneway.devnets.jam.model import JamModel
 from laneway.devnets.jam.statuses import OTHER_FORK, TOO_OLD, UNAVAILABLE
-from laneway.devnets.jam.values import Ready, Reportable, Reported, Status
+from laneway.devnets.jam.values import BlockUnavailable, Ready, Reportable, Reported, Status
 
 
 def status(model: JamModel, package: bytes, anchor: bytes) -> Status:
@@ -55,3 +57,14 @@ def test_an_anchor_of_another_fork_is_none() -> None:
     fork = made(model.produce(9, parent=common, guarantees=False)).header_hash
     assert model.status(0, fork, package, anchor) == OTHER_FORK
     assert model.status(0, anchor, package, common) == Reportable(7)
+
+
+def test_of_blocks_that_are_forgotten_nothing_is_said() -> None:
+    """The genesis is remembered for ever, and what came right behind it is not."""
+    model = chain(0, signs=False, codes_shards=False)
+    package = send(model)
+    run(model, 2)
+    assert isinstance(status(model, package, model.genesis), Ready)
+    run(model, BLOCKS_KEPT_MAX + 2)
+    with pytest.raises(BlockUnavailable):
+        status(model, package, model.genesis)

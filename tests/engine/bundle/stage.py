@@ -31,6 +31,7 @@ from laneway.lanes.bundle.values import (
     LookAtChain,
     SubmitPackage,
     TellBlocks,
+    TellBuilder,
 )
 from laneway.ports import ExecutedBlock, MadePackage
 
@@ -71,6 +72,7 @@ class FakeChain(Busy):
     def __init__(self) -> None:
         super().__init__()
         self.clock_trouble: Exception | None = None
+        self.seen = SEEN
         self.offsets: list[int] = []
         self.sent: list[tuple[Package, tuple[int, ...], tuple[str, ...]]] = []
         self.looked: list[tuple[tuple[BlockRef, ...], tuple[Watched, ...], int]] = []
@@ -99,7 +101,7 @@ class FakeChain(Busy):
     ) -> BlocksSeen:
         self.looked.append((tuple(known), tuple(packages), limit))
         await self.ask()
-        return SEEN
+        return self.seen
 
     async def clock(self) -> SlotClock:
         if self.clock_trouble is not None:
@@ -212,6 +214,10 @@ def looking() -> LookAtChain:
 
 def telling(*ids: int) -> TellBlocks:
     return TellBlocks(tuple([tell(one) for one in ids]))
+
+
+def informing(*ids: int) -> TellBuilder:
+    return TellBuilder(tuple([tell(one) for one in ids]))
 
 
 def tell(number: int) -> Tell:

@@ -4,14 +4,17 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.bundle.stage import (
     AWAY,
     CLOCK,
     PACKAGE,
     SEEN,
+    SERVICE,
     Busy,
     Stage,
     block_order,
+    informing,
     looking,
     submission,
     taken,
@@ -23,10 +26,11 @@ from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.ids import LaneId
 from laneway.core.jam import PackageKind
 from laneway.core.outcome import Outcome
+from laneway.engine.bundle import rollup_lane
 from laneway.engine.effects import Batcher
 from laneway.engine.limits import READ_TIMEOUT_MS
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
-from laneway.lanes.bundle.rows import Tell
+from laneway.lanes.bundle.rows import Ear, Tell
 from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
@@ -176,28 +180,80 @@ def test_a_look_that_hangs_ends_and_leaves_its_place() -> None:
     stage.run(story())
 
 
+def test_a_look_that_took_too_long_asks_for_fewer_blocks_until_it_is_whole_again() -> None:
+    """Behind a long sleep a distant node may not get through with all blocks in its time."""
+    stage = Stage()
+
+    async def story() -> None:
+        async def look(takes_s: float, *, is_whole: bool = True) -> type:
+            stage.chain.takes_s = takes_s
+            stage.chain.seen = replace(SEEN, is_whole=is_whole)
+            return type(await stage.performer.perform(stage.lane, looking()))
+
+        for _ in range(6):
+            assert await look(1e6) is LookFailed
+        # While there is more to see, what was done in time is asked for again.
+        assert await look(0.0, is_whole=False) is ChainLooked
+        assert await look(0.0) is ChainLooked
+        assert await look(0.0) is ChainLooked
+        stage.chain.trouble = AWAY
+        assert await look(0.0) is LookFailed
+        stage.chain.trouble = None
+        assert await look(0.0) is ChainLooked
+        limits = [limit for _, _, limit in stage.chain.looked]
+        assert limits == [64, 32, 16, 8, 4, 4, 4, 4, 64, 64, 64]
+
+    stage.run(story())
+
+
+def test_lanes_do_not_slow_each_other_down() -> None:
+    stage = Stage()
+    other = rollup_lane(SERVICE + 1)
+    stage.performer._rollups = {stage.lane: stage.rollup, other: stage.rollup}
+
+    async def story() -> None:
+        stage.chain.takes_s = 1e6
+        await stage.performer.perform(stage.lane, looking())
+        stage.chain.takes_s = 0.0
+        await stage.performer.perform(other, looking())
+        await stage.performer.perform(stage.lane, looking())
+        assert [limit for _, _, limit in stage.chain.looked] == [64, 64, 32]
+
+    stage.run(story())
+
+
 # Telling.
 
 
-def test_the_builder_hears_before_anyone_else() -> None:
+def test_the_builder_hears_of_all_at_once() -> None:
+    heard: list[object] = []
+    stage = Stage(heard=lambda lane, one: heard.append(one))
+    event = stage.perform(informing(3, 4))
+    assert event == BlocksTold(stage.time.now_ms(), 4, ear=Ear.BUILDER)
+    assert stage.builder.heard == [(3, 4)]
+    assert heard == [], "whoever else listens is told by an order of its own"
+
+
+def test_a_builder_that_does_not_hear_is_not_done() -> None:
+    stage = Stage()
+    stage.builder.trouble = BuildFailed("full")
+    event = stage.perform(informing(3, 4))
+    assert event == BlocksTold(
+        stage.time.now_ms(), 4, is_done=False, reason="full", ear=Ear.BUILDER
+    )
+
+
+def test_callbacks_are_made_without_the_builder() -> None:
     heard: list[object] = []
 
     def listen(lane: LaneId, one: Tell) -> None:
-        heard.append((lane, one.id, list(stage.builder.heard)))
+        heard.append((lane, one.id))
 
     stage = Stage(heard=listen)
     event = stage.perform(telling(3, 4))
-    assert event == BlocksTold(stage.time.now_ms(), 4)
-    assert heard == [(stage.lane, 3, [(3, 4)]), (stage.lane, 4, [(3, 4)])]
-
-
-def test_nobody_hears_what_the_builder_did_not() -> None:
-    heard: list[object] = []
-    stage = Stage(heard=lambda lane, one: heard.append(one))
-    stage.builder.trouble = BuildFailed("full")
-    event = stage.perform(telling(3, 4))
-    assert event == BlocksTold(stage.time.now_ms(), 4, is_done=False, reason="full")
-    assert heard == []
+    assert event == BlocksTold(stage.time.now_ms(), 4, ear=Ear.USER)
+    assert heard == [(stage.lane, 3), (stage.lane, 4)]
+    assert stage.builder.heard == []
 
 
 def test_a_callback_that_fails_is_not_done() -> None:
@@ -208,14 +264,15 @@ def test_a_callback_that_fails_is_not_done() -> None:
     event = stage.perform(telling(3))
     assert not event.is_done
     assert "queer" in event.reason
-    assert stage.builder.heard == [(3,)]
 
 
-def test_without_callbacks_the_builder_is_all_that_hears() -> None:
+def test_without_callbacks_there_is_nobody_to_wait_for() -> None:
     stage = Stage()
     first, second = stage.perform_all(telling(1), telling(2))
     assert (first.last, second.last) == (1, 2)
-    assert stage.builder.heard == [(1,), (2,)]
+    assert first.is_done
+    first, second = Stage().perform_all(informing(1), informing(2))
+    assert (first.last, second.last) == (1, 2)
 
 
 # All rollups together.
@@ -263,12 +320,14 @@ def test_what_was_not_begun_is_answered_with_nothing_that_is_worth_a_risk() -> N
     assert not result.submission.final
     assert (result.slot, result.version, result.serial) == (1, 2, 4)
     assert declined(looking()) == LookFailed(now_ms, "stopping")
-    assert declined(telling(3, 4)) == BlocksTold(now_ms, 4, is_done=False, reason="stopping")
+    for order, ear in ((telling(3, 4), Ear.USER), (informing(3, 4), Ear.BUILDER)):
+        told = BlocksTold(now_ms, 4, is_done=False, reason="stopping", ear=ear)
+        assert declined(order) == told
     assert stage.chain.sent == []
     assert stage.builder.heard == []
 
 
-def test_an_order_is_one_of_five() -> None:
+def test_an_order_is_one_of_six() -> None:
     stage = Stage()
     with pytest.raises(AssertionError):
         stage.perform("queer")

@@ -26,7 +26,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
 from laneway.lanes.bundle.lane import BundleLane, restore
 from laneway.lanes.bundle.machine import bundle_kind, decide, resume, unburdened
-from laneway.lanes.bundle.rows import Slot, Verdict, Version
+from laneway.lanes.bundle.rows import Ear, Slot, Verdict, Version
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Picture, picture
 from laneway.lanes.bundle.values import (
@@ -46,6 +46,7 @@ from laneway.lanes.bundle.values import (
     SubmitPackage,
     Submitted,
     TellBlocks,
+    TellBuilder,
     TimerFired,
     VersionBuilt,
     VersionNotBuilt,
@@ -88,6 +89,8 @@ class Stage:
         """All records."""
         self.heard: list[Any] = []
         """All callbacks."""
+        self.noted: list[Any] = []
+        """All that the builder heard of."""
         self.sent: list[tuple[int, bytes]] = []
         """All submissions: when, and of which package."""
 
@@ -95,7 +98,7 @@ class Stage:
 
     def post(self, event: Any) -> None:
         """One turn: decide, evolve, commit; then the effects may be performed."""
-        before = shape(self.lane)
+        before, tip = shape(self.lane), self.lane.head.tip.block
         if isinstance(event, IntentsOffered):
             self.lane.intents |= {intent.id: intent for intent in event.intents}
         decision = decide(self.lane, event)
@@ -103,6 +106,8 @@ class Stage:
         self.told = list(decision.records)
         self.apply(decision.records)
         self.out += decision.effects
+        for effect in decision.effects:
+            self.check_behind(effect, tip)
         self.owed += [named(effect) for effect in decision.effects]
         self.check_resume()
         wake_ms = self.kind.deadline(self.lane)
@@ -144,6 +149,26 @@ class Stage:
         for one in kept:
             assert one in self.owed, f"{one} was never ordered"
         self.owed = [one for one in self.owed if one in kept]
+
+    def check_behind(self, effect: Any, tip: bytes) -> None:
+        """What an order brings along is an unbroken line of blocks from the newest final one up to
+        the one that is ordered: whoever has the state behind that can make its own. `tip` was the
+        newest final one before the decision that ordered it; others may be final by that too."""
+        if not isinstance(effect, BuildBlock | BuildVersion):
+            return
+        payloads = list(effect.behind)
+        if isinstance(effect, BuildVersion):
+            payloads.append(effect.payload)
+        parent: bytes | None = None
+        for payload in payloads:
+            number, below, _, _ = msgspec.msgpack.decode(payload)
+            assert parent is None or below == parent, f"{number} does not follow the one before"
+            if parent is None and self.settings.keeps_records:
+                tips = (tip or GENESIS, self.lane.head.tip.block or GENESIS)
+                assert below in tips, f"{number} is not the first"
+            parent = digest("block", payload)
+        if isinstance(effect, BuildBlock) and payloads:
+            assert effect.parent == parent
 
     def crash(self, **settings: Any) -> None:
         """It is loaded again, perhaps with other settings; what was under way is ordered again."""
@@ -333,8 +358,19 @@ class Stage:
 
     # The owner of the rollup.
 
+    def note(self, *, is_done: bool = True) -> None:
+        """The builder hears."""
+        for order in self.take(TellBuilder):
+            self.noted += order.tells
+            last = order.tells[-1].id
+            self.post(BlocksTold(self.now_ms, last, is_done, "busy", Ear.BUILDER))
+
     def hear(self, *, is_done: bool = True) -> None:
+        """The builder hears, and then whoever listens, or not."""
+        self.note()
         for order in self.take(TellBlocks):
+            ids = [one.id for one in self.noted]
+            assert all(one.id in ids for one in order.tells), "the builder hears first"
             self.heard += order.tells
             self.post(BlocksTold(self.now_ms, order.tells[-1].id, is_done, "busy"))
 
@@ -364,7 +400,7 @@ class Stage:
                 self.send()
             elif any(isinstance(one, LookAtChain) for one in self.out):
                 self.look()
-            elif any(isinstance(one, TellBlocks) for one in self.out):
+            elif any(isinstance(one, TellBuilder | TellBlocks) for one in self.out):
                 self.hear()
             else:
                 return
@@ -465,6 +501,8 @@ def is_awaited(lane: BundleLane, effect: Any) -> bool:
         case SubmitPackage():
             version = lane.version(effect.slot, effect.version)
             return version is not None and version.offering and version.serial == effect.serial
+        case TellBuilder(tells=tells):
+            return lane.head.hearing == tells[-1].id
         case TellBlocks(tells=tells):
             return lane.head.telling == tells[-1].id
         case _:
@@ -493,6 +531,7 @@ def shape(lane: BundleLane) -> dict[str, object]:
         "overdue": dict(lane.overdue),
         "over": dict(lane.over),
         "line": (lane.line_top, list(lane.line)),
+        "open_bytes": lane.open_bytes,
     }
 
 

@@ -5,12 +5,13 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import GENESIS, Stage, queued, replace, submitted
 
 from laneway.core.rows import Head, Rows
-from laneway.lanes.bundle.blocks import is_drained, may_begin, next_number, wants
+from laneway.lanes.bundle.blocks import is_drained, may_begin, next_number, pool_ms, wants
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX
+from laneway.lanes.bundle.limits import MADE_STEP_MS, OPEN_BYTES_MAX, SLOTS_OPEN_MAX
 from laneway.lanes.bundle.rows import Slot
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.values import (
+    BlockDropped,
     BlockDue,
     BlockSealed,
     BlockUnmade,
@@ -216,6 +217,7 @@ def test_of_what_the_builder_says_nothing_goes_back() -> None:
     built = stage.built(order)
     stage.post(replace(built, judged=built.judged[:1]))
     assert list(stage.lane.returned) == names[1:]
+    assert stage.lane.returned[names[1]].reason == "the builder said nothing of it"
 
 
 def test_there_are_no_empty_blocks() -> None:
@@ -228,54 +230,189 @@ def test_there_are_no_empty_blocks() -> None:
     assert stage.statuses() == ["refused", ""]
     assert next_number(stage.lane) == 1
     stage.check_places()
+    assert wants(stage.lane) == 4, "none was made, so another may be begun"
     stage.take(object)
-    stage.tick(6_000)
+    stage.tick(999)
+    assert orders(stage) == []
+    stage.tick(1)
     (claimed,) = [one for one in stage.told if isinstance(one, SlotClaimed)]
     assert claimed.returned
     assert [one.intent for one in claimed.members] == names[1:]
 
 
-def test_what_had_a_block_before_goes_first_and_keeps_its_order() -> None:
-    stage = Stage(block_txs_max=3)
-    names = stage.accept(3)
+def test_what_was_put_off_is_in_the_next_block_before_what_comes_behind_it() -> None:
+    stage = Stage(block_txs_max=4)
+    names = stage.accept(4)
     stage.pull()
-    stage.build(t0="deferred", t1="deferred")
-    stage.accept(3)
+    stage.build(t0="deferred", t2="deferred")
+    names += stage.accept(3)
     assert wants(stage.lane) == 0
     stage.take(object)
     stage.tick(6_000)
+    assert orders(stage) == [], "others may come with them"
+    assert wants(stage.lane) == 2
+    stage.pull()
     (order,) = orders(stage)
-    assert order.intents == tuple(names[:2])
+    assert order.intents == (names[0], names[2], names[4], names[5])
+    (claimed,) = stage.of(SlotClaimed)[1:]
+    assert claimed.returned
+    stage.check_places()
+    assert stage.lane.head.cursors[0] == 6
+
+
+def test_what_was_put_off_leaves_room_for_one_even_in_the_smallest_block() -> None:
+    stage = Stage(block_txs_max=1)
+    stage.accept(2)
+    stage.pull()
+    stage.build(t0="deferred")
+    assert wants(stage.lane) == 1
+    stage.pull()
+    assert len(orders(stage)[0].intents) == 2
+
+
+def test_what_was_put_off_counts_for_the_bytes_of_its_block() -> None:
+    stage = Stage(block_bytes_max=100)
+    stage.accept(5, payload=b"x" * 30)
+    stage.pull()
+    stage.build(t0="deferred", t1="refused", t2="refused")
+    stage.pull()
+    assert len(orders(stage)[0].intents) == 3
+
+
+def test_what_comes_and_is_valid_no_longer_is_no_company() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.build(t0="deferred")
+    stage.accept(1, valid_until_ms=1)
+    stage.pull()
+    assert (stage.statuses(), orders(stage)) == (["", "expired"], [])
+
+
+def test_nobody_overtakes_what_was_put_off_when_blocks_become_smaller() -> None:
+    stage = Stage(block_txs_max=6)
+    names = stage.accept(3)
+    stage.pull()
+    stage.build(t0="deferred", t1="deferred", t2="deferred")
+    stage.crash(block_txs_max=2)
+    stage.accept(1)
+    stage.pull()
+    assert orders(stage) == []
+    stage.tick(1_000)
+    assert orders(stage)[0].intents == (names[0],)
+
+
+def test_a_dropped_block_is_made_up_for_at_once_and_by_nobody_else() -> None:
+    stage = queued(block_txs_max=2)
+    stage.apply([ModeChanged("paused", "", "", 1)])
+    stage.apply([BlockDropped(1, "why", stage.now_ms)])
+    stage.apply([ModeChanged("running", "", "", 1)])
+    stage.accept(1)
+    assert may_begin(stage.lane)
     assert wants(stage.lane) == 0
+    assert stage.kind.deadline(stage.lane) == 0
+    stage.post(IntentsOffered(stage.now_ms, tuple(stage.accepted.values())))
+    (order,) = orders(stage)
+    assert order.intents == tuple(stage.accepted)[:1]
 
 
-def test_nothing_is_taken_from_the_backlog_while_the_pool_has_what_came_before() -> None:
-    stage = Stage(max_queue_depth=1, block_interval_ms=0)
+def test_what_had_no_room_makes_the_next_block() -> None:
+    stage = Stage(block_interval_ms=0)
+    names = stage.accept(3)
+    stage.pull()
+    stage.build(t1="full", t2="full")
+    assert orders(stage)[0].intents == tuple(names[1:])
+    assert stage.of(SlotClaimed)[1].members[0].deferral is None
+
+
+def test_a_builder_that_has_no_room_for_anything_puts_off() -> None:
+    stage = Stage(block_interval_ms=0)
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.build(t0="full")
+    assert orders(stage) == []
+    assert stage.lane.returned[name].deferral is not None
+
+
+def test_a_block_that_is_given_up_while_it_is_built_leaves_it_as_it_was() -> None:
+    stage = queued()
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.build(t0="deferred")
+    before = stage.lane.returned[name]
+    stage.tick(1_000)
+    assert orders(stage)[0].intents == (name,)
+    stage.apply([BlockDropped(3, "why", stage.now_ms)])
+    assert stage.lane.returned[name] == before
+    assert before.reason == "so it is"
+
+
+def test_what_was_put_off_and_then_was_in_a_block_waits_for_nothing() -> None:
+    stage = Stage()
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.build(t0="deferred")
+    stage.tick(1_000)
+    stage.build()
+    (member,) = stage.lane.members[stage.named(1).id]
+    assert member.deferral is None
+    stage.apply([BlockDropped(stage.named(1).id, "why", stage.now_ms)])
+    back = stage.lane.returned[name]
+    assert (back.deferral, back.reason) == (None, "")
+
+
+def test_a_full_queue_keeps_what_was_put_off_waiting() -> None:
+    stage = queued(max_queue_depth=1, block_txs_max=2)
+    stage.crash(max_queue_depth=2)
     stage.accept(2)
     stage.pull()
     stage.build(t1="deferred")
-    stage.tick(1)
-    assert stage.lane.returned
-    stage.crash(max_queue_depth=8)
-    assert may_begin(stage.lane)
-    assert wants(stage.lane) == 0
+    assert not may_begin(stage.lane)
+    assert pool_ms(stage.lane) is None
+    stage.tick(100_000)
+    assert orders(stage) == []
 
 
 def test_what_goes_back_makes_blocks_within_their_bounds() -> None:
-    stage = Stage(block_txs_max=4, block_bytes_max=80)
+    stage = Stage(block_txs_max=8, block_bytes_max=160)
     names = stage.accept(4, payload=b"x" * 20)
     stage.pull()
     stage.build(t0="deferred", t1="deferred", t2="deferred", t3="deferred")
-    stage.crash(block_txs_max=2)
-    stage.tick(6_000)
-    assert orders(stage)[0].intents == tuple(names[:2])
-    other = Stage(block_txs_max=4, block_bytes_max=80)
-    names = other.accept(4, payload=b"x" * 20)
+    other = Stage(block_txs_max=8, block_bytes_max=160)
+    other.accepted = dict(stage.accepted)
     other.pull()
     other.build(t0="deferred", t1="deferred", t2="deferred", t3="deferred")
-    other.crash(block_bytes_max=60)
-    other.tick(6_000)
+    stage.crash(block_txs_max=4)
+    stage.tick(1_000)
+    assert orders(stage)[0].intents == tuple(names[:2])
+    other.crash(block_bytes_max=120)
+    other.tick(1_000)
     assert orders(other)[0].intents == tuple(names[:3])
+
+
+def test_a_block_that_is_begun_when_another_was_dropped_is_later_than_that() -> None:
+    stage = queued(2)
+    made_ms = stage.named(2).made_ms
+    stage.apply([BlockDropped(2, "why", stage.now_ms), BlockDropped(1, "why", stage.now_ms)])
+    assert stage.lane.head.made_ms_min == made_ms + MADE_STEP_MS
+    stage.tick()
+    (order,) = orders(stage)
+    assert order.made_ms == made_ms + MADE_STEP_MS > stage.now_ms
+    assert stage.named(1).add_ms == stage.now_ms
+    stage.build()
+    stage.tick(60_000)
+    stage.accept(1)
+    stage.pull()
+    assert orders(stage)[0].made_ms == stage.now_ms
+
+
+def test_blocks_that_are_too_large_together_let_none_be_begun() -> None:
+    stage = queued()
+    assert may_begin(stage.lane)
+    stage.lane.open_bytes = OPEN_BYTES_MAX
+    assert not may_begin(stage.lane)
+    stage.lane.open_bytes -= 1
+    assert may_begin(stage.lane)
 
 
 def test_what_went_back_and_is_valid_no_longer_is_dropped() -> None:
@@ -283,7 +420,7 @@ def test_what_went_back_and_is_valid_no_longer_is_dropped() -> None:
     stage.accept(1, valid_until_ms=stage.now_ms + 10)
     stage.pull()
     stage.build(t0="deferred")
-    stage.tick(6_000)
+    stage.tick(1_000)
     assert stage.statuses() == ["expired"]
     assert (stage.lane.returned, orders(stage)) == ({}, [])
 

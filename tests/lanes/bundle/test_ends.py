@@ -162,6 +162,29 @@ def test_the_timeout_of_an_accumulation_is_a_setting() -> None:
     assert stage.named(1).queued
 
 
+def test_what_nobody_counts_as_overdue_waits_for_the_guarantee_timeout() -> None:
+    """A fork took the winner's report back, and with it the time that was waited for it."""
+    stage = submitted()
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, Failed(PackageKind.ANCHOR_NOT_RECENT, "")), may=(May.REBUILD,))
+    stage.apply([SlotChanged(replace(stage.named(1), overdue_ms=None), "undecided")])
+    first = stage.version(1).first_ms
+    assert first is not None
+    assert gate_ms(stage.lane, stage.named(1)) == first + 54_000
+    stage.now_ms = first + 54_000
+    stage.tick()
+    assert "requeued" in whats(stage)
+
+
+def test_only_what_is_guaranteed_is_said_to_be_overdue() -> None:
+    stage = submitted(accumulate_timeout_ms=5_000, accumulate_timeouts_max=9)
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, Failed(PackageKind.ANCHOR_NOT_RECENT, "")), may=(May.REBUILD,))
+    stage.until(stage.now_ms + 5_000)
+    slot = stage.named(1)
+    assert (slot.overdue, slot.winner, slot.wait_reason) == (1, 0, "")
+
+
 def test_what_the_service_refused_waits_for_the_guarantee_timeout() -> None:
     stage = submitted()
     show(stage, (1, 1, reported(stage)))
@@ -183,6 +206,7 @@ def test_a_fork_may_bring_a_version_back_that_others_have() -> None:
     assert not stage.version(1).is_dead()
     assert (stage.named(1).queued, stage.named(1).word) == (False, "submitted")
     assert "revived" in whats(stage)
+    assert stage.named(1).wait_reason == "", "it does not wait for another version any more"
 
 
 def test_what_was_built_for_nothing_is_forgotten() -> None:
@@ -241,6 +265,22 @@ def test_a_block_that_no_version_can_bring_is_dropped_at_once(reason: str) -> No
     stage.chain.finalise()
     show(stage)
     assert (1 in stage.lane.slots) is (reason == "expired")
+
+
+def test_what_was_told_to_be_accumulated_is_taken_back_before_it_fails() -> None:
+    """A fork that is final by the time it is seen takes the accumulation and the block at once."""
+    stage = submitted(max_version_retries=1, guarantee_timeout_ms=0)
+    for _ in range(3):
+        stage.slot_all()
+    assert stage.named(1).word == "accumulated"
+    fork(stage, 3)
+    for _ in range(8):
+        stage.chain.produce()
+    stage.chain.finalise()
+    stage.look()
+    stage.hear()
+    assert 1 not in stage.lane.slots
+    assert [one.word for one in stage.heard] == ["accumulated", "restored", "failed"]
 
 
 def test_a_block_is_not_dropped_while_a_fork_could_bring_it_back() -> None:

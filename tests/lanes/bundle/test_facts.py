@@ -20,6 +20,9 @@ from laneway.core.jam import (
     Reportable,
     ServiceRefused,
 )
+from laneway.lanes.bundle import facts
+from laneway.lanes.bundle.facts import OLDER
+from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
 from laneway.lanes.bundle.rows import Kind
 from laneway.lanes.bundle.values import (
     ChainLooked,
@@ -161,6 +164,17 @@ def test_a_failure_counts_when_the_same_bytes_are_of_no_use(
     stage = submitted()
     show(stage, (1, 1, Failed(PackageKind.BAD_SERVICE, "no")), may=may)
     assert stage.version(1).is_dead() is dies
+
+
+def test_what_the_service_was_given_does_not_fail_by_what_the_chain_forgot() -> None:
+    """The service holds it for the block before it; were it built again, both could land."""
+    stage = submitted()
+    here = stage.chain.best.ref
+    show(stage, (1, 1, Ready(here, 0, b"", here)), (1, 1, Accumulated(None)))
+    failed = Failed(PackageKind.ANCHOR_NOT_RECENT, "not reported in time")
+    show(stage, (1, 1, failed), may=(May.REBUILD,))
+    assert not stage.version(1).is_dead()
+    assert kinds(stage) == [Kind.REPORTED, Kind.READY, Kind.ACCUMULATED]
 
 
 def test_a_failure_that_the_chain_takes_back_is_none() -> None:
@@ -404,6 +418,8 @@ def test_behind_a_gap_the_newest_block_shows_all_anew() -> None:
     assert stage.named(1).word == "accumulated"
     stage.tick(1_000)
     stage.take(LookAtChain)
+    stage.chain.produce()
+    seen = stage.chain.look((), order.packages)
     bare = replace(seen, blocks=tuple(replace(one, seen=()) for one in seen.blocks))
     stage.post(ChainLooked(stage.now_ms, bare, None))
     assert stage.named(1).word == "submitted", "nobody shows it"
@@ -416,11 +432,13 @@ def test_behind_a_gap_what_is_final_stays() -> None:
     stage.look()
     stage.tick(1_000)
     (order,) = stage.take(LookAtChain)
+    stage.chain.produce()
     seen = stage.chain.look((), order.packages)
     bare = replace(seen, blocks=tuple(replace(one, seen=()) for one in seen.blocks))
     stage.post(ChainLooked(stage.now_ms, bare, None))
     assert stage.named(1).word == "guaranteed"
     assert kinds(stage, 1) == [Kind.REPORTED]
+    assert stage.lane.head.best == stage.chain.best.ref
 
 
 def test_a_version_that_a_fork_brings_back_is_alive() -> None:
@@ -434,3 +452,275 @@ def test_a_version_that_a_fork_brings_back_is_alive() -> None:
     stage.chain.best = stage.chain.produce(parent=parent, skip=6)
     stage.look()
     assert not stage.version(1).is_dead()
+
+
+def test_a_look_that_knows_nothing_of_blocks_that_came_since_says_nothing() -> None:
+    """The answer to a question that was asked twice: what the newer blocks showed stays."""
+    stage = submitted()
+    stage.tick(1_000)
+    (order,) = stage.take(LookAtChain)
+    stage.to_slot()
+    stage.chain.produce([stage.hash_of(1)])
+    late = stage.chain.look(order.known, order.packages)
+    stage.post(ChainLooked(stage.now_ms, late, stage.clock()))
+    assert stage.named(1).word == "guaranteed"
+    stage.tick(1_000)
+    stage.post(ChainLooked(stage.now_ms, late, stage.clock()))
+    assert stage.told == [LookEnded(stage.now_ms + 1_000)], "it answers an older question"
+    assert stage.named(1).word == "guaranteed"
+
+
+def test_a_package_that_nobody_looked_at_is_not_taken_for_dead() -> None:
+    """It was reported while the question was on its way; by the age of its anchor it would be
+    dead."""
+    stage = submitted(guarantee_timeout_ms=0)
+    stage.tick(1_000)
+    (order,) = stage.take(LookAtChain)
+    for at in range(9):
+        stage.chain.produce([stage.hash_of(1)] if at == 3 else [], ready=())
+    unasked = stage.chain.look(order.known, ())
+    stage.post(ChainLooked(stage.now_ms, unasked, stage.clock()))
+    assert not stage.version(1).is_dead()
+    stage.chain.produce(ready=())
+    stage.look()
+    assert stage.named(1).word == "guaranteed"
+
+
+def test_a_block_that_the_service_has_is_done_whatever_package_brought_it() -> None:
+    stage = submitted()
+    names = list(stage.accepted)
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, ServiceRefused("same_block_applied", 1)))
+    assert stage.named(1).word == "accumulated"
+    assert not stage.version(1).is_dead()
+    assert stage.lane.head.overruled == 1
+    stage.hear()
+    (told,) = stage.heard
+    assert (told.word, told.package_hash) == ("accumulated", b""), "which one is not known"
+    show(stage, (1, 1, ServiceRefused("same_block_applied", 1)))
+    assert stage.lane.head.overruled == 1, "it is counted once"
+    stage.chain.finalise()
+    stage.look()
+    assert stage.lane.finished[1].package_hash == b""
+    assert [stage.results[one].status for one in names] == ["confirmed"]
+    assert not stage.lane.returned, "its transactions are in no other block"
+
+
+def test_such_a_block_outranks_the_version_that_is_guaranteed() -> None:
+    stage = two()
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 2, ServiceRefused("same_block_applied", 1)))
+    assert (stage.named(1).winner, stage.named(1).word) == (2, "accumulated")
+    assert stage.lane.head.overruled == 1
+    show(stage, (1, 1, Accumulated(1)))
+    assert stage.named(1).winner == 1, "it was this one"
+    stage.hear()
+    stage.chain.finalise()
+    stage.look()
+    assert stage.lane.finished[1].package_hash != b""
+
+
+def test_a_fork_takes_such_a_block_back() -> None:
+    stage = submitted()
+    show(stage, (1, 1, ServiceRefused("same_block_applied", 1)))
+    assert stage.named(1).word == "accumulated"
+    fork(stage, 1)
+    stage.look()
+    assert stage.named(1).word == "submitted"
+
+
+def test_a_clock_that_others_go_by_opens_windows_anew() -> None:
+    stage = queued(poll_ms=100)
+    found = []
+    for skew_ms in (0, 5_000, 0):
+        stage.skew_ms = skew_ms
+        stage.look()
+        found.append(stage.lane.head.window_ms is not None)
+    assert found == [True, False, True], "it was too far off"
+
+
+def test_what_died_with_the_package_that_it_names_is_not_alive_because_it_is_reported() -> None:
+    """On another fork it is reported, and the one that it names is dead there too."""
+    stage = submitted(2)
+    failed = Failed(PackageKind.UNAVAILABLE, "too few")
+    show(stage, (1, 1, reported(stage)))
+    show(stage, (1, 1, failed), may=(May.REBUILD,))
+    assert stage.version(2).is_dead()
+    show(stage, (2, 1, reported(stage)))
+    assert stage.version(2).is_dead()
+    assert not stage.named(2).winner
+    show(stage, (1, 1, reported(stage)))
+    assert not stage.version(2).is_dead(), "it lives with the one that it names"
+    show(stage, (1, 1, failed), may=(May.REBUILD,))
+    show(stage, (2, 1, Accumulated(2)))
+    assert not stage.version(2).is_dead(), "it accumulated, so the other one had"
+
+
+# What a look does not prove.
+
+
+def test_a_node_that_calls_a_package_known_to_it_shows_nothing() -> None:
+    """It is in the pipeline, says the node, and not where: by the age of its anchor alone it would
+    be dead, and two versions could land."""
+    stage = submitted(guarantee_timeout_ms=0)
+    known = Failed(PackageKind.ALREADY_KNOWN, "the same work package hash found in the pipeline")
+    for _ in range(12):
+        show(stage, (1, 1, known), may=(May.WAIT,))
+    assert kinds(stage) == []
+    assert len(stage.lane.of(1)) == 1
+    show(stage, (1, 1, Failed(PackageKind.ANCHOR_NOT_RECENT, "too old")), may=(May.REBUILD,))
+    assert stage.version(1).is_dead()
+
+
+def test_what_the_service_holds_is_given_up_when_it_holds_it_no_longer() -> None:
+    stage = submitted(guarantee_timeout_ms=0, accumulate_timeout_ms=1)
+    show(stage, (1, 1, Accumulated(None)))
+    held = stage.chain.best.ref.slot
+    failed = Failed(PackageKind.ANCHOR_NOT_RECENT, "not reported in time")
+    show(stage, (1, 1, failed), may=(May.REBUILD,))
+    stage.chain.produce(skip=HELD_SLOTS_MAX - 2)
+    stage.look()
+    assert stage.chain.best.ref.slot == held + HELD_SLOTS_MAX
+    assert not stage.version(1).is_dead(), "it may land with the block before it"
+    blank(stage, is_readable=False)
+    assert not stage.version(1).is_dead(), "nobody could read what the service wrote down"
+    blank(stage)
+    assert stage.version(1).is_dead(), "no record, no refusal: it never will be"
+    fact = stage.version(1).fact(Kind.DEAD)
+    assert fact is not None
+    assert (fact.block, fact.words) == (stage.chain.best.ref, "the service holds it no longer")
+
+
+def test_what_the_service_holds_is_not_given_up_by_a_look_at_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(facts, "WATCHED_MAX", 0)
+    stage = submitted(guarantee_timeout_ms=0)
+    show(stage, (1, 1, Accumulated(None)))
+    stage.chain.produce(skip=HELD_SLOTS_MAX)
+    blank(stage)
+    assert not stage.version(1).is_dead()
+
+
+def test_what_the_service_holds_ends_by_its_refusal() -> None:
+    stage = submitted(guarantee_timeout_ms=0)
+    show(stage, (1, 1, Accumulated(None)))
+    show(stage, (1, 1, ServiceRefused("expired", 1)))
+    assert stage.version(1).is_dead()
+
+
+def blank(stage: Stage, *, is_readable: bool = True) -> None:
+    """A new block whose state shows nothing of any package, or cannot be read."""
+    stage.chain.produce()
+    stage.tick(1_000)
+    (order,) = stage.take(LookAtChain)
+    seen = stage.chain.look(order.known, ())
+    blocks = tuple(replace(one, is_readable=is_readable) for one in seen.blocks)
+    stage.post(ChainLooked(stage.now_ms, replace(seen, blocks=blocks), stage.clock()))
+
+
+def anew(stage: Stage, best: int, finalised: int | None) -> None:
+    """A look that has no block in common with what is known."""
+    stage.tick(1_000)
+    (order,) = stage.take(LookAtChain)
+    block = BlockRef(digest("elsewhere", best), best)
+    last = None if finalised is None else BlockRef(digest("final", finalised), finalised)
+    seen = BlocksSeen(
+        None, order.known, (BlockSeen(block, b"", ()),), Head(block, last, "node"), is_whole=True
+    )
+    stage.post(ChainLooked(stage.now_ms, seen, stage.clock()))
+
+
+@pytest.mark.parametrize(("ahead", "behind"), [(0, 0), (-3, 0), (9, -1)])
+def test_a_look_without_a_known_block_is_not_believed_over_what_is_known(
+    ahead: int, behind: int
+) -> None:
+    """It answers an older question, or a node is behind, or its chain is another one."""
+    stage = submitted()
+    stage.slot(stage.hash_of(1))
+    stage.slot()
+    stage.chain.finalise()
+    stage.look()
+    stage.accept(1)
+    stage.slot_all()
+    head, words = stage.lane.head, stage.words()
+    best, finalised = head.best, head.finalised
+    assert best is not None
+    assert finalised is not None
+    anew(stage, best.slot + ahead, finalised.slot + behind)
+    assert stage.told == [LookEnded(stage.now_ms + 1_000, reason=OLDER)]
+    assert (head.best, head.finalised, stage.words()) == (best, finalised, words)
+
+
+@pytest.mark.parametrize("finalised", [None, 5])
+def test_a_look_behind_a_gap_is_believed(finalised: int | None) -> None:
+    stage = submitted()
+    best = stage.chain.best.ref.slot
+    anew(stage, best + 9, None if finalised is None else best + finalised)
+    assert stage.lane.head.best == BlockRef(digest("elsewhere", best + 9), best + 9)
+
+
+def test_the_first_look_of_a_lane_that_was_asked_for_twice_comes_too_late() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.build()
+    (order,) = stage.take(LookAtChain)
+    late = stage.chain.look(order.known, order.packages)
+    stage.crash()
+    stage.slot()
+    stage.run(1)
+    height = stage.lane.head.height
+    stage.tick(1_000)
+    stage.post(ChainLooked(stage.now_ms, late, stage.clock()))
+    assert stage.lane.head.height == height
+    assert stage.lane.head.best == stage.chain.best.ref
+
+
+def test_why_a_look_failed_is_remembered_until_one_succeeds() -> None:
+    stage = submitted()
+    stage.tick(1_000)
+    stage.blind()
+    assert stage.told == [LookEnded(stage.now_ms + 1_000, reason="nobody answers")]
+    assert stage.lane.head.look_reason == "nobody answers"
+    stage.look()
+    assert stage.lane.head.look_reason == ""
+
+
+# Reasons that are over.
+
+
+def test_a_report_that_is_taken_back_is_not_overdue() -> None:
+    stage = submitted(accumulate_timeout_ms=6_000)
+    stage.slot(stage.hash_of(1), ready=())
+    for _ in range(3):
+        stage.slot(ready=())
+    assert stage.named(1).wait_reason == "its accumulation is overdue"
+    fork(stage, 4)
+    stage.look()
+    slot = stage.named(1)
+    assert (slot.word, slot.wait_reason) == ("submitted", "")
+    assert (slot.overdue, slot.overdue_ms) == (0, None)
+    stage.until(stage.now_ms + 7_000)
+    assert stage.named(1).wait_reason == ""
+
+
+def test_an_end_that_is_taken_back_is_not_awaited() -> None:
+    stage = submitted(guarantee_timeout_ms=0, max_version_retries=1)
+    while not stage.named(1).wait_reason:
+        stage.slot()
+    assert stage.named(1).wait_reason == "its end is not final yet"
+    parent = stage.chain.best
+    for _ in range(5):
+        parent = stage.chain.states[parent.parent]
+    stage.chain.produce(parent=parent, skip=8)
+    stage.look()
+    assert not stage.version(1).is_dead()
+    assert stage.named(1).wait_reason == ""
+
+
+def test_what_was_wanted_in_vain_leaves_no_reason_behind() -> None:
+    stage = aged()
+    assert stage.named(1).wait_reason
+    show(stage, (1, 1, reported(stage)))
+    assert (stage.named(1).word, stage.named(1).wait_reason) == ("guaranteed", "")

@@ -8,11 +8,14 @@ from laneway.lanes.bundle.fold import (
     evolve,
     fold,
     fold_head,
+    fold_hearing,
     fold_slot,
+    fold_telling,
     fold_tells,
     fold_version,
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
+from laneway.lanes.bundle.rows import BundleHead, Ear
 from laneway.lanes.bundle.values import (
     BlockDropped,
     BlockFinalised,
@@ -24,6 +27,7 @@ from laneway.lanes.bundle.values import (
     SlotNumbered,
     TellsBegun,
     TellsDelayed,
+    TellsDone,
     VersionDiscarded,
 )
 
@@ -38,6 +42,9 @@ def test_what_is_unknown_is_a_bug() -> None:
     for part in (fold_head, fold_slot, fold_tells, fold_version):
         with pytest.raises(AssertionError):
             part(Stage().lane, "a record")  # type: ignore[arg-type]
+    for ear in (fold_hearing, fold_telling):
+        with pytest.raises(AssertionError):
+            ear(BundleHead(), "a record")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +79,7 @@ def test_transactions_leave_a_block_for_the_pool_or_with_an_answer() -> None:
     stage.build(t0="refused", t1="deferred")
     assert (stage.statuses(), list(stage.lane.returned)) == (["refused", "", ""], [names[1]])
     assert stage.lane.head.settled_count == 1
-    stage.tick(6_000)
+    stage.tick(7_000)
     stage.build(t0="deferred")
     assert list(stage.lane.numbers) == [1]
     assert list(stage.lane.returned) == [names[1]]
@@ -92,8 +99,32 @@ def test_callbacks_wait_and_are_made() -> None:
     lane = Stage().lane
     evolve(lane, TellsBegun(3))
     assert (lane.head.telling, lane.head.tell_ms) == (3, None)
-    evolve(lane, TellsDelayed(77))
+    evolve(lane, TellsDelayed(77, "busy"))
     assert (lane.head.telling, lane.head.tell_ms) == (0, 77)
+    assert (lane.head.tell_tries, lane.head.tell_reason) == (1, "busy")
+    evolve(lane, TellsDone(3))
+    assert (lane.head.telling, lane.head.tell_tries, lane.head.tell_reason) == (0, 0, "")
+
+
+def test_the_builder_hears_for_itself() -> None:
+    lane = Stage().lane
+    evolve(lane, TellsBegun(3, Ear.BUILDER))
+    assert (lane.head.hearing, lane.head.hear_ms, lane.head.telling) == (3, None, 0)
+    evolve(lane, TellsDelayed(77, "no disk", Ear.BUILDER))
+    assert (lane.head.hearing, lane.head.hear_ms, lane.head.tell_ms) == (0, 77, None)
+    assert (lane.head.hear_tries, lane.head.tell_reason) == (1, "no disk")
+    evolve(lane, TellsDone(3, Ear.BUILDER))
+    assert (lane.head.heard, lane.head.hear_tries, lane.head.tell_reason) == (3, 0, "")
+
+
+def test_a_reason_stays_while_one_of_the_two_does_not_hear() -> None:
+    lane = Stage().lane
+    evolve(lane, TellsDelayed(77, "the user"))
+    evolve(lane, TellsDone(3, Ear.BUILDER))
+    assert lane.head.tell_reason == "the user"
+    evolve(lane, TellsDelayed(78, "the builder", Ear.BUILDER))
+    evolve(lane, TellsDone(3))
+    assert lane.head.tell_reason == "the builder"
 
 
 def test_a_refused_command_changes_nothing() -> None:
@@ -161,6 +192,14 @@ def test_only_what_accumulated_is_final() -> None:
     stage = submitted()
     with pytest.raises(AssertionError):
         fold(stage.lane, BlockFinalised(1, 1, 1))
+
+
+def test_a_block_whose_time_was_set_forward_was_not_begun_after_it_was_final() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.lane.head.made_ms_min = stage.now_ms + 10**9
+    stage.run(6)
+    assert stage.lane.finished[1].begun_ms == stage.lane.finished[1].finished_ms
 
 
 def test_the_newest_final_block_is_what_the_next_is_built_on() -> None:

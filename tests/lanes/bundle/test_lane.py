@@ -1,21 +1,31 @@
 """A bundle lane in memory, and its rows."""
 
 import pytest
+from tests.lanes.bundle.chain import digest
+from tests.lanes.bundle.scenes import aged
 from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, shape, submitted
 
 from laneway.core.jam import BlockRef
-from laneway.core.rows import Head, RowPut, Rows, Table
+from laneway.core.rows import Head, Returned, RowPut, Rows, Table
 from laneway.lanes.bundle.lane import (
+    OPEN_BYTES_FULL,
     BundleLane,
     decode_history,
     drop_slot,
     drop_version,
+    encode,
     head_write,
+    index_slot,
+    is_large,
     passed,
     put_returned,
     put_version,
+    redraw,
     restore,
+    shorten,
 )
+from laneway.lanes.bundle.limits import OPEN_BYTES_MAX
+from laneway.lanes.bundle.rows import Back
 from laneway.lanes.bundle.values import VersionChanged
 
 
@@ -140,6 +150,36 @@ def test_the_head_counts_what_people_ask_for() -> None:
     assert (head.open_count, head.queued_count, head.returned_count, head.waits) == (3, 3, 0, "")
 
 
+def test_the_bytes_of_open_blocks_are_counted() -> None:
+    stage = submitted(2)
+    lane = stage.lane
+    sizes = [len(one) for one in (*lane.payloads.values(), *lane.packages.values())]
+    assert lane.open_bytes == sum(sizes) > 0
+    assert stage.restored().open_bytes == lane.open_bytes
+    assert stage.lane.fork().open_bytes == lane.open_bytes
+    stage.run(6)
+    assert stage.lane.open_bytes == 0
+
+
+def test_blocks_that_are_too_large_together_are_told_to_people() -> None:
+    stage = queued()
+    lane = stage.lane
+    lane.open_bytes = OPEN_BYTES_MAX
+    head_write(lane, None)
+    assert (is_large(lane), lane.head.waits) == (True, OPEN_BYTES_FULL)
+    lane.open_bytes -= 1
+    head_write(lane, None)
+    assert (is_large(lane), lane.head.waits) == (False, "")
+
+
+def test_a_row_of_before_is_of_one_that_waits_for_nothing() -> None:
+    stage = Stage()
+    (name,) = stage.accept(1)
+    row = RowPut(Table.RETURNED, name, name, encode(Returned(name, 1, 0)))
+    lane = restore(Rows(Head(LANE), (row,), (stage.accepted[name],), ()), SETTINGS)
+    assert lane.returned == {name: Back(name, 1, 0)}
+
+
 def test_a_cursor_only_goes_on() -> None:
     assert passed((1, 2, 3, 4), 1, 9) == (1, 9, 3, 4)
     with pytest.raises(AssertionError):
@@ -155,3 +195,43 @@ def test_a_transactions_history_says_where_it_is() -> None:
     finished = decode_history(results[0].history).finished
     assert (finished.number, finished.version, finished.count) == (1, 1, 2)
     assert finished == stage.lane.finished[1]
+
+
+def test_finished_blocks_keep_their_order_when_the_clock_is_set_back() -> None:
+    stage = submitted(2, order="parallel")
+    stage.run(6)
+    assert list(stage.lane.finished) == [1, 2]
+    first = replace(stage.lane.finished[1], finished_ms=stage.lane.finished[2].finished_ms + 1)
+    stage.rows[Table.AUX, "finished/1"] = RowPut(Table.AUX, "finished/1", None, encode(first))
+    assert list(stage.restored().finished) == [1, 2]
+
+
+def test_a_version_finds_its_block_whichever_row_comes_first() -> None:
+    stage = submitted()
+    rows = tuple(reversed(stage.rows.values()))
+    head = Head(LANE, state=stage.head, cursors=stage.cursors)
+    intents = tuple(stage.accepted.values())
+    assert restore(Rows(head, rows, intents, ()), stage.settings).words == {1: "submitted"}
+
+
+def test_a_block_whose_versions_are_all_dead_is_over() -> None:
+    stage = aged(guarantee_timeout_ms=600_000)
+    assert stage.lane.over == {1: None}
+    parent = stage.chain.best
+    for _ in range(5):
+        parent = stage.chain.states[parent.parent]
+    stage.chain.best = stage.chain.produce(parent=parent, skip=6)
+    stage.look()
+    assert stage.lane.over == {}, "a fork brought it back"
+
+
+def test_the_line_is_all_that_stands_on_the_one_before() -> None:
+    stage = queued(3)
+    lane = stage.lane
+    assert (lane.line_top, lane.line) == (3, [lane.payloads[one] for one in (1, 2, 3)])
+    broken = replace(stage.named(2), block=digest("another"))
+    index_slot(lane, broken)
+    redraw(lane)
+    assert lane.line == [lane.payloads[3]]
+    shorten(lane, 1)
+    assert lane.line == [lane.payloads[3]], "it was not in it"

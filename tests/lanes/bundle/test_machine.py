@@ -16,6 +16,7 @@ from laneway.lanes.bundle.values import (
     LookAtChain,
     SubmitPackage,
     TellBlocks,
+    TellBuilder,
     TimerFired,
     VersionSealed,
 )
@@ -77,7 +78,11 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
     stage.to_slot()
     stage.chain.produce()
     stage.look()
+    assert kinds(stage) == [TellBuilder]
+    stage.note()
     assert kinds(stage) == [TellBlocks]
+    stage.hear()
+    assert kinds(stage) == []
 
 
 def test_a_crash_at_any_point_changes_nothing_in_the_end() -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from tests.lanes.bundle.chain import digest
-from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
+from tests.lanes.bundle.scenes import two
+from tests.lanes.bundle.stage import SLOT_MS, Stage, due, queued, replace, submitted
 
 from laneway.core.jam import May, PackageAnswer, PackageKind, Submission
 from laneway.core.outcome import Outcome
-from laneway.lanes.bundle.packages import is_skewed, may_act
+from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed, may_act
 from laneway.lanes.bundle.values import (
     BuildVersion,
     PackagesSubmitted,
@@ -429,3 +430,77 @@ def test_the_lowest_block_is_kept_waiting_by_none_above_it(counts: str) -> None:
     stage.tick(1_000)
     (order,) = builds(stage)
     assert order.number == 1, "and the third waits for a place"
+
+
+def test_a_line_of_packages_that_was_begun_in_the_window_is_made_to_its_end() -> None:
+    """A builder that takes 300 ms for each makes six while they can be submitted, and not four."""
+    stage = queued(8, max_inflight=8, cores=tuple(range(8)))
+    at(stage, 3_000)
+    made = 0
+    for _ in range(10):
+        orders = builds(stage)
+        stage.now_ms += 300
+        if orders:
+            made += len(orders)
+            stage.out = [one for one in stage.out if one not in orders]
+            versions = tuple(stage.version_of(order) for order in orders)
+            stage.post(VersionsMade(stage.now_ms, versions))
+        else:
+            stage.tick()
+    assert made == 7
+    late = [one.built_ms for slot in stage.lane.in_order() for one in stage.lane.of(slot.id)]
+    end_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS
+    assert len([built_ms for built_ms in late if end_ms - built_ms >= 1_000]) == 6
+
+
+def test_behind_the_window_no_line_is_begun() -> None:
+    stage = queued(2)
+    at(stage, 1_500)
+    assert builds(stage) == []
+    stage = submitted()
+    stage.chain.produce()
+    stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
+    stage.look()
+    stage.apply(due(stage))
+    stage.accept(1)
+    stage.pull()
+    stage.build()
+    at(stage, 1_500)
+    assert builds(stage) == [], "the one before it was made in another window"
+
+
+def test_a_block_whose_version_died_on_a_core_is_tried_on_another() -> None:
+    """The guarantors of a core may be silent."""
+    stage = two()
+    assert [one.core for one in stage.lane.of(1)] == [0, 1]
+    alone = two(cores=(2,))
+    assert [one.core for one in alone.lane.of(1)] == [2, 2], "there is no other"
+
+
+def test_a_version_that_is_stale_as_soon_as_it_is_built_is_not_built_again_at_once() -> None:
+    stage = queued(anchor_policy="table", anchor_age_blocks_max=2)
+    for _ in range(9):
+        stage.chain.produce()
+    stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
+    stage.look()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
+    stage.tick()
+    stage.make()
+    slot = stage.named(1)
+    assert stage.lane.of(1) == ()
+    assert slot.retry_ms == stage.now_ms + 1_000
+    assert slot.wait_reason == "its anchor grew too old before it was submitted"
+    stage.tick(1_000)
+    assert len(stage.take(BuildVersion)) == 1
+
+
+def test_a_block_is_the_lowest_that_waits_when_all_below_it_have_accumulated() -> None:
+    stage = submitted(2, max_inflight=1)
+    assert not is_lowest_waiting(stage.lane, (2,))
+    stage.slot(stage.hash_of(1))
+    assert not is_lowest_waiting(stage.lane, (2,)), "it is only guaranteed"
+    stage.chain.produce()
+    stage.look()
+    assert stage.words() == {1: "accumulated", 2: "queued"}
+    assert is_lowest_waiting(stage.lane, (2,))
+    assert not is_lowest_waiting(stage.lane, ())

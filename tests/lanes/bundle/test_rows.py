@@ -9,6 +9,7 @@ from laneway.core.jam import BlockRef, SlotClock
 from laneway.lanes.bundle.limits import (
     ANSWERS_KEPT_MAX,
     REASON_KEPT_BYTES_MAX,
+    TROUBLE_BYTES_MAX,
     WAITS_BYTES_MAX,
     WORDS_BYTES_MAX,
 )
@@ -100,7 +101,21 @@ def test_rows_that_change_stay_small() -> None:
         finalised=BLOCK,
         tip=Tip(2**31, digest("t"), digest("r")),
         waits="w" * WAITS_BYTES_MAX,
+        heard=2**31,
+        hearing=2**31,
+        hear_ms=2**41,
+        tell_reason="t" * TROUBLE_BYTES_MAX,
+        look_reason="l" * TROUBLE_BYTES_MAX,
         settled_bytes=2**40,
         cursors=(2**31,) * 4,
     )
     assert len(encode(head)) < 1_024
+
+
+def test_a_block_that_another_package_brought_names_none() -> None:
+    version = submitted().version(1)
+    assert version.brought() == version.package_hash
+    done = Fact(Kind.ACCUMULATED, BLOCK, 1, 1)
+    assert msgspec.structs.replace(version, facts=(done,)).brought() == version.package_hash
+    other = Fact(Kind.ACCUMULATED, BLOCK, 1, 1, words="same_block_applied")
+    assert msgspec.structs.replace(version, facts=(other,)).brought() == b""

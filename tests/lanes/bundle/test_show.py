@@ -5,8 +5,10 @@ from tests.lanes.bundle.scenes import aged, two
 from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.outcome import Status
+from laneway.lanes.bundle import show
+from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
-from laneway.lanes.bundle.values import SlotChanged
+from laneway.lanes.bundle.values import ModeChanged, SlotChanged
 
 
 def test_a_lanes_state_is_read_from_its_head_alone() -> None:
@@ -71,6 +73,16 @@ def test_a_block_says_why_it_could_not_be_built() -> None:
     assert sight(stage.lane, name).waits == "no disk"
 
 
+def test_what_the_builder_puts_off_waits_for_what_it_says() -> None:
+    stage = Stage(block_interval_ms=0)
+    names = stage.accept(2)
+    stage.pull()
+    stage.build(t1="deferred")
+    assert sight(stage.lane, names[1]).waits == "so it is"
+    stage.tell("pause")
+    assert sight(stage.lane, names[1]).waits == "paused"
+
+
 def test_a_pool_behind_a_full_queue_says_so() -> None:
     stage = queued(8)
     (name,) = stage.accept(1)
@@ -97,6 +109,104 @@ def test_a_queued_block_says_what_it_waits_for() -> None:
     assert waits(stage, 1) == "being_built"
     stage = queued(1, submit_from_ms=1_500)
     stage.to_slot(2_500)
+    assert waits(stage, 1) == "window_closed"
+
+
+def test_a_block_that_was_tried_before_says_that_the_lane_is_stopped() -> None:
+    stage = aged()
+    assert waits(stage, 1) == "anchor_not_recent: not recent"
+    stage.tell("pause")
+    assert waits(stage, 1) == "paused"
+
+
+def test_a_block_whose_versions_are_dead_waits_for_the_time_of_the_last_one() -> None:
+    stage = submitted()
+    while not stage.version(1).is_dead():
+        stage.slot()
+    assert waits(stage, 1) == "rebuild_not_due"
+
+
+def test_a_chain_that_cannot_be_looked_at_is_why_all_else_waits() -> None:
+    stage = submitted(2)
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.tick(1_000)
+    stage.blind()
+    why = "the chain cannot be looked at: nobody answers"
+    assert [waits(stage, number) for number in (1, 2)] == [why, why]
+    assert describe(stage.head).reason == why
+    assert sight(stage.lane, name).waits == "being_built", "that needs no chain"
+    stage.look()
+    assert waits(stage, 1) == "not_guaranteed_yet"
+    assert describe(stage.head).reason == ""
+
+
+def test_the_pool_of_a_lane_that_is_stopped_says_so() -> None:
+    stage = queued()
+    first, second = stage.accept(2)
+    rows = stage.accepted
+    for verb, why in (("pause", "paused"), ("resume", "in_pool")):
+        stage.tell(verb)
+        assert sight(stage.lane, first, rows[first].seq).waits == why
+    stage.apply([ModeChanged("halted", "three drops", "", stage.now_ms)])
+    assert sight(stage.lane, first, rows[first].seq).waits == "halted: three drops"
+    assert waits(stage, 1) == "halted: three drops"
+    stage.tell("resume")
+    stage.tell("drain", word="queue", seq=rows[first].seq)
+    assert sight(stage.lane, first, rows[first].seq).waits == "in_pool"
+    assert sight(stage.lane, second, rows[second].seq).waits == "draining"
+    stage.tell("drain", word="running")
+    assert sight(stage.lane, first, rows[first].seq).waits == "draining"
+
+
+def test_what_had_a_block_before_is_drained_too() -> None:
+    stage = Stage()
+    (name,) = stage.accept(1)
+    stage.pull()
+    stage.tell("pause")
+    stage.build(t0="deferred")
+    assert name in stage.lane.returned
+    stage.apply([ModeChanged("draining", "", "", stage.now_ms)])
+    assert sight(stage.lane, name, 1).waits == "so it is"
+
+
+def test_a_pool_that_waits_for_finality_or_for_callbacks_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = submitted()
+    (name,) = stage.accept(1)
+    monkeypatch.setattr(show, "SLOTS_OPEN_MAX", 1)
+    assert sight(stage.lane, name).waits == "finality_stands_still"
+    stage.tick(1_000)
+    stage.blind()
+    assert sight(stage.lane, name).waits == "the chain cannot be looked at: nobody answers"
+    monkeypatch.undo()
+    monkeypatch.setattr(show, "TELLS_OWED_MAX", 1)
+    stage.look()
+    stage.lane.head.waits = OPEN_BYTES_FULL
+    assert sight(stage.lane, name).waits == OPEN_BYTES_FULL
+    stage.lane.head.waits = ""
+    assert sight(stage.lane, name).waits == "in_pool"
+    stage.slot(stage.hash_of(1))
+    stage.to_slot()
+    stage.chain.produce()
+    stage.look()
+    stage.hear(is_done=False)
+    (later,) = stage.accept(1)
+    assert sight(stage.lane, later).waits == "callbacks_owed: busy"
+    assert describe(stage.head).reason == "callbacks fail: busy"
+
+
+def test_the_lowest_block_is_parked_by_none_above_it() -> None:
+    """The second one was popped before, and the service holds it."""
+    stage = queued(2, order="parallel", max_inflight=1, inflight_counts="submitted_and_guaranteed")
+    at = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
+    stage.apply([SlotChanged(replace(stage.named(1), retry_ms=at + 900), "delayed")])
+    stage.now_ms = at
+    stage.tick()
+    stage.make()
+    stage.send()
+    assert stage.words() == {1: "queued", 2: "submitted"}
     assert waits(stage, 1) == "window_closed"
 
 

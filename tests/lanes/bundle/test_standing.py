@@ -6,7 +6,8 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import Stage, queued, submitted
 
 from laneway.core.jam import BlockRef
-from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.lane import BundleLane, index_slot, redraw
+from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
 from laneway.lanes.bundle.rows import Fact, Kind, Version
 from laneway.lanes.bundle.standing import (
     before,
@@ -14,12 +15,15 @@ from laneway.lanes.bundle.standing import (
     death,
     expires,
     free_cores,
+    given_up,
     inflight,
     is_cancelled,
     is_dead_for_good,
+    is_leant_on,
     is_popped,
     is_stale,
     parent_of,
+    payloads_behind,
     prerequisites_of,
     queued_count,
     word_of,
@@ -314,3 +318,91 @@ def test_an_end_is_for_good_when_its_block_is_final_or_nobody_has_the_bytes() ->
     lane.head.finalised = lane.head.best
     assert is_dead_for_good(lane, dead)
     assert is_dead_for_good(lane, replace(stage.version(1), facts=(), is_refused=True))
+
+
+def test_a_package_is_dead_by_its_age_only_where_a_block_shows_how_it_stands() -> None:
+    stage = submitted()
+    over = replace(
+        stage.version(1),
+        anchor=ELSEWHERE,
+        facts=(fact(stage, Kind.REPORTABLE, stage.lane.head.height),),
+    )
+    assert death(stage.lane, over, is_shown=True) is not None
+    assert death(stage.lane, over, is_shown=False) is None
+    failed = replace(over, facts=(fact(stage, Kind.FAILED, words="no"),))
+    assert death(stage.lane, failed, is_shown=False) is not None, "the chain said so"
+
+
+def test_what_the_service_holds_by_an_unknown_package_is_not_dead_for_good() -> None:
+    stage = submitted()
+    lane = stage.lane
+    refused = fact(stage, Kind.REFUSED, words="same_block_held")
+    dead = put(stage, 1, refused, fact(stage, Kind.DEAD))
+    lane.head.finalised = lane.head.best
+    assert not is_dead_for_good(lane, dead)
+    assert lane.head.best is not None
+    lane.head.finalised = replace(lane.head.best, slot=lane.head.best.slot + HELD_SLOTS_MAX)
+    assert not is_dead_for_good(lane, dead)
+    lane.head.finalised = replace(lane.head.best, slot=lane.head.best.slot + HELD_SLOTS_MAX + 1)
+    assert is_dead_for_good(lane, dead)
+    other = replace(dead, facts=(fact(stage, Kind.REFUSED, words="expired"), dead.facts[1]))
+    lane.head.finalised = lane.head.best
+    assert is_dead_for_good(lane, other)
+
+
+def test_a_block_that_accumulated_engages_no_core() -> None:
+    stage = submitted(2, cores=(0, 1))
+    assert free_cores(stage.lane) == []
+    stage.slot(stage.hash_of(1))
+    stage.slot()
+    assert word_of(stage.lane, stage.named(1)) == "accumulated"
+    assert free_cores(stage.lane) == [0]
+
+
+def test_orders_bring_the_payloads_of_the_open_blocks_below() -> None:
+    stage = queued(3)
+    lane = stage.lane
+    payloads = [lane.payloads[one] for one in (1, 2, 3)]
+    second, third = stage.named(2), stage.named(3)
+    assert payloads_behind(lane, 4, third.block) == tuple(payloads)
+    assert payloads_behind(lane, 3, third.parent) == tuple(payloads[:2])
+    assert payloads_behind(lane, 1, b"") == ()
+    assert payloads_behind(lane, 3, digest("another")) == (), "it stands on something else"
+    assert payloads_behind(lane, 9, third.block) == ()
+    # A block that does not stand on the one below it ends the line; those below have their own.
+    index_slot(lane, replace(third, parent=digest("another")))
+    redraw(lane)
+    assert payloads_behind(lane, 4, third.block) == (payloads[2],)
+    assert payloads_behind(lane, 3, second.block) == tuple(payloads[:2])
+
+
+def test_a_final_block_is_kept_while_a_package_names_a_version_that_did_not_win() -> None:
+    stage = submitted(2)
+    lane = stage.lane
+    assert not is_leant_on(lane, replace(stage.named(1), winner=1)), "it names the winner"
+    assert is_leant_on(lane, replace(stage.named(1), winner=2))
+    assert not is_leant_on(lane, replace(stage.named(2), winner=2)), "nobody names it"
+    put(stage, 1, fact(stage, Kind.DEAD))
+    assert is_leant_on(lane, replace(stage.named(1), winner=2)), "a fork may bring it back"
+    lane.head.finalised = lane.head.best
+    assert not is_leant_on(lane, replace(stage.named(1), winner=2))
+
+
+def test_what_a_service_holds_is_given_up_behind_its_time() -> None:
+    stage = submitted()
+    lane, held = stage.lane, fact(stage, Kind.ACCUMULATED)
+    plain = stage.version(1)
+    assert given_up(lane, plain) is None, "the service was not given it"
+    waiting = put(stage, 1, held)
+    best = lane.head.best
+    assert best is not None
+    lane.head.best = replace(best, slot=best.slot + HELD_SLOTS_MAX)
+    assert given_up(lane, waiting) is None
+    lane.head.best = replace(best, slot=best.slot + HELD_SLOTS_MAX + 1)
+    found = given_up(lane, waiting)
+    assert found is not None
+    assert (found.kind, found.block, found.by_prerequisite) == (Kind.DEAD, lane.head.best, False)
+    assert given_up(lane, replace(waiting, facts=(held, found))) is None, "it is dead already"
+    assert given_up(lane, replace(waiting, facts=(replace(held, number=1),))) is None
+    lane.head.best = None
+    assert given_up(lane, waiting) is None

@@ -1,12 +1,20 @@
 """Callbacks."""
 
 from tests.lanes.bundle.chain import digest
-from tests.lanes.bundle.scenes import fork
+from tests.lanes.bundle.scenes import fork, show
 from tests.lanes.bundle.stage import Stage, queued, replace, submitted
 
-from laneway.lanes.bundle.limits import TELLS_BATCH_MAX
-from laneway.lanes.bundle.rows import Tell
-from laneway.lanes.bundle.values import BlocksTold, StatusChanged, TellBlocks, TellOwed
+from laneway.core.jam import Accumulated, Failed, May, PackageKind
+from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, TELLS_OWED_MAX
+from laneway.lanes.bundle.rows import Ear, Tell
+from laneway.lanes.bundle.values import (
+    BlocksTold,
+    StatusChanged,
+    TellBlocks,
+    TellBuilder,
+    TellOwed,
+    VersionSealed,
+)
 
 
 def words(stage: Stage) -> list[str]:
@@ -73,6 +81,9 @@ def test_a_callback_is_made_until_it_was_heard() -> None:
     stage.to_slot()
     stage.chain.produce()
     stage.look()
+    assert len(stage.take(TellBuilder)) == 1
+    stage.crash()
+    stage.note()
     assert len(stage.take(TellBlocks)) == 1
     stage.crash()
     stage.hear(is_done=False)
@@ -110,6 +121,95 @@ def test_callbacks_are_made_in_their_order_some_at_a_time() -> None:
 
 def test_an_answer_to_other_callbacks_says_nothing() -> None:
     stage = submitted()
-    for last in (0, 5):
-        stage.post(BlocksTold(stage.now_ms, last))
-        assert stage.told == []
+    for ear in (Ear.BUILDER, Ear.USER):
+        for last in (0, 5):
+            stage.post(BlocksTold(stage.now_ms, last, ear=ear))
+            assert stage.told == []
+
+
+def owing(count: int) -> Stage:
+    """So many callbacks are owed."""
+    stage = Stage()
+    tell = Tell(1, "failed", 1, 1, 1, b"", b"", b"", (), 1)
+    stage.apply([TellOwed(replace(tell, id=one)) for one in range(1, count + 1)])
+    stage.tick()
+    return stage
+
+
+def test_the_builder_does_not_wait_for_a_user_who_never_hears() -> None:
+    count = 2 * TELLS_BATCH_MAX + 2
+    stage = owing(count)
+    for _ in range(3):
+        stage.hear(is_done=False)
+    assert [one.id for one in stage.noted] == list(range(1, count + 1))
+    assert {one.id for one in stage.heard} == set(range(1, TELLS_BATCH_MAX + 1))
+    assert len(stage.lane.tells) == count, "the user is owed all of them"
+    assert stage.take(TellBuilder) == []
+
+
+def test_a_user_hears_nothing_that_the_builder_has_not_heard() -> None:
+    stage = owing(2)
+    stage.note(is_done=False)
+    assert stage.out == []
+    assert (stage.lane.head.heard, stage.lane.head.hear_ms) == (0, stage.now_ms + 1_000)
+    stage.tick(1_000)
+    stage.hear()
+    assert [one.id for one in stage.heard] == [1, 2]
+    assert stage.lane.head.hear_ms is None
+
+
+def test_the_pause_before_a_callback_is_made_again_grows_and_ends_with_it() -> None:
+    stage = owing(1)
+    stage.note()
+    pauses = []
+    for _ in range(8):
+        stage.hear(is_done=False)
+        assert stage.lane.head.tell_ms is not None
+        pauses.append(stage.lane.head.tell_ms - stage.now_ms)
+        stage.tick(pauses[-1])
+    longest = 1_000 << RETRY_GROWTH_MAX
+    assert pauses == [1_000, 2_000, 4_000, 8_000, 16_000, longest, longest, longest]
+    assert stage.lane.head.tell_reason == "busy"
+    stage.hear()
+    assert (stage.lane.head.tell_tries, stage.lane.head.tell_reason) == (0, "")
+    assert stage.lane.tells == {}
+
+
+def test_with_too_many_callbacks_owed_no_block_is_begun() -> None:
+    stage = owing(TELLS_OWED_MAX)
+    stage.accept(1)
+    assert stage.kind.wants(stage.lane) == 0
+    stage.hear()
+    assert stage.kind.wants(stage.lane) > 0
+
+
+def test_an_accumulation_that_is_taken_back_may_be_overdue_once_more() -> None:
+    stage = submitted()
+    stage.slot(stage.hash_of(1))
+    stage.slot()
+    assert stage.named(1).overdue_ms is None
+    parent = stage.chain.states[stage.chain.best.parent]
+    other = stage.chain.produce(parent=parent, ready=(), is_best=False)
+    stage.chain.produce(parent=other, ready=())
+    stage.look()
+    assert (stage.named(1).word, stage.named(1).overdue_ms) == (
+        "guaranteed", stage.now_ms + 60_000,
+    )  # fmt: skip
+
+
+def test_a_block_that_others_lean_on_is_final_when_they_do_not_any_more() -> None:
+    """The second block's package names the first one's version 1; version 2 of it won."""
+    stage = submitted(2, guarantee_timeout_ms=0)
+    other = replace(stage.version(1), version=2, package_hash=b"the second")
+    slot = replace(stage.named(1), version=2)
+    stage.apply([VersionSealed(slot, other, stage.lane.packages[1, 1])])
+    show(stage, (1, 2, Accumulated(1)))
+    stage.chain.finalise()
+    stage.look()
+    assert stage.named(1).word == "accumulated"
+    show(stage, (1, 1, Failed(PackageKind.UNAVAILABLE, "too few")), may=(May.REBUILD,))
+    assert stage.version(2).is_dead()
+    stage.chain.finalise()
+    stage.look()
+    assert 1 not in stage.lane.slots
+    assert stage.lane.finished[1].version == 2

@@ -85,6 +85,19 @@ class Forks:
         """Whether one block is the other, or before it on its fork, as far as a walk reaches."""
         return (await self.way(node, [older], newer)).after is not None
 
+    async def slots(self, node: JamNode, block: BlockRef, after: int, most: int) -> list[int]:
+        """Of this block and of those before it that are behind a slot, oldest first: so many at
+        the most, and no more than the node has."""
+        found: list[int] = []
+        at: BlockRef | None = block
+        while at is not None and at.slot > after and len(found) < most:
+            found.append(at.slot)
+            try:
+                at = await self.parent(node, at)
+            except Unavailable:
+                break
+        return found[::-1]
+
     async def head(self, node: JamNode) -> Head:
         """What one node has as its best block, and what of that fork is final."""
         best_said, final_said = await node.ask([call("bestBlock"), call("finalizedBlock")])

@@ -4,6 +4,7 @@ It keeps nothing that matters: what it remembers of blocks never changes, and wh
 nodes is asked again after a restart. Nothing here decides when a package is sent or built anew.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from laneway.chains.jam.contexts import read_context
 from laneway.chains.jam.heads import Heads, Pace
 from laneway.chains.jam.limits import (
     FINALITY_BLOCKS,
+    LOOK_AT_ONCE,
     LOOK_BLOCKS_MAX,
     LOOK_PACKAGES_MAX,
     SUBMIT_ALL_MS,
@@ -167,17 +169,35 @@ class Jip2Chain(Reads):
     ) -> BlocksSeen:
         head = await self._head(node)
         way = await self._forks.way(node, known, head.best)
+        wanted = way.blocks[:limit]
         blocks: list[BlockSeen] = []
-        for block in way.blocks[:limit]:
-            parent = await self._forks.parent(node, block)
-            parent_hash = bytes(32) if parent is None else parent.header_hash
-            try:
-                seen = await self._statuses.read(node, block, packages, parameters)
-            except Unavailable:
-                if block == head.best:
-                    raise
-                blocks.append(BlockSeen(block, parent_hash, (), is_readable=False))
-            else:
-                blocks.append(BlockSeen(block, parent_hash, seen))
+        while len(blocks) < len(wanted):
+            # By the first block it is learnt what the node serves. From then on none waits for
+            # another, since each takes several questions, one behind the other.
+            end = len(blocks) + LOOK_AT_ONCE if blocks else 1
+            several = wanted[len(blocks) : end]
+            asked = [self._look_at(node, one, head, packages, parameters) for one in several]
+            for found in await asyncio.gather(*asked, return_exceptions=True):
+                if isinstance(found, BaseException):
+                    raise found
+                blocks.append(found)
         is_whole = len(way.blocks) <= limit
         return BlocksSeen(way.after, way.gone, tuple(blocks), head, is_whole)
+
+    async def _look_at(
+        self,
+        node: JamNode,
+        block: BlockRef,
+        head: Head,
+        packages: Sequence[Watched],
+        parameters: Parameters,
+    ) -> BlockSeen:
+        parent = await self._forks.parent(node, block)
+        parent_hash = bytes(32) if parent is None else parent.header_hash
+        try:
+            seen = await self._statuses.read(node, block, packages, parameters)
+        except Unavailable:
+            if block == head.best:
+                raise
+            return BlockSeen(block, parent_hash, (), is_readable=False)
+        return BlockSeen(block, parent_hash, seen)

@@ -41,9 +41,11 @@ async def lookup_anchor(
     node: JamNode, forks: Forks, parameters: Parameters, head: Head, anchor: BlockRef
 ) -> BlockRef:
     """The parent of the final block, as other builders have it; the anchor itself where that would
-    be too old before the anchor is."""
+    be too old before the anchor is, or newer: then the anchor is final too, and a package lives no
+    longer than its anchor says."""
     if head.finalised is None:
         return anchor
     lookup = await forks.below(node, head.finalised, 1)
     age_max = parameters.lookup_anchor_slots_max - parameters.recent_block_count
-    return lookup if head.best.slot - lookup.slot <= age_max else anchor
+    is_fit = head.best.slot - age_max <= lookup.slot <= anchor.slot
+    return lookup if is_fit else anchor

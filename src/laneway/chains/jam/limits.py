@@ -33,6 +33,10 @@ node is asked."""
 LOOK_BLOCKS_MAX = 64
 """New blocks of one look, each with some reads for every package."""
 
+LOOK_AT_ONCE = 8
+"""Blocks that are read at once: a node that is 100 ms away tells of 64 of them in four seconds and
+not in half a minute, and no more than eight histories are read for it at a time."""
+
 LOOK_PACKAGES_MAX = 1_024
 """Packages of one look: three times the cores of a full chain."""
 
@@ -59,3 +63,11 @@ SEGMENTS_PER_CALL_MAX = 64
 STALE_BLOCKS_MIN = 2
 """Blocks that an anchor should have left when a package is offered: seed 000 rebuilds when its age
 is above six of eight."""
+
+RECORDS_PER_CALL_MAX = 256
+"""Reads that go out together: also a node that answers them one after the other, at 30 ms each, has
+done so in its time. All numbers under which a service may hold a block are two such portions."""
+
+HELD_NEAR = 32
+"""Numbers that are read to see whether a package is held which a node calls failed: held blocks are
+as far ahead as blocks are in flight. Where silence has to be a proof, all of them are read."""

@@ -3,19 +3,19 @@ nodes tell it the chain's own history.
 
 No word is believed against a better one: a package that was accumulated has not failed, whatever
 the status says, and one that stays "reported" for ever may be done. What a node does not tell is
-not said to be absent.
+not said to be absent, until it cannot be there any more (`silence`).
 """
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from laneway.chains.jam.blocks import Forks
-from laneway.chains.jam.limits import STATES_KEPT_MAX
+from laneway.chains.jam.limits import HELD_NEAR, STATES_KEPT_MAX
 from laneway.chains.jam.node import JamNode, Unavailable
+from laneway.chains.jam.records import Found, ask_some, held, numbers, refusals
 from laneway.chains.jam.shapes import read_as, read_optional_blob, read_status
+from laneway.chains.jam.silence import OVER, blocks_needed, is_over
 from laneway.chains.jam.words import may_after
-from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import (
     Accumulated,
     BlockRef,
@@ -25,22 +25,17 @@ from laneway.core.jam import (
     Parameters,
     Reportable,
     Reported,
-    ServiceRefused,
     Watched,
 )
-from laneway.jam.codec import U64, Exactly
+from laneway.jam.codec import Exactly
 from laneway.jam.errors import InvalidJam
-from laneway.jam.service.commitment import package_key, refusal_key
-from laneway.jam.service.values import REFUSAL
+from laneway.jam.service.limits import EARLY_COUNT_MAX
 from laneway.jam.spec import RECENT_BLOCK_COUNT
 from laneway.jam.state import HASH_SET, RECENT_HISTORY, RecentHistory
 from laneway.jam.state_keys import ACCUMULATED as ACCUMULATED_KEY
 from laneway.jam.state_keys import RECENT_HISTORY as RECENT_HISTORY_KEY
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in
-from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
-
-Found: TypeAlias = dict[bytes, PackageFact]
-"""The status of each package, where there is one."""
+from laneway.wire.jsonrpc import RpcError
 
 
 class Statuses:
@@ -57,35 +52,82 @@ class Statuses:
         # Before its anchor there is nothing to see, and a node may call that failed.
         asked = [one for one in packages if one.anchor.slot <= block.slot]
         statuses = await self._statuses(node, block, asked)
-        numbers = await self._numbers(node, block, [one for one in asked if one.keeps_records])
-        open_ones = [
-            one
-            for one in asked
-            if one.package_hash not in numbers
-            and is_perhaps_done(statuses.get(one.package_hash), block)
-        ]
-        keeping = [one for one in open_ones if one.keeps_records]
-        refusals = await self._refusals(node, block, keeping)
-        unanswered = [one for one in open_ones if one.package_hash not in refusals]
-        history: frozenset[bytes] = frozenset()
-        if unanswered:
-            history = await self._history(node, block, parameters)
+        done = await self._done(node, block, asked, statuses, parameters)
         seen: list[PackageSeen] = []
         for one in asked:
             name = one.package_hash
-            done: PackageFact | None = None
-            if name in numbers:
-                done = Accumulated(numbers[name])
-            elif name in refusals:
-                done = refusals[name]
-            elif name in history:
-                done = Accumulated(None)
-            status = statuses.get(name)
-            if done is not None and isinstance(status, Failed | Reportable):
+            status, end = statuses.get(name), done.get(name)
+            if end is not None and isinstance(status, Failed | Reportable):
                 status = None
-            facts = [fact for fact in (status, done) if fact is not None]
+            facts = [fact for fact in (status, end) if fact is not None]
             seen += [PackageSeen(name, block, fact, may_after(fact), node.name) for fact in facts]
         return tuple(seen)
+
+    async def _done(
+        self,
+        node: JamNode,
+        block: BlockRef,
+        asked: Sequence[Watched],
+        statuses: Found,
+        parameters: Parameters,
+    ) -> Found:
+        """How packages ended, by the best word that there is: the service's own, the chain's, and
+        last that nobody has one."""
+        done = await numbers(node, block, [one for one in asked if one.keeps_records])
+        perhaps = [one for one in asked if is_perhaps_done(statuses.get(one.package_hash), block)]
+        keeping = [one for one in perhaps if one.keeps_records]
+        done |= await refusals(node, block, without(keeping, done))
+        unanswered = without(perhaps, done)
+        if unanswered:
+            history = await self._history(node, block, parameters)
+            named = [one.package_hash for one in unanswered if one.package_hash in history]
+            done |= dict.fromkeys(named, Accumulated(None))
+        return done | await self._late(node, block, without(keeping, done), statuses, parameters)
+
+    async def _late(
+        self,
+        node: JamNode,
+        block: BlockRef,
+        packages: Sequence[Watched],
+        statuses: Found,
+        parameters: Parameters,
+    ) -> Found:
+        """Of packages without a word that lasts: the chain's history has forgotten what was
+        accumulated an epoch ago, and a node what it knew of an anchor."""
+        silent = [one for one in packages if one.package_hash not in statuses]
+        over = await self._over(node, block, silent, parameters)
+        old = [
+            one
+            for one in packages
+            if isinstance(statuses.get(one.package_hash), Failed)
+            and block.slot > one.anchor.slot + parameters.epoch_slots
+        ]
+        found: Found = {}
+        for service in dict.fromkeys(one.service for one in (*over, *old)):
+            count = EARLY_COUNT_MAX if any(one.service == service for one in over) else HELD_NEAR
+            waiting = await held(node, block, service, count)
+            if waiting is None:
+                continue  # Whatever it does with packages, it does not write it down as said here.
+            found |= {one.package_hash: OVER for one in over if one.service == service}
+            known = {one.package_hash: None for one in (*over, *old)}
+            found |= {name: fact for name, fact in waiting.items() if name in known}
+        return found
+
+    async def _over(
+        self,
+        node: JamNode,
+        block: BlockRef,
+        packages: Sequence[Watched],
+        parameters: Parameters,
+    ) -> list[Watched]:
+        most = blocks_needed(parameters)
+        # Below this no number of blocks is enough, so that nothing is asked in most cases.
+        late = [one for one in packages if block.slot >= one.anchor.slot + most]
+        if not late:
+            return []
+        after = min(one.anchor.slot for one in late)
+        slots = await self._forks.slots(node, block, after, most)
+        return [one for one in late if is_over(slots, one.anchor.slot, parameters)]
 
     async def _statuses(self, node: JamNode, block: BlockRef, packages: Sequence[Watched]) -> Found:
         if not node.has_status:
@@ -108,50 +150,6 @@ class Statuses:
                 node.name, answer, lambda told: read_status(told, lambda w: node.words.kind(0, w))
             )
         return found
-
-    async def _numbers(
-        self, node: JamNode, block: BlockRef, packages: Sequence[Watched]
-    ) -> dict[bytes, int]:
-        """The rollup blocks that packages brought, by the records of their services."""
-        records = await self._records(
-            node, block, [(one.service, package_key(one.package_hash)) for one in packages]
-        )
-        numbers: dict[bytes, int] = {}
-        for one, record in zip(packages, records, strict=True):
-            if record is None:
-                continue
-            try:
-                numbers[one.package_hash] = U64.decode(record, "package record")
-            except InvalidJam as error:
-                raise ChainUnreadable(node.name, f"the record of a package: {error}") from error
-        return numbers
-
-    async def _refusals(
-        self, node: JamNode, block: BlockRef, packages: Sequence[Watched]
-    ) -> dict[bytes, ServiceRefused]:
-        records = await self._records(
-            node, block, [(one.service, refusal_key(one.package_hash)) for one in packages]
-        )
-        refusals: dict[bytes, ServiceRefused] = {}
-        for one, record in zip(packages, records, strict=True):
-            if record is None:
-                continue
-            try:
-                refusal = REFUSAL.decode(record, "refusal")
-            except InvalidJam as error:
-                raise ChainUnreadable(node.name, f"a service's refusal: {error}") from error
-            refusals[one.package_hash] = ServiceRefused(refusal.reason.name.lower(), refusal.number)
-        return refusals
-
-    async def _records(
-        self, node: JamNode, block: BlockRef, wanted: Sequence[tuple[int, bytes]]
-    ) -> list[bytes | None]:
-        calls = [call("serviceValue", block.header_hash, *one) for one in wanted]
-        answers = await ask_some(node, calls)
-        for answer in answers:
-            if isinstance(answer, RpcError) and answer.code == BLOCK_UNAVAILABLE:
-                raise Unavailable(node.name, block.header_hash, hash_in(answer))
-        return [read_as(node.name, answer, read_optional_blob) for answer in answers]
 
     async def _history(
         self, node: JamNode, block: BlockRef, parameters: Parameters
@@ -214,8 +212,8 @@ class Statuses:
         return read_as(node.name, answer, read_optional_blob)
 
 
-async def ask_some(node: JamNode, calls: Sequence[RpcCall]) -> list[RpcAnswer]:
-    return await node.ask(calls) if calls else []
+def without(packages: Sequence[Watched], done: Found) -> list[Watched]:
+    return [one for one in packages if one.package_hash not in done]
 
 
 def is_perhaps_done(status: PackageFact | None, block: BlockRef) -> bool:

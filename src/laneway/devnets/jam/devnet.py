@@ -69,6 +69,11 @@ class JamDevnet:
         return self._host.model
 
     @property
+    def slot_ms(self) -> int:
+        """0: a slot passes only when told to."""
+        return self._host.slot_ms
+
+    @property
     def url(self) -> str:
         return self._sockets[0].url
 

@@ -7,7 +7,14 @@ which never comes stays Ready though it is dead.
 from typing import Final
 
 from laneway.devnets.jam.chain import BlockTree, Entry
-from laneway.devnets.jam.values import Failed, Ready, Reportable, Reported, Status
+from laneway.devnets.jam.values import (
+    BlockUnavailable,
+    Failed,
+    Ready,
+    Reportable,
+    Reported,
+    Status,
+)
 from laneway.jam.windows import remaining_blocks
 
 OTHER_FORK: Final = Failed("anchor is not among the recent blocks of this fork")
@@ -16,11 +23,15 @@ TOO_OLD: Final = Failed("the package was not reported before its anchor was too 
 
 
 def status(tree: BlockTree, at: Entry, package: bytes, anchor: Entry) -> Status:
-    """Of a package with this anchor, after this block."""
+    """Of a package with this anchor, after this block. BlockUnavailable where some of the blocks
+    between them are forgotten: one of those may have reported it."""
     if not tree.is_ancestor(anchor, at):
         return OTHER_FORK
+    between = tree.between(anchor, at)
+    if len(between) < at.number - anchor.number:
+        raise BlockUnavailable(anchor.hash)
     ready: Entry | None = None
-    for entry in reversed(tree.between(anchor, at)):
+    for entry in reversed(between):
         if package in entry.made.available:
             ready = entry
         for one in entry.made.reported:

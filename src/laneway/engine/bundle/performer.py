@@ -18,11 +18,13 @@ from laneway.engine.bundle.rollup import Heard, Rollup
 from laneway.engine.bundle.telling import call, tell
 from laneway.engine.limits import (
     BUILDS_AT_ONCE,
+    LOOK_BLOCKS_MIN,
     READ_TIMEOUT_MS,
     ROLLUP_LOOKS_AT_ONCE,
     SUBMISSIONS_AT_ONCE,
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
+from laneway.lanes.bundle.rows import Ear, Tell
 from laneway.lanes.bundle.values import (
     BlocksTold,
     BuildBlock,
@@ -36,6 +38,7 @@ from laneway.lanes.bundle.values import (
     SubmitPackage,
     Submitted,
     TellBlocks,
+    TellBuilder,
     VersionBuilt,
     VersionNotBuilt,
     VersionsMade,
@@ -66,6 +69,8 @@ class BundlePerformer:
         self._builds = asyncio.Semaphore(builds_at_once)
         self._submissions = asyncio.Semaphore(submissions_at_once)
         self._looks = asyncio.Semaphore(looks_at_once)
+        self._look_blocks: dict[LaneId, int] = {}
+        """Blocks of one look, of lanes whose last one with more of them took too long."""
 
     # In the lane's own turn.
 
@@ -102,10 +107,13 @@ class BundlePerformer:
                 )
                 return [PackagesSubmitted(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
-                return list(await asyncio.gather(*(self._look(rollup.chain, o) for o in effects)))
+                looks = [self._look(lane, rollup.chain, order) for order in effects]
+                return list(await asyncio.gather(*looks))
+            case TellBuilder():
+                # Both keep their order, so these alone are carried out one by one.
+                return [await self._tell(rollup, order) for order in effects]
             case TellBlocks():
-                # Callbacks keep their order, so these alone are carried out one by one.
-                return [await self._tell(lane, rollup, order) for order in effects]
+                return [await self._call(lane, order) for order in effects]
             case _:
                 assert_never(first)
 
@@ -121,8 +129,10 @@ class BundlePerformer:
                 return PackagesSubmitted(now_ms, (unsent(effect, reason),))
             case LookAtChain():
                 return LookFailed(now_ms, reason)
+            case TellBuilder(tells=tells):
+                return self._told(tells, reason, Ear.BUILDER)
             case TellBlocks(tells=tells):
-                return BlocksTold(now_ms, tells[-1].id, is_done=False, reason=reason)
+                return self._told(tells, reason, Ear.USER)
             case _:
                 assert_never(effect)
 
@@ -146,21 +156,34 @@ class BundlePerformer:
                 return answered(order, PackageKind.SILENT, Outcome.UNKNOWN, str(error))
         return Submitted(order.slot, order.version, order.serial, told)
 
-    async def _look(self, chain: JamChain, order: LookAtChain) -> Event:
+    async def _look(self, lane: LaneId, chain: JamChain, order: LookAtChain) -> Event:
+        blocks = self._look_blocks.get(lane, CHAIN_KEPT_MAX)
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000), self._looks:
-                seen = await chain.look(order.known, order.packages, CHAIN_KEPT_MAX)
+                seen = await chain.look(order.known, order.packages, blocks)
                 clock = await clock_of(chain)
-        except (ChainError, TimeoutError) as error:
-            return LookFailed(self._clock.now_ms(), clip(str(error) or "no node told it in time"))
+        except TimeoutError:
+            # A node that is far away gets through with some of them, and the rest is asked next.
+            self._look_blocks[lane] = max(blocks // 2, LOOK_BLOCKS_MIN)
+            return LookFailed(self._clock.now_ms(), "no node told it in time")
+        except ChainError as error:
+            return LookFailed(self._clock.now_ms(), clip(str(error)))
+        if seen.is_whole:
+            self._look_blocks.pop(lane, None)
         return ChainLooked(self._clock.now_ms(), seen, clock)
 
-    async def _tell(self, lane: LaneId, rollup: Rollup, order: TellBlocks) -> BlocksTold:
-        tells = order.tells
-        problem = await tell(rollup.builder, tells)
-        if not problem and self._heard is not None:
-            problem = await call(self._heard, lane, tells)
-        return BlocksTold(self._clock.now_ms(), tells[-1].id, is_done=not problem, reason=problem)
+    async def _tell(self, rollup: Rollup, order: TellBuilder) -> BlocksTold:
+        return self._told(order.tells, await tell(rollup.builder, order.tells), Ear.BUILDER)
+
+    async def _call(self, lane: LaneId, order: TellBlocks) -> BlocksTold:
+        heard = self._heard
+        problem = "" if heard is None else await call(heard, lane, order.tells)
+        return self._told(order.tells, problem, Ear.USER)
+
+    def _told(self, tells: Sequence[Tell], problem: str, ear: str) -> BlocksTold:
+        """Not all of them, if there is a problem."""
+        now_ms = self._clock.now_ms()
+        return BlocksTold(now_ms, tells[-1].id, is_done=not problem, reason=problem, ear=ear)
 
 
 async def clock_of(chain: JamChain) -> SlotClock | None:

@@ -1,4 +1,4 @@
-"""Callbacks: the builder hears of its blocks first, then whoever listens, in the lane's order."""
+"""The builder hears of its blocks, and after it whoever listens, in the lane's order."""
 
 import asyncio
 from collections.abc import Sequence

@@ -10,8 +10,9 @@ from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.fold import is_inside
-from laneway.lanes.bundle.lane import BundleLane, replace
-from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, SLOTS_OPEN_MAX
+from laneway.lanes.bundle.lane import BundleLane, is_large, replace
+from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, SLOTS_OPEN_MAX, TELLS_OWED_MAX
+from laneway.lanes.bundle.returned import Room, due_ms, has_urgent, in_order, picked, put_off
 from laneway.lanes.bundle.rows import Member, Slot, Verdict, Word
 from laneway.lanes.bundle.standing import parent_of, payloads_behind, queued_count
 from laneway.lanes.bundle.values import (
@@ -22,8 +23,11 @@ from laneway.lanes.bundle.values import (
     BuildBlock,
     IntentDropped,
     IntentsOffered,
+    Judged,
     SlotClaimed,
 )
+
+UNSAID = "the builder said nothing of it"
 
 
 def is_running(lane: BundleLane) -> bool:
@@ -43,28 +47,37 @@ def may_begin(lane: BundleLane) -> bool:
         return False
     if lane.places[Word.BUILDING] or len(lane.slots) >= SLOTS_OPEN_MAX:
         return False
+    if is_large(lane) or len(lane.tells) >= TELLS_OWED_MAX:
+        return False
     return queued_count(lane) < lane.settings.max_queue_depth
 
 
 def wants(lane: BundleLane) -> int:
-    """How many transactions of the backlog the next block may take now. None while some wait that
-    had a block before: those come first."""
-    if lane.returned or not may_begin(lane):
+    """How many transactions of the backlog the next block may take now. Those that had a block
+    before come first, and where the builder put them off there is always room for another."""
+    if not may_begin(lane) or has_urgent(lane):
         return 0
-    wanted = lane.settings.block_txs_max
+    wanted = max(1, lane.settings.block_txs_max - len(lane.returned))
     return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
 
 
 def claim_offered(draft: Draft, event: IntentsOffered) -> None:
-    """A block of transactions from the backlog, as many as fit, in their order."""
+    """A block of transactions from the backlog, as many as fit, in their order, behind those that
+    the builder put off."""
     lane = draft.lane
+    if not wants(lane):
+        return
+    drop_expired(draft)
+    first = picked(lane, draft.now_ms)
+    if len(first) < len(lane.returned):
+        return  # With other settings there was room for more; none of them is overtaken.
     left = wants(lane)
     chosen: list[IntentRow] = []
-    size = 0
+    size = sum([intent.size() for intent in first])
     for intent in event.intents:
         if lane.head.mode == "draining" and intent.seq > lane.head.drain_seq:
             break
-        if left and is_expired(intent, draft.now_ms) and not chosen:
+        if is_expired(intent, draft.now_ms) and not chosen:
             draft.say(dropped(intent, draft.now_ms))
             continue
         size += intent.size()
@@ -73,27 +86,29 @@ def claim_offered(draft: Draft, event: IntentsOffered) -> None:
         if is_expired(intent, draft.now_ms):
             break  # The cursor passes it first in the next block: records keep their order.
         chosen.append(intent)
-    begin(draft, chosen, returned=False)
+    if chosen:
+        begin(draft, [*first, *chosen])
 
 
 def begin_returned(draft: Draft) -> None:
-    """A block of transactions that had one before, the earliest first."""
-    lane = draft.lane
-    if not lane.returned or not may_begin(lane):
+    """A block of transactions that had one before, and of no others."""
+    due = pool_ms(draft.lane)
+    if due is None or due > draft.now_ms:
         return
-    chosen: list[IntentRow] = []
-    size = 0
-    for back in sorted(lane.returned.values(), key=lambda one: (one.priority, one.seq)):
-        intent = lane.intents[back.intent]
+    drop_expired(draft)
+    begin(draft, picked(draft.lane, draft.now_ms))
+
+
+def pool_ms(lane: BundleLane) -> int | None:
+    """When such a block is begun; None: not by the time alone."""
+    return due_ms(lane) if lane.returned and may_begin(lane) else None
+
+
+def drop_expired(draft: Draft) -> None:
+    for back in in_order(draft.lane):
+        intent = draft.lane.intents[back.intent]
         if is_expired(intent, draft.now_ms):
             draft.say(dropped(intent, draft.now_ms))
-            continue
-        size += intent.size()
-        full = len(chosen) >= lane.settings.block_txs_max
-        if full or (chosen and size > lane.settings.block_bytes_max):
-            break
-        chosen.append(intent)
-    begin(draft, chosen, returned=True)
 
 
 def is_expired(intent: IntentRow, now_ms: int) -> bool:
@@ -112,7 +127,7 @@ def dropped(intent: IntentRow, now_ms: int) -> IntentDropped:
     )
 
 
-def begin(draft: Draft, intents: Sequence[IntentRow], *, returned: bool) -> None:
+def begin(draft: Draft, intents: Sequence[IntentRow]) -> None:
     """There are no empty blocks."""
     if not intents:
         return
@@ -122,18 +137,22 @@ def begin(draft: Draft, intents: Sequence[IntentRow], *, returned: bool) -> None
         number=next_number(lane),
         event_id=head.event_next,
         add_ms=draft.now_ms,
-        made_ms=draft.now_ms,
+        made_ms=max(draft.now_ms, head.made_ms_min),
         order=head.order_next,
         count=len(intents),
         size=sum([intent.size() for intent in intents]),
     )
-    members = tuple(
-        [Member(intent.id, intent.seq, intent.priority, intent.size()) for intent in intents]
-    )
+    members = tuple([member_of(lane, intent) for intent in intents])
     interval_ms = lane.settings.block_interval_ms
     block_ms = draft.now_ms + interval_ms if interval_ms else None
-    draft.say(SlotClaimed(slot, members, block_ms, returned))
+    draft.say(SlotClaimed(slot, members, block_ms, intents[0].id in lane.returned))
     draft.order(build(lane, slot, {intent.id: intent for intent in intents}))
+
+
+def member_of(lane: BundleLane, intent: IntentRow) -> Member:
+    member = Member(intent.id, intent.seq, intent.priority, intent.size())
+    back = lane.returned.get(intent.id)
+    return member if back is None else replace(member, reason=back.reason, deferral=back.deferral)
 
 
 def next_number(lane: BundleLane) -> int:
@@ -179,7 +198,7 @@ def judge_block(draft: Draft, event: BlockBuilt) -> None:
     if parent.root and parent.root != event.pre_root:
         delay(draft, slot, "it was executed on another state than the one before it left")
         return
-    members = judged(draft.lane, slot, event)
+    members = judged(draft, slot, event)
     inside = [member for member in members if is_inside(member)]
     if not inside:
         draft.say(BlockUnmade(slot.id, members, draft.now_ms))
@@ -203,18 +222,27 @@ def judge_block(draft: Draft, event: BlockBuilt) -> None:
     draft.say(BlockSealed(sealed, members, event.payload, draft.now_ms))
 
 
-def judged(lane: BundleLane, slot: Slot, event: BlockBuilt) -> tuple[Member, ...]:
-    """Of what the builder says nothing goes back to the pool."""
+def judged(draft: Draft, slot: Slot, event: BlockBuilt) -> tuple[Member, ...]:
+    """What the builder says of each, and what follows for those that it puts off."""
+    lane = draft.lane
     found = {one.intent: one for one in event.judged}
     members: list[Member] = []
     for member in lane.members[slot.id]:
-        one = found.get(member.intent)
-        if one is None:
-            members.append(replace(member, verdict=Verdict.DEFERRED))
-        else:
-            reason = clip(one.reason)
-            members.append(replace(member, hash=one.hash, verdict=one.verdict, reason=reason))
-    return tuple(members)
+        one = found.get(member.intent) or Judged(member.intent, Verdict.DEFERRED, reason=UNSAID)
+        members.append(replace(member, hash=one.hash, verdict=one.verdict, reason=clip(one.reason)))
+    is_empty = not any(is_inside(member) for member in members)
+    # What waits for nothing but room begins a block at once; where none is made that is no good.
+    late = (Verdict.DEFERRED, Verdict.FULL) if is_empty else (Verdict.DEFERRED,)
+    begin_ms = draft.now_ms if is_empty else max(draft.now_ms, lane.head.block_ms or 0)
+    room = Room(lane)
+    return tuple(
+        [
+            put_off(lane.settings, member, room, now_ms=draft.now_ms, begin_ms=begin_ms)
+            if member.verdict in late
+            else replace(member, deferral=None)
+            for member in members
+        ]
+    )
 
 
 def judge_not_built(draft: Draft, event: BlockNotBuilt) -> None:

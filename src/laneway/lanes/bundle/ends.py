@@ -17,10 +17,11 @@ from laneway.lanes.bundle.standing import (
     is_accumulated,
     is_dead_for_good,
 )
-from laneway.lanes.bundle.tells import owe
+from laneway.lanes.bundle.tells import TAKEN_BACK, owe
 from laneway.lanes.bundle.values import BlockDropped, ModeChanged
 
 UNSETTLED = "its end is not final yet"
+OVERDUE = "its accumulation is overdue"
 
 
 def judge_ends(draft: Draft) -> None:
@@ -48,7 +49,7 @@ def judge_overdue(draft: Draft, slot: Slot) -> Slot:
         "overdue",
         overdue=overdue,
         overdue_ms=again_ms if overdue < settings.accumulate_timeouts_max else None,
-        wait_reason="its accumulation is overdue",
+        wait_reason=OVERDUE if slot.winner else slot.wait_reason,
     )
 
 
@@ -60,7 +61,7 @@ def judge_queued(draft: Draft, slot: Slot) -> None:
         for version in lane.of(slot.id):
             if not version.is_sent():
                 discard(draft, slot, version, "an earlier version may land after all")
-        draft.change(slot, "revived", queued=False, making=None)
+        draft.change(slot, "revived", queued=False, making=None, wait_reason="")
     elif slot.is_hopeless and slot.making is None and can_drop(lane, slot):
         drop(draft, slot, slot.wait_reason)
 
@@ -109,9 +110,11 @@ def gate_ms(lane: BundleLane, slot: Slot) -> int | None:
         found = before(lane, slot)
         waits = found is not None and not found.queued and current(lane, found) is None
         return None if waits else 0
-    if was_guaranteed(last):
-        enough = slot.overdue >= lane.settings.accumulate_timeouts_max
-        return 0 if enough else slot.overdue_ms
+    if slot.overdue >= lane.settings.accumulate_timeouts_max and was_guaranteed(last):
+        return 0
+    if slot.overdue_ms is not None and was_guaranteed(last):
+        return slot.overdue_ms
+    # A fork may have taken the winner's report back, and with it the time it was waited for.
     return last.first_ms + lane.settings.guarantee_wait_ms()
 
 
@@ -159,6 +162,8 @@ def drop(draft: Draft, slot: Slot, reason: str) -> None:
     """The block and those that were built on it. Their transactions keep their order."""
     lane = draft.lane
     for one in [slot, *dependants(lane, slot)]:
+        if one.told:
+            owe(draft, one, "restored", TAKEN_BACK)
         if not one.building:
             owe(draft, one, "failed", reason)
         draft.say(BlockDropped(one.id, reason, draft.now_ms, one.id == slot.id))

@@ -4,12 +4,12 @@ A fact counts while its block is on the best fork. Which version of a block may 
 facts, and is decided anew when they are taken back.
 """
 
-from collections.abc import Mapping
 from typing import assert_never
 
 from laneway.core.jam import (
     Accumulated,
     BlockRef,
+    BlockSeen,
     BlocksSeen,
     Failed,
     Finalised,
@@ -24,9 +24,9 @@ from laneway.core.jam import (
 from laneway.core.reason import clip
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.lane import BundleLane, replace
-from laneway.lanes.bundle.limits import WORDS_BYTES_MAX
+from laneway.lanes.bundle.limits import TROUBLE_BYTES_MAX, WATCHED_MAX, WORDS_BYTES_MAX
 from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, STAGES, Fact, Kind, Slot, Version
-from laneway.lanes.bundle.standing import death, is_accumulated
+from laneway.lanes.bundle.standing import death, end_of, given_up, is_accumulated
 from laneway.lanes.bundle.values import (
     ChainLooked,
     ChainSeen,
@@ -40,11 +40,16 @@ from laneway.lanes.bundle.values import (
 WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
 """Why a service takes no version of a block: another stands in its place, or before it."""
 
+OLDER = "a node tells of an older chain, or of another one"
+
 
 def judge_look(draft: Draft, event: ChainLooked) -> None:
     lane, seen = draft.lane, event.seen
     if not lane.head.looking or is_late(lane, seen):
         judge_failed(draft, LookFailed(event.now_ms))
+        return
+    if is_older(lane, seen):
+        judge_failed(draft, LookFailed(event.now_ms, OLDER))
         return
     kept = None if seen.after is None else lane.height_of(seen.after)
     take_back(draft, kept)
@@ -57,8 +62,7 @@ def judge_look(draft: Draft, event: ChainLooked) -> None:
         height += 1
         for package in block.seen:
             note(draft, package, height)
-    newest = seen.blocks[-1].seen if seen.blocks else ()
-    bury(draft, {one.package_hash: None for one in newest})
+    bury(draft, seen.blocks[-1] if seen.blocks else None)
     draft.is_wide |= is_other_clock(lane.head.clock, event.clock)
     again_ms = event.now_ms + (lane.settings.poll_ms if seen.is_whole else 0)
     draft.say(LookEnded(again_ms, event.clock))
@@ -75,6 +79,19 @@ def is_late(lane: BundleLane, seen: BlocksSeen) -> bool:
     return tuple([block for height, block in lane.chain.items() if height > kept]) != seen.gone
 
 
+def is_older(lane: BundleLane, seen: BlocksSeen) -> bool:
+    """Whether a node is behind what is known, or on another chain: it would take back blocks that
+    are final, or begins anew without being ahead. A chain that goes on is ahead before long."""
+    best, finalised = lane.head.best, lane.head.finalised
+    if best is None:
+        return False
+    if seen.after is not None:
+        return any(lane.is_final(one) for one in seen.gone)
+    told = seen.head.finalised
+    is_behind = told is not None and finalised is not None and told.slot < finalised.slot
+    return is_behind or seen.head.best.slot <= best.slot
+
+
 def is_other_clock(known: SlotClock | None, clock: SlotClock | None) -> bool:
     """Whether windows open at other times by it, or not at all."""
     if known is None or clock is None:
@@ -87,7 +104,8 @@ def is_other_clock(known: SlotClock | None, clock: SlotClock | None) -> bool:
 def judge_failed(draft: Draft, event: LookFailed) -> None:
     """Asked again soon, and nothing is known."""
     if draft.lane.head.looking:
-        draft.say(LookEnded(event.now_ms + draft.lane.settings.poll_ms))
+        reason = clip(event.reason, TROUBLE_BYTES_MAX)
+        draft.say(LookEnded(event.now_ms + draft.lane.settings.poll_ms, reason=reason))
 
 
 # What is not so any more.
@@ -125,7 +143,9 @@ def forget(draft: Draft, version: Version, lost: list[Fact]) -> None:
     left = draft.alter(version, "gone", facts=facts, sends=sends)
     slot = draft.lane.slots[version.slot]
     if slot.winner == version.version and not may_win(left):
-        draft.change(slot, "undecided", winner=0)
+        draft.change(slot, "undecided", winner=0, overdue=0, overdue_ms=None, wait_reason="")
+    elif again and slot.wait_reason and not (slot.winner or slot.queued):
+        draft.change(slot, "reopened", wait_reason="")
 
 
 def may_win(version: Version) -> bool:
@@ -160,8 +180,8 @@ def facts_of(draft: Draft, seen: PackageSeen, height: int) -> list[Fact]:
             first = reported(draft, block, height, reported_in)
             return [first, Fact(Kind.READY, block, height)]
         case Failed(kind=kind, words=words):
-            if May.SAME_BYTES in seen.may or not (May.REBUILD in seen.may or May.DROP in seen.may):
-                return []  # It may land all the same, or the node is behind.
+            if not is_telling(seen):
+                return []
             told = clip(f"{kind.value}: {words}", WORDS_BYTES_MAX)
             hopeless = May.REBUILD not in seen.may
             return [Fact(Kind.FAILED, block, height, words=told, is_hopeless=hopeless)]
@@ -178,6 +198,15 @@ def facts_of(draft: Draft, seen: PackageSeen, height: int) -> list[Fact]:
             assert_never(fact)
 
 
+def is_telling(seen: PackageSeen) -> bool:
+    """Whether a sighting says where a package is. What a node calls failed may land all the same if
+    the same bytes may, or if nothing is to be done: then it is in the pipeline, or the node is
+    behind."""
+    if not isinstance(seen.fact, Failed):
+        return True
+    return May.SAME_BYTES not in seen.may and (May.REBUILD in seen.may or May.DROP in seen.may)
+
+
 def reported(draft: Draft, block: BlockRef, height: int, reported_in: BlockRef) -> Fact:
     found = draft.lane.height_of(reported_in)
     return Fact(Kind.REPORTED, block, height if found is None else found, reported_in.slot)
@@ -190,6 +219,9 @@ def merged(version: Version, fact: Fact) -> tuple[Fact, ...]:
     revived = fact.kind == Kind.REPORTED and version.fact(Kind.FAILED) is not None
     if known is not None and not revived and is_old(known, fact):
         return version.facts
+    if fact.kind == Kind.FAILED and version.fact(Kind.ACCUMULATED) is not None:
+        # A chain forgets what it gave to a service; whoever is asked then may call it failed.
+        return version.facts
     if fact.kind == Kind.ACCUMULATED:
         gone: tuple[str, ...] = (Kind.ACCUMULATED, Kind.DEAD, Kind.FAILED)
     elif fact.kind == Kind.REFUSED:
@@ -200,7 +232,14 @@ def merged(version: Version, fact: Fact) -> tuple[Fact, ...]:
         gone = (Kind.REPORTABLE, Kind.FAILED, Kind.DEAD)
     else:
         gone = (*STAGES, Kind.DEAD)
-    return (*[one for one in version.facts if one.kind not in gone], fact)
+    kept = [one for one in version.facts if one.kind not in gone or is_lasting(one, fact)]
+    return (*kept, fact)
+
+
+def is_lasting(known: Fact, fact: Fact) -> bool:
+    """Whether it died with the package that it names: that it is reported does not bring that one
+    back, and only with it can it accumulate."""
+    return known.by_prerequisite and fact.kind != Kind.ACCUMULATED
 
 
 def is_old(known: Fact, fact: Fact) -> bool:
@@ -289,6 +328,7 @@ def win(draft: Draft, slot: Slot, version: Version) -> None:
         version=max(one.version for one in lane.of(slot.id)),
         overdue=0,
         overdue_ms=draft.now_ms + lane.settings.accumulate_timeout_ms,
+        wait_reason="",
     )
 
 
@@ -299,18 +339,47 @@ def cancel(draft: Draft, slot: Slot, version: int, winner: Version) -> None:
 # What can have no effect any more.
 
 
-def bury(draft: Draft, shown: Mapping[bytes, None]) -> None:
-    """The lowest block first, for those behind it may name what died. `shown` are the packages that
-    the newest block was asked for."""
+def bury(draft: Draft, newest: BlockSeen | None) -> None:
+    """The lowest block first, for those behind it may name what died."""
     lane = draft.lane
+    shown = shown_by(newest)
+    is_whole = newest is not None and newest.is_readable and is_watched_whole(lane)
     for slot in list(lane.in_order()):
         recognise(draft, slot)
         for version in lane.of(slot.id):
+            version = reviewed(draft, version)
             is_shown = version.package_hash in shown
             fact = death(lane, version, is_shown=is_shown) if version.is_sent() else None
+            if fact is None and is_whole:
+                fact = given_up(lane, version)
             if fact is not None:
                 draft.alter(version, "dead", facts=(*version.facts, fact))
         undecide(draft, lane.slots[slot.id])
+
+
+def shown_by(newest: BlockSeen | None) -> dict[bytes, None]:
+    """The packages that the newest block was asked for, and that it says something of."""
+    if newest is None:
+        return {}
+    return {one.package_hash: None for one in newest.seen if is_telling(one)}
+
+
+def is_watched_whole(lane: BundleLane) -> bool:
+    """Whether every package that is out is asked for in each look: then what the newest block does
+    not show is not there."""
+    out = [one for versions in lane.versions.values() for one in versions if one.is_sent()]
+    return len(out) <= WATCHED_MAX
+
+
+def reviewed(draft: Draft, version: Version) -> Version:
+    """It lives again with the package that it names, if that does."""
+    fact = version.fact(Kind.DEAD)
+    if fact is None or not fact.by_prerequisite:
+        return version
+    others = [draft.lane.named(one) for one in version.prerequisites]
+    if any(other is None or end_of(draft.lane, other) is not None for other in others):
+        return version
+    return draft.alter(version, "seen", facts=tuple([one for one in version.facts if one != fact]))
 
 
 def recognise(draft: Draft, slot: Slot) -> None:

@@ -8,14 +8,13 @@ from typing import assert_never
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
+from laneway.core.reason import clip
 from laneway.core.rows import Index, Result, RowKey, RowPut, Table, Touch, Touched
 from laneway.lanes.bundle.lane import (
     CHAIN,
     FINISHED,
     MEMBER,
     MEMBERS,
-    PACKAGE,
-    PAYLOAD,
     TELL,
     BundleLane,
     decode_finished,
@@ -24,16 +23,19 @@ from laneway.lanes.bundle.lane import (
     encode,
     extend,
     passed,
+    put_package,
+    put_payload,
     put_returned,
     put_slot,
     put_version,
     redraw,
     replace,
     shorten,
-    version_key,
 )
-from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS
+from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS, MADE_STEP_MS, TROUBLE_BYTES_MAX
 from laneway.lanes.bundle.rows import (
+    BundleHead,
+    Ear,
     Finished,
     History,
     Kind,
@@ -127,13 +129,13 @@ def fold(lane: BundleLane, record: Record) -> Touched:
             return finalise(lane, record)
         case ChainSeen():
             return see_chain(lane, record)
-        case TellOwed() | TellsDone():
+        case TellOwed() | TellsBegun() | TellsDone() | TellsDelayed():
             return fold_tells(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
         case (
-            Counted() | LookBegun() | LookEnded() | BlockDue() | WindowAwaited() | TellsBegun()
-            | TellsDelayed() | ModeChanged() | CommandRefused()
+            Counted() | LookBegun() | LookEnded() | BlockDue() | WindowAwaited() | ModeChanged()
+            | CommandRefused()
         ):  # fmt: skip
             fold_head(lane, record)
             return ()
@@ -163,10 +165,8 @@ def fold_version(
 ) -> Touched:
     match record:
         case VersionSealed(slot=slot, version=version, package=package):
-            lane.packages[slot.id, version.version] = package
-            key = PACKAGE + version_key(version)
-            bytes_ = RowPut(Table.AUX, key, None, package)
-            return (put_slot(lane, slot), put_version(lane, version), bytes_)
+            put = put_slot(lane, slot), put_version(lane, version)
+            return (*put, put_package(lane, version, package))
         case VersionChanged(version=version):
             return (put_version(lane, version),)
         case VersionDiscarded(slot=number, version=which):
@@ -177,18 +177,60 @@ def fold_version(
             assert_never(record)
 
 
-def fold_tells(lane: BundleLane, record: TellOwed | TellsDone) -> Touched:
+def fold_tells(
+    lane: BundleLane, record: TellOwed | TellsBegun | TellsDone | TellsDelayed
+) -> Touched:
     match record:
         case TellOwed(tell=tell):
             lane.tells[tell.id] = tell
             lane.head.tell_next = tell.id + 1
             return (RowPut(Table.AUX, f"{TELL}{tell.id}", None, encode(tell)),)
+        case (
+            TellsBegun(ear=Ear.BUILDER) | TellsDone(ear=Ear.BUILDER) | TellsDelayed(ear=Ear.BUILDER)
+        ):
+            fold_hearing(lane.head, record)
+            return ()
+        case TellsBegun() | TellsDone() | TellsDelayed():
+            fold_telling(lane.head, record)
+            return forget_tells(lane, record.last) if isinstance(record, TellsDone) else ()
+        case _:
+            assert_never(record)
+
+
+def forget_tells(lane: BundleLane, last: int) -> Touched:
+    """Whoever hears last has heard of these."""
+    told = [one for one in lane.tells if one <= last]
+    for one in told:
+        del lane.tells[one]
+    return tuple([RowKey(Table.AUX, f"{TELL}{one}") for one in told])
+
+
+def fold_hearing(head: BundleHead, record: TellsBegun | TellsDone | TellsDelayed) -> None:
+    match record:
+        case TellsBegun(last=last):
+            head.hearing, head.hear_ms = last, None
         case TellsDone(last=last):
-            lane.head.telling = 0
-            told = [one for one in lane.tells if one <= last]
-            for one in told:
-                del lane.tells[one]
-            return tuple([RowKey(Table.AUX, f"{TELL}{one}") for one in told])
+            head.heard, head.hearing, head.hear_tries = last, 0, 0
+            head.tell_reason = head.tell_reason if head.tell_tries else ""
+        case TellsDelayed(tell_ms=tell_ms, reason=reason):
+            head.hearing, head.hear_ms = 0, tell_ms
+            head.tell_reason = clip(reason, TROUBLE_BYTES_MAX)
+            head.hear_tries += 1
+        case _:
+            assert_never(record)
+
+
+def fold_telling(head: BundleHead, record: TellsBegun | TellsDone | TellsDelayed) -> None:
+    match record:
+        case TellsBegun(last=last):
+            head.telling, head.tell_ms = last, None
+        case TellsDone():
+            head.telling, head.tell_tries = 0, 0
+            head.tell_reason = head.tell_reason if head.hear_tries else ""
+        case TellsDelayed(tell_ms=tell_ms, reason=reason):
+            head.telling, head.tell_ms = 0, tell_ms
+            head.tell_reason = clip(reason, TROUBLE_BYTES_MAX)
+            head.tell_tries += 1
         case _:
             assert_never(record)
 
@@ -200,8 +242,6 @@ def fold_head(
     | LookEnded
     | BlockDue
     | WindowAwaited
-    | TellsBegun
-    | TellsDelayed
     | ModeChanged
     | CommandRefused,
 ) -> None:
@@ -212,17 +252,13 @@ def fold_head(
             count(lane, what)
         case LookBegun():
             head.looking, head.look_ms = True, None
-        case LookEnded(look_ms=look_ms, clock=clock):
-            head.looking, head.look_ms = False, look_ms
+        case LookEnded(look_ms=look_ms, clock=clock, reason=reason):
+            head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
         case BlockDue():
             head.block_ms = None
         case WindowAwaited(window_ms=window_ms):
             head.window_ms = window_ms
-        case TellsBegun(last=last):
-            head.telling, head.tell_ms = last, None
-        case TellsDelayed(tell_ms=tell_ms):
-            head.telling, head.tell_ms = 0, tell_ms
         case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
             head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
             head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
@@ -263,8 +299,7 @@ def claim(lane: BundleLane, record: SlotClaimed) -> Touched:
     head.block_ms = record.block_ms
     touched: list[Touch] = [put_slot(lane, slot), put_members(lane, slot, record.members)]
     for member in record.members:
-        if record.returned:
-            del lane.returned[member.intent]
+        if lane.returned.pop(member.intent, None) is not None:
             touched.append(RowKey(Table.RETURNED, member.intent))
         else:
             head.cursors = passed(head.cursors, member.priority, member.seq)
@@ -287,14 +322,14 @@ def seal(lane: BundleLane, record: BlockSealed) -> Touched:
     slot = record.slot
     inside = tuple([one for one in record.members if is_inside(one)])
     outside = tuple([one for one in record.members if not is_inside(one)])
-    lane.payloads[slot.id] = record.payload
+    payload = put_payload(lane, slot.id, record.payload)
     lane.head.event_next = slot.event_id + 1
     put = put_slot(lane, slot)
     extend(lane, slot)
     return (
         put,
         put_members(lane, slot, inside),
-        RowPut(Table.AUX, f"{PAYLOAD}{slot.id}", None, record.payload),
+        payload,
         *[Index("hash", one.hash.hex(), one.intent, lane.id) for one in inside],
         *leave(lane, outside, record.at_ms),
     )
@@ -322,6 +357,7 @@ def settle(lane: BundleLane, size: int) -> None:
 def unmake(lane: BundleLane, record: BlockUnmade) -> Touched:
     slot = lane.slots[record.slot]
     touched = leave(lane, record.members, record.at_ms)
+    lane.head.block_ms = None
     lane.head.number_next = min(lane.head.number_next, slot.number)
     return (*drop_slot(lane, slot), *touched)
 
@@ -330,6 +366,9 @@ def drop_block(lane: BundleLane, record: BlockDropped) -> Touched:
     slot, head = lane.slots[record.slot], lane.head
     touched = [touch for one in lane.members[slot.id] for touch in put_returned(lane, one)]
     head.number_next = min(head.number_next, slot.number)
+    # The same transactions on the same parent would be the same block, if its time were the same;
+    # and what stood on it, which may be out, would stand on that one.
+    head.made_ms_min = max(head.made_ms_min, slot.made_ms + MADE_STEP_MS)
     head.drops += record.is_cause
     head.drops_total += 1
     touched += drop_slot(lane, slot)
@@ -345,7 +384,8 @@ def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
     assert fact is not None
     finished = Finished(
         slot.id, slot.number, version.version, version.brought(), slot.block, slot.post_root,
-        fact.block, slot.count, slot.made_ms, record.at_ms, head.finished_count + 1,
+        fact.block, slot.count, min(slot.made_ms, record.at_ms), record.at_ms,
+        head.finished_count + 1,
     )  # fmt: skip
     touched: list[Touch] = []
     for index, member in enumerate(lane.members[slot.id]):

@@ -14,7 +14,6 @@ from laneway.core.rows import (
     START,
     Cursors,
     HeadWrite,
-    Returned,
     RowKey,
     RowPut,
     Rows,
@@ -22,8 +21,9 @@ from laneway.core.rows import (
     Touch,
     taken,
 )
-from laneway.lanes.bundle.limits import WAITS_BYTES_MAX
+from laneway.lanes.bundle.limits import OPEN_BYTES_MAX, WAITS_BYTES_MAX
 from laneway.lanes.bundle.rows import (
+    Back,
     BundleHead,
     Finished,
     History,
@@ -43,7 +43,7 @@ decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_version = msgspec.msgpack.Decoder(Version).decode
 decode_members = msgspec.msgpack.Decoder(tuple[Member, ...]).decode
 decode_tell = msgspec.msgpack.Decoder(Tell).decode
-decode_returned = msgspec.msgpack.Decoder(Returned).decode
+decode_back = msgspec.msgpack.Decoder(Back).decode
 decode_finished = msgspec.msgpack.Decoder(Finished).decode
 decode_block = msgspec.msgpack.Decoder(BlockRef).decode
 decode_package = msgspec.msgpack.Decoder(Package).decode
@@ -59,6 +59,8 @@ NO_VERSIONS: tuple[Version, ...] = ()
 WORDS = (Word.BUILDING, Word.QUEUED, Word.SUBMITTED, Word.GUARANTEED, Word.ACCUMULATED)
 """Where an open block may be."""
 WAITING = (Word.BUILDING, Word.QUEUED)
+
+OPEN_BYTES_FULL = "its blocks that are not final are too large together to begin another"
 
 
 class BundleLane:
@@ -80,11 +82,13 @@ class BundleLane:
         self.members: dict[int, tuple[Member, ...]] = {}
         self.payloads: dict[int, bytes] = {}
         self.packages: dict[tuple[int, int], bytes] = {}
-        self.returned: dict[IntentId, Returned] = {}
+        self.returned: dict[IntentId, Back] = {}
         self.tells: dict[int, Tell] = {}
         self.chain: dict[int, BlockRef] = {}
         """By height, the lowest first."""
         # What follows from the rows, kept so that nobody has to go through all of them.
+        self.open_bytes = 0
+        """Of all payloads and packages."""
         self.heights: dict[bytes, int] = {}
         """Of the blocks of `chain`, by their hashes."""
         self.words: dict[int, str] = {}
@@ -171,7 +175,7 @@ def restore(rows: Rows, settings: BundleSettings) -> BundleLane:
             case Table.ATTEMPT:
                 index_version(lane, decode_version(row.body))
             case Table.RETURNED:
-                back = decode_returned(row.body)
+                back = decode_back(row.body)
                 lane.returned[back.intent] = back
             case _:
                 assert row.table == Table.AUX
@@ -181,6 +185,7 @@ def restore(rows: Rows, settings: BundleSettings) -> BundleLane:
                     restore_aux(lane, row)
     lane.chain = dict(sorted(lane.chain.items()))
     lane.heights = {block.header_hash: height for height, block in lane.chain.items()}
+    lane.open_bytes = sum(map(len, (*lane.payloads.values(), *lane.packages.values())))
     redraw(lane)
     lane.tells = dict(sorted(lane.tells.items()))
     # By their serials and not by the clock, which may be set back.
@@ -224,12 +229,18 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     waiting = [lane.slots[one] for word in WAITING for one in lane.places[word]]
     head.queued_count = len(waiting)
     reasons = [(slot.number, slot.wait_reason) for slot in waiting if slot.wait_reason]
-    head.waits = clip(min(reasons, default=(0, ""))[1], WAITS_BYTES_MAX)
+    full = OPEN_BYTES_FULL if is_large(lane) else ""
+    head.waits = clip(min(reasons, default=(0, full))[1], WAITS_BYTES_MAX)
     if wake_ms is None and (lane.slots or lane.returned or lane.tells):
         # What is being built, looked at or told is work, though no intent may wait for it: should
         # this process die, another has to end it.
         wake_ms = 0
     return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
+
+
+def is_large(lane: BundleLane) -> bool:
+    """Whether the blocks that are not final hold so much that none may be begun."""
+    return lane.open_bytes >= OPEN_BYTES_MAX
 
 
 def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
@@ -349,6 +360,18 @@ def put_version(lane: BundleLane, version: Version) -> Touch:
     return RowPut(Table.ATTEMPT, version_key(version), None, encode(version))
 
 
+def put_payload(lane: BundleLane, slot: int, payload: bytes) -> Touch:
+    lane.payloads[slot] = payload
+    lane.open_bytes += len(payload)
+    return RowPut(Table.AUX, f"{PAYLOAD}{slot}", None, payload)
+
+
+def put_package(lane: BundleLane, version: Version, package: bytes) -> Touch:
+    lane.packages[version.slot, version.version] = package
+    lane.open_bytes += len(package)
+    return RowPut(Table.AUX, PACKAGE + version_key(version), None, package)
+
+
 def drop_version(lane: BundleLane, version: Version) -> list[Touch]:
     left = tuple([one for one in lane.of(version.slot) if one.version != version.version])
     if left:
@@ -357,7 +380,7 @@ def drop_version(lane: BundleLane, version: Version) -> list[Touch]:
         del lane.versions[version.slot]
     if lane.hashes.get(version.package_hash) == (version.slot, version.version):
         del lane.hashes[version.package_hash]
-    del lane.packages[version.slot, version.version]
+    lane.open_bytes -= len(lane.packages.pop((version.slot, version.version)))
     reckon(lane, lane.slots[version.slot])
     key = version_key(version)
     return [RowKey(Table.ATTEMPT, key), RowKey(Table.AUX, PACKAGE + key)]
@@ -368,7 +391,9 @@ def drop_slot(lane: BundleLane, slot: Slot) -> list[Touch]:
     gone: list[Touch] = [RowKey(Table.SLOT, str(slot.id)), RowKey(Table.AUX, f"{MEMBERS}{slot.id}")]
     for version in lane.of(slot.id):
         gone += drop_version(lane, version)
-    if lane.payloads.pop(slot.id, None) is not None:
+    payload = lane.payloads.pop(slot.id, None)
+    if payload is not None:
+        lane.open_bytes -= len(payload)
         gone.append(RowKey(Table.AUX, f"{PAYLOAD}{slot.id}"))
     del lane.members[slot.id]
     del lane.slots[slot.id]
@@ -380,7 +405,9 @@ def drop_slot(lane: BundleLane, slot: Slot) -> list[Touch]:
 
 
 def put_returned(lane: BundleLane, member: Member) -> list[Touch]:
-    back = Returned(member.intent, member.seq, member.priority)
+    # What was in its block has only that to wait for.
+    reason = "" if member.deferral is None else member.reason
+    back = Back(member.intent, member.seq, member.priority, member.deferral, reason)
     lane.returned[member.intent] = back
     return [
         RowKey(Table.AUX, MEMBER + member.intent),

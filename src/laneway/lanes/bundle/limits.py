@@ -16,6 +16,14 @@ WATCHED_MAX = 1_024
 """Packages of one look: as many as the adapter asks for. Of three for each core of a full chain two
 are submitted or reported; what has accumulated is looked at last."""
 
+OPEN_BYTES_MAX = 256 << 20
+"""Payloads and packages of the blocks that are not final, all of which are in memory: 1,600 full
+blocks, more than two hours of them. With more of them nothing new is begun."""
+
+MADE_STEP_MS = 6_000
+"""The coarsest unit in which a block's hash may hold its time, whatever the slots of its chain. A
+block that is begun when another was dropped is made so much later than that one."""
+
 HELD_SLOTS_MAX = 80
 """How long a service holds an early block, by docs/ledger-service.md. While it does, a block that
 came to it by an unknown package may land."""
@@ -35,12 +43,20 @@ REASON_KEPT_BYTES_MAX = 150
 WAITS_BYTES_MAX = 100
 """Of the reason that the lane's head holds beside that of its mode; it stays under 1 KB."""
 
+TROUBLE_BYTES_MAX = 60
+"""Of each reason why the chain cannot be looked at or callbacks fail, in the lane's head."""
+
 RETRY_GROWTH_MAX = 5
-"""Doublings of the pause before a builder is asked again for what it could not build: half a
-minute, which is five slots."""
+"""Doublings of the pause before a builder is asked again for what it could not build, or a callback
+is made again that failed: half a minute, which is five slots."""
 
 TELLS_BATCH_MAX = 64
 """Callbacks that are made one behind the other before the lane hears that they were."""
+
+TELLS_OWED_MAX = 1_024
+"""Callbacks that wait for someone who does not hear them, with the hashes of their transactions:
+about 18 MB of a full block's, and three quarters of an hour. With so many no block is begun; those
+that are open add two each."""
 
 PAGES_AHEAD = 2
 """Pages of the backlog held ahead: about as much as one block takes."""

@@ -31,7 +31,7 @@ from laneway.lanes.bundle.rounds import deadline, drive, look
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import describe
 from laneway.lanes.bundle.standing import free_cores
-from laneway.lanes.bundle.tells import judge_told, tell_blocks
+from laneway.lanes.bundle.tells import judge_told, tell_blocks, tell_builder
 from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
@@ -100,6 +100,8 @@ def resume(lane: BundleLane) -> tuple[Effect, ...]:
         effects += [submission(lane, one, cores) for one in lane.of(slot.id) if one.offering]
     if lane.head.looking:
         effects.append(look(lane))
+    if lane.head.hearing:
+        effects.append(tell_builder(lane))
     if lane.head.telling:
         effects.append(tell_blocks(lane))
     return tuple(effects)

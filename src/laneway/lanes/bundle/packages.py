@@ -3,6 +3,7 @@
 A version's bytes are durable before they are submitted, and every submission is of the same bytes.
 """
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from laneway.core.jam import May, PackageAnswer, Submission
@@ -14,6 +15,7 @@ from laneway.lanes.bundle.lane import BundleLane, encode, replace
 from laneway.lanes.bundle.limits import ANSWERS_KEPT_MAX, CORES_OFFERED_MAX, WORDS_BYTES_MAX
 from laneway.lanes.bundle.rows import Answered, Making, Slot, Version, Word
 from laneway.lanes.bundle.standing import (
+    before,
     current,
     free_cores,
     inflight,
@@ -78,21 +80,25 @@ def pop(draft: Draft) -> None:
     if is_over and not (is_chained and may_submit(draft)):
         return
     most = lane.settings.max_inflight
-    room = most - inflight(lane)
-    if room <= 0 and not is_lowest_waiting(lane):
+    is_full = len(lane.places[Word.SUBMITTED]) >= most or inflight(lane) >= most
+    chosen = lane.places[Word.QUEUED] if draft.is_wide else draft.touched
+    if is_full and not is_lowest_waiting(lane, chosen):
         return
+    room = most - inflight(lane)
     cores = free_cores(lane)
     previous: Slot | None = None
     ahead = 0
     for slot in list(lane.in_order()):
         if needs_version(lane, slot) and (slot.retry_ms or 0) <= draft.now_ms:
             prerequisites = prerequisites_behind(lane, previous)
-            is_full = room <= 0 and ahead > 0
-            if prerequisites is None or is_full or not cores:
+            has_room = room > 0 or ahead == 0
+            if prerequisites is None or not has_room or not cores:
                 return
             if is_over and not is_from_window(draft, previous):
                 return
-            make(draft, slot, prerequisites, core=cores.pop(0), ahead=ahead)
+            core = core_for(lane, slot, cores)
+            cores.remove(core)
+            make(draft, slot, prerequisites, core=core, ahead=ahead)
             room -= 1
         if is_chained and current(lane, lane.slots[slot.id]) is None:
             return
@@ -100,12 +106,24 @@ def pop(draft: Draft) -> None:
         previous = slot
 
 
-def is_lowest_waiting(lane: BundleLane) -> bool:
-    """Whether the lowest block that has not accumulated waits for a version. It is kept waiting by
-    none above it, whatever is in flight: those may wait for it for ever."""
-    waiting = [lane.slots[one].number for one in lane.places[Word.QUEUED]]
-    flying = [*lane.places[Word.SUBMITTED], *lane.places[Word.GUARANTEED]]
-    return bool(waiting) and all([min(waiting) < lane.slots[one].number for one in flying])
+def core_for(lane: BundleLane, slot: Slot, cores: list[int]) -> int:
+    """The first that is free, but not where its newest version died while another is: the
+    guarantors of that one may be silent."""
+    dead = [one.core for one in lane.of(slot.id)[-1:]]
+    return next((core for core in cores if core not in dead), cores[0])
+
+
+def is_lowest_waiting(lane: BundleLane, chosen: Iterable[int]) -> bool:
+    """Whether one of these waits for a version, and all below it have accumulated. It is kept
+    waiting by none above it, whatever is in flight: those may wait for it for ever."""
+    waiting = [lane.slots[one] for one in chosen if lane.words.get(one) == Word.QUEUED]
+    found = min(waiting, key=lambda one: one.number, default=None)
+    if found is None:
+        return False
+    below = before(lane, found)
+    while below is not None and is_accumulated(lane, below):
+        below = before(lane, below)
+    return below is None
 
 
 def is_from_window(draft: Draft, found: Slot | None) -> bool:
@@ -242,7 +260,12 @@ def submit(draft: Draft) -> None:
         if version is not None and not version.is_sent():
             reason = why_useless(lane, version, previous)
             if reason:
+                is_new = is_stale(lane, version) and is_from_window(draft, slot)
                 discard(draft, slot, version, reason)
+                if is_new:
+                    # The next one would be as old: its builder's node is behind, or its anchor
+                    # policy is at odds with the age that is allowed.
+                    delay(draft, slot, reason)
             else:
                 offer(draft, slot, version, cores)
         elif version is not None and is_due_again(lane, slot, version, draft.now_ms):

@@ -9,7 +9,7 @@ The lane's clock is here too: what it waits for, and when it must be woken.
 from collections.abc import Iterable, Iterator
 
 from laneway.core.jam import Watched
-from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained
+from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained, pool_ms
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.ends import judge_ends, over_ms
 from laneway.lanes.bundle.lane import BundleLane
@@ -132,8 +132,8 @@ def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: i
 
 def deadline(lane: BundleLane) -> int | None:
     head = lane.head
-    times = [head.block_ms, head.look_ms, head.tell_ms, wide_ms(lane)]
-    times += [lane.slots[one].retry_ms for one in lane.places[Word.BUILDING]]
+    times = [head.block_ms, head.look_ms, head.hear_ms, head.tell_ms, wide_ms(lane)]
+    times += [pool_ms(lane), *[lane.slots[one].retry_ms for one in lane.places[Word.BUILDING]]]
     return min((at_ms for at_ms in times if at_ms is not None), default=None)
 
 

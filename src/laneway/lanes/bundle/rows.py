@@ -44,6 +44,15 @@ STAGES: Final = (Kind.REPORTABLE, Kind.REPORTED, Kind.READY, Kind.FAILED)
 """Of these the newest says where a package is."""
 
 
+class Ear:
+    """Who hears what became of blocks."""
+
+    BUILDER: Final = "builder"
+    """First, for its snapshots follow; it waits for nobody."""
+    USER: Final = "user"
+    """Of what the builder has heard."""
+
+
 class Verdict:
     """What became of a transaction when its block was executed."""
 
@@ -53,7 +62,9 @@ class Verdict:
     REFUSED: Final = "refused"
     """It can be in no block, whatever the state."""
     DEFERRED: Final = "deferred"
-    """Not in this block; it goes back to the pool."""
+    """Something has to come before it. It goes back to the pool, though not for ever."""
+    FULL: Final = "full"
+    """There was no room for it; it goes back to the pool."""
 
 
 class Fact(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -168,7 +179,8 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     add_ms: int
     """When it was queued last."""
     made_ms: int
-    """When it was begun; a block that is executed again has the same timestamp."""
+    """Its timestamp, also when it is executed again: when it was begun, or later where that would
+    be a dropped one's."""
     order: int
     """Of the execution that is awaited, or was the last."""
     count: int
@@ -212,6 +224,17 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return f"B-{self.id}"
 
 
+class Deferral(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A transaction that the builder puts off."""
+
+    since_ms: int
+    """When it did so first."""
+    tries: int
+    """How often it did."""
+    again_ms: int
+    """When it is tried again, should nothing come that it could be tried with before."""
+
+
 class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """A transaction of a block."""
 
@@ -222,6 +245,20 @@ class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
     hash: bytes = b""
     verdict: str = ""
     reason: str = ""
+    deferral: Deferral | None = None
+    """It was left out of this block, or of the one before."""
+
+
+class Back(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A transaction that had a block and is in none. It keeps its order, before the backlog."""
+
+    intent: IntentId
+    seq: int
+    priority: int
+    deferral: Deferral | None = None
+    """None: its block was dropped, or had no room for it."""
+    reason: str = ""
+    """Why it is put off."""
 
 
 class Tell(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -303,7 +340,7 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     window_ms: int | None = None
     """When the next window opens that something waits for."""
     telling: int = 0
-    """Callbacks up to this one are being made; 0: none is."""
+    """The user's callbacks up to this one are being made; 0: none is."""
     tell_ms: int | None = None
     """When those that failed are made again."""
     clock: SlotClock | None = None
@@ -329,3 +366,18 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     returned_count: int = 0
     waits: str = ""
     """Why the first block that waits does."""
+    heard: int = 0
+    """The builder has heard of all up to this one."""
+    hearing: int = 0
+    """It is being told of all up to this one; 0: of none."""
+    hear_ms: int | None = None
+    hear_tries: int = 0
+    """How often in a row the builder did not hear."""
+    tell_tries: int = 0
+    """And the user's callbacks failed."""
+    tell_reason: str = ""
+    """Why callbacks fail; empty: none does."""
+    look_reason: str = ""
+    """Why the last look at the chain came back with nothing; empty: it did not."""
+    made_ms_min: int = 0
+    """The next block's timestamp is not below this: it would have a dropped one's hash."""

@@ -46,6 +46,10 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     block_bytes_max: int = 1 << 20
     """What one block takes from the pool; one transaction it always takes."""
 
+    deferred_ms_max: int = 60_000
+    """How long a transaction is kept that the builder puts off, because another has to come before
+    it: ten slots since it was first put off. Then it is refused with the builder's reason."""
+
     slot_ms: int = 6_000
     rotation_slots: int = 4
     """How long guarantors stay with a core: 4 on the tiny chain, 10 on the full one."""

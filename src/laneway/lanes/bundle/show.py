@@ -4,8 +4,9 @@ from msgspec import Struct
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
-from laneway.lanes.bundle.lane import BundleLane, decode_head
-from laneway.lanes.bundle.packages import is_skewed
+from laneway.lanes.bundle.lane import OPEN_BYTES_FULL, BundleLane, decode_head
+from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX, TELLS_OWED_MAX
+from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed
 from laneway.lanes.bundle.rows import BundleHead, Kind, Slot, Version, Word
 from laneway.lanes.bundle.standing import (
     free_cores,
@@ -30,6 +31,14 @@ WINDOW_CLOSED = "window_closed"
 NOT_GUARANTEED = "not_guaranteed_yet"
 NOT_ACCUMULATED = "not_accumulated_yet"
 NOT_FINAL = "not_final_yet"
+REBUILD_NOT_DUE = "rebuild_not_due"
+DRAINING = "draining"
+FINALITY_STALLED = "finality_stands_still"
+CALLBACKS_OWED = "callbacks_owed"
+HALTED = "halted"
+UNSEEN = "the chain cannot be looked at"
+CALLBACKS_FAIL = "callbacks fail"
+"""Behind the last four stands why."""
 
 STATUSES = {
     Word.BUILDING: Status.QUEUED,
@@ -53,7 +62,31 @@ def describe(state: bytes) -> LaneState:
         return LaneState(head.mode, head.reason, head.mode_ms, running=running, by=head.by)
     word = "running" if running or head.returned_count else "idle"
     done, count = head.finished_ms, head.finished_count
-    return LaneState(word, head.waits, done, running=running, executed_count=count)
+    return LaneState(word, trouble(head), done, running=running, executed_count=count)
+
+
+def trouble(head: BundleHead) -> str:
+    """What keeps a running lane back, if anything does."""
+    return unseen(head) or head.waits or unheard(head)
+
+
+def unseen(head: BundleHead) -> str:
+    return f"{UNSEEN}: {head.look_reason}" if head.look_reason else ""
+
+
+def unheard(head: BundleHead) -> str:
+    return f"{CALLBACKS_FAIL}: {head.tell_reason}" if head.tell_reason else ""
+
+
+def stopped(head: BundleHead) -> str:
+    """Why nothing is begun, built or submitted, if it is for the lane's mode."""
+    match head.mode:
+        case "running" | "draining":
+            return ""
+        case "halted":
+            return f"{HALTED}: {head.reason}"
+        case _:
+            return PAUSED
 
 
 class Sight(Struct, frozen=True):
@@ -66,26 +99,53 @@ class Sight(Struct, frozen=True):
     versions: tuple[Version, ...] = ()
 
 
-def sight(lane: BundleLane, intent: IntentId) -> Sight:
+def sight(lane: BundleLane, intent: IntentId, seq: int = 0) -> Sight:
+    """`seq` is the transaction's place in the backlog."""
     found = lane.bound.get(intent)
     if found is None:
-        full = lane.head.queued_count >= lane.settings.max_queue_depth
-        return Sight(Status.QUEUED, QUEUE_FULL if full else IN_POOL)
+        place = 0 if intent in lane.returned else seq
+        depth, owed = lane.settings.max_queue_depth, len(lane.tells)
+        waits = why_pooled(lane.head, place, depth, owed)
+        back = lane.returned.get(intent)
+        if waits == IN_POOL and back is not None and back.reason:
+            waits = back.reason
+        return Sight(Status.QUEUED, waits)
     slot = lane.slots[found]
     return Sight(STATUSES[slot.word], wait_reason(lane, slot), slot, lane.of(slot.id))
 
 
+def why_pooled(head: BundleHead, seq: int, depth: int | None, owed: int = 0) -> str:
+    """Why a transaction of this place in the backlog is in no block; 0: it had one before. `owed`
+    are callbacks that nobody heard."""
+    if found := stopped(head):
+        return found
+    if head.mode == "draining" and seq > head.drain_seq:
+        return DRAINING
+    if head.open_count >= SLOTS_OPEN_MAX:
+        return unseen(head) or FINALITY_STALLED
+    if head.waits == OPEN_BYTES_FULL:
+        return head.waits
+    if owed >= TELLS_OWED_MAX:
+        return f"{CALLBACKS_OWED}: {head.tell_reason}"
+    return QUEUE_FULL if depth is not None and head.queued_count >= depth else IN_POOL
+
+
 def wait_reason(lane: BundleLane, slot: Slot) -> str:
     """Why a block is not further than it is."""
+    word = word_of(lane, slot)
+    if word != Word.BUILDING and lane.head.look_reason:
+        return unseen(lane.head)
+    if word == Word.QUEUED and slot.making is None and stopped(lane.head):
+        return stopped(lane.head)
     if slot.wait_reason:
         return slot.wait_reason
-    match word_of(lane, slot):
+    match word:
         case Word.BUILDING:
             return BEING_BUILT
         case Word.QUEUED:
             return why_queued(lane, slot)
         case Word.SUBMITTED:
-            return NOT_GUARANTEED
+            return REBUILD_NOT_DUE if slot.id in lane.over else NOT_GUARANTEED
         case Word.GUARANTEED:
             return NOT_ACCUMULATED
         case _:
@@ -95,8 +155,6 @@ def wait_reason(lane: BundleLane, slot: Slot) -> str:
 def why_queued(lane: BundleLane, slot: Slot) -> str:
     if slot.making is not None:
         return BEING_BUILT
-    if lane.head.mode not in ("running", "draining"):
-        return PAUSED
     if lane.head.clock is None:
         return CLOCK_UNKNOWN
     if is_skewed(lane):
@@ -105,7 +163,7 @@ def why_queued(lane: BundleLane, slot: Slot) -> str:
         return WINDOW_CLOSED
     if prerequisites_of(lane, slot) is None:
         return GAP_BEFORE
-    if inflight(lane) >= lane.settings.max_inflight:
+    if inflight(lane) >= lane.settings.max_inflight and not is_lowest_waiting(lane, (slot.id,)):
         return PARKED_BY_CAP
     return WINDOW_CLOSED if free_cores(lane) else NO_CORE_FREE
 

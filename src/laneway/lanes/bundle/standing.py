@@ -230,6 +230,32 @@ def expired(lane: BundleLane, version: Version) -> Fact | None:
     return None
 
 
+def given_up(lane: BundleLane, version: Version) -> Fact | None:
+    """It was given to the service, which holds an early block for so long. What that neither wrote
+    down nor refused by then can have no effect: it was held too long, or came to nothing."""
+    best, held = lane.head.best, version.fact(Kind.ACCUMULATED)
+    if best is None or held is None or version.is_accumulated(lane.settings.keeps_records):
+        return None
+    if version.is_dead() or best.slot <= held.block.slot + HELD_SLOTS_MAX:
+        return None
+    return Fact(Kind.DEAD, best, lane.head.height, words="the service holds it no longer")
+
+
+def is_leant_on(lane: BundleLane, slot: Slot) -> bool:
+    """Whether a package that is out names a version of this block that did not win and may end
+    another way yet. Were the block forgotten now, nobody could say whether that package can ever
+    accumulate."""
+    losers = {
+        one.package_hash: None
+        for one in lane.of(slot.id)
+        if one.version != slot.winner and not is_dead_for_good(lane, one)
+    }
+    if not losers:
+        return False
+    out = [one for versions in lane.versions.values() for one in versions if one.is_sent()]
+    return any(name in losers for one in out for name in one.prerequisites)
+
+
 def is_dead_for_good(lane: BundleLane, version: Version) -> bool:
     """Whether no fork can bring it back, nor can its block land by a package that this lane does
     not know: one that the service holds."""

@@ -1,24 +1,29 @@
 """Callbacks: what became of a block is told after the commit, in order, until it was heard.
 
-They are made in their order, some at a time, and may be made twice with the same ids.
+They are made in their order, some at a time, and may be made twice with the same ids. The builder
+hears first and waits for nobody, or a user who does not listen would keep it from building; the
+user hears of what the builder has heard.
 """
 
 from laneway.core.reason import clip
 from laneway.lanes.bundle.draft import Draft
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import TELLS_BATCH_MAX
-from laneway.lanes.bundle.rows import Slot, Tell, Version, Word
-from laneway.lanes.bundle.standing import word_of
+from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX
+from laneway.lanes.bundle.rows import Ear, Slot, Tell, Version, Word
+from laneway.lanes.bundle.standing import is_leant_on, word_of
 from laneway.lanes.bundle.values import (
     BlockFinalised,
     BlocksTold,
     StatusChanged,
     TellBlocks,
+    TellBuilder,
     TellOwed,
     TellsBegun,
     TellsDelayed,
     TellsDone,
 )
+
+TAKEN_BACK = "the accumulation was on a fork that is gone"
 
 
 def owe(draft: Draft, slot: Slot, word: str, reason: str = "") -> None:
@@ -48,6 +53,8 @@ def tell_words(draft: Draft) -> None:
     touched = [lane.slots[one] for one in draft.touched if one in lane.slots]
     for slot in list(lane.in_order()) if draft.is_wide else touched:
         word = word_of(lane, slot)
+        if word == Word.FINALISED and is_leant_on(lane, slot):
+            word = Word.ACCUMULATED
         is_done = word in (Word.ACCUMULATED, Word.FINALISED)
         if is_done and slot.overdue_ms is not None:
             slot = draft.change(slot, "accumulated", overdue=0, overdue_ms=None, wait_reason="")
@@ -59,8 +66,10 @@ def tell_words(draft: Draft) -> None:
             owe(draft, slot, "accumulated")
             draft.change(slot, "told", told=True)
         elif slot.told and not is_done:
-            owe(draft, slot, "restored", "the accumulation was on a fork that is gone")
-            draft.change(slot, "told", told=False)
+            owe(draft, slot, "restored", TAKEN_BACK)
+            overdue_ms = draft.now_ms + lane.settings.accumulate_timeout_ms
+            waits = word == Word.GUARANTEED
+            draft.change(slot, "told", told=False, overdue_ms=overdue_ms if waits else None)
         if word == Word.FINALISED:
             owe(draft, slot, "finalised")
             members = draft.lane.members[slot.id]
@@ -68,24 +77,36 @@ def tell_words(draft: Draft) -> None:
 
 
 def judge_told(draft: Draft, event: BlocksTold) -> None:
-    if event.last != draft.lane.head.telling or not event.last:
+    head, settings = draft.lane.head, draft.lane.settings
+    is_builder = event.ear == Ear.BUILDER
+    if event.last != (head.hearing if is_builder else head.telling) or not event.last:
         return
     if event.is_done:
-        draft.say(TellsDone(event.last))
-    else:
-        again_ms = draft.now_ms + draft.lane.settings.tell_retry_ms
-        draft.say(TellsDelayed(again_ms, clip(event.reason)))
+        draft.say(TellsDone(event.last, event.ear))
+        return
+    tries = head.hear_tries if is_builder else head.tell_tries
+    again_ms = draft.now_ms + (settings.tell_retry_ms << min(tries, RETRY_GROWTH_MAX))
+    draft.say(TellsDelayed(again_ms, clip(event.reason), event.ear))
 
 
 def tell_next(draft: Draft) -> None:
-    """The callbacks that are owed, if none is being made."""
+    """The callbacks that are owed, if none is being made. Their ids have no gap."""
     lane, head = draft.lane, draft.lane.head
-    waits = head.tell_ms is not None and head.tell_ms > draft.now_ms
-    if head.telling or waits or not lane.tells:
+    if not lane.tells:
         return
-    last = list(lane.tells)[:TELLS_BATCH_MAX][-1]
-    draft.say(TellsBegun(last))
-    draft.order(tell_blocks(lane))
+    first, newest = next(iter(lane.tells)), head.tell_next - 1
+    heard = max(first - 1, head.heard)
+    if not head.hearing and (head.hear_ms or 0) <= draft.now_ms and heard < newest:
+        draft.say(TellsBegun(min(newest, heard + TELLS_BATCH_MAX), Ear.BUILDER))
+        draft.order(tell_builder(lane))
+    if not head.telling and (head.tell_ms or 0) <= draft.now_ms and first <= head.heard:
+        draft.say(TellsBegun(min(head.heard, first - 1 + TELLS_BATCH_MAX)))
+        draft.order(tell_blocks(lane))
+
+
+def tell_builder(lane: BundleLane) -> TellBuilder:
+    heard, last = lane.head.heard, lane.head.hearing
+    return TellBuilder(tuple([one for one in lane.tells.values() if heard < one.id <= last]))
 
 
 def tell_blocks(lane: BundleLane) -> TellBlocks:

@@ -8,7 +8,7 @@ from laneway.core.ids import IntentId
 from laneway.core.intent import IntentRow
 from laneway.core.jam import BlockRef, BlocksSeen, Package, SlotClock, Submission, Watched
 from laneway.core.rows import Command
-from laneway.lanes.bundle.rows import Member, Slot, Tell, Version
+from laneway.lanes.bundle.rows import Ear, Member, Slot, Tell, Version
 
 # Events.
 
@@ -117,6 +117,7 @@ class BlocksTold(Struct, frozen=True):
     last: int
     is_done: bool = True
     reason: str = ""
+    ear: str = Ear.USER
 
 
 class TimerFired(Struct, frozen=True):
@@ -144,7 +145,7 @@ class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     block_ms: int | None
     """Before then no other is; None: one may be at once."""
     returned: bool = False
-    """They had a block before; else they are from the backlog."""
+    """Some of them had a block before: the first ones. The others are from the backlog."""
 
 
 class BlockSealed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -158,7 +159,7 @@ class BlockSealed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
 
 
 class BlockUnmade(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Nothing would be in it: there are no empty blocks."""
+    """Nothing would be in it: there are no empty blocks. Another may be begun at once."""
 
     slot: int
     members: tuple[Member, ...]
@@ -168,7 +169,8 @@ class BlockUnmade(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
 class SlotChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     slot: Slot
     what: str
-    """retried, delayed, popped, unpopped, requeued, won, undecided, overdue, waits or told."""
+    """retried, delayed, popped, unpopped, requeued, won, undecided, reopened, overdue, waits or
+    told."""
 
 
 class SlotNumbered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -259,6 +261,8 @@ class LookEnded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     look_ms: int | None
     clock: SlotClock | None = None
     """None: as it was."""
+    reason: str = ""
+    """Why it came back with nothing."""
 
 
 class BlockDue(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -279,15 +283,18 @@ class TellsBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_
     """All up to this one are being told."""
 
     last: int
+    ear: str = Ear.USER
 
 
 class TellsDone(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     last: int
+    ear: str = Ear.USER
 
 
 class TellsDelayed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     tell_ms: int
     reason: str = ""
+    ear: str = Ear.USER
 
 
 class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -385,11 +392,19 @@ class LookAtChain(Struct, frozen=True):
     packages: tuple[Watched, ...]
 
 
-class TellBlocks(Struct, frozen=True):
-    """For each in this order: commit the block's snapshot or give it up, then call back. Safe to
-    repeat, for a tell keeps its id."""
+class TellBuilder(Struct, frozen=True):
+    """For each in this order: commit the block's snapshot or give it up. Safe to repeat, for a tell
+    keeps its id."""
 
     tells: tuple[Tell, ...]
 
 
-Effect: TypeAlias = BuildBlock | BuildVersion | SubmitPackage | LookAtChain | TellBlocks
+class TellBlocks(Struct, frozen=True):
+    """For each in this order: call the user back. The builder has heard of them. Safe to repeat."""
+
+    tells: tuple[Tell, ...]
+
+
+Effect: TypeAlias = (
+    BuildBlock | BuildVersion | SubmitPackage | LookAtChain | TellBuilder | TellBlocks
+)

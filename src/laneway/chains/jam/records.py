@@ -1,0 +1,92 @@
+"""What a service wrote down of packages, in the state of one block (docs/ledger-service.md)."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from laneway.chains.jam.limits import RECORDS_PER_CALL_MAX
+from laneway.chains.jam.node import JamNode, Unavailable
+from laneway.chains.jam.shapes import read_as, read_optional_blob
+from laneway.core.errors import ChainUnreadable
+from laneway.core.jam import Accumulated, BlockRef, PackageFact, ServiceRefused, Watched
+from laneway.jam.codec import U64, Codec
+from laneway.jam.errors import InvalidJam
+from laneway.jam.service.commitment import HEAD_KEY, package_key, refusal_key, rivals_key
+from laneway.jam.service.standing import slot_max_of
+from laneway.jam.service.values import HEAD, REFUSAL, RIVALS, Reason, Refusal
+from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in
+from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
+
+T = TypeVar("T")
+Found = dict[bytes, PackageFact]
+"""What is known of packages, by their hashes."""
+
+
+async def numbers(node: JamNode, block: BlockRef, packages: Sequence[Watched]) -> Found:
+    """The rollup blocks that packages brought."""
+    wanted = [(one.service, package_key(one.package_hash)) for one in packages]
+    records = await _records(node, block, wanted, U64, "package record")
+    return {
+        one.package_hash: Accumulated(number)
+        for one, number in zip(packages, records, strict=True)
+        if number is not None
+    }
+
+
+async def refusals(node: JamNode, block: BlockRef, packages: Sequence[Watched]) -> Found:
+    wanted = [(one.service, refusal_key(one.package_hash)) for one in packages]
+    records: list[Refusal | None] = await _records(node, block, wanted, REFUSAL, "refusal")
+    return {
+        one.package_hash: ServiceRefused(refusal.reason.name.lower(), refusal.number)
+        for one, refusal in zip(packages, records, strict=True)
+        if refusal is not None
+    }
+
+
+async def held(node: JamNode, block: BlockRef, service: int, count: int) -> Found | None:
+    """What came before its parent and waits for it, or waited too long: for that a service has a
+    word only when the number is touched next. None: it keeps no line of blocks.
+
+    Under which number a package is held is not known here, so as many are read behind the head as
+    the caller wants; there are no others behind EARLY_COUNT_MAX."""
+    (head,) = await _records(node, block, [(service, HEAD_KEY)], HEAD, "head")
+    if head is None:
+        return None
+    first = head.number + 2
+    wanted = [(service, rivals_key(number)) for number in range(first, first + count)]
+    records = await _records(node, block, wanted, RIVALS, "held blocks")
+    found: Found = {}
+    for rival in (rival for rivals in records for rival in rivals or ()):
+        if block.slot < slot_max_of(rival):
+            found[rival.package_hash] = Accumulated(None)
+        else:
+            expired = ServiceRefused(Reason.EXPIRED.name.lower(), rival.claim.number)
+            found[rival.package_hash] = expired
+    return found
+
+
+async def _records(
+    node: JamNode,
+    block: BlockRef,
+    wanted: Sequence[tuple[int, bytes]],
+    codec: Codec[T],
+    what: str,
+) -> list[T | None]:
+    """What stands under keys of services; Unavailable when the node has not this state."""
+    calls = [call("serviceValue", block.header_hash, *one) for one in wanted]
+    answers = await ask_some(node, calls)
+    for answer in answers:
+        if isinstance(answer, RpcError) and answer.code == BLOCK_UNAVAILABLE:
+            raise Unavailable(node.name, block.header_hash, hash_in(answer))
+    raws = [read_as(node.name, answer, read_optional_blob) for answer in answers]
+    try:
+        return [None if raw is None else codec.decode(raw, what) for raw in raws]
+    except InvalidJam as error:
+        raise ChainUnreadable(node.name, f"a record of a service: {error}") from error
+
+
+async def ask_some(node: JamNode, calls: Sequence[RpcCall]) -> list[RpcAnswer]:
+    """Any number of calls, in portions that a slow node answers in time."""
+    answers: list[RpcAnswer] = []
+    for begin in range(0, len(calls), RECORDS_PER_CALL_MAX):
+        answers += await node.ask(calls[begin : begin + RECORDS_PER_CALL_MAX])
+    return answers
