@@ -14,3 +14,4 @@ step simulator
 "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
 "$bin/python" scripts/seeds.py s1 500 --kind eoa --jobs "$jobs"
 "$bin/python" scripts/seeds.py s1 500 --kind cosmos --jobs "$jobs"
+"$bin/python" scripts/seeds.py s1 240 --kind rollup --jobs "$jobs"

@@ -1,7 +1,7 @@
 """Draws what the documents show from the code: `docs.py [--check]`.
 
 docs/contract-lane.md, eoa-lane.md and sequence-lane.md (transitions), configuration.md (settings),
-docs/cli.md (commands), docs/api.md (the REST API).
+docs/cli.md (commands), docs/api.md (the REST API), and what stands between marks in rollup-lane.md.
 --check changes nothing and fails when a document is not what the code says.
 """
 
@@ -17,7 +17,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from scripts import sequence_charts
+from scripts import bundle_charts, sequence_charts
 from scripts.charts import SEEDS, drawn, observed
 from scripts.sequence_charts import observed_sequence
 
@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 CONTRACT = ROOT / "src/laneway/lanes/contract"
 EOA = ROOT / "src/laneway/lanes/eoa"
 SEQUENCE = ROOT / "src/laneway/lanes/sequence"
+BUNDLE = ROOT / "src/laneway/lanes/bundle"
 FROM_CODE = "<!-- Drawn from the code by `make docs`; edit scripts/docs.py instead. -->\n\n"
 
 
@@ -238,6 +239,61 @@ SEQUENCE_NODE = (
 )
 
 
+def rollup_lane() -> str:
+    """Most of this page is prose; what the code says stands between marks."""
+    from laneway.lanes.bundle.settings import BundleSettings
+
+    page = (ROOT / "docs/rollup-lane.md").read_text()
+    shown = tables(BUNDLE, drafted(BUNDLE))[3:]
+    parts = {
+        "states": bundle_charts.states(),
+        "cores": bundle_charts.cores(),
+        "signals": bundle_charts.signals(),
+        "parameters": bundle_charts.parameters(field_docs(BundleSettings)),
+        "records": [line.replace("`every event, then`", "every event, then") for line in shown],
+    }
+    return bundle_charts.filled(page, parts)
+
+
+DRAFTED = {"change": "SlotChanged", "alter": "VersionChanged"}
+
+
+class Drafted(ast.NodeTransformer):
+    """A draft's calls by the records that they make."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in DRAFTED:
+            node.func = ast.Name(DRAFTED[node.func.attr])
+        return node
+
+
+def drafted(lane: Path) -> Decisions:
+    """The same of a lane whose decisions are drafts: each event is judged, and then all that is due
+    is done."""
+    files: dict[str, dict[str, ast.FunctionDef]] = {}
+    for path in sorted(lane.glob("*.py")):
+        if path.name not in ("fold.py", "draft.py"):
+            files[path.name] = {n: Drafted().visit(one) for n, one in functions(path).items()}
+    known = {name: one for found in files.values() for name, one in found.items()}
+    judges: list[tuple[str, str]] = []
+    for case in next(n for n in ast.walk(known["decide"]) if isinstance(n, ast.Match)).cases:
+        calls = [n for n in ast.walk(case) if isinstance(n, ast.Call) and given_a_draft(n)]
+        if isinstance(case.pattern, ast.MatchClass) and len(calls) == 1:
+            judges.append((ast.unparse(case.pattern.cls), ast.unparse(calls[0].func)))
+    rows: Decisions = []
+    for event, judge in [*judges, ("every event, then", "drive")]:
+        # Two files may have a function of one name: each means its own.
+        near = known | next(found for found in files.values() if judge in found)
+        made = [built(near[judge], near, family(lane, name)) for name in ("Record", "Effect")]
+        rows.append((event, judge, made[0], made[1]))
+    return rows
+
+
+def given_a_draft(call: ast.Call) -> bool:
+    return bool(call.args) and ast.unparse(call.args[0]) == "draft"
+
+
 def absence_table() -> list[str]:
     for path in sorted(CONTRACT.glob("*.py")):
         judged = functions(path).get("absence_row")
@@ -255,7 +311,7 @@ def meaning(lane: Path, name: str) -> str:
             if text:
                 return " ".join(text.partition("\n\n")[0].split())
             fields = [ast.unparse(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
-            return "its " + ", ".join(fields)
+            return "its " + ", ".join(fields) if fields else "–"
     return ""
 
 
@@ -465,6 +521,7 @@ def main() -> int:
         "contract-lane": contract_lane,
         "eoa-lane": eoa_lane,
         "sequence-lane": sequence_lane,
+        "rollup-lane": rollup_lane,
         "configuration": configuration,
         "cli": cli,
         "api": api,

@@ -60,6 +60,13 @@ def blobs() -> Part:
     return Part("blobs", 100, 50, ["tests/kill/sequence_runner.py", *words.split()])
 
 
+def rollups(store: str, order: str) -> Part:
+    """A process that builds a ledger rollup on a devnet in bad weather, killed again and again."""
+    words = f"--order {order} --kills {{count}} --transfers {{executions}} --seed {{first}}"
+    command = ["tests/kill/rollup_runner.py", "--store", store, *words.split()]
+    return Part(f"rollup kills on {store}", 100, 25, command)
+
+
 def watches(network: str) -> Part:
     """Packages that are watched on a JAM network; none leaves a subscription behind."""
     words = f"--network {network} --count {{count}} --first {{first}}"
@@ -80,12 +87,16 @@ PARTS = [
     seeds("s1", 100_000, 5_000, "cosmos"),
     seeds("s2", 5_000, 500, "cosmos"),
     seeds("s3", 10_000, 1_000, "cosmos"),
+    seeds("s1", 100_000, 5_000, "rollup"),
+    seeds("s2", 5_000, 500, "rollup"),
+    seeds("s3", 10_000, 1_000, "rollup"),
     Part(
         "exhaustive small scope",
         1,
         1,
         ["scripts/scope.py", "--full"],
     ),
+    Part("exhaustive rollup scope", 1, 1, ["-m", "tests.laws.bundle_scope"], tells=True),
     Part(
         "kill -9",
         100,
@@ -102,6 +113,8 @@ PARTS = [
     ),
     *(payments(store) for store in ("sqlite", "redis")),
     blobs(),
+    rollups("sqlite", "parallel"),
+    rollups("redis", "chained"),
     Part(
         "hostile JAM bytes",
         200_000,

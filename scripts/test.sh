@@ -8,8 +8,8 @@ step format;  "$bin/ruff" format --check -q src tests scripts
 step lint;    "$bin/ruff" check -q src tests scripts
 step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
 step types;   "$bin/mypy" --no-error-summary
-step "simulator: 3000 S1, 300 S2, 300 S3 worlds of contracts, of EVM and of Cosmos accounts"
-for kind in contract eoa cosmos; do
+step "simulator: 3000 S1, 300 S2, 300 S3 worlds of contracts, of accounts and of rollups"
+for kind in contract eoa cosmos rollup; do
   "$bin/python" scripts/seeds.py s1 3000 --kind $kind --jobs "$jobs"
   "$bin/python" scripts/seeds.py s2 300 --kind $kind --jobs "$jobs"
   "$bin/python" scripts/seeds.py s3 300 --kind $kind --jobs "$jobs"

@@ -8,6 +8,10 @@ import pytest
 
 from laneway.core.outcome import Outcome
 from laneway.engine.eoa import sending
+from laneway.lanes.bundle import facts, packages, rounds, standing
+from laneway.lanes.bundle import machine as bundle_machine
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.rows import Fact, Kind, Version
 from laneway.lanes.contract import machine
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.values import Execute
@@ -143,6 +147,66 @@ def test_a_machine_that_gives_bytes_up_before_their_last_block_is_found_out(
     monkeypatch.setattr(sightings, "is_dead", hasty)
     broken, _, _ = run_worlds(range(40), "s1", "cosmos")
     assert any("never twice" in (verdict.broken or "") for verdict in broken)
+
+
+def test_a_story_of_rollups_tells_what_happened_to_each_package() -> None:
+    story = "\n".join(run_world(3, "s1", "rollup").story)
+    assert "accepted as" in story
+    assert "takes" in story
+    assert "is confirmed" in story
+
+
+@pytest.mark.slow
+def test_a_machine_that_takes_silence_for_death_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A package that can still be reported is not dead, however long nobody reported it."""
+    real = standing.death
+
+    def hasty(lane: BundleLane, version: Version, *, is_shown: bool) -> Fact | None:
+        found = real(lane, version, is_shown=is_shown)
+        silent = version.fact(Kind.REPORTABLE) is not None and not version.is_dead()
+        if found is None and silent and lane.head.best is not None:
+            return Fact(Kind.DEAD, lane.head.best, lane.head.height, words="nobody took it")
+        return found
+
+    monkeypatch.setattr(facts, "death", hasty)
+    broken, _, _ = run_worlds(range(30), "s1", "rollup")
+    assert any("never twice" in (verdict.broken or "") for verdict in broken)
+
+
+@pytest.mark.slow
+def test_a_rollup_that_forgets_after_a_crash_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle_machine, "resume", lambda lane: ())
+    broken, _, _ = run_worlds(range(12), "s1", "rollup")
+    assert any("never lost" in (verdict.broken or "") for verdict in broken)
+
+
+@pytest.mark.slow
+def test_a_rollup_that_sleeps_through_its_windows_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rounds, "windows", lambda lane, chosen, now_ms: iter(()))
+    broken, _, _ = run_worlds(range(30), "s1", "rollup")
+    assert any("in time" in (verdict.broken or "") for verdict in broken)
+
+
+@pytest.mark.slow
+def test_a_rollup_that_calls_everything_final_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BundleLane, "is_final", lambda lane, block: True)
+    broken, _, _ = run_worlds(range(5), "s1", "rollup")
+    assert any("told to be final, and is not" in (verdict.broken or "") for verdict in broken)
+
+
+@pytest.mark.slow
+def test_a_rollup_whose_orders_bring_too_little_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(packages, "payloads_behind", lambda lane, number, parent: ())
+    broken, _, _ = run_worlds(range(10), "s1", "rollup")
+    assert any("was not given it" in (verdict.broken or "") for verdict in broken)
 
 
 def test_the_command_tells_one_seed_as_a_story(capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,16 @@ def jam(as_json: bool, quick: bool, out: Path, only: str) -> int:
 
 @bench.command()
 @measured
+@click.option("--only", default="", help="Parts, separated by commas; all by default.")
+def rollup(as_json: bool, quick: bool, out: Path, only: str) -> int:
+    """A rollup's lane: what a block costs and leaves, how soon it is final, how full 341 cores."""
+    main = find("bench", "laneway.bench.rollup", "main")
+    code: int = main(json=as_json, quick=quick, out=out, only=only)
+    return code
+
+
+@bench.command()
+@measured
 @click.option("--only", default="", help="Contestants, separated by commas; all by default.")
 def sequence(as_json: bool, quick: bool, out: Path, only: str) -> int:
     """Transfers per second from one Cosmos account, against cosmjs and cosmpy; blobs and memory."""

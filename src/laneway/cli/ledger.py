@@ -74,8 +74,11 @@ def transfers(
         raise click.UsageError(f"{rollup} is no ledger; hand in a signed transaction with --raw")
     domain = Domain(bytes.fromhex(status.chain[2:]), status.rollup.service)
     if nonce is None:
-        own = octets(account_id(key.public_key))
-        nonce = client.rollup_account(rollup, own).nonce_next
+        own = client.rollup_account(rollup, octets(account_id(key.public_key)))
+        if own.elsewhere:
+            # A nonce that turns out to be used is refused, or told as sent before.
+            click.echo(f"laneway: nonce {own.nonce_next} is a guess: {own.elsewhere}", err=True)
+        nonce = own.nonce_next
     recipient = bytes.fromhex(payee[2:])
     return [
         octets(TRANSFER.encode(signed(key, domain, recipient=recipient, amount=amount, nonce=one)))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
-from laneway.cli.remote import Output, ended, remote
+from laneway.cli.remote import Output, ended, remote, tx_line
 from laneway.wire.rollup import BundleState
+from laneway.wiring.process import EXIT_FAILED
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from laneway.client.blocking import Client
+    from laneway.client.blocking import Client, SentTx
     from laneway.wire.rollup import (
         Bundle,
         BundleAnswer,
@@ -275,7 +276,8 @@ def account(client: "Client", output: Output, name: str | None, account: str) ->
             ("balance", found.balance),
             ("nonce", found.nonce),
             ("next nonce", found.nonce_next),
-            ("block", found.block),
+            ("block", f"{found.block}, {found.at}"),
+            ("elsewhere", found.elsewhere),
             ("final", f"balance {found.balance_final}, nonce {found.nonce_final}"),
         ],
     )
@@ -327,15 +329,36 @@ def send(
         make = partial(transfers, client, chosen_name, key_named(payer))
         raws = make(account_named(payee), amount=amount, nonce=nonce, count=count)
     keys = [key if count == 1 or key is None else f"{key}:{place}" for place in range(len(raws))]
-    sent = [
-        client.transfer(chosen_name, one, key=named) for one, named in zip(raws, keys, strict=True)
-    ]
-    if not wait:
-        for each in sent:
-            output.tx(each.tx)
-        return 0
+    sent: list[SentTx] = []
+    before: SentTx | None = None
+    for one, named in zip(raws, keys, strict=True):
+        made = client.transfer(chosen_name, one, key=named)
+        if raw is None and key is None and was_there(made):
+            before = made
+            break
+        sent.append(made)
+        if not wait:
+            output.tx(made.tx)
     done = []
-    for each in sent:
+    for each in sent if wait else ():
         done.append(each.wait(timeout))
         output.tx(done[-1])
+    if before is not None:
+        click.echo(not_sent(before, len(sent), count), err=True)
+        return EXIT_FAILED
     return ended(done)
+
+
+def was_there(made: "SentTx") -> bool:
+    """Whether these bytes came before. An answer that was lost, and asked for again under the same
+    key, is of this very command."""
+    return made.replayed and made.tx.idempotency_key != made.key
+
+
+def not_sent(before: "SentTx", sent: int, count: int) -> str:
+    """Whoever means to pay must not take an old payment for a new one."""
+    nothing = "nothing new was sent" if not sent else f"{sent} of {count} were sent, and no more"
+    return (
+        f"laneway: these bytes were handed in before: {tx_line(before.tx)}; {nothing}. "
+        "A new transfer has a nonce of its own: say --nonce, or ask the process that holds the lane"
+    )

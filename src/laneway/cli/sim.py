@@ -17,10 +17,10 @@ from laneway.cli.late import find
 )
 @click.option(
     "--kind",
-    type=click.Choice(["contract", "eoa", "cosmos"], case_sensitive=False),
+    type=click.Choice(["contract", "eoa", "cosmos", "rollup"], case_sensitive=False),
     default="contract",
     show_default=True,
-    help="Of the lanes: contracts, EVM accounts, or Cosmos accounts.",
+    help="Of the lanes: contracts, EVM accounts, Cosmos accounts, or rollups.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def sim(seed: int | None, seeds: int, layer: str, kind: str, as_json: bool) -> int:

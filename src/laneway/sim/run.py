@@ -31,7 +31,7 @@ class Verdict(Struct, frozen=True):
 
 
 LAYERS = ("s1", "s2", "s3")
-KINDS = ("contract", "eoa", "cosmos")
+KINDS = ("contract", "eoa", "cosmos", "rollup")
 
 
 def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
@@ -75,6 +75,13 @@ def furnished(
 
         sequences = CosmosWorld(cosmos_plan(seed, shared=shared), shelf)
         return sequences, SequenceLaws(sequences).account
+    if kind == "rollup":
+        from laneway.sim.bundle.laws import RollupLaws
+        from laneway.sim.bundle.plan import rollup_plan
+        from laneway.sim.bundle.world import RollupWorld
+
+        rollups = RollupWorld(rollup_plan(seed, shared=shared), shelf)
+        return rollups, RollupLaws(rollups).account
     from laneway.sim.eoa.laws import EoaLaws
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.world import EoaWorld
@@ -113,6 +120,11 @@ def furnished_shell(seed: int, kind: str) -> "ShellWorld":
         from laneway.sim.sequence.shell import CosmosShell
 
         return CosmosShell(cosmos_plan(seed, shared=False))
+    if kind == "rollup":
+        from laneway.sim.bundle.plan import rollup_plan
+        from laneway.sim.bundle.shell import RollupShell
+
+        return RollupShell(rollup_plan(seed, shared=False))
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.shell import EoaShell
 

@@ -1,0 +1,174 @@
+"""What a lane has made durable, read from the store's own feed, and the laws that it is under.
+
+A process may have died before it knew of its last commit; the feed knows. Each record is judged by
+the chain's own history before it is folded into the lane as the feed tells it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.outcome import Status
+from laneway.devnets.jam.values import BlockUnavailable
+from laneway.lanes.bundle.fold import evolve
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.rows import Member, Verdict, Version
+from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.bundle.values import (
+    BlockDropped,
+    BlockFinalised,
+    BlockSealed,
+    BlockUnmade,
+    IntentDropped,
+    Record,
+    VersionChanged,
+    VersionSealed,
+)
+from laneway.sim.bundle.maker import GENESIS_BLOCK, Maker, decode_body, transaction_hash
+from laneway.sim.bundle.sky import Sky
+from laneway.sim.bundle.tally import Tally
+from laneway.sim.bundle.truth import Truth
+from laneway.sim.world import LawBroken
+
+
+class Durable:
+    def __init__(
+        self,
+        lane: LaneId,
+        settings: BundleSettings,
+        sky: Sky,
+        maker: Maker,
+        is_out: Callable[[bytes], bool],
+        seen: Counter[str],
+    ) -> None:
+        self.lane = BundleLane(lane, settings)
+        """As the feed tells it."""
+        self.members: dict[bytes, Member] = {}
+        """Whose transaction a hash is, as its block was sealed last."""
+        self._sky = sky
+        self._maker = maker
+        self._truth = Truth(sky, maker, is_out)
+        self._tally = Tally(seen)
+        self._sealed: dict[bytes, None] = {}
+        """Blocks whose payload is durable."""
+        self._serials: dict[bytes, int] = {}
+        """Packages whose bytes are durable, with the last submission that is."""
+        self._deferred: dict[bytes, None] = {}
+        """Transactions that a block left out: others may overtake them."""
+        self._undone: dict[IntentId, str] = {}
+        """Whoever is told so may ask for the same again."""
+
+    def take(self, records: Sequence[Record]) -> None:
+        self._tally.count(self.lane, records)
+        for record in records:
+            self._judge(record)
+            evolve(self.lane, record)
+
+    def _judge(self, record: Record) -> None:
+        if isinstance(record, BlockSealed):
+            self._sealed[record.slot.block] = None
+            self._take_members(record.members)
+        elif isinstance(record, BlockUnmade):
+            self._take_members(record.members)
+        elif isinstance(record, VersionSealed):
+            self._serials[record.version.package_hash] = 0
+        elif isinstance(record, VersionChanged) and record.what == "offered":
+            self._offered(record.version)
+        elif isinstance(record, BlockDropped) and record.is_cause:
+            self._dropped(record)
+        elif isinstance(record, BlockFinalised):
+            self._finalised(record)
+        elif isinstance(record, IntentDropped):
+            self._undone[record.intent] = record.status
+
+    def _take_members(self, members: Sequence[Member]) -> None:
+        for member in members:
+            self.members[member.hash] = member
+            if member.verdict == Verdict.DEFERRED:
+                self._deferred[member.hash] = None
+            if member.verdict == Verdict.REFUSED:
+                self._undone[member.intent] = Status.REFUSED.value
+
+    def _offered(self, version: Version) -> None:
+        """A block's package gets another hash only when no other can land any more, on the fork
+        that the lane has seen."""
+        name, best = version.package_hash, self.lane.head.best
+        self._serials[name] = version.serial
+        if version.serial > 1 or best is None:
+            return
+        for other in self._maker.versions[self._maker.packages[name].block]:
+            if other != name and self._may_land(other, best.header_hash):
+                what = f"version {version.version} of block {version.slot} goes out"
+                raise LawBroken(
+                    f"never twice: {what}, while {self._maker.packages[other]} may land"
+                )
+
+    def _may_land(self, package: bytes, at: bytes) -> bool:
+        try:
+            return self._truth.may_land(package, at)
+        except BlockUnavailable:
+            return False  # A block that everybody has forgotten.
+
+    def _dropped(self, record: BlockDropped) -> None:
+        """A block is given up only when no fork can bring it back."""
+        slot = self.lane.slots[record.slot]
+        final = self._sky.final().header_hash
+        for other in self._maker.versions.get(slot.block, ()):
+            if self._may_land(other, final):
+                made = self._maker.packages[other]
+                raise LawBroken(f"never twice: block {slot.number} is dropped, and {made} may land")
+
+    def _finalised(self, record: BlockFinalised) -> None:
+        """What is told to be final is, with the package that brought it."""
+        slot = self.lane.slots[record.slot]
+        version = self.lane.version(record.slot, record.version)
+        assert version is not None
+        line = self._sky.line(self._sky.final().header_hash)
+        found = line[slot.number - 1] if slot.number <= len(line) else None
+        if found is None or found.block != slot.block:
+            raise LawBroken(f"block {slot.number} is told to be final, and is not")
+        if version.brought() not in (b"", found.package_hash):
+            raise LawBroken(f"block {slot.number} is final, and came by another package")
+
+    # What leaves, and what happens on the chain.
+
+    def check_submission(self, package: bytes, serial: int = 0) -> None:
+        """Bytes are durable before any node hears of them, and so is that it may."""
+        if self._serials.get(package, -1) < max(serial, 1):
+            raise LawBroken(f"never twice: {self._maker.packages[package]} leaves unrecorded")
+
+    def check_ground(self, parent: bytes, behind: tuple[bytes, ...]) -> None:
+        """Whoever has the state behind the newest final block can make the state of this one."""
+        wanted = parent or GENESIS_BLOCK
+        for payload in reversed(behind):
+            body = decode_body(payload)
+            if self._maker.blocks.get(wanted) != body:
+                raise LawBroken(f"block {body.number} is not what the next one stands on")
+            wanted = body.parent
+        line = self._sky.line(self._sky.final().header_hash)
+        if wanted not in [GENESIS_BLOCK, *(record.block for record in line)]:
+            raise LawBroken("a block stands on what is not final, and was not given it")
+
+    def check_line(self, at: bytes) -> None:
+        """Each transaction has its effect once, in the order in which they were accepted, and all
+        of it was durable before."""
+        seen: dict[bytes, int] = {}
+        last: dict[int, int] = {}
+        for number, record in enumerate(self._sky.line(at), 1):
+            if record.block not in self._sealed or record.package_hash not in self._serials:
+                raise LawBroken(f"never lost: block {number} was applied, and nobody knows it")
+            for request in self._maker.blocks[record.block].inside:
+                name = transaction_hash(request)
+                if name in seen:
+                    where = f"in the blocks {seen[name]} and {number}"
+                    raise LawBroken(f"never twice: {request.data} is {where}")
+                seen[name] = number
+                member = self.members[name]
+                told = self._undone.get(member.intent)
+                if told is not None:
+                    raise LawBroken(f"never twice: {request.data} was applied, and is told {told}")
+                if name in self._deferred:
+                    continue
+                if last.get(member.priority, 0) > member.seq:
+                    raise LawBroken(f"in order: {request.data} was applied behind a later one")
+                last[member.priority] = member.seq

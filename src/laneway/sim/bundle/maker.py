@@ -1,0 +1,234 @@
+"""A rollup in a few lines: hashes stand for execution, and its service has the real line.
+
+What it makes depends on the order alone, so any process makes the same. It remembers all of it for
+the laws: whose block a hash is, and whose package.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import msgspec
+from msgspec import Struct
+
+from laneway.core.errors import BuildFailed
+from laneway.core.jam import BlockRef, Context, Package
+from laneway.devnets.jam.values import NULL_AUTHORIZER, ServiceSetup
+from laneway.jam.hashing import blake2b
+from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, WorkPackage
+from laneway.jam.report import Ok
+from laneway.jam.service.commitment import genesis_records
+from laneway.jam.service.interface import (
+    Accumulation,
+    Operand,
+    RefineInput,
+    RefineOutput,
+    StorageView,
+)
+from laneway.jam.service.limits import OPERAND_GAS
+from laneway.jam.service.sequencing import sequence
+from laneway.jam.service.values import CLAIMED, Claim, Claimed
+from laneway.lanes.bundle.rows import Tell, Verdict
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Judged
+from laneway.ports import ExecutedBlock, MadePackage
+
+SERVICE = 7
+GENESIS_BLOCK = blake2b(b"the first block")
+GENESIS_ROOT = blake2b(b"the first state")
+REFINE_GAS = 1_000
+
+
+class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a caller wants of the rollup."""
+
+    data: str
+    way: str = "send"
+    """send, revert (it fails in its block), refuse (no block takes it), later (every other block
+    leaves it out)."""
+
+
+encode_request = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(Request).decode
+
+
+class Body(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A block: what a lane keeps as its payload."""
+
+    number: int
+    parent: bytes
+    pre_root: bytes
+    made_ms: int
+    inside: tuple[Request, ...]
+
+
+encode_body = msgspec.msgpack.Encoder().encode
+decode_body = msgspec.msgpack.Decoder(Body).decode
+
+
+def block_hash(payload: bytes) -> bytes:
+    return blake2b(b"block" + payload)
+
+
+def root_behind(body: Body) -> bytes:
+    return blake2b(b"root" + body.pre_root + encode_body(body.inside))
+
+
+def transaction_hash(request: Request) -> bytes:
+    return blake2b(b"transaction" + request.data.encode())
+
+
+class Packed(Struct, frozen=True):
+    """Whose package a hash is, and what it leans on."""
+
+    block: bytes
+    slot: int
+    version: int
+    anchor: BlockRef
+    lookup_anchor: BlockRef
+    prerequisites: tuple[bytes, ...]
+
+
+class ClaimService:
+    """It believes what it is told, and puts it into the line of every rollup."""
+
+    code_hash = blake2b(b"a service that believes")
+
+    def refine(self, given: RefineInput, /) -> RefineOutput:
+        return RefineOutput(result=Ok(given.payload), gas_used=1)
+
+    def accumulate(
+        self, view: StorageView, operands: tuple[Operand, ...], slot: int, /
+    ) -> Accumulation:
+        done = sequence(view, operands, slot)
+        return Accumulation(writes=done.writes, yield_hash=done.yield_hash, gas_used=done.gas_used)
+
+
+@lru_cache(1)
+def service_setup() -> ServiceSetup:
+    return ServiceSetup(
+        service=ClaimService(), storage=genesis_records(GENESIS_BLOCK, GENESIS_ROOT)
+    )
+
+
+class Maker:
+    """What every process's builder is: a function of its orders."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[bytes, Body] = {}
+        self.packages: dict[bytes, Packed] = {}
+        self.versions: dict[bytes, dict[bytes, None]] = {}
+        """The packages of each block."""
+
+    def execute(self, order: BuildBlock) -> ExecutedBlock:
+        requests = [decode_request(payload) for payload in order.payloads]
+        judged = [judge(order, request) for request in requests]
+        inside = tuple([one for one, word in zip(requests, judged, strict=True) if word in INSIDE])
+        told = tuple(
+            [
+                Judged(intent, word, transaction_hash(request), "" if word in INSIDE else word)
+                for intent, request, word in zip(order.intents, requests, judged, strict=True)
+            ]
+        )
+        pre_root = order.parent_root or GENESIS_ROOT
+        if not inside:
+            return ExecutedBlock(
+                payload=b"",
+                digest=b"",
+                block=b"",
+                pre_root=pre_root,
+                post_root=pre_root,
+                judged=told,
+            )
+        body = Body(order.number, order.parent or GENESIS_BLOCK, pre_root, order.made_ms, inside)
+        payload = encode_body(body)
+        name = block_hash(payload)
+        self.blocks[name] = body
+        return ExecutedBlock(
+            payload=payload,
+            digest=blake2b(payload),
+            block=name,
+            pre_root=pre_root,
+            post_root=root_behind(body),
+            judged=told,
+        )
+
+    def package(self, order: BuildVersion, context: Context) -> MadePackage:
+        if blake2b(order.payload) != order.digest:
+            raise BuildFailed("the payload is not the one that was sealed", final=True)
+        body = decode_body(order.payload)
+        made = WorkPackage(
+            auth_code_host=0,
+            auth_code_hash=NULL_AUTHORIZER,
+            context=RefineContext(
+                anchor=context.anchor.header_hash,
+                state_root=context.state_root,
+                beefy_root=context.beefy_root,
+                lookup_anchor=context.lookup_anchor.header_hash,
+                lookup_anchor_slot=context.lookup_anchor.slot,
+                prerequisites=order.prerequisites,
+            ),
+            items=(item_of(body, block_hash(order.payload)),),
+        )
+        encoded = WORK_PACKAGE.encode(made)
+        name = blake2b(encoded)
+        self.packages[name] = Packed(
+            order.block,
+            order.slot,
+            order.version,
+            context.anchor,
+            context.lookup_anchor,
+            order.prerequisites,
+        )
+        self.versions.setdefault(order.block, {})[name] = None
+        return MadePackage(
+            block=block_hash(order.payload), package=Package(encoded=encoded), package_hash=name
+        )
+
+
+INSIDE = (Verdict.INCLUDED, Verdict.REVERTED)
+
+
+def judge(order: BuildBlock, request: Request) -> str:
+    match request.way:
+        case "refuse":
+            return Verdict.REFUSED
+        case "later" if order.order % 2:
+            return Verdict.DEFERRED
+        case "revert":
+            return Verdict.REVERTED
+        case _:
+            return Verdict.INCLUDED
+
+
+def item_of(body: Body, name: bytes) -> WorkItem:
+    claim = Claim(
+        number=body.number,
+        parent=body.parent,
+        block=name,
+        pre_root=body.pre_root,
+        post_root=root_behind(body),
+    )
+    return WorkItem(
+        service=SERVICE,
+        code_hash=ClaimService.code_hash,
+        refine_gas_limit=REFINE_GAS,
+        accumulate_gas_limit=OPERAND_GAS,
+        payload=CLAIMED.encode(Claimed(claim)),
+    )
+
+
+class Ear:
+    """Who hears what became of blocks; tells may come twice, and keep their ids."""
+
+    def __init__(self) -> None:
+        self.tells: dict[int, Tell] = {}
+        self.problem = ""
+
+    def hear(self, tells: Sequence[Tell]) -> None:
+        """A tell is the same whenever it is told, and comes behind all before it."""
+        for tell in tells:
+            known = self.tells.get(tell.id)
+            if known is not None and known != tell:
+                self.problem = f"tell {tell.id} was {known}, and is {tell}"
+            if known is None and tell.id != len(self.tells) + 1:
+                self.problem = f"tell {tell.id} comes behind {len(self.tells)} others"
+            self.tells[tell.id] = tell

@@ -1,0 +1,50 @@
+"""What one process's adapter remembers of its nodes: which of them are behind, and when blocks were
+heard of."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from laneway.chains.jam.clock import Arrivals
+from laneway.core.jam import SlotClock
+from laneway.sim.bundle.plan import NODES, RollupPlan
+from laneway.sim.bundle.shown import NodeView
+from laneway.sim.bundle.sky import Sky
+
+LATELY_SLOTS = 3
+"""How long a node that was further binds the others."""
+
+
+class Senses:
+    def __init__(self, sky: Sky, plan: RollupPlan, now_ms: Callable[[], int]) -> None:
+        self._sky = sky
+        self._plan = plan
+        self._now_ms = now_ms
+        self._nodes = [NODES.index(name) for name in plan.settings.nodes]
+        self._arrivals = Arrivals(now_ms)
+        self._floor = 0
+        self._floor_ms = 0
+
+    def view(self, is_reached: Callable[[int], bool]) -> NodeView | None:
+        """The first node that answers and is not behind; None: there is none."""
+        lately_ms = LATELY_SLOTS * self._plan.slot_ms
+        floor = self._floor if self._now_ms() - self._floor_ms <= lately_ms else 0
+        for node in self._nodes:
+            if not is_reached(node):
+                continue
+            slot = self._sky.model.best(node).slot
+            if slot < floor and len(self._nodes) > 1:
+                continue
+            if slot >= self._floor:
+                self._floor, self._floor_ms = slot, self._now_ms()
+            self._arrivals.saw(slot)
+            return self._sky.views[node]
+        return None
+
+    def clock(self) -> SlotClock | None:
+        """The chain's slots on this machine's clock; None: no block was heard of."""
+        told = self._arrivals.clock(self._plan.slot_ms)
+        if told is None or not self._plan.has_calendar:
+            return told
+        calendar_ms = self._sky.begin_ms - self._sky.skew_ms
+        return replace(told, skew_ms=told.begin_ms - calendar_ms)
