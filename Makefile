@@ -72,6 +72,7 @@ bench: $(VENV)/.dev $(PEERS)/.done
 	@$(BIN)/laneway bench eoa $(ARGS)
 	@$(BIN)/laneway bench sequence $(ARGS)
 	@$(BIN)/laneway bench jam $(ARGS)
+	@$(BIN)/laneway bench rollup $(ARGS)
 
 $(PEERS)/.done: bench/peers/requirements.txt bench/peers/npm.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(PEERS)" peers

@@ -13,6 +13,7 @@ from msgspec import json
 from laneway.cli.app import run
 from laneway.devnets.jam.accounts import DEV_ACCOUNTS
 from laneway.devnets.jam.faults import Faults
+from laneway.wiring.config import Configuration, load
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/jam-devnet.md"
 
@@ -38,7 +39,7 @@ def test_a_bad_option_is_a_mistake_of_usage(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
-def test_it_serves_until_it_is_told_to_end(as_json: bool) -> None:
+def test_it_serves_until_it_is_told_to_end(as_json: bool, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "laneway", "devnet", "jam", "--port", "0"]
     command += ["--slot-ms", "20", "--nodes", "2"] + ["--json"] * as_json
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -49,7 +50,11 @@ def test_it_serves_until_it_is_told_to_end(as_json: bool) -> None:
             urls, shown = json.decode(line)["urls"], line
         else:
             urls = line.removeprefix("listening on ").split()
-            shown = "".join(child.stdout.readline() for _ in range(2 + len(DEV_ACCOUNTS)))
+            shown = "".join(child.stdout.readline() for _ in range(11 + len(DEV_ACCOUNTS)))
+        said = json.decode(line)["toml"] if as_json else shown.partition("laneway.toml:")[2]
+        (table,) = load_text(said, tmp_path).config.rollup
+        assert (table.nodes, table.service, table.slot_ms) == (tuple(urls), 1, 20)
+        assert table.genesis is not None
         assert len(urls) == 2
         for account in DEV_ACCOUNTS:
             assert account.id.hex() in shown
@@ -60,6 +65,13 @@ def test_it_serves_until_it_is_told_to_end(as_json: bool) -> None:
     finally:
         child.kill()
         child.communicate()
+
+
+def load_text(said: str, folder: Path) -> Configuration:
+    """As somebody would who copies it."""
+    file = folder / "laneway.toml"
+    file.write_text(said)
+    return load(str(file), {}, {})
 
 
 async def followed(url: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,19 @@ from tests.rollup_served import LANE, Stage, staged
 from tests.wiring.test_rollup_shown import teller, view_of
 
 from laneway.cli.remote import Output
-from laneway.cli.rollup import about, block_facts, drawn, numbers, tx_facts, version_facts
+from laneway.cli.rollup import (
+    about,
+    block_facts,
+    drawn,
+    numbers,
+    tx_facts,
+    version_facts,
+    was_there,
+)
+from laneway.client.blocking import Client, SentTx
+from laneway.client.calls import Taken
 from laneway.devnets.jam.accounts import DEV_ACCOUNTS
+from laneway.wire.values import Tx
 from laneway.wiring.rollup_bundles import shown_of
 
 pytestmark = pytest.mark.slow
@@ -53,8 +65,6 @@ def test_money_is_sent_waited_for_and_shown(served: tuple[Terminal, Stage]) -> N
     assert (code, err) == (0, "")
     assert re.fullmatch(rf"tx_\w+  confirmed  {LANE} #1  block 1  {HASH}\n", out)
     hash_ = out.split()[-1]
-    (again,) = typed.json(*SEND, "--nonce", "0")
-    assert (again["hash"], again["status"]) == (hash_, "confirmed")
     _, out, _ = typed.type("rollup", "status")
     assert re.search(rf"^rollup +dev: ledger, service 1, {LANE}$", out, re.M)
     for word in ("Queued", "Submitted", "Guaranteed", "Accumulated"):
@@ -109,6 +119,48 @@ def test_many_are_sent_at_once_and_words_to_the_lane_are_those_of_every_lane(
         assert (code, "confirmed" in out) == (0, True)
     code, out, _ = typed.type("lane", "drain", "rollup:dev")
     assert code == 0
+
+
+def test_what_was_sent_before_is_not_told_as_sent_again(served: tuple[Terminal, Stage]) -> None:
+    typed, stage = served
+    code, out, _ = typed.type(*SEND, "--wait", "--timeout", "60")
+    assert code == 0
+    intent = out.split()[0]
+    for more in ((), ("--wait",), ("--json",)):
+        code, out, err = typed.type(*SEND, "--nonce", "0", *more)
+        assert (code, out) == (1, "")
+        assert f"these bytes were handed in before: {intent}  confirmed" in err
+        assert "nothing new was sent" in err
+    # Who says on purpose that it is the same one is told what became of it.
+    for words in ((*SEND, "--nonce", "0", "--key", "rent"), ("rollup", "send", "--raw",
+                  stage.raw(0))):  # fmt: skip
+        (again,) = typed.json(*words)
+        assert (again["id"], again["status"]) == (intent, "confirmed")
+
+
+def test_many_stop_at_the_first_that_was_sent_before(served: tuple[Terminal, Stage]) -> None:
+    typed, _ = served
+    typed.type("lane", "pause", "rollup:dev", "--reason", "a test")
+    (third,) = typed.json(*SEND, "--nonce", "2")
+    code, out, err = typed.type(*SEND, "--nonce", "0", "--count", "4")
+    assert (code, len(out.splitlines())) == (1, 2)
+    assert f"handed in before: {third['id']}" in err
+    assert "2 of 4 were sent, and no more" in err
+
+
+def test_an_answer_that_was_lost_is_no_other_sending() -> None:
+    """The client asks again under its own key, and is told of what it sent itself."""
+    tx = Tx(
+        id="tx_1", lane=LANE, status="queued", final=False, reason="", seq=1,
+        accepted_at=datetime.now(UTC), idempotency_key="auto-1", retry_of=None, priority=0,
+        valid_until=None, settled_at=None,
+    )  # fmt: skip
+    client = Client("http://127.0.0.1:9")
+    for key, replayed, was in (
+        ("auto-1", True, False), ("auto-2", True, True), ("auto-1", False, False)
+    ):  # fmt: skip
+        assert was_there(SentTx(client, Taken(tx, key, replayed))) is was
+    client.close()
 
 
 def test_a_key_file_signs_and_its_mistakes_are_said_without_showing_it(

@@ -4,20 +4,30 @@ import asyncio
 import logging
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
-from tests.rollup_served import LANE, WHY, Stage, hash_of, staged
+from tests.builder.test_sync import Bent
+from tests.rollup_served import LANE, SLOT_MS, WHY, Stage, hash_of, staged
 from tests.server.stage import Client, Heard
 
+from laneway.builder.sync import Source
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.core.errors import ChainUnreadable
+from laneway.core.ids import LaneId
 from laneway.devnets.jam.accounts import DEV_ACCOUNTS
 from laneway.feeds.metrics import ContractMetrics
+from laneway.ports import JamChain
 from laneway.server.app import Server
 from laneway.wiring.desk import EngineDesk
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
+from laneway.wiring.rollup import RollupLanes
+from laneway.wiring.schema_rollup import BundleSection, RollupSection
 from laneway.wiring.system import SystemClock
 
 pytestmark = pytest.mark.slow
@@ -330,11 +340,14 @@ def test_keys_see_the_rollups_of_their_lanes_alone(tmp_path: Path) -> None:
 
 
 class Bystander:
-    """Another process of the same fleet, as its server sees things: it holds no lane."""
+    """Another process of the same fleet, as its server sees things: it holds no lane. Without lanes
+    of its own it has the holder's builder."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, lanes: RollupLanes | None = None) -> None:
         own = stage.up.laneway
-        self.laneway = Laneway(own.store, own.host, own.settings, SystemClock(), rollup=own.rollup)
+        self.laneway = Laneway(
+            own.store, own.host, own.settings, SystemClock(), rollup=lanes or own.rollup
+        )
         self.desk = EngineDesk(self.laneway, Following(), stage.up.stream, ContractMetrics())
 
 
@@ -381,6 +394,106 @@ async def check_elsewhere(other: Client, tx: Any) -> None:
     assert (shown["status"], shown["reason"]) == ("submitted", "held_elsewhere")
     lane = (await other.get("/v1/lanes/rollup:dev")).body
     assert (lane["running"], lane["rollup"]["held"]) == (1, False)
+
+
+@asynccontextmanager
+async def beside(stage: Stage, slot_ms: int = SLOT_MS) -> AsyncIterator[tuple[Client, RollupLanes]]:
+    """The same with a builder of its own, on the holder's chain."""
+    rollup = stage.up.laneway.rollup
+    assert rollup is not None
+    assert rollup.devnet is not None
+    table = RollupSection(
+        name="dev",
+        service=1,
+        nodes=(rollup.devnet.url,),
+        genesis=stage.chain.hex(),
+        slot_ms=slot_ms,
+    )
+    lanes = RollupLanes([table], BundleSection(), SystemClock())
+    await lanes.open()
+    try:
+        desk = Bystander(stage, lanes).desk
+        async with Server(desk) as server, Client(await server.listen("127.0.0.1", 0)) as other:
+            yield other, lanes
+    finally:
+        await lanes.close()
+
+
+def test_who_does_not_hold_the_lane_answers_with_what_is_final_and_says_so(tmp_path: Path) -> None:
+    async def main() -> None:
+        # So rare are its own looks that every answer has to see to it by itself.
+        async with staged(tmp_path, slot_ms=300) as stage, beside(stage, 600_000) as (other, _):
+            mine = f"/v1/rollup/dev/accounts/{PAYER}"
+            fresh = (await other.get(mine)).body
+            assert (fresh["nonce_next"], fresh["block"], fresh["at"]) == (0, 0, "finalized")
+            assert (fresh["held"], fresh["elsewhere"]) == (False, "")
+            first = await stage.finish((await stage.send(0))["id"])
+            own = (await other.get(mine)).body
+            assert (own["nonce"], own["nonce_next"], own["nonce_final"]) == (1, 1, 1)
+            assert (own["block"], own["at"], own["held"]) == (1, "finalized", False)
+            held = (await stage.client.get(mine)).body
+            assert (held["block"], held["at"], held["held"]) == (1, "pending", True)
+            receipt = (await other.get(f"/v1/rollup/dev/receipts/{first['hash']}")).body
+            assert (
+                receipt == (await stage.client.get(f"/v1/rollup/dev/receipts/{first['hash']}")).body
+            )
+            assert (await other.get("/v1/rollup/dev/bundles/1")).status == 200
+            second = await stage.send(1)
+            seen = await stage.until(second["id"], "submitted", "included")
+            own = (await other.get(mine)).body
+            assert (own["nonce"], own["at"]) == (1, "finalized")
+            assert "1 transactions of this lane are not final" in own["elsewhere"]
+            open_ = f"/v1/rollup/dev/receipts/{seen['hash']}"
+            assert ((await other.get(open_)).code) == "held_elsewhere"
+            assert (await stage.client.get(open_)).body["state"] in ("built", "accumulated")
+            held = (await stage.client.get(mine)).body
+            assert (held["nonce"], held["nonce_final"], held["elsewhere"]) == (2, 1, "")
+            await stage.finish(second["id"])
+            assert (await other.get(mine)).body["nonce_next"] == 2
+
+    asyncio.run(main())
+
+
+def test_what_was_handed_in_here_is_behind_the_next_nonce_also_when_it_is_final(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with staged(tmp_path) as stage, beside(stage) as (other, lanes):
+            mine = f"/v1/rollup/dev/accounts/{PAYER}"
+            post = {"raw": stage.raw(0)}
+            sent = (await other.post("/v1/rollup/dev/transactions", post)).body
+            assert (await other.get(mine)).body["nonce_next"] == 1
+            await stage.finish(sent["id"])
+            assert (await other.get(mine)).body["nonce_next"] == 1
+            assert lanes.rollup(LaneId(LANE)).builder.heads.final_number == 1
+
+    asyncio.run(main())
+
+
+def test_a_builder_that_is_behind_its_chain_says_that_instead_of_an_old_balance(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with staged(tmp_path) as stage, beside(stage, 600_000) as (other, lanes):
+            shown = lanes.rollup(LaneId(LANE))
+            bent = Bent(cast(Jip2Chain, shown.chain))
+            bent.segments = ChainUnreadable("node", "segment unavailable")
+            shown.builder._source = Source(cast(JamChain, bent), 1)
+            done = await stage.finish((await stage.send(0))["id"])
+            for path in (
+                f"accounts/{PAYER}", f"receipts/{done['hash']}", "bundles", "bundles/1"
+            ):  # fmt: skip
+                heard = await other.get(f"/v1/rollup/dev/{path}")
+                assert (heard.status, heard.code) == (503, "rollup_behind"), path
+                assert "no node has the segments of its package" in heard.body["detail"]
+                assert heard.body["retryable"]
+            assert (await other.get("/v1/rollup/dev")).status == 200
+            shown.builder._follower._again_s = None
+            bent.segments = None
+            own = (await other.get(f"/v1/rollup/dev/accounts/{PAYER}")).body
+            assert (own["nonce_next"], own["block"]) == (1, 1)
+
+    asyncio.run(main())
 
 
 SETTINGS = """

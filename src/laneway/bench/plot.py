@@ -56,6 +56,7 @@ LABELS = {
 TITLES = {
     "eoa": "Transfers from one account a second, each in a block",
     "sequence": "Transfers from one Cosmos account a second, each in a block",
+    "rollup": "What a rollup's lane costs, and how much of a chain it uses",
     "jam": "What a JAM chain's bytes cost, against the peers of the same run",
 }
 """What is counted, where it is no execution of a contract."""

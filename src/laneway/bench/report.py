@@ -36,6 +36,8 @@ def table(found: Mapping[str, Any]) -> str:
         lines.append(f"| `{name}` | {number(goal['value'])} | {goal['goal']} | {met} |")
     if found["bench"] == "jam":
         return "\n".join([*lines, *jam_lines(results), ""])
+    if found["bench"] == "rollup":
+        return "\n".join([*lines, *rollup_lines(results), ""])
     lines += ["", "| contestant | jobs/s | CPU µs/job | each round |", "|---|---:|---:|---|"]
     for name, rates in scenarios(results).items():
         rounds = listed(rates["rounds_jobs_per_s"])
@@ -69,7 +71,8 @@ def machine_line(machine: Mapping[str, Any]) -> str:
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     return (
         f"{machine['cores']} cores ({machine['cpu']}), Linux {machine['kernel']}, "
-        f"{machine['filesystem']}, Python {machine['python']}, SQLite {machine['sqlite']}; {peers}."
+        f"{machine['filesystem']}, Python {machine['python']}, SQLite {machine['sqlite']}"
+        f"{'; ' if peers else ''}{peers}."
     )
 
 
@@ -183,6 +186,54 @@ def jam_lines(results: Mapping[str, Any]) -> list[str]:
             f"{name.replace('_', ' ')} {rate:,.0f}" for name, rate in model["slots_per_s"].items()
         )
         lines += ["", f"Slots a second of the chain model, 6 validators: {rates}."]
+    return lines
+
+
+def rollup_lines(results: Mapping[str, Any]) -> list[str]:
+    """What a rollup's lane costs, and on which chain that was seen."""
+    lines: list[str] = []
+    if (turns := results.get("turns")) is not None:
+        spent = "; ".join(
+            f"{int(count):,} kept {us:,.0f} µs" for count, us in turns["us_per_block"].items()
+        )
+        lines += ["", f"CPU time of a block, on a stub chain and without a store: {spent}."]
+    if (finality := results.get("finality")) is not None:
+        slots = finality["slots"]
+        lines += [
+            "",
+            f"Slots to finality of {finality['blocks']:,} blocks, on the chain model with the "
+            f"ledger service: {slots['min']:g} at least, {slots['median']:g} in the middle, "
+            f"{slots['max']:g} at most.",
+            f"From {finality['from']}, to {finality['to']}.",
+        ]
+    if (cores := results.get("cores")) is not None:
+        first, end = cores["slots"]
+        lines += [
+            "",
+            f"Slots {first} to {end} of {cores['cores']} cores, on the chain model with a stub "
+            f"service: of {cores['pairs']:,} pairs of core and slot {cores['with_a_new_report']:,} "
+            f"have a report in the block of that slot, and after it {cores['engaged']:,} cores are "
+            f"engaged by one.",
+            f"CPU time: the lane {cores['lane_s']:,.0f} s, the model {cores['model_s']:,.0f} s.",
+        ]
+    if (engine := results.get("engine")) is not None:
+        clocks = "; ".join(
+            f"slots of {one['slot_ms']} ms {number(one['blocks_per_s'])}"
+            for one in engine["clocks"]
+        )
+        lines += [
+            "",
+            f"Blocks final a second, engine on SQLite, builder, adapter and devnet of two cores in "
+            f"one process: {clocks}.",
+        ]
+    if (memory := results.get("memory")) is not None:
+        rss = memory["rss_mb"]
+        lines += [
+            "",
+            f"{memory['blocks']:,} blocks through one lane on a stub chain and without a store, "
+            f"{memory['blocks_per_s']:,.0f} a second: resident memory {rss['warm']:.1f} MB after "
+            f"the first tenth, {rss['end']:.1f} MB at the end.",
+        ]
     return lines
 
 

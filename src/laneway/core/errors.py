@@ -6,7 +6,7 @@ LanewayError
 │   ├── LaneNotFound (AccountNotFound) · WebhookNotFound · BundleNotFound · HeldElsewhere
 │   ├── CommandUnfit · RetryUnfit · LaneFull · NoRoom · Draining
 ├── ChainError    node or network; check before acting again
-│   ├── ChainUnreachable · ChainUnreadable
+│   ├── ChainUnreachable · ChainUnreadable · RollupBehind
 ├── SignerError   who holds the key; nothing was signed
 │   ├── SignerRefused · SignerUnreachable
 ├── StoreError    nothing changed: StoreBusy, StoreFull, LeaseLost, StoreRefused
@@ -217,6 +217,22 @@ class ChainUnreadable(ChainError):
         self.endpoint = endpoint
         self.answer = answer
         super().__init__(f"{endpoint} answered with something unreadable: {answer[:200]}")
+
+
+class RollupBehind(ChainError):
+    """Blocks are final that this process has not read yet; what it has would be an old answer."""
+
+    code = "rollup_behind"
+    retry = "later"
+    changed = False
+
+    def __init__(self, lane: str, problem: str) -> None:
+        self.lane = lane
+        self.problem = problem
+        super().__init__(
+            f"the builder of {lane} in this process is behind its chain: {problem}; ask again, or "
+            "ask the process that holds the lane"
+        )
 
 
 class BuildFailed(LanewayError):

@@ -71,12 +71,19 @@ async def show_bundle(call: Call) -> web.Response:
 
 
 async def show_receipt(call: Call) -> web.Response:
-    """What became of a transaction, by its hash, once a block of this builder holds it."""
+    """What became of a transaction, by its hash, once a block of this builder holds it.
+
+    A block that is not final is known to the process that holds the lane.
+    """
     return reply(await call.desk.rollups.receipt(lane_of(call), call.path("hash")))
 
 
 async def show_account(call: Call) -> web.Response:
-    """An account as the newest block leaves it, and the nonce to sign with."""
+    """An account as the newest block leaves it, and the nonce to sign with.
+
+    Where another process holds the lane that is the newest final block. A builder that has yet to
+    read final blocks from the chain answers 503, and never with what was before them.
+    """
     return reply(await call.desk.rollups.account(lane_of(call), call.path("account")))
 
 
@@ -140,6 +147,7 @@ ROUTES = (
         summary="Show a receipt",
         scope="tx:read",
         told={200: Told("What became of it.", RollupReceipt)},
+        problems=(409,),
     ),
     Route(
         method="GET",

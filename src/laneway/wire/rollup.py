@@ -283,19 +283,26 @@ class RollupReceipt(Struct, frozen=True, kw_only=True):
 
 
 class RollupAccount(Struct, frozen=True, kw_only=True):
-    """An account of a rollup, as the newest block of the builder leaves it."""
+    """An account of a rollup, as one block leaves it."""
 
     account: str
     balance: str
     nonce: int
-    """How many of its transactions are in blocks."""
+    """How many of its transactions are in blocks, up to this one."""
     nonce_next: int
-    """The one to sign with: also behind those that wait in the pool here."""
+    """The one to sign with: also behind those that were handed in here. Where `elsewhere` is not
+    empty there may be others before it."""
     balance_final: str
     """As the newest final block leaves it."""
     nonce_final: int
     block: int
-    """The number of the newest block."""
+    """The number of the block."""
+    at: Literal["pending", "finalized"]
+    """Which one that is: `pending` the newest that the lane has, `finalized` the newest final."""
+    held: bool
+    """Whether this process holds the lane."""
+    elsewhere: str
+    """What is not in it, and why; empty: it has everything."""
 
 
 class RollupTx(Struct, frozen=True, kw_only=True):
