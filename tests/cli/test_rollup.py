@@ -235,7 +235,7 @@ def test_an_open_block_is_printed_with_its_versions_and_what_they_met(
     assert re.search(
         rf"^version 1 +{HASH}  core 0  submitted \d times  \d+ bytes  dead$", out, re.M
     )
-    assert re.search(rf"^version 2 +{HASH}  core 0  submitted 1 times  \d+ bytes$", out, re.M)
+    assert re.search(rf"^version 2 +{HASH}  core \d  submitted 1 times  \d+ bytes$", out, re.M)
     assert re.search(r"^  anchor +slot \d+  0x", out, re.M)
     assert re.search(r"^  answer +a taken$", out, re.M)
     assert re.search(r"^  seen +dead in slot \d+: anchor_not_recent: not recent$", out, re.M)

@@ -201,7 +201,7 @@ def test_every_action_is_audited(tmp_path: Path) -> None:
             others = [r for r in ROUTES if r.method != "GET" and r not in acts]
             assert [r.path.rpartition("/")[2] for r in others] == [
                 "transactions", "bump", "replace", "reset-nonce", "set-sequence",
-                "execute-smart-contract",
+                "transactions", "execute-smart-contract",
             ]  # fmt: skip
             for route in sorted(acts, key=lambda r: ("retry" in r.path, r.path)):
                 path = route.path.replace("{lane}", "contract:Qm1").replace("{id}", waits)

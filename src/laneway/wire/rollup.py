@@ -52,7 +52,7 @@ class RollupPicture(Struct, frozen=True, kw_only=True):
     """The newest of them, as many as fit."""
     inflight: int
     can_submit: bool
-    """Whether something waits, and there is room for it in flight."""
+    """Whether something waits, there is room for it in flight, and the lane is not stopped."""
 
 
 class RollupCounters(Struct, frozen=True, kw_only=True):
