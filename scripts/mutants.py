@@ -1,8 +1,8 @@
 """Breaks laneway on purpose, one listed mutation at a time, and sees that a test goes red.
 
-`mutants.py [--only M03] [--jobs N]` reads tests/mutations.md. Each mutation is applied to a copy
-of the sources, and the command that is said to catch it runs against that copy. `--texts` only
-sees that what each of them changes stands in the sources.
+`mutants.py [--only M03] [--every N] [--jobs N]` reads tests/mutations.md. Each mutation is applied
+to a copy of the sources, and the command that is said to catch it runs against that copy. `--texts`
+only sees that what each of them changes stands in the sources.
 """
 
 import argparse
@@ -100,9 +100,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--every", type=int, default=1, help="a slice: one of so many, in order")
     parser.add_argument("--texts", action="store_true")
     options = parser.parse_args()
     chosen = [m for m in mutations() if not options.only or m.name in options.only]
+    chosen = chosen[:: options.every]
     if options.texts:
         return count_texts(chosen)
     failed = 0
