@@ -126,6 +126,10 @@ class Builder:
         assert self.process is not None
         self.process.send_signal(number)
 
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
     def is_gone(self) -> bool:
         """Whether it ended by itself."""
         return self.process is not None and self.process.returncode is not None

@@ -29,7 +29,10 @@ from laneway.wiring.system import SystemClock
 
 LEASE_MS = 1_500
 STOPPED_S = 2.4
-"""How long a stopped builder sleeps: past its lease, so that the other took its lane."""
+"""How long a stopped builder sleeps at least: past its lease. It sleeps until the other has its
+lane."""
+TAKEN_S_MAX = 60
+"""For the other to take a lane whose holder is gone: its lease, and a slow machine."""
 HOLDER_S = 0.4
 """A lease that is given back or taken is seen by this, and no one acts on one for so long."""
 LANE = LaneId(f"rollup:{LEDGER_SERVICE_DEV}")
@@ -51,7 +54,7 @@ class Report(rollup_soak.Report, kw_only=True):
     submitters: int = 0
     """Processes that ever submitted a package."""
     takeovers: int = 0
-    """How often the one that submits was another than the one before."""
+    """How often the one that holds the lane was another than the one before."""
 
 
 class FleetSoak(RollupSoak):
@@ -107,14 +110,19 @@ class FleetSoak(RollupSoak):
         )
 
     def holder(self) -> Builder:
-        """Who submitted last."""
+        """Who holds the lane, or who submitted last while that is not seen."""
+        for builder in self.builders:
+            if self.held and builder.process is not None and builder.pid() == self.held[-1][1]:
+                return builder
         return self.builders[self.watch.submissions[-1].node]
 
     async def kill(self, builder: Builder) -> None:
+        gone = builder.pid()
         await builder.kill()
         self.hand_over(builder)
         await asyncio.sleep(self.random.uniform(0, 1))
         await builder.begin()
+        await self.taken_from(gone)
         self.report.kills += 1
 
     async def stop(self, builder: Builder) -> None:
@@ -124,8 +132,17 @@ class FleetSoak(RollupSoak):
         end_s = monotonic() + STOPPED_S
         while monotonic() < end_s:
             await self.pause()
+        await self.taken_from(builder.pid())
         builder.signal(signal.SIGCONT)
         self.report.stops += 1
+
+    async def taken_from(self, pid: int) -> None:
+        """Wait until another process holds the lane."""
+        end_s = monotonic() + TAKEN_S_MAX
+        while self.held[-1][1] == pid:
+            if monotonic() > end_s:
+                raise Stalled(f"nobody took the lane from {pid}")
+            await self.pause()
 
     def hand_over(self, gone: Builder) -> None:
         """The other one is handed all that is open first: this keeps the order."""
@@ -169,7 +186,7 @@ class FleetSoak(RollupSoak):
         report = self.report
         report.lives = sum(builder.lives for builder in self.builders)
         report.submitters = len({pid for _, pid in self.sent})
-        pairs = zip(self.sent, self.sent[1:], strict=False)
+        pairs = zip(self.held, self.held[1:], strict=False)
         report.takeovers = sum(before[1] != after[1] for before, after in pairs)
         for at_s, pid in self.sent:
             around = {held for seen_s, held in self.held if abs(seen_s - at_s) < HOLDER_S}
