@@ -6,6 +6,8 @@ from laneway.core.errors import (
     AccountNotFound,
     BadRequest,
     Bug,
+    BuildFailed,
+    BundleNotFound,
     CallerError,
     ChainError,
     ChainUnreachable,
@@ -13,6 +15,7 @@ from laneway.core.errors import (
     CommandUnfit,
     DeclaredDead,
     Draining,
+    HeldElsewhere,
     IntentConflict,
     IntentFinal,
     IntentNotFound,
@@ -140,6 +143,30 @@ def test_an_account_that_is_not_configured_says_so() -> None:
     assert isinstance(error, LaneNotFound)
     assert (error.lane, error.code) == ("evm:dev:cold", "lane_not_found")
     assert "no account evm:dev:cold is configured" in str(error)
+
+
+def test_a_rollup_that_is_not_configured_says_how_rollups_are_named() -> None:
+    assert str(AccountNotFound("rollup:9")) == (
+        "no rollup rollup:9 is configured here; say rollup:NAME or its service"
+    )
+
+
+def test_what_a_process_does_not_know_of_a_rollup_says_who_does() -> None:
+    gone = BundleNotFound("rollup:1", "block 7")
+    assert (gone.lane, gone.name) == ("rollup:1", "block 7")
+    assert str(gone) == "rollup:1 has no block 7, or keeps it no longer"
+    elsewhere = HeldElsewhere("rollup:1", "block 7")
+    assert elsewhere.retry == "later"
+    assert str(elsewhere) == (
+        "block 7 of rollup:1 is known to the process that holds the lane, and not to this one; "
+        "ask that one"
+    )
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_a_builder_says_whether_it_will_ever_have_an_answer(final: bool) -> None:
+    error = BuildFailed("no state", final=final)
+    assert (str(error), error.final, error.changed) == ("no state", final, False)
 
 
 def test_a_webhook_that_is_not_configured_is_named() -> None:

@@ -14,6 +14,7 @@ from laneway.core.ids import (
     is_account,
     is_contract,
     is_cosmos,
+    is_rollup,
     is_shown,
     lane_id,
     lane_key,
@@ -92,6 +93,9 @@ def test_a_lane_says_by_its_kind_what_it_holds() -> None:
     assert not is_cosmos("evm:1:0xab")
     assert is_account("evm:1:0xab")
     assert not is_account("contract:evm:1")
+    assert is_rollup("rollup:1")
+    assert not is_rollup("contract:rollup:1")
+    assert is_shown("rollup:1")
     assert [is_shown(lane) for lane in ("contract:Q", "evm:1:0x", "audit:log", "delivery:a")] == [
         True, True, False, False,
     ]  # fmt: skip
