@@ -269,6 +269,11 @@ def test_a_file_that_cannot_be_written_is_told_and_nothing_is_half_done(tmp_path
         await failure(builder.told(tells))
         assert paid(builder, At.FINALIZED) == 0
         builder._shelf._connection.pragma("query_only", 0)
+        await builder.told(tells[:1])
+        builder._shelf._connection.pragma("query_only", 1)
+        await failure(builder.told(tells[1:]))
+        assert paid(builder, At.FINALIZED) == 0
+        builder._shelf._connection.pragma("query_only", 0)
         await builder.told(tells)
         assert paid(builder, At.FINALIZED) == 5
         await builder.execute(order)

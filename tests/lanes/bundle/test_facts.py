@@ -724,3 +724,20 @@ def test_what_was_wanted_in_vain_leaves_no_reason_behind() -> None:
     assert stage.named(1).wait_reason
     show(stage, (1, 1, reported(stage)))
     assert (stage.named(1).word, stage.named(1).wait_reason) == ("guaranteed", "")
+
+
+def test_a_fork_takes_a_death_back_though_no_node_tells_of_the_package() -> None:
+    stage = submitted(guarantee_timeout_ms=600_000)
+    for _ in range(8):
+        stage.slot()
+    assert stage.version(1).is_dead()
+    parent = stage.chain.best
+    for _ in range(5):
+        parent = stage.chain.states[parent.parent]
+    stage.chain.best = stage.chain.produce(parent=parent, skip=6)
+    stage.now_ms = max(stage.now_ms, stage.lane.head.look_ms or 0)
+    stage.tick()
+    (order,) = stage.take(LookAtChain, 1)
+    seen = stage.chain.look(order.known, ())
+    stage.post(ChainLooked(stage.now_ms, seen, stage.clock()))
+    assert not stage.version(1).is_dead()

@@ -396,6 +396,15 @@ def test_an_answer_to_an_earlier_submission_says_nothing() -> None:
         assert stage.told == []
 
 
+def test_while_one_submission_is_out_the_answer_to_another_says_nothing() -> None:
+    stage = offering()
+    (order,) = sends(stage)
+    told = Submission((said("a", PackageKind.TAKEN),), False)
+    result = Submitted(order.slot, order.version, order.serial - 1, told)
+    stage.post(PackagesSubmitted(stage.now_ms, (result,)))
+    assert stage.version(1).offering
+
+
 def test_answers_are_kept_with_their_words() -> None:
     stage = offering()
     long = "x" * 1_000
