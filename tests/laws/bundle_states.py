@@ -73,7 +73,8 @@ class Actor(Stage):
         lane.intents, lane.inherited = dict(lane.intents), dict(lane.inherited)
         found.lane, found.chain = lane, twin_chain(self.chain)
         found.rows, found.results = dict(self.rows), dict(self.results)
-        found.out, found.heard, found.sent = list(self.out), [], []
+        found.out, found.noted = list(self.out), list(self.noted)
+        found.heard, found.sent = [], []
         return found
 
 
