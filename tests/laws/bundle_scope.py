@@ -43,6 +43,8 @@ replace = msgspec.structs.replace
 VERSIONS_MAX = 2
 CALM_STEPS_MAX = 60
 """Calm steps after which all is final; the longest way takes a third of them."""
+SHOWN_EVERY = 20_000
+"""States after which a search that takes long says how far it is."""
 END = -1
 """Where a calm step leads from a state in which all is final."""
 
@@ -273,6 +275,8 @@ def search(scope: Scope, **settings: Any) -> Found:
                 reached = known[name_of] = len(calm)
                 calm.append(reached)
                 waiting.append((reached, twin, after))
+                if len(calm) % SHOWN_EVERY == 0:
+                    print(f"{len(calm):,} states, {len(waiting):,} wait", file=sys.stderr)
             else:
                 found.merged += 1
             if name == "calm":

@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
-from laneway.builder.following import FOLLOW_MS_DEFAULT, Follower
+from laneway.builder.following import Follower
+from laneway.builder.limits import FOLLOW_MS_DEFAULT
 from laneway.builder.opening import Parts
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool

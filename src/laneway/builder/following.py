@@ -8,19 +8,11 @@ import asyncio
 import logging
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
-from typing import Final
 
+from laneway.builder.limits import FOLLOW_MS_MIN, PAUSE_SLOTS_MAX
 from laneway.core.errors import LanewayError
 
 log = logging.getLogger("laneway.builder")
-
-FOLLOW_MS_DEFAULT: Final = 6_000
-"""A slot: final blocks come no faster."""
-FOLLOW_MS_MIN: Final = 20
-"""On the quickest development chain: an idle builder asks fifty times a second at most."""
-PAUSE_SLOTS_MAX: Final = 16
-"""Between two tries while the chain cannot be followed: a minute and a half. Who asks meanwhile may
-have one in each slot."""
 
 
 class Follower:

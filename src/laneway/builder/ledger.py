@@ -6,9 +6,8 @@ builder = await open_ledger_builder(chain, service, "ledger.db", genesis=first_h
 import asyncio
 
 from laneway.builder.builder import ChainedBuilder
-from laneway.builder.following import FOLLOW_MS_DEFAULT
 from laneway.builder.ledger_rollup import LedgerRollup
-from laneway.builder.limits import BLOCKS_KEPT_DEFAULT
+from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, FOLLOW_MS_DEFAULT
 from laneway.builder.opening import opened
 from laneway.builder.packages import Authorizer
 from laneway.builder.receipts import At

@@ -23,3 +23,14 @@ SYNC_BLOCKS_TOLD_MIN = 64
 
 BUSY_OPEN_MS = 1_000
 """How long a process that ends may still have the builder's file when the next one begins."""
+
+FOLLOW_MS_DEFAULT = 6_000
+"""Between two looks of a builder that nobody orders anything of. A slot: final blocks come no
+faster."""
+
+FOLLOW_MS_MIN = 20
+"""The same on the quickest development chain: fifty times a second at most."""
+
+PAUSE_SLOTS_MAX = 16
+"""Between two tries while the chain cannot be followed: a minute and a half. Who asks meanwhile may
+have one in each slot."""

@@ -43,6 +43,7 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     block_interval_ms: int = 6_000
     """Between two blocks: a timeslot. 0: as soon as the one before is executed."""
     block_txs_max: int = 512
+    """Transactions of one block."""
     block_bytes_max: int = 1 << 20
     """What one block takes from the pool; one transaction it always takes."""
 
@@ -51,16 +52,19 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     it: ten slots since it was first put off. Then it is refused with the builder's reason."""
 
     slot_ms: int = 6_000
+    """How long a timeslot is; other than 6 s on development chains only."""
     rotation_slots: int = 4
     """How long guarantors stay with a core: 4 on the tiny chain, 10 on the full one."""
     guarantee_margin_slots: int = 2
+    """What the formula of `guarantee_timeout_ms` adds to the longest life of a guarantee."""
     guarantee_timeout_ms: int | None = None
     """Before another version of a package that was not reported; None: by the formula."""
     accumulate_timeout_ms: int = 60_000
+    """A reported package that does not accumulate is overdue after each of these."""
     accumulate_timeouts_max: int = 3
-    """A reported package that does not accumulate is overdue after each of these; after so many it
-    is given up once the chain shows that it is dead."""
+    """Overdue so often it is given up, once the chain shows that it is dead."""
     submit_retry_ms: int = 6_000
+    """Between two submissions of the same bytes."""
     max_submit_retries: int = 8
     """Submissions of the same bytes, the first one included."""
     max_version_retries: int = 5
@@ -69,11 +73,13 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Blocks dropped one after the other before the lane halts."""
 
     build_from_ms: int = 3_000
+    """The build window opens so long before the next timeslot."""
     build_until_ms: int = 2_000
-    """The build window, before the next timeslot."""
+    """And closes so long before it."""
     submit_from_ms: int = 3_000
+    """The submission window opens so long before the next timeslot."""
     submit_until_ms: int = 1_000
-    """The submission window, before the next timeslot."""
+    """And closes so long before it."""
     clock_skew_ms_max: int = 1_000
     """With a clock that is off by more nothing is built or submitted."""
 
