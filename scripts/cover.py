@@ -4,15 +4,20 @@
 """
 
 import argparse
+import importlib
+import io
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import tomllib
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from threading import Lock
+from typing import Any
 
+import pytest
 from coverage import Coverage
 from coverage.exceptions import NoDataError
 
@@ -20,8 +25,12 @@ ROOT = Path(__file__).parent.parent
 HOME = ROOT / "src/laneway"
 OVERALL_PERCENT_MIN = 90
 BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p pytest_timeout"}
-"""Plugins take two seconds to load, and dozens of processes are started here."""
-REPORTING = Lock()
+"""Plugins take two seconds to load, and none of them is needed."""
+TRACER = {"COVERAGE_CORE": "ctrace"}
+PRELOADED = ("hypothesis",)
+"""Read once, and not by each of the processes; nothing of laneway, for what an import runs counts
+for the module whose mirror asked for it."""
+QUIET = ["-q", "-x", "-p", "no:cacheprovider"]
 PURE_DEVNETS = (
     "*/model",
     "cosmos/app",
@@ -57,6 +66,9 @@ PURE_DEVNETS = (
 """A chain model, and what it is made of."""
 PURE_BUILDER = ("ledger_batch", "ledger_rollup", "packages", "snapshots")
 """Of a rollup's builder: what is executed, packed and kept, without its thread and its file."""
+EXCLUDED = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]["report"][
+    "exclude_also"
+]
 
 
 def pure_modules() -> list[Path]:
@@ -78,30 +90,16 @@ def mirror(module: Path) -> Path:
     return ROOT / "tests" / place.parent / f"test_{place.name}"
 
 
-def measure(tests: list[str], include: str, *, data: Path) -> dict[str, dict[str, float]]:
-    """The covered branches, by file, when these tests run alone."""
-    environment = {
-        **os.environ,
-        "COVERAGE_FILE": str(data / ".coverage"),
-        "COVERAGE_CORE": "ctrace",
-        **BARE_PYTEST,
-    }
-    command = [sys.executable, "-m", "coverage", "run", "--branch"]
-    command += [f"--include={include}", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-    ran = subprocess.run(
-        [*command, *tests], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    if ran.returncode != 0:
-        raise SystemExit(f"{' '.join(tests)} failed:\n{ran.stdout[-3000:]}{ran.stderr[-1000:]}")
-    # What is not asked for is not reported: reading all of the package takes five seconds.
-    report = data / "report.json"
-    found = Coverage(data_file=str(data / ".coverage"), config_file=str(ROOT / "pyproject.toml"))
-    with REPORTING:
-        try:
-            found.combine([str(data)])
-            found.json_report(outfile=str(report), include=[include])
-        except NoDataError:
-            return {}
+Branches = dict[str, dict[str, Any]]
+
+
+def read(found: Coverage, report: Path, include: str) -> Branches:
+    """The covered branches, by file. What is not asked for is not reported: reading all of the
+    package takes five seconds."""
+    try:
+        found.json_report(outfile=str(report), include=[include])
+    except NoDataError:
+        return {}
     return {
         name: {
             "percent": entry["summary"]["percent_covered"],
@@ -112,14 +110,30 @@ def measure(tests: list[str], include: str, *, data: Path) -> dict[str, dict[str
     }
 
 
+def measure_alone(tests: Path, module: Path) -> Branches:
+    """The branches of one module, in this process; it began as a copy of one that had read neither
+    the module nor its tests."""
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    os.environ.update(BARE_PYTEST | TRACER)
+    found = Coverage(data_file=None, branch=True, include=[str(module)], config_file=False)
+    for lines in EXCLUDED:
+        found.exclude(lines)
+    told = io.StringIO()
+    with redirect_stdout(told), redirect_stderr(told), found.collect():
+        ended = pytest.main([*QUIET, str(tests)])
+    if ended != 0:
+        raise RuntimeError(f"{tests.relative_to(ROOT)} failed:\n{told.getvalue()[-3000:]}")
+    with tempfile.TemporaryDirectory() as folder:
+        return read(found, Path(folder) / "report.json", str(module))
+
+
 def check_mirror(module: Path) -> str | None:
     tests = mirror(module)
     place = module.relative_to(ROOT)
     if not tests.exists():
         return f"{place} has no mirror {tests.relative_to(ROOT)}"
-    with tempfile.TemporaryDirectory() as folder:
-        files = measure([str(tests)], str(module), data=Path(folder))
-    entry = files.get(str(place))
+    entry = measure_alone(tests, module).get(str(place))
     if entry is None:
         return None  # Nothing in it to run.
     if entry["percent"] < 100:
@@ -129,8 +143,11 @@ def check_mirror(module: Path) -> str | None:
 
 def mirrors() -> int:
     modules = pure_modules()
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        problems = [problem for problem in pool.map(check_mirror, modules) if problem]
+    for name in PRELOADED:
+        importlib.import_module(name)
+    forks = multiprocessing.get_context("fork")
+    with forks.Pool(os.cpu_count() or 1, maxtasksperchild=1) as pool:
+        problems = [problem for problem in pool.imap(check_mirror, modules) if problem]
     print(
         f"{len(modules) - len(problems)} of {len(modules)} pure modules at 100 % by their mirrors"
     )
@@ -139,9 +156,28 @@ def mirrors() -> int:
     return 1 if problems else 0
 
 
+def measure_all(data: Path) -> Branches:
+    """Those of the whole package, by the quick tests and the processes that they start."""
+    environment = {**os.environ, "COVERAGE_FILE": str(data / ".coverage"), **TRACER, **BARE_PYTEST}
+    command = [sys.executable, "-m", "coverage", "run", "--branch", "-m", "pytest", *QUIET]
+    ran = subprocess.run(
+        [*command, "-m", "not slow and not vectors"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode != 0:
+        raise SystemExit(f"the quick tests failed:\n{ran.stdout[-3000:]}{ran.stderr[-1000:]}")
+    found = Coverage(data_file=str(data / ".coverage"), config_file=str(ROOT / "pyproject.toml"))
+    found.combine([str(data)])
+    return read(found, data / "report.json", "src/laneway/*")
+
+
 def overall() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        files = measure(["-m", "not slow and not vectors"], "src/laneway/*", data=Path(folder))
+        files = measure_all(Path(folder))
     percent = sum(entry["percent"] for entry in files.values()) / len(files)
     for name, entry in sorted(files.items()):
         if entry["percent"] < OVERALL_PERCENT_MIN:
