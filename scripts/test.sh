@@ -18,6 +18,7 @@ step "branches of the pure packages, each by its own mirror"
 "$bin/python" scripts/cover.py --mirror
 step "every third of the listed mutations is caught; make soak tries them all"
 "$bin/python" scripts/mutants.py --texts
-"$bin/python" scripts/mutants.py --every 3 --jobs "$jobs"
+"$bin/python" scripts/mutants.py --every 3 --jobs $((jobs + 1))
 step tests
-exec "$bin/python" -m pytest -n "$jobs" --dist worksteal --durations=8
+# One worker more than cores: many tests wait for the processes that they start.
+exec "$bin/python" -m pytest -n $((jobs + 1)) --dist worksteal --durations=8
