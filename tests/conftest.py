@@ -1,9 +1,14 @@
-"""Servers that several suites share, and the order in which tests are run."""
+"""Servers that several suites share, what examples are drawn, and the order of tests."""
 
 import pytest
+from hypothesis import settings
 from tests.servers import postgres_server
 
 __all__ = ["postgres_server"]
+
+# The same examples in every run, and no clock that a busy machine could lose against.
+settings.register_profile("laneway", derandomize=True, deadline=None, database=None)
+settings.load_profile("laneway")
 
 LONG = ("bench", "fleet", "kill", "load")
 """Folders whose tests take half a minute each, and mostly wait for processes of their own."""
