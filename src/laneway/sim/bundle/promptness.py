@@ -93,7 +93,7 @@ class Promptness:
             self._debts.clear()
             return
         for (lane, slot), debt in self._debts.items():
-            if not self._is_well(debt.process):
+            if not self._is_well(debt.process) or went_over(debt.process, lane):
                 self._debts.clear()
                 return
             if world.now_ms > debt.until_ms:
@@ -137,6 +137,12 @@ class Promptness:
         if closes_ms < at_ms:
             closes_ms += clock.slot_ms
         return closes_ms + slack_ms
+
+
+def went_over(process: "Process", lane: LaneId) -> bool:
+    """Whether it gave the lane to another of the fleet, which has it by its next heartbeat."""
+    reactor = process.reactor
+    return reactor.lane(lane) is None and not reactor.fleet.is_ours(lane)
 
 
 def first_able(lane: BundleLane, now_ms: int) -> Slot | None:
