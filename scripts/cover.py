@@ -110,7 +110,7 @@ def read(found: Coverage, report: Path, include: str) -> Branches:
     }
 
 
-def measure_alone(tests: Path, module: Path) -> Branches:
+def measure_alone(tests: Path, module: Path, *chosen: str) -> Branches:
     """The branches of one module, in this process; it began as a copy of one that had read neither
     the module nor its tests."""
     os.chdir(ROOT)
@@ -121,19 +121,19 @@ def measure_alone(tests: Path, module: Path) -> Branches:
         found.exclude(lines)
     told = io.StringIO()
     with redirect_stdout(told), redirect_stderr(told), found.collect():
-        ended = pytest.main([*QUIET, str(tests)])
-    if ended != 0:
+        ended = pytest.main([*QUIET, *chosen, str(tests)])
+    if ended not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"{tests.relative_to(ROOT)} failed:\n{told.getvalue()[-3000:]}")
     with tempfile.TemporaryDirectory() as folder:
         return read(found, Path(folder) / "report.json", str(module))
 
 
-def check_mirror(module: Path) -> str | None:
+def check_mirror(module: Path, *chosen: str) -> str | None:
     tests = mirror(module)
     place = module.relative_to(ROOT)
     if not tests.exists():
         return f"{place} has no mirror {tests.relative_to(ROOT)}"
-    entry = measure_alone(tests, module).get(str(place))
+    entry = measure_alone(tests, module, *chosen).get(str(place))
     if entry is None:
         return None  # Nothing in it to run.
     if entry["percent"] < 100:
@@ -141,13 +141,20 @@ def check_mirror(module: Path) -> str | None:
     return None
 
 
+def check_quickly(module: Path) -> str | None:
+    return check_mirror(module, "-m", "not slow")
+
+
 def mirrors() -> int:
+    """By the quick tests of a mirror, and where these are not enough by all of them."""
     modules = pure_modules()
     for name in PRELOADED:
         importlib.import_module(name)
     forks = multiprocessing.get_context("fork")
     with forks.Pool(os.cpu_count() or 1, maxtasksperchild=1) as pool:
-        problems = [problem for problem in pool.imap(check_mirror, modules) if problem]
+        first = pool.map(check_quickly, modules, chunksize=1)
+        left = [module for module, problem in zip(modules, first, strict=True) if problem]
+        problems = [problem for problem in pool.imap(check_mirror, left) if problem]
     print(
         f"{len(modules) - len(problems)} of {len(modules)} pure modules at 100 % by their mirrors"
     )
