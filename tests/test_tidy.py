@@ -3,9 +3,9 @@
 import ast
 import re
 import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -50,8 +50,25 @@ that is a host, calls to a key store, callbacks of a rollup, and listeners, whos
 the engine."""
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), str(path))
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(parsed(path)))
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for path in SOURCES:
+        for node in nodes(path):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{name(path)}:{node.lineno} {node.name}", node
+
+
+def none(offenders: Sequence[str]) -> None:
+    assert not offenders, "\n".join(offenders)
 
 
 def name(path: Path) -> str:
@@ -64,66 +81,78 @@ def committed_files() -> list[Path]:
     return [ROOT / line for line in listed.splitlines() if (ROOT / line).is_file()]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_a_module_is_at_most_500_lines_and_a_function_at_most_60(path: Path) -> None:
-    assert path.read_text().count("\n") <= 500
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno < 60, f"{node.name} in {name(path)}"
+def test_a_module_is_at_most_500_lines_and_a_function_at_most_60() -> None:
+    none([name(path) for path in SOURCES if path.read_text().count("\n") > 500])
+    none([at for at, node in functions() if (node.end_lineno or 0) - node.lineno >= 60])
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_a_module_opens_with_what_it_holds(path: Path) -> None:
-    assert ast.get_docstring(parsed(path)), f"{name(path)} has no docstring"
+def test_a_module_opens_with_what_it_holds() -> None:
+    none([name(path) for path in SOURCES if not ast.get_docstring(parsed(path))])
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_a_function_takes_at_most_six_arguments_or_keywords_only(path: Path) -> None:
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
-            assert len(given) <= 6, f"{node.name} in {name(path)} takes {len(given)}"
+def test_a_function_takes_at_most_six_arguments_or_keywords_only() -> None:
+    given = {
+        at: [one.arg for one in node.args.args if one.arg not in ("self", "cls")]
+        for at, node in functions()
+    }
+    none([f"{at} takes {len(names)}" for at, names in given.items() if len(names) > 6])
 
 
-@pytest.mark.parametrize("path", PURE_FILES, ids=name)
-def test_a_pure_module_imports_nothing_that_acts(path: Path) -> None:
-    imported: set[str] = set()
-    for node in ast.walk(parsed(path)):
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in nodes(path):
         if isinstance(node, ast.Import):
-            imported |= {alias.name.partition(".")[0] for alias in node.names}
+            found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imported.add(node.module.partition(".")[0])
-    # The store's answers are futures: ports names the type and makes none.
-    allowed = {"asyncio"} if path.match("ports/store.py") else set()
-    assert not (imported & FORBIDDEN_IMPORTS) - allowed
+            found.add(node.module.partition(".")[0])
+    return found
 
 
-@pytest.mark.parametrize("path", PURE_FILES, ids=name)
-def test_a_pure_module_iterates_over_no_set(path: Path) -> None:
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.For | ast.comprehension):
-            looped = node.iter
-            is_set = isinstance(looped, ast.Set | ast.SetComp) or (
-                isinstance(looped, ast.Call)
-                and isinstance(looped.func, ast.Name)
-                and looped.func.id in ("set", "frozenset")
-            )
-            assert not is_set, f"{name(path)}:{looped.lineno}"
+def test_a_pure_module_imports_nothing_that_acts() -> None:
+    offenders = []
+    for path in PURE_FILES:
+        # The store's answers are futures: ports names the type and makes none.
+        allowed = {"asyncio"} if path.match("ports/store.py") else set()
+        forbidden = (imported(path) & FORBIDDEN_IMPORTS) - allowed
+        offenders += [f"{name(path)} imports {one}" for one in sorted(forbidden)]
+    none(offenders)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_names_say_what_a_thing_is(path: Path) -> None:
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            overrides = node.name in ("set_exception_handler",)
-            assert overrides or not FORBIDDEN_NAMES.fullmatch(node.name), node.name
+def is_set(looped: ast.expr) -> bool:
+    return isinstance(looped, ast.Set | ast.SetComp) or (
+        isinstance(looped, ast.Call)
+        and isinstance(looped.func, ast.Name)
+        and looped.func.id in ("set", "frozenset")
+    )
+
+
+def test_a_pure_module_iterates_over_no_set() -> None:
+    loops = [
+        (path, node.iter)
+        for path in PURE_FILES
+        for node in nodes(path)
+        if isinstance(node, ast.For | ast.comprehension)
+    ]
+    assert loops
+    none([f"{name(path)}:{looped.lineno}" for path, looped in loops if is_set(looped)])
+
+
+def test_names_say_what_a_thing_is() -> None:
+    overrides = ("set_exception_handler",)
+    named = [
+        f"{name(path)}:{node.lineno} {node.name}"
+        for path in SOURCES
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.name not in overrides and FORBIDDEN_NAMES.fullmatch(node.name)
+    ]
+    none(named)
 
 
 def test_broad_excepts_stand_only_where_they_are_listed() -> None:
     found: dict[str, int] = {}
     for path in SOURCES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ExceptHandler) and (
                 node.type is None
                 or (isinstance(node.type, ast.Name) and node.type.id == "Exception")
@@ -132,14 +161,22 @@ def test_broad_excepts_stand_only_where_they_are_listed() -> None:
     assert found == BROAD_EXCEPTS
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_every_match_on_a_family_ends_in_assert_never(path: Path) -> None:
-    for node in ast.walk(parsed(path)):
-        if not isinstance(node, ast.Match):
-            continue
-        on_classes = any(isinstance(case.pattern, ast.MatchClass) for case in node.cases)
-        if on_classes:
-            assert "assert_never" in ast.unparse(node.cases[-1]), f"{name(path)}:{node.lineno}"
+def test_every_match_on_a_family_ends_in_assert_never() -> None:
+    families = [
+        (path, node)
+        for path in SOURCES
+        for node in nodes(path)
+        if isinstance(node, ast.Match)
+        if any(isinstance(case.pattern, ast.MatchClass) for case in node.cases)
+    ]
+    assert families
+    none(
+        [
+            f"{name(path)}:{node.lineno}"
+            for path, node in families
+            if "assert_never" not in ast.unparse(node.cases[-1])
+        ]
+    )
 
 
 def test_every_bound_has_its_reason() -> None:
