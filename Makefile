@@ -11,6 +11,9 @@ SEED ?= 0
 JOBS ?= 2
 
 export PYTHONHASHSEED := 0
+# Bytecode is kept, whatever the machine says: a run starts hundreds of processes, and pytest rewrites
+# eight hundred modules in each of its workers.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup demo test check fix cover mirror bench soak sim mutants docs serve clean
 .DEFAULT_GOAL := help
