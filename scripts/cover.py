@@ -135,7 +135,7 @@ def check_mirror(module: Path, *chosen: str) -> str | None:
         return f"{place} has no mirror {tests.relative_to(ROOT)}"
     entry = measure_alone(tests, module, *chosen).get(str(place))
     if entry is None:
-        return None  # Nothing in it to run.
+        return f"{place} is not read by its mirror"
     if entry["percent"] < 100:
         return f"{place}: {entry['percent']:.1f} %, lines {entry['missing']} {entry['branches']}"
     return None

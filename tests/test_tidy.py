@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -67,10 +67,6 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
                 yield f"{name(path)}:{node.lineno} {node.name}", node
 
 
-def none(offenders: Sequence[str]) -> None:
-    assert not offenders, "\n".join(offenders)
-
-
 def name(path: Path) -> str:
     return str(path.relative_to(ROOT / "src/laneway"))
 
@@ -82,12 +78,13 @@ def committed_files() -> list[Path]:
 
 
 def test_a_module_is_at_most_500_lines_and_a_function_at_most_60() -> None:
-    none([name(path) for path in SOURCES if path.read_text().count("\n") > 500])
-    none([at for at, node in functions() if (node.end_lineno or 0) - node.lineno >= 60])
+    modules = [name(path) for path in SOURCES if path.read_text().count("\n") > 500]
+    long = [at for at, node in functions() if (node.end_lineno or 0) - node.lineno >= 60]
+    assert (modules, long) == ([], [])
 
 
 def test_a_module_opens_with_what_it_holds() -> None:
-    none([name(path) for path in SOURCES if not ast.get_docstring(parsed(path))])
+    assert [name(path) for path in SOURCES if not ast.get_docstring(parsed(path))] == []
 
 
 def test_a_function_takes_at_most_six_arguments_or_keywords_only() -> None:
@@ -95,7 +92,7 @@ def test_a_function_takes_at_most_six_arguments_or_keywords_only() -> None:
         at: [one.arg for one in node.args.args if one.arg not in ("self", "cls")]
         for at, node in functions()
     }
-    none([f"{at} takes {len(names)}" for at, names in given.items() if len(names) > 6])
+    assert [f"{at} takes {len(names)}" for at, names in given.items() if len(names) > 6] == []
 
 
 def imported(path: Path) -> set[str]:
@@ -115,7 +112,7 @@ def test_a_pure_module_imports_nothing_that_acts() -> None:
         allowed = {"asyncio"} if path.match("ports/store.py") else set()
         forbidden = (imported(path) & FORBIDDEN_IMPORTS) - allowed
         offenders += [f"{name(path)} imports {one}" for one in sorted(forbidden)]
-    none(offenders)
+    assert offenders == []
 
 
 def is_set(looped: ast.expr) -> bool:
@@ -134,7 +131,7 @@ def test_a_pure_module_iterates_over_no_set() -> None:
         if isinstance(node, ast.For | ast.comprehension)
     ]
     assert loops
-    none([f"{name(path)}:{looped.lineno}" for path, looped in loops if is_set(looped)])
+    assert [f"{name(path)}:{looped.lineno}" for path, looped in loops if is_set(looped)] == []
 
 
 def test_names_say_what_a_thing_is() -> None:
@@ -146,7 +143,7 @@ def test_names_say_what_a_thing_is() -> None:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if node.name not in overrides and FORBIDDEN_NAMES.fullmatch(node.name)
     ]
-    none(named)
+    assert named == []
 
 
 def test_broad_excepts_stand_only_where_they_are_listed() -> None:
@@ -170,13 +167,12 @@ def test_every_match_on_a_family_ends_in_assert_never() -> None:
         if any(isinstance(case.pattern, ast.MatchClass) for case in node.cases)
     ]
     assert families
-    none(
-        [
-            f"{name(path)}:{node.lineno}"
-            for path, node in families
-            if "assert_never" not in ast.unparse(node.cases[-1])
-        ]
-    )
+    open_ended = [
+        f"{name(path)}:{node.lineno}"
+        for path, node in families
+        if "assert_never" not in ast.unparse(node.cases[-1])
+    ]
+    assert open_ended == []
 
 
 def test_every_bound_has_its_reason() -> None:

@@ -441,7 +441,8 @@ def test_behind_a_gap_what_is_final_stays() -> None:
     assert stage.lane.head.best == stage.chain.best.ref
 
 
-def test_a_version_that_a_fork_brings_back_is_alive() -> None:
+def revived() -> Stage:
+    """A version dies of age, and then a fork is the best chain on which it is young enough."""
     stage = submitted(guarantee_timeout_ms=600_000)
     for _ in range(8):
         stage.slot()
@@ -450,6 +451,11 @@ def test_a_version_that_a_fork_brings_back_is_alive() -> None:
     for _ in range(5):
         parent = stage.chain.states[parent.parent]
     stage.chain.best = stage.chain.produce(parent=parent, skip=6)
+    return stage
+
+
+def test_a_version_that_a_fork_brings_back_is_alive() -> None:
+    stage = revived()
     stage.look()
     assert not stage.version(1).is_dead()
 
@@ -727,14 +733,7 @@ def test_what_was_wanted_in_vain_leaves_no_reason_behind() -> None:
 
 
 def test_a_fork_takes_a_death_back_though_no_node_tells_of_the_package() -> None:
-    stage = submitted(guarantee_timeout_ms=600_000)
-    for _ in range(8):
-        stage.slot()
-    assert stage.version(1).is_dead()
-    parent = stage.chain.best
-    for _ in range(5):
-        parent = stage.chain.states[parent.parent]
-    stage.chain.best = stage.chain.produce(parent=parent, skip=6)
+    stage = revived()
     stage.now_ms = max(stage.now_ms, stage.lane.head.look_ms or 0)
     stage.tick()
     (order,) = stage.take(LookAtChain, 1)
