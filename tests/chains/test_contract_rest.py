@@ -258,6 +258,8 @@ def test_a_wrong_password_is_refused_but_not_for_good() -> None:
         says({"status": True, "message": "Executed"}, status=502),
         says({"status": True, "message": "Executed"}, status=404),
         says({"status": True, "message": "Executed"}, status=307),
+        says({"status": True, "message": "Executed", "result": {"BlockNo": -1}}),
+        says({"status": True, "message": "Executed", "result": {"BlockNo": 1 << 64}}),
         says(PASSWORD_NEEDED),
     ],
 )
@@ -495,6 +497,10 @@ def test_blocks_may_stand_in_the_result_and_numbers_in_strings() -> None:
         (raw(b"not json"), reset),
         (raw(b"", status=500), reset),
         (says({"status": True, "SCTDataReply": [{"BlockId": "5-x"}]}), reset),
+        # A number that no chain of blocks can have.
+        (chain_data(block(-1)), reset),
+        (chain_data(block(1 << 53)), reset),
+        (chain_data(block(10**100)), reset),
         # Absence is claimed only of blocks that were shown.
         (chain_data(block(9)), chain_data(block(0, "Blue"), block(1, "Blue"))),
         (chain_data(block(9)), chain_data(block(9))),

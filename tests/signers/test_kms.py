@@ -91,6 +91,14 @@ def test_foreign_errors_mean_later_unless_they_say_never(
         asyncio.run(open_kms("alias/hot", kms))
 
 
+@pytest.mark.parametrize("answer", ["3006", 7, [48, 6]])
+def test_an_answer_that_is_no_bytes_means_later(answer: object) -> None:
+    kms = FakeKms(SECRET)
+    kms.answer = answer  # type: ignore[assignment]
+    with pytest.raises(SignerUnreachable, match="not with bytes"):
+        asyncio.run(signer(kms).sign(PAYLOAD))
+
+
 def test_a_hanging_key_store_is_given_up_in_time() -> None:
     kms = FakeKms(SECRET)
     kms.hangs = True

@@ -56,7 +56,7 @@ def test_a_hash_has_32_bytes_in_base64_or_hexadecimal() -> None:
 
 def test_a_number_is_a_natural() -> None:
     assert read_number(7) == 7
-    for wrong in (-1, True, 1.0, "1", None):
+    for wrong in (-1, True, 1.0, "1", None, 1 << 32):
         with pytest.raises(ValueError):
             read_number(wrong)
 

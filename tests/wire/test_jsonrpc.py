@@ -20,7 +20,7 @@ from laneway.wire.jsonrpc import (
     RpcClient,
     RpcError,
     cut,
-    read_retry_after,
+    wait_of,
 )
 from laneway.wire.limits import (
     RETRY_AFTER_S_DEFAULT,
@@ -201,11 +201,12 @@ def test_an_address_with_a_key_is_not_told() -> None:
     assert "secret" not in asyncio.run(story(lambda stub: f"{stub.url}/?key=secret"))
 
 
-def test_retry_after_may_be_a_date() -> None:
-    assert 50 < read_retry_after(formatdate(time() + 60, usegmt=True)) <= 60
-    assert read_retry_after(formatdate(time() - 60, usegmt=True)) == 0
-    assert read_retry_after("soon") == RETRY_AFTER_S_DEFAULT
-    assert read_retry_after(None) == RETRY_AFTER_S_DEFAULT
+def test_a_busy_node_is_left_alone_as_long_as_it_asks_and_no_longer_than_our_bound() -> None:
+    assert 50 < wait_of(formatdate(time() + 60, usegmt=True)) <= 60
+    assert wait_of(formatdate(time() - 60, usegmt=True)) == 0
+    assert wait_of("1000000000") == RETRY_AFTER_S_MAX
+    assert wait_of("soon") == RETRY_AFTER_S_DEFAULT
+    assert wait_of(None) == RETRY_AFTER_S_DEFAULT
 
 
 def test_batches_keep_both_bounds_and_the_order() -> None:

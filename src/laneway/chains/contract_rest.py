@@ -8,7 +8,7 @@ The real node takes no parent block. `takes_parent` is for hosts that know our d
 `parentBlock`.
 """
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from aiohttp import (
     ClientConnectorError,
@@ -19,7 +19,7 @@ from aiohttp import (
     DummyCookieJar,
     TCPConnector,
 )
-from msgspec import DecodeError, Struct, field, json
+from msgspec import DecodeError, Meta, Struct, field, json
 from yarl import URL
 
 from laneway.chains.limits import (
@@ -34,6 +34,7 @@ from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
 from laneway.ports import ContractCall, Execution, Finding, HostTraits, TracedCall
+from laneway.wire.limits import NUMBER_MAX
 from laneway.wire.trace import HEADER as TRACE
 
 EXECUTE = "/api/execute-smart-contract"
@@ -78,12 +79,16 @@ WORDS: tuple[Words, ...] = (
 """The first row whose words occur decides, in lower case. Words nobody listed prove nothing."""
 
 
+Whole = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
+"""A block's number, or a mode; an answer with any other is not read at all."""
+
+
 class Result(Struct):
     """All that a result may say: a question for the password, or the block that was made."""
 
     id: str = ""
-    mode: int = 0
-    block: int | None = field(name="BlockNo", default=None)
+    mode: Whole = 0
+    block: Whole | None = field(name="BlockNo", default=None)
 
 
 class Answer(Struct):
@@ -95,7 +100,7 @@ class Answer(Struct):
 class ChainBlock(Struct):
     """A block as any known version of the node writes it."""
 
-    number: int = field(name="BlockNo")
+    number: Whole = field(name="BlockNo")
     data: str = field(name="SmartContractData", default="")
     executor_did: str | None = field(name="ExecutorDID", default=None)
     executor: str | None = None

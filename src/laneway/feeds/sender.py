@@ -2,8 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from aiohttp import (
     ClientConnectorError,
@@ -28,6 +26,7 @@ from laneway.feeds.limits import (
 from laneway.feeds.signature import signed
 from laneway.ports import Clock, Message, Posted
 from laneway.version import __version__
+from laneway.wire.retry_after import read_retry_after
 
 
 class HttpSender:
@@ -134,15 +133,6 @@ def forbidden_in(error: BaseException | None) -> Forbidden | None:
 
 
 def retry_after_ms(text: str | None, now_ms: int) -> int | None:
-    """Seconds or a date (RFC 9110 §10.2.3); what is neither says nothing."""
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit():
-        return min(int(text[:12]), RETRY_AFTER_S_MAX) * 1000
-    try:
-        at = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
-    return min(max(0, int(at.timestamp() * 1000) - now_ms), RETRY_AFTER_S_MAX * 1000)
+    """How long a receiver asks to wait; None where it does not say so."""
+    wait_s = read_retry_after(text, now_ms / 1000, RETRY_AFTER_S_MAX)
+    return None if wait_s is None else int(wait_s * 1000)

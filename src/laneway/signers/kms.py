@@ -78,13 +78,16 @@ async def open_kms(key_id: str, kms: Kms) -> KmsSigner:
 
 async def asked(name: str, answer: Awaitable[bytes]) -> bytes:
     try:
-        return await answer
+        said = await answer
     except SignerError:
         raise
     except Exception as error:
         # Its words are about a key that the store keeps to itself.
         problem = f"{type(error).__name__}: {error}"[:REASON_CHARS_MAX]
         raise SignerUnreachable(name, problem) from error
+    if not isinstance(said, bytes):
+        raise SignerUnreachable(name, f"it answered with {type(said).__name__}, not with bytes")
+    return said
 
 
 def kms_address(name: str, public_key: bytes) -> bytes:

@@ -3,6 +3,13 @@
 It exists at the edges alone; everything inside has `int` and `bytes`.
 """
 
+import re
+
+from laneway.wire.limits import NUMBER_MAX
+
+# Some nodes write zero as "0x", and some pad a quantity to the 32 bytes of a word.
+_QUANTITY = re.compile(r"0x[0-9a-fA-F]{0,64}")
+
 
 def quantity(number: int) -> str:
     return hex(number)
@@ -12,12 +19,17 @@ def octets(content: bytes) -> str:
     return "0x" + content.hex()
 
 
-def read_quantity(text: str) -> int:
-    """ValueError on anything that is not 0x and hexadecimal digits."""
-    if not text.startswith("0x"):
+def read_quantity(text: str, most: int = NUMBER_MAX) -> int:
+    """A number up to `most`; ValueError on anything but 0x and hexadecimal digits, and above it.
+
+    Without a bound of its own a quantity counts something: blocks, nonces, gas or seconds.
+    """
+    if _QUANTITY.fullmatch(text) is None:
         raise ValueError(f"{text[:80]!r} is not a quantity")
-    # Some nodes write zero as "0x", and some pad quantities with zeros.
-    return int(text[2:] or "0", 16)
+    number = int(text[2:] or "0", 16)
+    if number > most:
+        raise ValueError(f"{text!r} is more than {most}")
+    return number
 
 
 def read_octets(text: str) -> bytes:

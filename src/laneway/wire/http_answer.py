@@ -1,6 +1,7 @@
 """What is said to one post, as it arrives (RFC 9112). Nothing here waits or sends."""
 
 from laneway.wire.limits import HEAD_BYTES_MAX, RPC_ANSWER_BYTES_MAX
+from laneway.wire.numbers import read_digits
 
 END = b"\r\n"
 BEHIND_HEAD = END + END
@@ -84,10 +85,10 @@ class Answer:
         if status in BODILESS:
             self._left = 0
         elif length is not None and not self._is_chunked:
-            if not length.isdigit():
-                raise BadAnswer("its length is no number")
-            self._left = int(length)
-            self._check(self._left)
+            try:
+                self._left = read_digits(length.decode("latin-1"), RPC_ANSWER_BYTES_MAX)
+            except ValueError as error:
+                raise BadAnswer(f"its length: {error}") from error
 
     def _read_chunks(self) -> None:
         """The last chunk is empty, and lines may come behind it."""

@@ -13,6 +13,8 @@ from typing import Final
 from msgspec import DecodeError, json
 
 from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.limits import U32_MAX
+from laneway.wire.numbers import read_whole
 
 HASH_BYTES: Final = 32
 STATE_KEY_BYTES: Final = 31
@@ -65,9 +67,8 @@ def read_hash(value: object) -> bytes:
 
 
 def read_number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is no number"[:200])
-    return value
+    """A slot, a core, a service or a count: 32 bits in JAM's own encoding."""
+    return read_whole(value, U32_MAX)
 
 
 class Kind(Enum):

@@ -6,7 +6,6 @@ left; `AnswerLost`, it may have arrived; `NodeBusy`, the node asks for patience;
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from time import time
 from typing import Generic, TypeAlias, TypeVar
 
@@ -34,6 +33,7 @@ from laneway.wire.limits import (
     RPC_CONNECTIONS_MAX,
     RPC_KEEPALIVE_S,
 )
+from laneway.wire.retry_after import read_retry_after
 
 METHOD_NOT_FOUND = -32601
 
@@ -204,7 +204,7 @@ class RpcClient:
     ) -> list[Reply[Result]] | Reply[Result]:
         status, retry_after, raw = await self._exchange(content, timeout_ms)
         if status == 429 or (status == 503 and retry_after is not None):
-            raise NodeBusy(self.name, status, read_retry_after(retry_after))
+            raise NodeBusy(self.name, status, wait_of(retry_after))
         return self._decode(status, raw, decoder)
 
     async def _exchange(self, content: bytes, timeout_ms: int) -> tuple[int, str | None, bytes]:
@@ -269,16 +269,7 @@ def cut(items: Sequence[Item], size_of: Callable[[Item], int]) -> Iterator[Seque
         yield items[begin:]
 
 
-def read_retry_after(text: str | None) -> float:
-    """Seconds from now; the header holds seconds or a date (RFC 9110 §10.2.3)."""
-    if not text:
-        return RETRY_AFTER_S_DEFAULT
-    try:
-        wait_s = float(text) if text.strip().isdigit() else until_s(text)
-    except ValueError:
-        return RETRY_AFTER_S_DEFAULT
-    return min(max(wait_s, 0.0), RETRY_AFTER_S_MAX)
-
-
-def until_s(date: str) -> float:
-    return parsedate_to_datetime(date).timestamp() - time()
+def wait_of(retry_after: str | None) -> float:
+    """How many seconds a busy node asks for, within our own bound."""
+    wait_s = read_retry_after(retry_after, time(), RETRY_AFTER_S_MAX)
+    return RETRY_AFTER_S_DEFAULT if wait_s is None else wait_s

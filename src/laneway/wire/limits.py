@@ -13,6 +13,15 @@ REASON_CHARS_MAX = 500
 NUMBER_MAX = (1 << 53) - 1
 """The largest number that JSON, SQLite and every language in between agree on."""
 
+U32_MAX = (1 << 32) - 1
+"""JAM's slots, cores and services have 32 bits."""
+
+WEI_MAX = (1 << 256) - 1
+"""What a word of the EVM can say: a balance, or the value of a transaction."""
+
+FEE_WEI_MAX = (1 << 63) - 1
+"""Of one unit of gas, nine ether: what a row's integers can say, and no market's price."""
+
 EVENT_CURSOR_CHARS_MAX = 512
 """Of a Last-Event-ID: a vector of a few numbers at most."""
 

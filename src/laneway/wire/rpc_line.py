@@ -220,7 +220,9 @@ class Line:
         number = subscription.number
         if not self.is_open or number is None:
             return  # Its end, or its number when that comes, is all that is left to do.
-        del self._open[str(number)]
+        if self._open.get(str(number)) is subscription:
+            # A node may give one number twice, and then the later one has it.
+            del self._open[str(number)]
         asked = self.ask(subscription.leaving, [number])
         asked.is_abandoned = True
         asked.ends = subscription

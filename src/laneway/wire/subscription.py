@@ -77,5 +77,5 @@ async def receive(socket: ClientWebSocketResponse, name: str, silence_ms: int) -
         raise AnswerLost(name, "its subscription was closed")
     try:
         return MESSAGES.decode(said.data)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ChainUnreadable(name, str(said.data)[:200]) from error

@@ -18,7 +18,7 @@ from laneway.devnets.evm.anvil import anvil_program
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.wire.hex import quantity, read_octets, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcClient, RpcError
-from laneway.wire.limits import RPC_BATCH_COUNT_MAX
+from laneway.wire.limits import RPC_BATCH_COUNT_MAX, WEI_MAX
 from laneway.wiring.limits import ANVIL_START_S_MAX, ANVIL_STOP_S_MAX, DEMO_CALL_MS_MAX
 
 CHAIN_ID = 31_337
@@ -87,7 +87,7 @@ class Node:
         found: dict[bytes, list[tuple[int, int]]] = {}
         for block in blocks:
             for tx in block["transactions"]:
-                paid = (read_quantity(tx["nonce"]), read_quantity(tx["value"]))
+                paid = (read_quantity(tx["nonce"]), read_quantity(tx["value"], WEI_MAX))
                 found.setdefault(read_octets(tx["from"]), []).append(paid)
         return found
 

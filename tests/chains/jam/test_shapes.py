@@ -54,6 +54,26 @@ def test_what_is_no_status_is_refused(wrong: Any) -> None:
         status(wrong)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"Reportable": None},
+        {"Reportable": 7},
+        {"Reportable": {"remaining_blocks": 1 << 32}},
+        {"Reported": "x"},
+        {"Ready": [1, 2]},
+        {"Failed": None, "Ready": None},
+        [[]],
+        1.5,
+    ],
+)
+def test_any_other_shape_is_the_nodes_fault(told: Any) -> None:
+    with pytest.raises(ChainUnreadable):
+        shapes.read_raw("node", Raw(json.encode(told)), status)
+    with pytest.raises(ChainUnreadable):
+        shapes.read_raw("node", Raw(json.encode(told)), shapes.read_sync)
+
+
 def test_parameters_that_are_not_told_are_the_canonical_ones() -> None:
     sizes = shapes.read_sizes({"V1": {"core_count": 2, "slot_period_sec": 4, "unknown": "x"}})
     assert sizes == {"core_count": 2, "slot_period_sec": 4}
@@ -61,6 +81,7 @@ def test_parameters_that_are_not_told_are_the_canonical_ones() -> None:
     assert (found.core_count, found.slot_ms, found.validator_count) == (2, 4_000, 1_023)
     assert shapes.read_sizes({"core_count": 2, "slot_period_sec": 4}) == sizes
     nonsense: list[Any] = [None, [], {"V1": 7}, {"V1": {"core_count": "two"}}]
+    nonsense += [{"core_count": 0}, {"epoch_period": 1 << 53}, {"slot_period_sec": 86_401}]
     for wrong in nonsense:
         with pytest.raises(ValueError):
             shapes.read_sizes(wrong)

@@ -37,6 +37,7 @@ from laneway.core.facts import (
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.limits import FEE_WEI_MAX, WEI_MAX
 
 INVALID_PARAMS = -32602
 
@@ -126,7 +127,7 @@ async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[i
     if refused and node.takes_block_hash:
         node.takes_block_hash = False
         return await read_state(node, address, block)
-    return read_number(node, count), read_number(node, balance)
+    return read_number(node, count), read_number(node, balance, WEI_MAX)
 
 
 FEES = (
@@ -140,16 +141,19 @@ FEES = (
 async def read_fees(node: Endpoint) -> FeesSeen:
     head_said, price_said, tip_said, blob_said = await node.ask(FEES)
     header = read_whole_header(node, head_said)
-    price = read_number(node, price_said)
+    price = read_number(node, price_said, FEE_WEI_MAX)
     written = header.base_fee_per_gas
-    base = 0 if written is None else translated(node, lambda: read_quantity(written))
+    base = 0 if written is None else translated(node, lambda: read_quantity(written, FEE_WEI_MAX))
     # Older nodes know the price alone, in which the tip stands on the base fee.
-    tip = max(price - base, 0) if isinstance(tip_said, RpcError) else read_number(node, tip_said)
+    tip = max(price - base, 0)
+    if not isinstance(tip_said, RpcError):
+        tip = read_number(node, tip_said, FEE_WEI_MAX)
+    blob = None if isinstance(blob_said, RpcError) else read_number(node, blob_said, FEE_WEI_MAX)
     return FeesSeen(
         base_fee_wei=base,
         priority_fee_wei=tip,
         gas_price_wei=price,
-        blob_base_fee_wei=None if isinstance(blob_said, RpcError) else read_number(node, blob_said),
+        blob_base_fee_wei=blob,
         supports_1559=written is not None,
         block=header.ref(),
         node=node.name,

@@ -11,7 +11,7 @@ from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import SendKind
 from laneway.wire.hex import read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
-from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
+from laneway.wire.limits import RETRY_AFTER_S_DEFAULT, WEI_MAX
 
 GREETING = (RpcCall("eth_chainId"), RpcCall("web3_clientVersion"))
 
@@ -46,7 +46,7 @@ class Endpoint(NodeEndpoint):
     async def _hear_chain(self) -> str | None:
         chain, version = await self.ask_prepared(GREETING, NODE_READ_MS)
         try:
-            served = read_quantity(json.decode(result_of(self.name, chain), type=str))
+            served = read_quantity(json.decode(result_of(self.name, chain), type=str), WEI_MAX)
         except (DecodeError, ValueError) as error:
             raise ChainUnreadable(self.name, f"its chain id: {error}") from error
         if served != self._chain_id:

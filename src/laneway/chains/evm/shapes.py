@@ -12,6 +12,7 @@ from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity
 from laneway.wire.jsonrpc import Replies, Reply, RpcAnswer
+from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class Quantities(dict[str, int]):
     """Those of one answer, each read once: a block's receipts name the same few again and again."""
 
     def __missing__(self, text: str) -> int:
-        number = self[text] = read_quantity(text)
+        number = self[text] = read_quantity(text, FEE_WEI_MAX)
         return number
 
 
@@ -123,8 +124,8 @@ def read_raw(node: Endpoint, raw: Raw, decoder: json.Decoder[T]) -> T:
         raise ChainUnreadable(node.name, f"{bytes(raw)[:100]!r} ({error})") from error
 
 
-def read_number(node: Endpoint, answer: RpcAnswer) -> int:
-    return translated(node, partial(read_quantity, read(node, answer, TEXT)))
+def read_number(node: Endpoint, answer: RpcAnswer, most: int = NUMBER_MAX) -> int:
+    return translated(node, partial(read_quantity, read(node, answer, TEXT), most))
 
 
 def read_header(node: Endpoint, answer: RpcAnswer) -> BlockRef:

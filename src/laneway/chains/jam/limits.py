@@ -71,3 +71,6 @@ done so in its time. All numbers under which a service may hold a block are two 
 HELD_NEAR = 32
 """Numbers that are read to see whether a package is held which a node calls failed: held blocks are
 as far ahead as blocks are in flight. Where silence has to be a proof, all of them are read."""
+
+SLOT_S_MAX = 86_400
+"""Of one slot: a day, so that the time of the last slot of all still fits into 64 bits."""

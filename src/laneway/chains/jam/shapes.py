@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from msgspec import DecodeError, Raw, json
 
 from laneway.chains.endpoint import result_of
+from laneway.chains.jam.limits import SLOT_S_MAX
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import (
     BlockRef,
@@ -24,6 +25,8 @@ from laneway.core.jam import (
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.wire.jip2 import read_blob, read_hash, read_number
 from laneway.wire.jsonrpc import RpcAnswer
+from laneway.wire.limits import NUMBER_MAX
+from laneway.wire.numbers import read_whole
 
 T = TypeVar("T")
 
@@ -57,7 +60,8 @@ def read_as(node: str, answer: RpcAnswer, reader: Callable[[Any], T]) -> T:
 def read_raw(node: str, raw: Raw, reader: Callable[[Any], T]) -> T:
     try:
         return reader(json.decode(raw))
-    except (DecodeError, UnicodeDecodeError, RecursionError, LookupError, ValueError) as error:
+    except (DecodeError, RecursionError, LookupError, TypeError, ValueError) as error:
+        # A TypeError: a field was asked of a value that has none.
         raise ChainUnreadable(node, f"{bytes(raw)[:100]!r} ({error})") from error
 
 
@@ -94,7 +98,12 @@ def read_sizes(value: Any) -> dict[str, int]:
     told = value.get("V1", value) if isinstance(value, dict) else None
     if not isinstance(told, dict):
         raise ValueError("no parameters")
-    return {name: read_number(told[name]) for name in CANONICAL if name in told}
+    return {name: read_size(name, told[name]) for name in CANONICAL if name in told}
+
+
+def read_size(name: str, value: object) -> int:
+    """None is zero: a clock is divided by some of them, and no chain stands on the others."""
+    return read_whole(value, SLOT_S_MAX if name == "slot_period_sec" else NUMBER_MAX, 1)
 
 
 def parameters_of(sizes: Mapping[str, int]) -> Parameters:

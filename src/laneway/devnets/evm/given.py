@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from laneway.wire.hex import read_octets, read_quantity
+from laneway.wire.limits import WEI_MAX
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -86,10 +87,6 @@ def number_of(value: object) -> int:
     if not isinstance(value, str):
         raise RpcRefused(INVALID_PARAMS, "invalid number")
     try:
-        number = read_quantity(value)
+        return read_quantity(value, WEI_MAX)
     except ValueError as error:
         raise RpcRefused(INVALID_PARAMS, "invalid digit found in string") from error
-    # Python reads "0x-1" and "0x1_0"; no node does.
-    if not value[2:].isalnum():
-        raise RpcRefused(INVALID_PARAMS, "invalid digit found in string")
-    return number

@@ -1,0 +1,108 @@
+"""Laws of reading what EVM nodes answer: a number beyond its bound is not read."""
+
+from typing import Any
+
+import pytest
+from tests.chains.evm.stage import ADDRESS, Node, run, served
+
+from laneway.chains.evm.chain import RpcChain
+from laneway.core.errors import ChainUnreadable
+from laneway.core.facts import BlockRef
+from laneway.ports import EvmCall
+from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX, WEI_MAX
+
+FEES: dict[str, Any] = {
+    "eth_gasPrice": "0x8",
+    "eth_maxPriorityFeePerGas": "0x1",
+    "eth_blobBaseFee": "0x1",
+}
+RECEIPT = {
+    "transactionHash": "0x" + "11" * 32,
+    "blockNumber": "0x5",
+    "blockHash": "0x" + "22" * 32,
+    "gasUsed": "0x5208",
+    "status": "0x1",
+    "effectiveGasPrice": "0x8",
+}
+
+
+async def ask(chain: RpcChain, what: str) -> object:
+    if what == "account":
+        return await chain.account(ADDRESS)
+    if what == "fees":
+        return await chain.fees()
+    if what == "estimate":
+        return await chain.estimate(EvmCall(sender=ADDRESS, to=ADDRESS))
+    if what == "blocks":
+        return await chain.blocks([], 1)
+    if what == "receipts":
+        return await chain.receipts([b"\x11" * 32])
+    assert what == "nonce"
+    return await chain.at_nonce(ADDRESS, 1, BlockRef(0, b""))
+
+
+def header(**changed: Any) -> Any:
+    return lambda _: {**(Node().block(10) or {}), **changed}
+
+
+@pytest.mark.parametrize("bad", ["0x-1", "0x1_0", "-0x1", "12", "", hex(NUMBER_MAX + 1)])
+@pytest.mark.parametrize("what", ["account", "estimate", "nonce", "blocks", "receipts"])
+def test_a_count_that_no_chain_has_is_unreadable(what: str, bad: str) -> None:
+    said: dict[str, Any] = {
+        "account": {"eth_getTransactionCount": bad},
+        "estimate": {"eth_estimateGas": bad},
+        "nonce": {"eth_blockNumber": bad},
+        "blocks": {"eth_getBlockByNumber": header(number=bad)},
+        "receipts": {"eth_getTransactionReceipt": {**RECEIPT, "blockNumber": bad}},
+    }[what]
+
+    async def story() -> None:
+        async with served([Node(**FEES, **said)]) as (chain, _):
+            with pytest.raises(ChainUnreadable):
+                await ask(chain, what)
+
+    run(story)
+
+
+@pytest.mark.parametrize("bad", ["0x-1", hex(FEE_WEI_MAX + 1), hex(WEI_MAX)])
+@pytest.mark.parametrize(
+    "method", ["eth_gasPrice", "eth_maxPriorityFeePerGas", "eth_blobBaseFee", "base", "receipt"]
+)
+def test_a_price_that_no_row_can_hold_is_unreadable(method: str, bad: str) -> None:
+    said: dict[str, Any] = {**FEES, method: bad}
+    if method == "base":
+        said["eth_getBlockByNumber"] = header(baseFeePerGas=bad)
+    said["eth_getTransactionReceipt"] = {**RECEIPT, "effectiveGasPrice": bad}
+
+    async def story() -> None:
+        async with served([Node(**said)]) as (chain, _):
+            with pytest.raises(ChainUnreadable):
+                await ask(chain, "receipts" if method == "receipt" else "fees")
+
+    run(story)
+
+
+def test_what_is_within_the_bounds_is_read() -> None:
+    said: dict[str, Any] = {
+        **dict.fromkeys(FEES, hex(FEE_WEI_MAX)),
+        "eth_getTransactionCount": hex(NUMBER_MAX),
+        "eth_getBalance": hex(WEI_MAX),
+    }
+
+    async def story() -> None:
+        async with served([Node(**said)]) as (chain, _):
+            seen = await chain.account(ADDRESS)
+            assert (seen.count, seen.balance_wei) == (NUMBER_MAX, WEI_MAX)
+            fees = await chain.fees()
+            assert fees.gas_price_wei == fees.blob_base_fee_wei == FEE_WEI_MAX
+
+    run(story)
+
+
+def test_a_balance_beyond_256_bits_is_unreadable() -> None:
+    async def story() -> None:
+        async with served([Node(eth_getBalance=hex(WEI_MAX + 1))]) as (chain, _):
+            with pytest.raises(ChainUnreadable):
+                await chain.account(ADDRESS)
+
+    run(story)
