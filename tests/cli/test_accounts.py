@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,55 @@ def test_what_is_out_is_bumped_replaced_and_taken_back(typed: tuple[Terminal, An
     assert (code, "paused by loopback: audit" in out) == (1, True)
     assert terminal.json("lane", "resume", HOT)[0]["outcome"] == "done"
     assert terminal.json("lane", "drain", HOT)[0]["lane"]["state"] == "draining"
+
+
+@pytest.mark.parametrize(
+    ("verbs", "mined", "asked"),
+    [
+        ((("replace", "2"),), "2", {"asked": "1"}),
+        ((("replace", "2"), ("replace", "3")), "3", {"asked": "1"}),
+        ((("replace", "2"), ("cancel",)), "0", {"asked": "1", "asked later": "2"}),
+        ((("cancel",),), "0", {"asked": "1"}),
+        ((("bump",),), "1", {}),
+    ],
+)
+def test_what_was_mined_is_shown_beside_what_was_asked(
+    typed: tuple[Terminal, Anvil],
+    verbs: tuple[tuple[str, ...], ...],
+    mined: str,
+    asked: dict[str, str],
+) -> None:
+    terminal, node = typed
+    (sent,) = terminal.json("send", HOT, "--to", TO, "--value", "1", "--gas", "21000")
+    for count, (verb, *value) in enumerate(verbs, 1):
+        until_attempts(terminal, sent["id"], count)
+        words = ("--to", TO, "--value", *value, "--gas", "21000") if value else ()
+        terminal.json("tx", verb, sent["id"], *words)
+    until_attempts(terminal, sent["id"], len(verbs) + 1)
+    node.say("evm_setIntervalMining", 1)
+    terminal.type("tx", "wait", sent["id"], "--timeout", "60")
+    (shown,) = terminal.json("tx", "show", sent["id"])
+    on_chain = node.say("eth_getTransactionByHash", shown["hash"])
+    evm = shown["evm"]
+    assert evm["mined"]["value"] == str(int(on_chain["value"], 16)) == mined
+    assert evm["mined"]["to"].lower() == on_chain["to"]
+    assert int(evm["mined"]["max_fee_per_gas"]) == int(on_chain["maxFeePerGas"], 16)
+    assert evm["payload"]["value"] == "1"
+    _, out, _ = terminal.type("tx", "show", sent["id"])
+    assert re.search(rf"^value +{mined} wei$", out, re.M)
+    rows = dict(re.findall(r"^(mined|asked|asked later) +(\d+) wei to 0x", out, re.M))
+    assert rows == ({"mined": mined, **asked} if asked else {})
+
+
+def until_attempts(terminal: Terminal, intent: str, count: int) -> None:
+    """Wait until a transaction has this many attempts, the last of them at a node."""
+    for _ in range(400):
+        (shown,) = terminal.json("tx", "show", intent)
+        tries = shown["evm"]["attempts"]
+        if len(tries) == count and "taken" in tries[-1]["nodes"].values():
+            return
+        time.sleep(0.02)
+    raise AssertionError(shown)
 
 
 def test_a_file_may_speak_of_accounts_and_contracts(

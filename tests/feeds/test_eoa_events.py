@@ -41,13 +41,24 @@ TOLD: list[tuple[Any, str | None, dict[str, Any]]] = [
         {"tx": TX, "status": "submitted", "hash": SEEN},
     ),
     (
-        v.AttemptReoffered(3, 1, TX, HASH),
+        v.AttemptReoffered(3, 1, TX, HASH, reorg=True),
         "transaction.submitted",
         {
             "tx": TX,
             "status": "submitted",
             "hash": SEEN,
             "reason": "its block was taken back; the same bytes are sent again",
+        },
+    ),
+    (
+        v.AttemptReoffered(3, 1, TX, HASH),
+        "transaction.submitted",
+        {
+            "tx": TX,
+            "status": "submitted",
+            "hash": SEEN,
+            "reason": "it was not mined and nodes may have forgotten it; "
+            "the same bytes are sent again",
         },
     ),
     (

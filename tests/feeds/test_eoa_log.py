@@ -3,6 +3,7 @@
 import logging
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from tests.feeds.test_eoa_events import HASH, LANE, MINED, SLOT, TOLD, TX
 
@@ -45,6 +46,19 @@ def test_every_line_names_its_lane_and_every_kind_that_has_one_is_written(
         assert all(f"lane={LANE}" in line for line in said)
     assert lines(caplog, reorg) == [f"Reorg lane={LANE} block=9 fork=4"]
     assert set(LINES) <= set(get_args(v.Record))
+
+
+def test_taken_back_by_a_reorg_is_said_only_of_reorgs(caplog: pytest.LogCaptureFixture) -> None:
+    # A record of the first release has none of the last three fields.
+    old = msgspec.msgpack.encode(["AttemptReoffered", 3, 1, TX, HASH])
+    reminded = msgspec.msgpack.decode(old, type=v.AttemptReoffered)
+    (line,) = lines(caplog, reminded)
+    assert line.startswith(f"Transaction sent again lane={LANE} tx={TX}")
+    assert "may have forgotten it" in line
+    (line,) = lines(caplog, replace(reminded, at_ms=7, reason="32 attempts"))
+    assert 'reason="32 attempts"' in line
+    (line,) = lines(caplog, replace(reminded, reorg=True))
+    assert line.startswith("Transaction taken back by a reorg, sent again")
 
 
 def test_what_every_transaction_does_is_silent_unless_it_is_asked_for(

@@ -13,7 +13,7 @@ from laneway.wire.values import StatusWord
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
     from laneway.wire.cosmos import CosmosAttempt, CosmosTx
-    from laneway.wire.evm import EvmAttempt, EvmTx
+    from laneway.wire.evm import EvmAttempt, EvmPayload, EvmTx
     from laneway.wire.rollup import RollupTx
     from laneway.wire.values import Tx
 
@@ -235,7 +235,6 @@ def cosmos_line(one: "CosmosAttempt") -> str:
 
 
 def output_evm(output: Output, found: "Tx", evm: "EvmTx") -> None:
-    asked = evm.payload
     paid = None
     if evm.gas_used is not None:
         paid = f"{evm.gas_used} gas at {evm.gas_price} wei"
@@ -249,13 +248,32 @@ def output_evm(output: Output, found: "Tx", evm: "EvmTx") -> None:
             ("confirmations", evm.confirmations),
             ("paid", paid),
             *whence(found),
-            ("to", asked and asked.to),
-            ("value", asked and f"{asked.value} wei"),
-            ("data", asked and asked.data),
+            *evm_contents(evm),
             ("replaced", f"{evm.replaced} times" if evm.replaced else None),
             *((f"attempt {one.number}", attempt_line(one)) for one in evm.attempts),
         ),
     )
+
+
+def evm_contents(evm: "EvmTx") -> Facts:
+    """What was mined, and what was asked where that is something else."""
+    shown = evm.mined or evm.replacement or evm.payload
+    if shown is None:
+        return []
+    facts: Facts = [("to", shown.to), ("value", f"{shown.value} wei"), ("data", shown.data)]
+    other: Facts = [
+        (name, content_line(asked))
+        for name, asked in (("asked", evm.payload), ("asked later", evm.replacement))
+        if asked is not None and content_line(asked) != content_line(shown)
+    ]
+    if other and evm.mined is not None:
+        other.insert(0, ("mined", content_line(evm.mined)))
+    return facts + other
+
+
+def content_line(content: "EvmPayload") -> str:
+    to = "a new contract" if content.to is None else content.to
+    return f"{content.value} wei to {to}, data {content.data}"
 
 
 def attempt_line(one: "EvmAttempt") -> str:

@@ -42,6 +42,10 @@ ONCE = ("lane.out_of_funds",)
 """Several of one batch may find the account without funds."""
 
 
+REMINDED = "it was not mined and nodes may have forgotten it"
+"""Why bytes that no reorg took back are offered again."""
+
+
 def eoa_events(entry: FeedEntry) -> Sequence[Told]:
     """What one commit told. No-ops are nobody's transaction, and tell nothing."""
     return told(entry, decode(entry.records), EOA, ONCE)
@@ -64,7 +68,8 @@ def all_taken(record: AttemptsTaken) -> list[Said]:
 
 
 def reoffered(record: AttemptReoffered) -> Said | None:
-    reason = "its block was taken back; the same bytes are sent again"
+    why = "its block was taken back" if record.reorg else record.reason or REMINDED
+    reason = f"{why}; the same bytes are sent again"
     return of_intent("submitted", record, hash=octets(record.hash), reason=reason)
 
 

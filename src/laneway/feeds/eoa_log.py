@@ -8,6 +8,7 @@ from laneway.core.ids import is_account
 from laneway.core.rows import Result
 from laneway.core.units import value
 from laneway.feeds.account_log import AccountLog, Line, mode, refused
+from laneway.feeds.eoa_events import REMINDED
 from laneway.feeds.log import duration
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.values import (
@@ -76,8 +77,10 @@ def included(record: SlotIncluded) -> Line:
 
 
 def reoffered(record: AttemptReoffered) -> Line:
-    fields = {"tx": record.intent, "hash": octets(record.hash)}
-    return logging.WARNING, "Transaction taken back by a reorg, sent again", fields
+    fields: dict[str, object] = {"tx": record.intent, "hash": octets(record.hash)}
+    if record.reorg:
+        return logging.WARNING, "Transaction taken back by a reorg, sent again", fields
+    return logging.INFO, "Transaction sent again", fields | {"reason": record.reason or REMINDED}
 
 
 def freed(record: SlotFreed) -> Line:

@@ -124,6 +124,10 @@ class EvmTx(Struct, frozen=True, kw_only=True):
     """What its caller put in the place of it last."""
     replaced: int = 0
     """How often that was done."""
+    mined: EvmPayload | None = None
+    """What was mined, with the gas and the fees of the mined attempt: the content of `payload`, of
+    `replacement` or of one between them, or a transfer of nothing to the account itself. Null until
+    a block has it."""
     wait_reason: str = ""
     """being_made, parked_by_cap, out_of_funds, gap_before, window_closed, returned, paused,
     recycled_above_max, account_not_read, no_node_has_it, not_mined_yet, not_final_yet, or a

@@ -2,17 +2,20 @@
 
 from typing import Protocol
 
+from msgspec.structs import replace
+
+from laneway.core.ids import LaneId
 from laneway.core.rows import Index, LaneView
-from laneway.core.units import value
+from laneway.core.units import amount, value
 from laneway.engine.shell import Engine
 from laneway.lanes.eoa import show
 from laneway.lanes.eoa.commands import ResetPlan, plan_reset
 from laneway.lanes.eoa.lane import EoaLane, decode_history
-from laneway.lanes.eoa.rows import Attempt, EoaHead, History
+from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Purpose
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import Sight, answers, inflight, read_head
-from laneway.ports import EvmRequest, IntentView
-from laneway.wire.evm import CleanupReport, EvmAttempt, EvmLane, EvmTx, NonceReset
+from laneway.ports import EvmAuthorization, EvmRequest, IntentView
+from laneway.wire.evm import CleanupReport, EvmAttempt, EvmLane, EvmPayload, EvmTx, NonceReset
 from laneway.wire.hex import octets
 from laneway.wire.times import to_time
 from laneway.wire.values import Lane, LaneHealth, Tx
@@ -66,7 +69,7 @@ class EvmTeller(AccountTeller[Account, EoaLane]):
             traceparent=request.trace or None,
             hash=hash_of(history),
             nonce=None if slot is None else slot.nonce,
-            evm=evm_of(request, seen, head, final=view.result is not None),
+            evm=evm_of(request, seen, head, view),
         )
 
     def pruned(self, left: Index) -> Tx:
@@ -130,11 +133,63 @@ def hash_of(history: History | None) -> str | None:
     return octets(history.attempts[-1].hash)
 
 
-def evm_of(request: EvmRequest, seen: Sight, head: EoaHead, *, final: bool) -> EvmTx:
+def mined_of(request: EvmRequest, history: History | None, lane: LaneId) -> EvmPayload | None:
+    """What the mined attempt does; None while there is none, or where its content was not kept."""
+    mined = None if history is None else history.slot.seen
+    if history is None or mined is None:
+        return None
+    attempt = next((one for one in history.attempts if one.number == mined.attempt), None)
+    if attempt is None:
+        return None
+    content: EvmRequest | None = request
+    if attempt.purpose != Purpose.INTENT:
+        content = EvmRequest(to=bytes.fromhex(lane.rpartition("0x")[2]))
+    elif attempt.content == history.slot.content > 0:
+        content = decode(history.payload)
+    elif attempt.content:
+        content = between(attempt.raw)
+    if content is None:
+        return None
+    fee = attempt.fee
+    return replace(
+        payload_of(content),
+        gas=str(attempt.gas),
+        max_fee_per_gas=str(fee.cap),
+        max_priority_fee_per_gas=None if content.type in (0, 1) else str(fee.tip),
+        max_cost=None,
+    )
+
+
+def between(raw: bytes) -> EvmRequest | None:
+    """What signed bytes do; None without the bytes."""
+    if not raw:
+        return None
+    # Imported late: its hash is an extra (`evm`), and contracts need none of it.
+    from laneway.evm.envelope import decode as decode_signed
+    from laneway.evm.transaction import SetCodeTransaction, access_list
+
+    found = decode_signed(raw)
+    signed = found.authorizations if isinstance(found, SetCodeTransaction) else ()
+    return EvmRequest(
+        to=found.to,
+        value_wei=amount(found.value_wei),
+        input=found.data,
+        type=found.type,
+        access_list=tuple((one.address, one.keys) for one in access_list(found)),
+        authorizations=tuple(
+            EvmAuthorization(
+                one.chain_id, one.address, one.nonce, one.y_parity, amount(one.r), amount(one.s)
+            )
+            for one in signed
+        ),
+    )
+
+
+def evm_of(request: EvmRequest, seen: Sight, head: EoaHead, view: IntentView) -> EvmTx:
     history = seen.history
     mined = None if history is None else history.slot.seen
     above = None
-    if mined is not None and not final:
+    if mined is not None and view.result is None:
         above = max(1, head.block - mined.block + 1)
     replaced = None if history is None or not history.payload else decode(history.payload)
     return EvmTx(
@@ -142,6 +197,7 @@ def evm_of(request: EvmRequest, seen: Sight, head: EoaHead, *, final: bool) -> E
         blob_hashes=[] if request.blobs is None else [octets(one) for one in request.blobs.hashes],
         replacement=None if replaced is None else payload_of(replaced),
         replaced=0 if history is None else history.slot.content,
+        mined=mined_of(request, history, view.intent.lane),
         wait_reason=seen.waits,
         confirmations=above,
         block_hash=None if mined is None else octets(mined.block_hash),

@@ -126,6 +126,7 @@ class World:
             for intent in event.intents:
                 self.lane.intents[intent.id] = intent
         self.apply(decision.records)
+        self.last = decision.records
         self.out += decision.effects
         # Every effect is in resume until the record that answers it.
         kept = resume(self.lane)

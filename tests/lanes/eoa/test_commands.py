@@ -226,6 +226,8 @@ def test_whichever_content_lands_decides_and_the_answer_says_which(
     history = decode_history(result.history)
     assert [one.content for one in history.attempts] == [0, 1, 2]
     assert history.payload.endswith(b"!c")
+    # Only of a content that is neither the first nor the last the bytes are kept.
+    assert [bool(one.raw) for one in history.attempts] == [False, attempt == 2, False]
     assert world.rows == {}
 
 

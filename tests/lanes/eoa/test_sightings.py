@@ -12,6 +12,7 @@ from laneway.lanes.eoa import sightings
 from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import status
 from laneway.lanes.eoa.values import (
+    AttemptReoffered,
     AttemptsMade,
     BumpOrdered,
     FundsJudged,
@@ -60,6 +61,8 @@ def test_a_reorg_takes_it_back_and_its_bytes_are_sent_again() -> None:
     assert status(world.lane.slots[1], world.lane) is Status.SIGNED
     (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
     assert sent.again
+    (again,) = [one for one in world.last if isinstance(one, AttemptReoffered)]
+    assert again.reorg
     chain(world, 1, 7, receipt(world, 1, 1, 7), fork=5)
     assert world.lane.slots[1].seen is not None
     chain(world, 1, 8, receipt(world, 1, 1, 7))

@@ -177,3 +177,4 @@ def test_a_reminder_has_its_bound() -> None:
         take(world, slot)
     decision = remind(world.lane, world.lane.slots[1])
     assert len(decision.effects) == REMINDED_MAX
+    assert not any(record.reorg for record in decision.records)  # type: ignore[union-attr]

@@ -424,11 +424,17 @@ def final(
     lane.intents.pop(slot.intent, None)
     content = lane.contents.get(slot.intent)
     number = None if mined is None else slot.nonce
-    # The bytes are on the chain, or of no use any more.
-    tried = tuple([replace(one, raw=b"") for one in attempts])
+    # The bytes are on the chain, or of no use any more; kept where no other row says what they do.
+    tried = tuple([one if is_between(slot, one) else replace(one, raw=b"") for one in attempts])
     history = encode(History(slot, tried, b"" if content is None else content.payload))
     result = Result(slot.intent, status, at_ms, number, mined, reason, history)
     return [result] if content is None else [result, *drop_content(lane, slot.intent)]
+
+
+def is_between(slot: Slot, attempt: Attempt) -> bool:
+    """Whether it was mined with a content that is neither the intent's first nor its last."""
+    mined = slot.seen is not None and slot.seen.attempt == attempt.number
+    return mined and 0 < attempt.content < slot.content
 
 
 def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:

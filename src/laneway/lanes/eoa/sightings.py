@@ -66,7 +66,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     ]
     for number, fact in facts.undone.items():
         if number not in facts.fresh:
-            record, sends = reoffer(lane, lane.attempts[number][fact.attempt])
+            record, sends = reoffer(lane, lane.attempts[number][fact.attempt], reorg=True)
             records.append(record)
             effects += sends
     records += settled

@@ -66,7 +66,7 @@ def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
 
 
 def reoffer(
-    lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = ""
+    lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = "", *, reorg: bool = False
 ) -> tuple[AttemptReoffered, tuple[SendAttempt, ...]]:
     """The same bytes to everyone: a block that held them was taken back, or pools forgot them.
 
@@ -75,7 +75,7 @@ def reoffer(
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
     raw = lane.raw(attempt)
     record = AttemptReoffered(
-        slot, number, lane.slots[slot].intent, attempt.hash, at_ms=at_ms, reason=reason
+        slot, number, lane.slots[slot].intent, attempt.hash, at_ms, reason, reorg
     )
     return record, (SendAttempt(slot, number, raw, nodes, again=True),) if raw else ()
 

@@ -242,6 +242,9 @@ class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_un
     """When, where time and not a block is the reason."""
     reason: str = ""
     """Why nothing dearer is made in its place."""
+    reorg: bool = False
+    """Whether a reorg took back the block that held it; False where pools may have forgotten it,
+    and in records that were written before this was recorded."""
 
 
 class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
