@@ -543,7 +543,7 @@ def test_the_ages_of_the_oldest_waiting_and_of_the_running_job_are_shown(tmp_pat
             assert shown.running_ms is not None
             assert shown.oldest_waiting_ms is not None
             assert 50 <= shown.oldest_waiting_ms <= shown.running_ms < 5_000
-            assert [lane.lane for lane in await laneway.lanes()] == ["contract:Qm1"]
+            assert [lane.id for lane in await laneway.lanes()] == ["contract:Qm1"]
 
     asyncio.run(main())
 
@@ -677,7 +677,8 @@ def test_a_pause_survives_a_restart(world: World) -> None:
             await asyncio.sleep(0.03)
             shown = await laneway.lane("Qm1")
             assert (shown.state, shown.reason, shown.waiting) == ("paused", "audit", 1)
-            assert not shown.metrics.worker_running
+            (queue,) = await laneway.metrics()
+            assert not queue.worker_running
             assert world.data("Qm1") == []
             await laneway.resume("Qm1")
             await eventually(lambda: metrics(laneway), lambda row: row.execute_count == 1)
@@ -788,8 +789,8 @@ def test_an_unknown_outcome_of_a_callable_halts_the_lane_and_says_why(tmp_path: 
             assert shown.running == 1
             seen = await laneway.show(handle.id)
             assert seen.status == "submitted"
-            assert "halted" in seen.why
-            assert "unknown" in seen.why
+            assert "halted" in seen.reason
+            assert "unknown" in seen.reason
             later = await laneway.submit("Qm1", "later")
             assert (await laneway.show(later.id)).status == "queued"
             await asyncio.sleep(0.1)

@@ -140,7 +140,7 @@ def test_the_trail_is_no_queue_and_its_entries_are_no_transactions() -> None:
             numbers = (await client.get("/metrics")).body
             assert "laneway_contract_enqueued_total 1.0" in numbers
             assert "laneway_contract_workers 1.0" in numbers
-            assert [shown.lane for shown in await up.laneway.lanes()] == ["contract:Qm1"]
+            assert [shown.id for shown in await up.laneway.lanes()] == ["contract:Qm1"]
             with pytest.raises(LaneNotFound):
                 await up.desk.lane("audit:log")
 

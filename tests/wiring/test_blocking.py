@@ -19,6 +19,7 @@ from laneway.core.errors import (
     IntentConflict,
     IntentNotFound,
     LaneFull,
+    LaneNotFound,
     StoreRefused,
 )
 from laneway.engine.shell import EngineStopped
@@ -74,7 +75,7 @@ def test_errors_are_the_classes_of_the_asynchronous_twin(lw: LanewaySync) -> Non
         lw.show("tx_none")
     with pytest.raises(BadRequest):
         lw.submit("not printable\n", "x")
-    with pytest.raises(BadRequest):
+    with pytest.raises(LaneNotFound):
         lw.lane("nothing")
 
 
@@ -115,7 +116,7 @@ def test_questions_and_commands_reach_the_engine() -> None:
         assert gate.entered.wait(10)
         lw.pause("Qm1", reason="lunch", by="me")
         assert lw.lane("Qm1").waiting == 1
-        assert [lane.lane for lane in lw.lanes()] == ["contract:Qm1"]
+        assert [lane.id for lane in lw.lanes()] == ["contract:Qm1"]
         waiting.cancel(reason="no longer needed")
         gate.open.set()
         assert running.result(10).is_confirmed()

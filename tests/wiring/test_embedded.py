@@ -14,6 +14,7 @@ from laneway.core.errors import (
     Draining,
     IntentConflict,
     IntentNotFound,
+    LaneNotFound,
     StoreBusy,
     StoreError,
     StoreRefused,
@@ -162,7 +163,10 @@ WRONG_QUESTIONS: list[tuple[type[Exception], Callable[[Laneway], Awaitable[Any]]
     (IntentNotFound, lambda laneway: laneway.settle(UNKNOWN, "executed")),
     (BadRequest, lambda laneway: laneway.settle(UNKNOWN, "perhaps")),
     (BadRequest, lambda laneway: laneway.lane("never seen")),
-    (BadRequest, lambda laneway: laneway.lane("QmNever")),
+    (LaneNotFound, lambda laneway: laneway.lane("QmNever")),
+    (LaneNotFound, lambda laneway: laneway.lane("contract:QmNever")),
+    (LaneNotFound, lambda laneway: laneway.lane("evm:dev:hot")),
+    (LaneNotFound, lambda laneway: laneway.health("rollup:1")),
     (BadRequest, lambda laneway: laneway.drain_lane("Qm1", "now")),
     (BadRequest, lambda laneway: laneway.drain_lane("Qm 1")),
     (BadRequest, lambda laneway: laneway.pause("")),
@@ -211,13 +215,13 @@ def test_an_intent_is_shown_wherever_it_is(tmp_path: Path) -> None:
             while (await laneway.show(running.id)).status != "submitted":
                 await asyncio.sleep(0.001)
             shown = await laneway.show(running.id)
-            assert (shown.key, shown.seq, shown.block) == ("k", 1, None)
-            assert shown.why == "running"
+            assert (shown.idempotency_key, shown.seq, shown.block) == ("k", 1, None)
+            assert shown.reason == "running"
             assert (await laneway.show(waiting.id)).status == "queued"
             await waiting.cancel(reason="never mind")
             await waiting.result(5)
             shown = await laneway.show(waiting.id)
-            assert (shown.status, shown.why) == ("cancelled", "never mind")
+            assert (shown.status, shown.reason) == ("cancelled", "never mind")
 
     asyncio.run(main())
 
@@ -230,7 +234,7 @@ def test_a_pruned_intent_still_tells_its_final_word_and_keeps_its_key(tmp_path: 
             await laneway.store.prune(1 << 50, 1 << 50, 100)
             shown = await laneway.show(handle.id)
             assert shown.status == "confirmed"
-            assert "retention" in shown.why
+            assert "retention" in shown.reason
             again = await laneway.submit("Qm1", "d", key="k")
             assert (again.id, again.replayed) == (handle.id, True)
             assert (await again.result(5)).status == "confirmed"
@@ -253,7 +257,7 @@ def test_a_lane_stopped_by_a_bug_says_so(caplog: pytest.LogCaptureFixture) -> No
             shown = await laneway.lane("Qm1")
             assert shown.state == "halted"
             assert "stopped by a bug: KeyError" in shown.reason
-            assert "stopped by a bug" in (await laneway.show(handle.id)).why
+            assert "stopped by a bug" in (await laneway.show(handle.id)).reason
 
     asyncio.run(main())
 
@@ -402,6 +406,6 @@ def test_the_rows_that_are_shown_can_be_written_as_json() -> None:
         async with Laneway.open(":memory:", host) as laneway:
             handle = await laneway.submit("Qm1", "d")
             shown = [await handle.result(5), await laneway.lanes(), await laneway.show(handle.id)]
-            assert b'"fastQueueLen":0' in msgspec.json.encode(shown)
+            assert b'"fast_hits":1' in msgspec.json.encode(shown)
 
     asyncio.run(main())

@@ -47,7 +47,7 @@ def test_the_same_bytes_are_one_intent() -> None:
             ]
             assert {(handle.id, handle.replayed) for handle in again} == {(first.id, True)}
             shown = await lw.show(first.id)
-            assert (shown.lane, shown.key, shown.status) == (LANE, "a", "queued")
+            assert (shown.lane, shown.idempotency_key, shown.status) == (LANE, "a", "queued")
             with pytest.raises(IntentConflict):
                 await lw.transfer(LANE, one(devnet, 1), key="a")
             (refused,) = await lw.transfer_many(LANE, [one(devnet, 1)], keys=["a"])

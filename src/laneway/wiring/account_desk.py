@@ -1,6 +1,6 @@
 """The server's desk for accounts' lanes, whatever their chain is."""
 
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from laneway.core.errors import IntentNotFound
 from laneway.core.ids import IntentId
@@ -15,9 +15,6 @@ T = TypeVar("T", bound=AccountTeller[Any, Any])
 
 class AccountDesk(Generic[T]):
     """Finds accounts' transactions by their numbers; what else differs stands below."""
-
-    number_index: ClassVar[str]
-    """The name of the index that has `LANE#NUMBER`."""
 
     def __init__(self, store: Store, teller: T) -> None:
         self._store = store
@@ -35,7 +32,7 @@ class AccountDesk(Generic[T]):
         bound = self.teller.at_number(name, number)
         if bound is not None:
             return bound
-        index = await self._store.find(self.number_index, f"{name}#{number}")
+        index = await self._store.find(self.teller.number_index, f"{name}#{number}")
         if index is None:
             raise IntentNotFound(f"{lane}#{digits}")
         return index.intent

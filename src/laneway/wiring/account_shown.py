@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from laneway.core.errors import AccountNotFound, LaneNotFound
 from laneway.core.ids import IntentId, LaneId
@@ -15,7 +15,7 @@ from laneway.ports import IntentView
 from laneway.wire.times import to_time
 from laneway.wire.values import Lane, LaneHealth, Queue, Tx
 from laneway.wiring.arrivals import RETRY_SCOPE
-from laneway.wiring.shown import IntentShown, age
+from laneway.wiring.shown import age
 
 
 class Set(Protocol):
@@ -57,6 +57,9 @@ class Words(Protocol):
 class AccountTeller(Generic[A_co, L]):
     """Turns rows, and the lanes that this process holds, into what people are shown. `A_co` is an
     account as its configuration names it, `L` its lane in memory."""
+
+    number_index: ClassVar[str]
+    """The name of the index that has `LANE#NUMBER`; none has its name where there is none."""
 
     def __init__(
         self,
@@ -123,14 +126,6 @@ class AccountTeller(Generic[A_co, L]):
         head = words.read_head(state)
         waits = "" if account is None else words.waiting(head, account.settings)
         return words.Sight(Status.QUEUED, waits)
-
-    def intent(self, view: IntentView, lane: LaneView) -> IntentShown:
-        """As the library shows it."""
-        tx = self.tx(view, lane)
-        row = view.intent
-        return IntentShown(
-            row.id, row.lane, tx.status, tx.reason, row.key, row.seq, row.accepted_ms, tx.block
-        )
 
     # What each kind knows for itself.
 

@@ -23,9 +23,9 @@ from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.ports import ContractCall, ContractHost, CosmosRequest
 from laneway.wire.evm import EvmPayload
-from laneway.wire.values import LaneHealth
+from laneway.wire.values import Lane, LaneHealth, Tx
 from laneway.wiring.cosmos_sync import TxClientSync, TxHandleSync, WorkerClientSync
-from laneway.wiring.embedded import Handle, IntentShown, LaneShown, Laneway, Settled
+from laneway.wiring.embedded import Handle, Laneway, Settled
 from laneway.wiring.handle import lane_of, settled
 from laneway.wiring.limits import LOOP_STOP_S_MAX
 from laneway.wiring.process import new_loop
@@ -270,22 +270,24 @@ class LanewaySync:
 
     # Questions.
 
-    def show(self, intent: str) -> IntentShown:
-        """Where one intent is and why."""
+    def show(self, intent: str) -> Tx:
+        """Where one transaction of any kind is and why; see Laneway.show."""
         return self.call(self._engine().show(intent))
 
     def metrics(self) -> list[QueueMetrics]:
         """The seed's metrics, one row a contract."""
         return self.call(self._engine().metrics())
 
-    def lanes(self) -> list[LaneShown]:
+    def lanes(self) -> list[Lane]:
+        """Every lane that something was queued for, by name, contracts and accounts alike."""
         return self.call(self._engine().lanes())
 
-    def lane(self, contract: str) -> LaneShown:
-        return self.call(self._engine().lane(contract))
+    def lane(self, lane: str) -> Lane:
+        """Where one lane is and why: a contract by its name, every lane by its own."""
+        return self.call(self._engine().lane(lane))
 
     def health(self, lane: str) -> LaneHealth:
-        """Of an account: its numbers, and what a person should look at."""
+        """Whether a lane goes on by itself, its numbers, and what a person should look at."""
         return self.call(self._engine().health(lane))
 
     def check(self) -> None:

@@ -22,8 +22,6 @@ from laneway.wiring.room import Accept
 class CosmosDesk(AccountDesk[CosmosTeller]):
     """Makes arrivals of accounts' requests, and tells what words do to their numbers."""
 
-    number_index = "sequence"
-
     def __init__(
         self, store: Store, teller: CosmosTeller, door: CosmosDoor | None, accept: Accept
     ) -> None:

@@ -49,6 +49,8 @@ class Account(Payer, Protocol):
 class CosmosTeller(AccountTeller[Account, SequenceLane]):
     """Of Cosmos accounts."""
 
+    number_index = "sequence"
+
     def __init__(
         self, engine: Engine, accounts: Accounts[Account] | None, account_bytes_max: int
     ) -> None:

@@ -13,9 +13,7 @@ from laneway.core.errors import (
     CommandUnfit,
     IntentConflict,
     IntentFinal,
-    IntentNotFound,
     LaneFull,
-    LaneNotFound,
     RetryUnfit,
 )
 from laneway.core.ids import (
@@ -24,13 +22,10 @@ from laneway.core.ids import (
     is_contract,
     is_cosmos,
     is_rollup,
-    is_shown,
-    lane_id,
     lane_key,
 )
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, IntentRow, Replayed
 from laneway.core.outcome import Status
-from laneway.core.rows import LaneView
 from laneway.engine.contract import decode_call
 from laneway.engine.waiters import EngineStopped
 from laneway.feeds.bundle_metrics import BundleMetrics, reading_of
@@ -74,13 +69,11 @@ from laneway.wiring.effects import cancel_effect, check_retry, dead_letter, lane
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.evm_desk import EvmDesk, check_account
 from laneway.wiring.evm_request import request_of
-from laneway.wiring.finding import find, is_name
 from laneway.wiring.following import Following
-from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, LANE_PAGE, RETRY_AFTER_S
+from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.rollup_desk import RollupsDesk
-from laneway.wiring.shown import Shower, contract_lanes, shown_lanes
 from laneway.wiring.system import SystemClock, SystemEntropy
 from laneway.wiring.told import Teller, accepted_tx, payload_of
 
@@ -120,7 +113,7 @@ class EngineDesk:
         self._rollup_meter = rollup_meter
         self._clock = SystemClock()
         self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
-        self._shower = Shower(laneway.settings, laneway.engine.faults)
+        self._views = laneway.views
         self._readiness = Readiness(laneway)
         tellers = laneway.tellers
         self._evm = EvmDesk(laneway.store, tellers.evm, self._clock, SystemEntropy())
@@ -141,7 +134,7 @@ class EngineDesk:
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
 
     def _teller(self) -> Teller:
-        return Teller(self._store, self._shower, self._clock, self._laneway.tellers.by_kind)
+        return self._views.teller()
 
     def _account(self, lane: str) -> AccountDesk[Any] | None:
         """Who speaks for it, if it is an account's lane."""
@@ -198,18 +191,7 @@ class EngineDesk:
                 assert_never(answer)
 
     async def show(self, intent: str) -> Tx:
-        if is_name(intent):
-            intent = await find(self._store, intent, self._account)
-        view = await self._view(intent)
-        return await (self._teller().pruned(intent) if view is None else self._teller().tx(view))
-
-    async def _view(self, intent: str) -> IntentView | None:
-        if not is_intent_id(intent):
-            raise IntentNotFound(intent)
-        view = await self._store.intent(IntentId(intent))
-        if view is not None and not is_shown(view.intent.lane):
-            raise IntentNotFound(intent)
-        return view
+        return await self._views.show(intent)
 
     async def wait(self, intent: str, timeout_s: float) -> Tx:
         try:
@@ -240,7 +222,7 @@ class EngineDesk:
 
     async def _open(self, intent: str) -> IntentRow:
         """The intent, unless it is final."""
-        view = await self._view(intent)
+        view = await self._views.intent(intent)
         if view is None:
             final = await self._teller().pruned(intent)
             raise IntentFinal(final.id, final.status)
@@ -300,7 +282,7 @@ class EngineDesk:
         return await self._action(verb, "done" if followed else "told", effect, row.lane, row.id)
 
     async def retry(self, intent: str, word: Word) -> Action:
-        view = await self._view(intent)
+        view = await self._views.intent(intent)
         if view is None:
             final = await self._teller().pruned(intent)
             raise RetryUnfit(final.id, f"it was {final.status}, and retention removed its body")
@@ -335,40 +317,16 @@ class EngineDesk:
     # Lanes.
 
     async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]:
-        views = await shown_lanes(self._store, None if after is None else LaneId(after), limit)
-        teller = self._teller()
-        return [await teller.lane(view) for view in views]
+        return await self._views.lanes(after, limit)
 
     async def lane(self, lane: str) -> Lane:
-        return await self._teller().lane(await self._lane_view(lane))
+        return await self._views.lane(lane)
 
     async def health(self, lane: str) -> LaneHealth:
-        view = await self._lane_view(lane)
-        account = self._account(lane)
-        if account is not None:
-            health: LaneHealth = account.teller.health(view)
-            return health
-        shown = await self._teller().lane(view)
-        stuck = shown.state in ("halted", "tripped", "recovering", "paused")
-        problems = [f"{shown.state}: {shown.reason}"] if stuck else []
-        return LaneHealth(lane=lane, healthy=not problems, problems=problems)
-
-    async def _lane_view(self, lane: str) -> LaneView:
-        account = self._account(lane)
-        if account is not None:
-            return await account.view(lane)
-        kind, _, key = lane.partition(":")
-        try:
-            known = kind == KIND and lane_id(kind, key) == lane
-        except BadRequest:
-            known = False
-        view = await self._store.lane(LaneId(lane)) if known else None
-        if view is None:
-            raise LaneNotFound(lane)
-        return view
+        return await self._views.health(lane)
 
     async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action:
-        view = await self._lane_view(lane)
+        view = await self._views.lane_view(lane)
         shown = await self._teller().lane(view)
         lane = LaneId(shown.id)
         plan: dict[str, Any] = {}
@@ -443,16 +401,7 @@ class EngineDesk:
         return letters, TxPlace("", views[-1].intent.id) if len(views) == limit else None
 
     async def queues(self) -> Sequence[QueueMetrics]:
-        """Page by page: there may be very many, and others want their turn too."""
-        queues: list[QueueMetrics] = []
-        after: LaneId | None = None
-        while True:
-            views = await contract_lanes(self._store, after, LANE_PAGE)
-            queues += [self._shower.metrics(view) for view in views]
-            if len(views) < LANE_PAGE:
-                return queues
-            after = views[-1].tail.lane
-            await asyncio.sleep(0)
+        return await self._laneway.metrics()
 
     async def checks(self) -> Sequence[Check]:
         return await self._readiness.checks()

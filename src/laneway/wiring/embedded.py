@@ -16,18 +16,24 @@ import msgspec
 from laneway.core.errors import (
     AccountNotFound,
     BadRequest,
-    IntentNotFound,
     NoRoom,
 )
-from laneway.core.ids import IntentId, LaneId, is_account, is_cosmos, is_rollup, is_shown
+from laneway.core.ids import (
+    IntentId,
+    LaneId,
+    is_account,
+    is_contract,
+    is_cosmos,
+    is_rollup,
+    is_shown,
+)
 from laneway.core.intent import Accepted, Replayed
-from laneway.core.rows import LaneView, Result
+from laneway.core.rows import Result
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.delivery import DeliveryPerformer
 from laneway.engine.heart import Pace, Retention
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import DrainMode, Engine, EngineStopped, Listener, Performer
-from laneway.engine.waiters import PRUNED_INDEX
 from laneway.feeds.bundle_log import BundleLog
 from laneway.feeds.courier import Courier
 from laneway.feeds.deliveries import DeliveryLog
@@ -40,8 +46,7 @@ from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.delivery import delivery_kind
 from laneway.ports import Clock, ContractCall, ContractHost, CosmosRequest, Store
 from laneway.wire.evm_words import evm_payload
-from laneway.wire.values import LaneHealth
-from laneway.wiring.account_shown import empty_view
+from laneway.wire.values import Lane, LaneHealth, Tx
 from laneway.wiring.arrivals import Arrivals, contract_lane, named_keys
 from laneway.wiring.cosmos_client import TxClient, TxHandle, TxHandles
 from laneway.wiring.cosmos_door import CosmosDoor
@@ -52,11 +57,12 @@ from laneway.wiring.handle import Handle, Handles, Settled, taken
 from laneway.wiring.limits import LANE_PAGE
 from laneway.wiring.rollup_calls import RollupCalls
 from laneway.wiring.room import Room
-from laneway.wiring.shown import IntentShown, LaneShown, Shower, contract_lanes, pruned
+from laneway.wiring.shown import Shower, contract_lanes
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 from laneway.wiring.tellers import Tellers
 from laneway.wiring.transfers import Transfers
+from laneway.wiring.views import Views
 from laneway.wiring.webhooks import Webhook, open_sender
 
 if TYPE_CHECKING:
@@ -65,7 +71,7 @@ if TYPE_CHECKING:
     from laneway.wiring.evm import EvmLanes
     from laneway.wiring.rollup import RollupLanes
 
-__all__ = ["EngineStopped", "Handle", "IntentShown", "LaneShown", "Laneway", "Settled"]
+__all__ = ["EngineStopped", "Handle", "Laneway", "Settled"]
 
 
 class Laneway(RollupCalls):
@@ -101,7 +107,6 @@ class Laneway(RollupCalls):
         self._sender = open_sender(webhooks, clock)
         self._courier = Courier([webhook.subscription() for webhook in webhooks], clock)
         self.evm = evm
-        kinds = [contract_kind(settings), audit_kind(), delivery_kind()]
         performers: dict[str, Performer] = {
             "contract": ContractPerformer(host, clock),
             "delivery": DeliveryPerformer(self._sender, clock),
@@ -113,6 +118,7 @@ class Laneway(RollupCalls):
         self.rollup = rollup
         self.transfers = Transfers(rollup, store, clock)
         served = [lanes for lanes in (evm, cosmos, rollup) if lanes is not None]
+        kinds = [contract_kind(settings), audit_kind(), delivery_kind()]
         kinds += [lanes.kind() for lanes in served]
         performers |= {lanes.kind_name: lanes.performer for lanes in served}
         prompts = {lanes.kind_name: lanes.performer.answer_now for lanes in served}
@@ -129,6 +135,7 @@ class Laneway(RollupCalls):
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
         self.tellers = Tellers(engine, evm, cosmos, rollup)
+        self.views = Views(store, self._shower, self.tellers, clock)
         bundles.find = self.tellers.rollup.held
 
     def _listeners(self, contracts: ContractLog, bundles: BundleLog) -> list[Listener]:
@@ -412,51 +419,42 @@ class Laneway(RollupCalls):
 
     # Questions.
 
-    async def show(self, intent: str) -> IntentShown:
-        """Where one intent is and why."""
-        view = await self._view(intent)
-        if view is None:
-            left = await self.store.find(PRUNED_INDEX, intent)
-            if left is None or not is_shown(left.lane):
-                raise IntentNotFound(intent)
-            return pruned(left)
-        lane = await self.store.lane(view.intent.lane)
-        assert lane is not None
-        teller = self.tellers.of(view.intent.lane)
-        if teller is not None:
-            return teller.intent(view, lane)
-        return self._shower.intent(view, lane)
+    async def show(self, intent: str) -> Tx:
+        """Where one transaction of any kind is and why: by its id, by its hash on chain, or by
+        `LANE#NUMBER`."""
+        return await self.views.show(intent)
+
+    async def lanes(self) -> list[Lane]:
+        """Every lane that something was queued for, by name, contracts and accounts alike."""
+        lanes: list[Lane] = []
+        while True:
+            page = await self.views.lanes(lanes[-1].id if lanes else None, LANE_PAGE)
+            lanes += page
+            if len(page) < LANE_PAGE:
+                return lanes
+
+    async def lane(self, lane: str) -> Lane:
+        """Where one lane is and why: a contract by its name, every lane by its own."""
+        return await self.views.lane(self._asked(lane))
 
     async def health(self, lane: str) -> LaneHealth:
-        """Of an account: its numbers, and what a person should look at."""
-        name, teller = self._named(lane), self.tellers.of(lane)
-        assert teller is not None
-        return teller.health(await self.store.lane(name) or empty_view(name))
+        """Whether a lane goes on by itself, its numbers, and what a person should look at."""
+        return await self.views.health(self._asked(lane))
+
+    def _asked(self, text: str) -> LaneId:
+        """The lane that is meant: `Qm123`, or a name as `lanes()` has it."""
+        if is_contract(text):
+            return LaneId(text)
+        return self._named(text) if is_shown(text) else contract_lane(text)
 
     async def metrics(self) -> list[QueueMetrics]:
-        """The seed's metrics, one row a contract."""
-        return [self._shower.metrics(view) for view in await self._views()]
-
-    async def lanes(self) -> list[LaneShown]:
-        return [await self._shown(view) for view in await self._views()]
-
-    async def lane(self, contract: str) -> LaneShown:
-        view = await self.store.lane(contract_lane(contract))
-        if view is None:
-            raise BadRequest("contract", f"nothing was ever queued for {contract}")
-        return await self._shown(view)
-
-    async def _views(self) -> list[LaneView]:
-        views: list[LaneView] = []
+        """The seed's metrics, one row a contract; page by page, so that others have their turn."""
+        queues: list[QueueMetrics] = []
+        after: LaneId | None = None
         while True:
-            page = await contract_lanes(
-                self.store, views[-1].tail.lane if views else None, LANE_PAGE
-            )
-            views.extend(page)
-            if len(page) < LANE_PAGE:
-                return views
-
-    async def _shown(self, view: LaneView) -> LaneShown:
-        oldest = await self.store.oldest(view.tail.lane)
-        oldest_ms = None if oldest is None else oldest.accepted_ms
-        return self._shower.lane(view, oldest_ms, self._clock.now_ms())
+            views = await contract_lanes(self.store, after, LANE_PAGE)
+            queues += [self._shower.metrics(view) for view in views]
+            if len(views) < LANE_PAGE:
+                return queues
+            after = views[-1].tail.lane
+            await asyncio.sleep(0)

@@ -38,8 +38,6 @@ DONE = {
 class EvmDesk(AccountDesk[EvmTeller]):
     """Makes arrivals of accounts' requests, and tells what words do to their numbers."""
 
-    number_index = "nonce"
-
     def __init__(self, store: Store, teller: EvmTeller, clock: Clock, entropy: Entropy) -> None:
         super().__init__(store, teller)
         self._arrivals = EvmArrivals(clock, entropy)

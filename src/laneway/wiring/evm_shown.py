@@ -49,6 +49,8 @@ class Account(Protocol):
 class EvmTeller(AccountTeller[Account, EoaLane]):
     """Of EVM accounts."""
 
+    number_index = "nonce"
+
     def __init__(self, engine: Engine, accounts: Accounts[Account] | None) -> None:
         super().__init__(engine, accounts, show, decode_history)
 

@@ -12,7 +12,6 @@ from laneway.core.errors import (
     BadRequest,
     BundleNotFound,
     HeldElsewhere,
-    IntentNotFound,
     RollupBehind,
 )
 from laneway.core.ids import IntentId, LaneId
@@ -83,8 +82,6 @@ NOT_HERE_YET = (
 class RollupsDesk(AccountDesk[RollupTeller]):
     """Makes arrivals of rollups' transactions, and tells of their blocks."""
 
-    number_index = ""
-
     def __init__(
         self,
         store: Store,
@@ -101,10 +98,6 @@ class RollupsDesk(AccountDesk[RollupTeller]):
         """The highest nonce that each account handed in here, and the intent that has it."""
 
     # Transactions, as accounts have them.
-
-    async def at_number(self, lane: str, digits: str) -> IntentId:
-        """A number is a block's, which has many transactions."""
-        raise IntentNotFound(f"{lane}#{digits}")
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
         return taken_tx(arrival, answer, rollup=RollupTx(raw=octets(arrival.payload)))

@@ -65,6 +65,8 @@ class Named:
 class RollupTeller(AccountTeller["RollupShown", Any]):
     """Of rollups. A block has many transactions, so none of them has a number of its own."""
 
+    number_index = ""
+
     def __init__(self, engine: Engine, places: "RollupLanes | None") -> None:
         named = None if places is None else Named(places)
         super().__init__(engine, named, show, decode_history)  # type: ignore[arg-type]

@@ -144,7 +144,9 @@ class Desk:
                     await self._send(request)
                 case Show(id=intent):
                     shown = await self._laneway.show(intent)
-                    line = Shown(shown.id, shown.status, shown.why, shown.block, shown.key)
+                    line = Shown(
+                        shown.id, shown.status, shown.reason, shown.block, shown.idempotency_key
+                    )
                     self._reporter.say(line)
                 case Measure():
                     self._reporter.say(Measured(await self._laneway.metrics()))
