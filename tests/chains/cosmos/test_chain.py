@@ -99,7 +99,7 @@ def refusing(*_: object) -> comet.Json:
         (
             "status",
             {"node_info": {"network": "x"}, "sync_info": {"latest_block_height": "x"}},
-            "no number",
+            "not a number",
         ),
         (
             "status",

@@ -57,3 +57,6 @@ def test_a_mismatch_says_both_numbers_or_none() -> None:
     told = "account sequence mismatch, expected 12, got 9: incorrect account sequence"
     assert expected_in(told) == (12, 9)
     assert expected_in(": incorrect account sequence") is None
+    for odd in ("9" * 5_000, "٣", "9" * 16, "-1"):
+        assert expected_in(f"account sequence mismatch, expected {odd}, got 1") is None
+        assert expected_in(f"account sequence mismatch, expected 1, got {odd}") is None

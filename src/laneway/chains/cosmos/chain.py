@@ -5,7 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
-from laneway.chains.cosmos.limits import LOOK_TXS_MAX, STATUSES_PER_CALL_MAX
+from laneway.chains.cosmos.limits import (
+    GAS_PRICE_MAX,
+    GAS_USED_MAX,
+    LOOK_TXS_MAX,
+    STATUSES_PER_CALL_MAX,
+)
 from laneway.chains.cosmos.offers import Offers
 from laneway.chains.cosmos.shapes import (
     FoundTx,
@@ -104,7 +109,8 @@ class CometChain:
             shown = read_as(StatusesShape, endpoint.name, answer).statuses
             if [one.hash.lower() for one in shown] != [one.hex() for one in part]:
                 raise ChainUnreadable(endpoint.name, "it told of other transactions than asked for")
-            seen += [one.result.seen(hash_) for one, hash_ in zip(shown, part, strict=True)]
+            pairs = zip(shown, part, strict=True)
+            seen += [one.result.seen(endpoint.name, hash_) for one, hash_ in pairs]
         return seen
 
     async def _committed(self, endpoint: CosmosEndpoint, hashes: Sequence[bytes]) -> list[TxSeen]:
@@ -120,7 +126,7 @@ class CometChain:
                     raise ChainUnreadable(endpoint.name, words_of(answer))
                 seen.append(TxSeen(hash_, Standing.UNTOLD))
             else:
-                seen.append(read_as(FoundTx, endpoint.name, answer).seen(hash_))
+                seen.append(read_as(FoundTx, endpoint.name, answer).seen(endpoint.name, hash_))
         return seen
 
     async def used_by(self, address: str, sequence: int) -> TxSeen | None:
@@ -130,10 +136,10 @@ class CometChain:
             try:
                 (answer,) = await node.ask([RpcCall("tx_search", [asked, False, "1", "1", "asc"])])
                 found = read_as(SearchShape, node.name, answer).txs
+                if found:
+                    return found[0].seen(node.name, read_hash(node.name, found[0].hash))
             except ChainError:
                 continue
-            if found:
-                return found[0].seen(read_hash(node.name, found[0].hash))
         return None
 
     async def gas_price(self, priority: int = 2) -> float | None:
@@ -173,7 +179,7 @@ def read_price(value: bytes) -> float | None:
         price = decode(EstimateGasPriceResponse, value, strict=False).estimated_gas_price
     except InvalidCosmos:
         return None
-    return price if price > 0 else None
+    return price if 0 < price <= GAS_PRICE_MAX else None
 
 
 def read_gas(value: bytes) -> int | None:
@@ -181,7 +187,7 @@ def read_gas(value: bytes) -> int | None:
         info = decode(SimulateResponse, value, strict=False).gas_info
     except InvalidCosmos:
         return None
-    return None if info is None else info.gas_used
+    return None if info is None or info.gas_used > GAS_USED_MAX else info.gas_used
 
 
 def query(path: str, request: Message) -> RpcCall:

@@ -11,3 +11,15 @@ STATUSES_PER_CALL_MAX = 20
 
 LOOK_TXS_MAX = 200
 """Transactions of one look: ten such calls in one post."""
+
+CODE_MAX = (1 << 32) - 1
+"""Of an answer's code: ABCI's is of 32 bits."""
+
+HASH_BYTES = 32
+
+GAS_USED_MAX = 1 << 40
+"""Of a simulation: thousands of times what any block has room for, and its fee still fits a row."""
+
+GAS_PRICE_MAX = 1_000.0
+"""Coins for a unit of gas by a node's estimate: no chain asks for one, and a fee still fits a
+row."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import json
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
-from laneway.chains.cosmos.limits import OFFER_GRACE_MS, OFFER_MS
+from laneway.chains.cosmos.limits import CODE_MAX, OFFER_GRACE_MS, OFFER_MS
 from laneway.chains.cosmos.shapes import BroadcastShape, words_of
 from laneway.chains.cosmos.words import expected_in
 from laneway.chains.grace import with_grace
@@ -100,7 +100,8 @@ class Offers:
             kind = node.words.of_error(text)
             if kind is OfferKind.UNKNOWN:
                 self.unknown_words[f"{said.code} {text}"[:REASON_CHARS_MAX]] += 1
-            return Offered(node.name, kind, said.code, "", shorten(text), wanted(kind, text))
+            code = said.code if abs(said.code) <= CODE_MAX else 0
+            return Offered(node.name, kind, code, "", shorten(text), wanted(kind, text))
         if said.code == 0:
             return Offered(node.name, OfferKind.TAKEN)
         kind = node.words.of_code(said.code, said.codespace, said.log)

@@ -1,9 +1,10 @@
 """The shapes of CometBFT's answers, as far as they are read."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from msgspec import DecodeError, Struct, ValidationError, json
+from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
+from laneway.chains.cosmos.limits import CODE_MAX, HASH_BYTES
 from laneway.chains.endpoint import result_of
 from laneway.core.cosmos import CosmosAccount, Standing, TxSeen
 from laneway.core.errors import ChainUnreadable
@@ -15,9 +16,13 @@ from laneway.cosmos.messages import (
 )
 from laneway.cosmos.protobuf import decode
 from laneway.wire.jsonrpc import RpcAnswer, RpcError
+from laneway.wire.limits import NUMBER_MAX
+from laneway.wire.numbers import read_digits
 
 KEY_NOT_FOUND = 22
 """The SDK's code for what does not exist."""
+
+Code = Annotated[int, Meta(ge=0, le=CODE_MAX)]
 
 
 class NodeInfo(Struct, frozen=True):
@@ -35,7 +40,7 @@ class StatusShape(Struct, frozen=True):
 
 
 class BroadcastShape(Struct, frozen=True):
-    code: int
+    code: Code
     hash: str
     log: str = ""
     codespace: str = ""
@@ -46,24 +51,24 @@ class TxShape(Struct, frozen=True):
 
     status: str
     height: str = "0"
-    execution_code: int = 0
+    execution_code: Code = 0
     error: str = ""
     codespace: str = ""
     gas_wanted: str = "0"
     gas_used: str = "0"
     signers: tuple[str, ...] = ()
 
-    def seen(self, hash_: bytes) -> TxSeen:
+    def seen(self, node: str, hash_: bytes) -> TxSeen:
         known = Standing.__members__
         return TxSeen(
             hash_,
             Standing[self.status] if self.status in known else Standing.UNKNOWN,
-            int(self.height),
+            number(node, self.height),
             self.execution_code,
             self.codespace,
             self.error,
-            int(self.gas_wanted),
-            int(self.gas_used),
+            number(node, self.gas_wanted),
+            number(node, self.gas_used),
             self.signers,
         )
 
@@ -78,7 +83,7 @@ class StatusesShape(Struct, frozen=True):
 
 
 class TxResultShape(Struct, frozen=True):
-    code: int = 0
+    code: Code = 0
     log: str = ""
     codespace: str = ""
     gas_wanted: str = "0"
@@ -91,17 +96,17 @@ class FoundTx(Struct, frozen=True, kw_only=True):
     height: str
     tx_result: TxResultShape
 
-    def seen(self, hash_: bytes) -> TxSeen:
+    def seen(self, node: str, hash_: bytes) -> TxSeen:
         told = self.tx_result
         return TxSeen(
             hash_,
             Standing.COMMITTED,
-            int(self.height),
+            number(node, self.height),
             told.code,
             told.codespace,
             told.log,
-            int(told.gas_wanted),
-            int(told.gas_used),
+            number(node, told.gas_wanted),
+            number(node, told.gas_used),
         )
 
 
@@ -116,7 +121,7 @@ class SearchShape(Struct, frozen=True):
 
 
 class QueryAnswer(Struct, frozen=True):
-    code: int = 0
+    code: Code = 0
     height: str = "0"
     """Of the block whose state was asked."""
     log: str = ""
@@ -152,9 +157,11 @@ def read_state_height(node: str, answer: RpcAnswer) -> int:
 
 
 def number(node: str, digits: str) -> int:
-    if not digits.isdigit():
-        raise ChainUnreadable(node, f"{digits!r} is no number")
-    return int(digits)
+    """A height, a gas or a count in plain digits; ChainUnreadable on anything else."""
+    try:
+        return read_digits(digits)
+    except ValueError as error:
+        raise ChainUnreadable(node, str(error)) from error
 
 
 def read_account(node: str, answer: RpcAnswer) -> CosmosAccount | None:
@@ -171,6 +178,8 @@ def read_account(node: str, answer: RpcAnswer) -> CosmosAccount | None:
         raise ChainUnreadable(node, f"its account: {error}") from error
     if base is None:
         raise ChainUnreadable(node, "its account is of a kind that is not known here")
+    if max(base.account_number, base.sequence) > NUMBER_MAX:
+        raise ChainUnreadable(node, f"its account: a number is more than {NUMBER_MAX}")
     return CosmosAccount(base.account_number, base.sequence)
 
 
@@ -192,6 +201,9 @@ def words_of(error: RpcError) -> str:
 
 def read_hash(node: str, text: str) -> bytes:
     try:
-        return bytes.fromhex(text)
-    except ValueError as error:
-        raise ChainUnreadable(node, f"{text!r} is no hash") from error
+        hash_ = bytes.fromhex(text)
+    except ValueError:
+        hash_ = b""
+    if len(hash_) != HASH_BYTES:
+        raise ChainUnreadable(node, f"{text[:80]!r} is no hash")
+    return hash_

@@ -49,7 +49,10 @@ ROWS = (
 )
 """The first that is found counts."""
 
-SEQUENCES = re.compile(r"account sequence mismatch[,:] expected (\d+), got (\d+)")
+SEQUENCES = re.compile(
+    r"account sequence mismatch[,:] expected ([0-9]{1,15}), got ([0-9]{1,15})(?![0-9])"
+)
+"""Fifteen digits are a number that every row holds."""
 
 
 def read_rows(rows: Sequence[Sequence[str]], where: str) -> tuple[Row, ...]:
