@@ -517,3 +517,63 @@ def test_a_chain_that_cannot_be_read_claims_nothing(newest: Reply, history: Repl
 def test_a_read_without_an_answer_is_unreachable(reply: Reply) -> None:
     with pytest.raises(ChainUnreachable):
         found(reply, reply, 4, read_ms=20)
+
+
+SECRET = "hidden-key-7"
+
+
+def text_of(error: BaseException | None) -> str:
+    """All that a traceback, a log or a program could show of an error."""
+    return "" if error is None else f"{error!r} {error} {vars(error)} {text_of(error.__cause__)}"
+
+
+def with_secrets(url: str) -> str:
+    return f"{url.replace('://', f'://me:{SECRET}@')}/{SECRET}"
+
+
+def echo(writer: asyncio.StreamWriter) -> Awaitable[None]:
+    said = f"/{SECRET} was not found; mypassword is wrong"
+    return raw(said.encode(), 404)(writer)
+
+
+@pytest.mark.parametrize("reply", [echo, reset, refuses(f"{SECRET} and mypassword are wrong")])
+def test_no_error_shows_the_secrets_of_the_address(reply: Reply) -> None:
+    async def story() -> None:
+        async with (
+            broken(get=[reply], execute=[reply]) as node,
+            host_of(with_secrets(node.url)) as host,
+        ):
+            with pytest.raises((ChainUnreachable, ChainUnreadable)) as caught:
+                await host.latest_block("Qm1")
+            said = text_of(caught.value)
+            try:
+                said += repr(await host.execute(CALL, 0))
+            except ChainUnreachable as error:
+                said += text_of(error)
+        assert SECRET not in said
+        assert "mypassword" not in said
+        assert node.url.removeprefix("http://") in said
+
+    run(story)
+
+
+def test_a_dead_node_is_named_without_the_secrets_of_its_address() -> None:
+    async def story() -> None:
+        async with broken() as node:
+            url = node.url
+        async with host_of(with_secrets(url)) as host:
+            with pytest.raises(ChainUnreachable) as caught:
+                await host.latest_block("Qm1")
+        assert SECRET not in text_of(caught.value)
+        assert caught.value.endpoint == f"{url.replace('://', '://(redacted)@')}/(redacted)"
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    "url", [f"me:{SECRET}@node", f"http://me:{SECRET}/x@node", f"http://a:{SECRET}", "http://["]
+)
+def test_an_address_that_is_refused_is_named_without_its_secrets(url: str) -> None:
+    with pytest.raises(BadRequest, match="not an address") as caught:
+        RestHost(url, password="")
+    assert SECRET not in text_of(caught.value)

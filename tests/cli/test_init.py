@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from laneway.cli.app import run
-from laneway.wiring.config import SECRETS, load
+from laneway.wiring.config import load
+from laneway.wiring.redaction import SECRETS
 from laneway.wiring.schema import lookup, paths
 
 

@@ -1,10 +1,12 @@
 """What others say is printed, and commands no terminal."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laneway.core.text import printable
+from laneway.core.text import printable, printable_json
 
 
 @pytest.mark.parametrize("text", ["", "plain words", "größe 3 µs → ok", "日本"])
@@ -35,3 +37,15 @@ def test_a_caller_may_keep_characters_of_its_own() -> None:
 @given(st.text())
 def test_nothing_invisible_is_left(text: str) -> None:
     assert printable(text).isprintable()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_json_keeps_its_value_and_holds_nothing_invisible(text: str) -> None:
+    written = printable_json(json.dumps({"said": text}, ensure_ascii=False, indent=1))
+    assert json.loads(written) == {"said": text}
+    assert written.replace("\n", "").isprintable()
+
+
+def test_json_that_is_visible_stays_as_it_is() -> None:
+    assert printable_json('{"a": 1}') == '{"a": 1}'
+    assert printable_json('"\x9b\U000e0001"') == r'"\u009b\udb40\udc01"'

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laneway.core.urls import REDACTED, shown_url
+from laneway.core.urls import REDACTED, scrubbed, shown_url, shown_urls
 from laneway.wire import urls as wire_urls
 
 KEY = "9aa3d95b3bc440fa88ea12eaa4456161"
@@ -59,6 +59,8 @@ def test_what_holds_no_secret_is_shown_as_it_is(url: str) -> None:
         (f"https://a.example/#{KEY}", f"https://a.example/#{R}"),
         (f"postgresql://h/db?password={KEY}&db=x", f"postgresql://h/db?password={R}&db=x"),
         (f"user:{KEY}@node.example:1/rpc", f"{R}@node.example:1/rpc"),
+        (f"redis://cache:{KEY}/0", f"redis://cache:{R}/0"),
+        ("http://größe.example/x", "http://größe.example/x"),
         ("http://a.example/\x1b[2J", "http://a.example/\\x1b[2J"),
     ],
 )
@@ -82,3 +84,31 @@ def test_no_password_and_no_query_value_is_ever_shown(secret: str) -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_printed_on_one_line(text: str) -> None:
     assert shown_url(text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("url", "said", "shown"),
+    [
+        (f"http://h/v3/{KEY}", f"/v3/{KEY} was not found", f"/v3/{R} was not found"),
+        (f"http://h/?key={KEY}&a=b", f"no key {KEY}: b", f"no key {R}: b"),
+        ("http://u:p%40ss@h", "p@ss and p%40ss of u:p%40ss", f"{R} and {R} of {R}"),
+        (f"http://{KEY}@h", f"{KEY} is no user", f"{R} is no user"),
+        (f"http://h/#{KEY}", KEY, R),
+        (f"u:{KEY}@h", KEY, R),
+        ("redis://h/0", "h has 0", "h has 0"),
+        ("http://u:pw@h", "pw is short", "pw is short"),
+    ],
+)
+def test_a_server_that_repeats_the_secret_is_not_quoted(url: str, said: str, shown: str) -> None:
+    assert scrubbed(said, url) == shown
+
+
+def test_other_secrets_are_left_out_too() -> None:
+    assert scrubbed("hunter2 is wrong", "http://h", "hunter2", "") == f"{R} is wrong"
+
+
+def test_each_address_in_a_text_is_shown_without_its_secrets() -> None:
+    said = f"url='ws://u:{KEY}@h:1/x', see <https://h/v3/{KEY}> and \"redis://:p@h\""
+    shown = f"url='ws://{R}@h:1/x', see <https://h/v3/{R}> and \"redis://{R}@h\""
+    assert shown_urls(said) == shown
+    assert shown_urls("no address at all: x") == "no address at all: x"

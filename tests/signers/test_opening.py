@@ -11,7 +11,8 @@ from laneway.evm.secp256k1 import address, recover, sign
 from laneway.ports import PromptSigner, Signer
 from laneway.signers.errors import SignerUnusable
 from laneway.signers.keystore import encrypt
-from laneway.signers.opening import NOT_BUILT, open_signer
+from laneway.signers.opening import open_signer
+from laneway.signers.place import NOT_BUILT
 
 SECRET = b"\x46" * 32
 HEX = SECRET.hex()

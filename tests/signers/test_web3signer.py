@@ -192,7 +192,8 @@ def test_a_password_in_the_url_is_used_and_not_shown() -> None:
             signer = Web3Signer(url, ADDRESS)
             assert await signer.sign(PAYLOAD) == SIGNED
             assert fake.authorization == "Basic YW5uOmh1bnRlcjI="
-            assert repr(signer) == f"Web3Signer(web3signer:{fake.url}, {ADDRESS})"
+            shown = fake.url.replace("://", "://(redacted)@")
+            assert repr(signer) == f"Web3Signer(web3signer:{shown}, {ADDRESS})"
             fake.status = 500
             with pytest.raises(SignerUnreachable) as caught:
                 await signer.sign(PAYLOAD)

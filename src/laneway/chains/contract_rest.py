@@ -36,6 +36,7 @@ from laneway.core.outcome import Outcome
 from laneway.ports import ContractCall, Execution, Finding, HostTraits, TracedCall
 from laneway.wire.limits import NUMBER_MAX
 from laneway.wire.trace import HEADER as TRACE
+from laneway.wire.urls import scrubbed, shown_url
 
 EXECUTE = "/api/execute-smart-contract"
 SIGN_OFF = "/api/signature-response"
@@ -139,6 +140,8 @@ class RestHost:
         self.unknown_words_count = 0
         """How often the node refused in words that the table does not know."""
         self._url = node_url(url)
+        self._name = shown_url(self._url)
+        """The address as errors show it."""
         self._password = password
         self._read_timeout = ClientTimeout(total=read_ms / 1000, connect=connect_ms / 1000)
         self._answer_timeout = ClientTimeout(total=answer_ms / 1000, connect=connect_ms / 1000)
@@ -161,7 +164,8 @@ class RestHost:
         if not answer.status:
             return self._translate(answer.message, Outcome.UNKNOWN)
         if isinstance(answer.result, Result) and answer.result.id:
-            return doubt(f"the node asks for more than a password: {answer.message}")
+            said = self._clean(answer.message)
+            return doubt(f"the node asks for more than a password: {said}")
         return Execution(Outcome.ACCEPTED, block=await self._made(call, parent, answer))
 
     async def find(self, call: ContractCall, parent: int) -> Finding:
@@ -178,7 +182,7 @@ class RestHost:
             block = by_number.get(number)
             if block is None:
                 # A block nobody showed us may be ours, so absence is not claimed.
-                raise ChainUnreadable(self._url, f"its history lacks block {number}")
+                raise ChainUnreadable(self._name, f"its history lacks block {number}")
             if self._is_ours(block, call):
                 return Finding(newest.number, number)
         return Finding(newest.number, None)
@@ -203,7 +207,7 @@ class RestHost:
         try:
             answer = await self._post(EXECUTE, body, Answer, self._read_timeout, trace_of(call))
         except AnswerLost as error:
-            raise ChainUnreachable(self._url, f"{error}; nothing was signed off") from error
+            raise ChainUnreachable(self._name, f"{error}; nothing was signed off") from error
         except ChainUnreadable as error:
             return Execution(Outcome.REFUSED, reason=shorten(str(error)))
         if not answer.status:
@@ -211,9 +215,10 @@ class RestHost:
         if isinstance(answer.result, Result) and answer.result.id:
             return answer.result
         # A node that needs no password may have run it already.
-        return doubt(f"the node did not ask for a password: {answer.message}")
+        return doubt(f"the node did not ask for a password: {self._clean(answer.message)}")
 
     def _translate(self, message: str, otherwise: Outcome) -> Execution:
+        message = self._clean(message)
         said = message.lower()
         for row in self.words:
             if row.words in said:
@@ -238,7 +243,7 @@ class RestHost:
     async def _newest(self, contract: str) -> ChainBlock:
         blocks = await self._blocks(contract, latest=True)
         if not blocks:
-            raise ChainUnreadable(self._url, f"it names no block of {contract}")
+            raise ChainUnreadable(self._name, f"it names no block of {contract}")
         return max(blocks, key=lambda block: block.number)
 
     async def _blocks(self, contract: str, *, latest: bool) -> list[ChainBlock]:
@@ -246,9 +251,9 @@ class RestHost:
         try:
             answer = await self._post(CHAIN_DATA, body, ChainData, self._read_timeout)
         except AnswerLost as error:
-            raise ChainUnreachable(self._url, str(error)) from error
+            raise ChainUnreachable(self._name, str(error)) from error
         if not answer.status:
-            raise ChainUnreadable(self._url, answer.message)
+            raise ChainUnreadable(self._name, self._clean(answer.message))
         if answer.blocks is not None:
             return answer.blocks
         return answer.result if isinstance(answer.result, list) else []
@@ -258,7 +263,7 @@ class RestHost:
             return False
         executor = block.executor_did or block.executor
         if not executor:
-            raise ChainUnreadable(self._url, f"block {block.number} names no executor")
+            raise ChainUnreadable(self._name, f"block {block.number} names no executor")
         # An executor's address is PEER.DID or DID; the chain keeps the DID.
         return executor in (call.executor, call.executor.rpartition(".")[2])
 
@@ -273,39 +278,51 @@ class RestHost:
         """Post once. ChainUnreachable proves that nothing left, AnswerLost that it may have,
         and ChainUnreadable that an answer came which says nothing."""
         session = self._open()
-        url = self._url + path
         content = json.encode(body)
         try:
             # A redirect would send the body again, so none is followed.
             async with session.post(
-                url, data=content, timeout=timeout, headers=headers, allow_redirects=False
+                self._url + path,
+                data=content,
+                timeout=timeout,
+                headers=headers,
+                allow_redirects=False,
             ) as response:
                 raw = bytearray()
                 async for chunk in response.content.iter_any():
                     raw += chunk
                     if len(raw) > ANSWER_BYTES_MAX:
-                        raise ChainUnreadable(url, f"more than {ANSWER_BYTES_MAX} bytes")
+                        raise self._unreadable(path, f"more than {ANSWER_BYTES_MAX} bytes")
                 status = response.status
+        # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
-            raise ChainUnreachable(self._url, str(error)) from error
+            raise ChainUnreachable(self._name, self._clean(str(error))) from None
         except TimeoutError as error:
             raise AnswerLost(f"{path} did not answer in {timeout.total:g} s") from error
         except (ClientError, OSError) as error:
-            raise AnswerLost(f"{path} was cut off ({type(error).__name__}: {error})") from error
-        return self._decode(url, status, bytes(raw), kind)
+            said = self._clean(f"{type(error).__name__}: {error}")
+            raise AnswerLost(f"{path} was cut off ({said})") from None
+        return self._decode(path, status, bytes(raw), kind)
 
-    def _decode(self, url: str, status: int, raw: bytes, kind: type[T]) -> T:
+    def _decode(self, path: str, status: int, raw: bytes, kind: type[T]) -> T:
         text = raw[:REASON_CHARS_MAX].decode(errors="replace")
         if status != 200:
-            raise ChainUnreadable(url, f"HTTP {status} {text}")
+            raise self._unreadable(path, f"HTTP {status} {text}")
         try:
             return json.decode(raw, type=kind, strict=False)
         except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ChainUnreadable(url, f"{text} ({error})") from error
+            raise self._unreadable(path, f"{text} ({error})") from error
+
+    def _unreadable(self, path: str, answer: str) -> ChainUnreadable:
+        return ChainUnreadable(self._name + path, self._clean(answer))
+
+    def _clean(self, text: str) -> str:
+        """What the node said, without the secrets it was asked with."""
+        return scrubbed(text, self._url, self._password)
 
     def _open(self) -> ClientSession:
         if self._closed:
-            raise ChainUnreachable(self._url, "this host was closed")
+            raise ChainUnreachable(self._name, "this host was closed")
         if self._session is None:
             self._session = ClientSession(
                 connector=TCPConnector(limit=CONNECTIONS_MAX, keepalive_timeout=KEEPALIVE_S),
@@ -322,9 +339,12 @@ def trace_of(call: ContractCall) -> dict[str, str]:
 
 def node_url(url: str) -> str:
     """Check a node's address; it comes back without a slash at its end."""
-    parsed = URL(url)
+    try:
+        parsed = URL(url)
+    except ValueError:
+        parsed = URL()
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise BadRequest("url", f"{url!r} is not an address like http://127.0.0.1:20000")
+        raise BadRequest("url", f"{shown_url(url)!r} is not an address like http://127.0.0.1:20000")
     return url.rstrip("/")
 
 

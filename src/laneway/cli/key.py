@@ -95,8 +95,8 @@ def import_key(
     The key is read from a file, from stdin, or asked for; never from the command line, which
     others can read and shells remember.
     """
+    from laneway.signers.place import shown_place
     from laneway.signers.secrets import parse_secret, read_secret
-    from laneway.signers.shown import shown_place
 
     if key_file is not None:
         secret = parse_secret(shown_place(key_file), read_secret(key_file))

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import click
 
+from laneway.wire.urls import shown_url
 from laneway.wiring.config import load
 
 T = TypeVar("T")
@@ -125,7 +126,9 @@ def address(text: str) -> dict[str, str]:
 def split(text: str) -> tuple[str, str]:
     path, equals, value = text.partition("=")
     if not equals:
-        raise click.UsageError(f"--set {text}: say KEY=VALUE, for example contract.fast_size=8")
+        raise click.UsageError(
+            f"--set {shown_url(text)}: say KEY=VALUE, for example contract.fast_size=8"
+        )
     return path.strip(), value
 
 

@@ -10,6 +10,7 @@ LanewayError
 
 from laneway.core.errors import LanewayError, Retry
 from laneway.wire.problem import Problem
+from laneway.wire.urls import shown_url
 
 TEMPORARY = (429, 502, 503, 504)
 """What passes by itself: quotas, drains, proxies without a server behind them."""
@@ -57,9 +58,9 @@ class Unreachable(LanewayError):
     retry = "later"
 
     def __init__(self, url: str, problem: str) -> None:
-        self.url = url
+        self.url = shown_url(url)
         self.problem = problem
-        super().__init__(f"no server at {url}: {problem}; 'laneway up' starts one")
+        super().__init__(f"no server at {self.url}: {problem}; 'laneway up' starts one")
 
 
 class AnswerLost(LanewayError):
@@ -70,12 +71,12 @@ class AnswerLost(LanewayError):
     changed = None
 
     def __init__(self, url: str, problem: str, key: str | None) -> None:
-        self.url = url
+        self.url = shown_url(url)
         self.problem = problem
         self.key = key
         """Of the transaction: sent again with it, nothing is done twice."""
         again = "the same call is safe" if key is None else f"send it again with the key {key}"
-        super().__init__(f"{url} was asked, but no answer came back: {problem}; {again}")
+        super().__init__(f"{self.url} was asked, but no answer came back: {problem}; {again}")
 
 
 class Unreadable(LanewayError):
@@ -84,10 +85,10 @@ class Unreadable(LanewayError):
     changed = None
 
     def __init__(self, url: str, status: int, problem: str) -> None:
-        self.url = url
+        self.url = shown_url(url)
         self.status = status
         self.problem = problem
-        super().__init__(f"{url} answered {status} with something unreadable: {problem[:200]}")
+        super().__init__(f"{self.url} answered {status} with something unreadable: {problem[:200]}")
 
 
 def refused(problem: Problem) -> Refused:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from laneway.client.limits import KEY_FILE_BYTES_MAX
 from laneway.core.errors import BadRequest
+from laneway.wire.urls import shown_url
 
 URL = "http://127.0.0.1:8547"
 URL_VARIABLE = "LANEWAY_URL"
@@ -47,10 +48,10 @@ def find_place(
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise BadRequest("url", f"{url}: {error}") from None
+    except ValueError:
+        raise BadRequest("url", f"{shown_url(url)}: no address, for example {URL}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        raise BadRequest("url", f"{url}: say where the server is, for example {URL}")
+        raise BadRequest("url", f"{shown_url(url)}: say where the server is, for example {URL}")
     if parts.username is not None:
         raise BadRequest("url", "an address has no user; a key is given by its file")
     port = port or (443 if parts.scheme == "https" else 80)

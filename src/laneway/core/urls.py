@@ -1,9 +1,11 @@
 """How an address is printed: with its scheme, host and port, and without its secrets.
 
 Every URL that leaves the process (a log line, an answer, a page, an error) passes `shown_url`.
+What a server says about our request may repeat the address, and passes `scrubbed`.
 """
 
 import re
+from urllib.parse import unquote
 
 from laneway.core.text import printable
 
@@ -13,6 +15,9 @@ OPAQUE_CHARS_MIN = 8
 SEGMENT_CHARS_MAX = 16
 """A longer path segment is never shown: hosted nodes and chat services have their keys there."""
 
+SECRET_CHARS_MIN = 4
+"""A shorter text is not searched for in what a server says: it is in half of all sentences."""
+
 DATABASES = ("postgres", "postgresql", "redis", "rediss", "redis+cluster", "rediss+cluster")
 """Schemes whose path is the name of a database, and not a key."""
 PLAIN_KEYS = frozenset(("host", "port", "dbname", "db", "sslmode", "connect_timeout"))
@@ -21,6 +26,7 @@ PLAIN_KEYS = frozenset(("host", "port", "dbname", "db", "sslmode", "connect_time
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 PLACE = re.compile(r"[A-Za-z0-9_.,-]*(\[[0-9A-Fa-f:.%]*\])?(:[0-9]*)?(,[A-Za-z0-9_.:,\[\]-]*)?")
 """One host or several, each with or without a port: an authority without user info."""
+ANYWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>`\\]+")
 USER = re.compile(r"[^/]*:[^/]*@")
 """User info of an address whose scheme is missing."""
 
@@ -29,24 +35,60 @@ def shown_url(url: str) -> str:
     """The address as it may be printed: user info, long or key-like path segments, query values
     and the fragment are replaced. A text that is not an address, such as a file's path, is
     returned as it is."""
-    url = printable(url)
+    return _parted(printable(url))[0]
+
+
+def scrubbed(text: str, url: str, *secrets: str) -> str:
+    """What a server said, without these secrets and those of the address that it was asked at."""
+    for secret in sorted((*_parted(url)[1], *secrets), key=len, reverse=True):
+        for form in (secret, unquote(secret)):
+            if len(form) >= SECRET_CHARS_MIN:
+                text = text.replace(form, REDACTED)
+    return text
+
+
+def shown_urls(text: str) -> str:
+    """A text of somebody else's, such as a traceback, with each address in it as `shown_url` has
+    it."""
+    return ANYWHERE.sub(lambda found: shown_url(found[0]), text) if "://" in text else text
+
+
+def _parted(url: str) -> tuple[str, list[str]]:
+    """The address as it may be printed, and what is left out of it."""
     match = SCHEME.fullmatch(url)
     if match is None:
-        return USER.sub(f"{REDACTED}@", url, count=1)
+        return USER.sub(f"{REDACTED}@", url, count=1), _of_user(USER.findall(url)[:1])
     scheme, rest = match[1], match[2]
     authority = re.split("[/?#]", rest, maxsplit=1)[0]
-    user = ""
+    user, hidden = "", []
     if not PLACE.fullmatch(authority) and "@" in rest:
         # A password may hold a slash that nobody escaped: all before the last @ is hidden.
-        rest = rest.rpartition("@")[2]
-        user = f"{REDACTED}@"
+        before, _, rest = rest.rpartition("@")
+        user, hidden = f"{REDACTED}@", _of_user([before])
         authority = re.split("[/?#]", rest, maxsplit=1)[0]
+    place, rest = authority, rest[len(authority) :]
+    if not PLACE.fullmatch(authority) and ":" in authority:
+        # A port that is no number may be a password whose @ was forgotten.
+        place, _, port = authority.partition(":")
+        place, hidden = f"{place}:{REDACTED}", [*hidden, port]
     is_database = scheme.lower() in DATABASES
-    rest, hash_, fragment = rest[len(authority) :].partition("#")
+    rest, hash_, fragment = rest.partition("#")
     path, mark, query = rest.partition("?")
-    shown = path if is_database else "/".join(_shown_segment(one) for one in path.split("/"))
-    shown += mark + "&".join(_shown_pair(one, is_database) for one in query.split("&"))
-    return f"{scheme}://{user}{authority}{shown}{hash_}{REDACTED if fragment else ''}"
+    shown, pairs = path, [(one, _shown_pair(one, is_database)) for one in query.split("&")]
+    if not is_database:
+        segments = [(one, _shown_segment(one)) for one in path.split("/")]
+        shown = "/".join(seen for _, seen in segments)
+        hidden += [one for one, seen in segments if one != seen]
+    shown += mark + "&".join(seen for _, seen in pairs)
+    hidden += [part for one, seen in pairs if one != seen for part in one.split("=", 1)[-1:]]
+    shown = f"{scheme}://{user}{place}{shown}{hash_}{REDACTED if fragment else ''}"
+    return shown, [*hidden, fragment]
+
+
+def _of_user(users: list[str]) -> list[str]:
+    """User info whole, and the password in it; a name alone may be a token."""
+    named = [user.rstrip("@") for user in users]
+    return [*named, *(user.partition(":")[2] for user in named)]
 
 
 def _shown_segment(segment: str) -> str:

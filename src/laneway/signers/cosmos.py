@@ -16,8 +16,8 @@ from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.keys import COSMOS_PATH, HeldKey, derived, seed_of
 from laneway.signers.errors import SignerUnusable
 from laneway.signers.opening import open_secret
+from laneway.signers.place import is_like_a_key
 from laneway.signers.secrets import read_secret
-from laneway.signers.shown import is_like_a_key
 
 MNEMONIC = "mnemonic:"
 

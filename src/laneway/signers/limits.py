@@ -46,3 +46,6 @@ SCRYPT_WORK_MAX = 1 << 24
 
 PBKDF2_ROUNDS_MAX = 10_000_000
 """Forty times the standard's example, about ten seconds."""
+
+MNEMONIC_WORDS_MIN = 12
+"""The shortest mnemonic has this many words; no path has as many blanks."""

@@ -23,6 +23,7 @@ from laneway.signers.keystore import decrypt
 from laneway.signers.kms import Kms, open_kms
 from laneway.signers.limits import KEYSTORE_BYTES_MAX
 from laneway.signers.local import LocalSigner
+from laneway.signers.place import HELD, shown_signer, split
 from laneway.signers.secrets import (
     PASSWORD_FILE_VARIABLE,
     PASSWORD_VARIABLE,
@@ -31,13 +32,7 @@ from laneway.signers.secrets import (
     read_limited,
     read_secret,
 )
-from laneway.signers.shown import is_like_a_key
 from laneway.signers.web3signer import Web3Signer
-
-SCHEMES = ("keystore", "file", "env", "web3signer", "aws-kms")
-HELD = ("keystore", "file", "env")
-"""Those whose key is held in this process."""
-NOT_BUILT = ("gcp-kms", "azure-kv", "vault-kv")
 
 
 async def open_signer(
@@ -61,7 +56,7 @@ async def open_signer(
         return Web3Signer(url, holder)
     if kms is None:
         problem = "the program must bring the calls to AWS: open_signer(…, kms=…)"
-        raise SignerUnusable(uri, problem)
+        raise SignerUnusable(shown_signer(uri), problem)
     return await open_kms(place, kms)
 
 
@@ -77,25 +72,6 @@ async def open_secret(
     if scheme == "keystore":
         return await asyncio.to_thread(from_keystore, place, password_file, environ)
     raise SignerUnusable(scheme, f"its key is not held here; there is {', '.join(HELD)}")
-
-
-def split(uri: str) -> tuple[str, str]:
-    scheme, _, place = uri.partition(":")
-    if is_like_a_key(uri) or is_like_a_key(place):
-        # Not shown, and not "unknown scheme": it is a secret in the wrong place.
-        raise SignerUnusable(
-            "signer",
-            "this looks like a key itself, which has no place here; "
-            "put it into a file that only you may read and say file:PATH",
-        )
-    if scheme in NOT_BUILT:
-        raise SignerUnusable(scheme, f"not built yet; there is {', '.join(SCHEMES)}")
-    if scheme not in SCHEMES:
-        known = ", ".join(f"{name}:" for name in SCHEMES)
-        raise SignerUnusable("signer", f"its address begins with one of {known}")
-    if not place:
-        raise SignerUnusable(scheme, "something belongs behind the colon")
-    return scheme, place
 
 
 def from_environment(name: str, environ: Mapping[str, str]) -> tuple[str, bytes]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from laneway.evm.secp256k1 import HeldKey
 from laneway.signers.errors import SignerUnusable
 from laneway.signers.limits import SECRET_BYTES_MAX
-from laneway.signers.shown import shown_place
+from laneway.signers.place import shown_place
 
 PASSWORD_FILE_VARIABLE = "LANEWAY_PASSWORD_FILE"
 PASSWORD_VARIABLE = "LANEWAY_PASSWORD"

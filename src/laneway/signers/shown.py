@@ -1,11 +1,8 @@
-"""Addresses and places as people read and write them; nothing secret passes."""
+"""Addresses of accounts as people read and write them."""
 
 import re
 
 from laneway.evm.keccak import keccak
-
-HIDDEN = "(not shown)"
-_KEY_LIKE = re.compile(r"(?:0x)?[0-9a-f]{64}", re.I)
 
 
 def checksummed(address: bytes) -> str:
@@ -25,13 +22,3 @@ def parse_address(text: str) -> bytes | None:
     if digits not in (digits.lower(), digits.upper()) and checksummed(address) != f"0x{digits}":
         return None
     return address
-
-
-def is_like_a_key(text: str) -> bool:
-    """Whether someone may have written a key where a name or a path belongs."""
-    return _KEY_LIKE.fullmatch(text.strip().rpartition("/")[2]) is not None
-
-
-def shown_place(text: str) -> str:
-    """A name or a path for an error, unless it may itself be a key."""
-    return HIDDEN if is_like_a_key(text) else text

@@ -13,6 +13,7 @@ from msgspec import json
 from yarl import URL
 
 from laneway.core.errors import SignerRefused, SignerUnreachable
+from laneway.core.urls import shown_url
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import Signature, address_of
 from laneway.signers.errors import SignerUnusable
@@ -51,8 +52,7 @@ class Web3Signer:
     ) -> None:
         """`holder` is the account's address, or its public key, which saves asking for it."""
         self._url = signer_url(url)
-        # Without a name and a password that the URL may carry.
-        self.name = f"web3signer:{self._url.with_user(None)}"
+        self.name = f"web3signer:{shown_url(str(self._url))}"
         self.address, self._identifier = parse_holder(self.name, holder)
         self._gate = Gate(self.name, inflight_max=inflight_max, sign_ms=sign_ms)
         self._looking = asyncio.Lock()

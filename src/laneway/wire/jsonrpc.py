@@ -20,6 +20,7 @@ from aiohttp import (
     TCPConnector,
 )
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, json
+from msgspec.structs import replace
 
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
 from laneway.wire.limits import (
@@ -34,6 +35,7 @@ from laneway.wire.limits import (
     RPC_KEEPALIVE_S,
 )
 from laneway.wire.retry_after import read_retry_after
+from laneway.wire.urls import scrubbed
 
 METHOD_NOT_FOUND = -32601
 
@@ -180,7 +182,7 @@ class RpcClient:
         if isinstance(replies, Reply):
             if replies.error is not None and (count > 1 or replies.id in (None, first)):
                 # One error for the whole request.
-                return [replies.error] * count
+                return [self._cleaned(replies.error)] * count
             replies = [replies]
         in_order = [
             reply.result
@@ -197,7 +199,12 @@ class RpcClient:
         complete = [reply.answer() for reply in found if reply is not None]
         if len(complete) < count:
             raise ChainUnreadable(self.name, f"it answered {len(complete)} of {count} calls")
-        return complete
+        return [self._cleaned(one) if isinstance(one, RpcError) else one for one in complete]
+
+    def _cleaned(self, error: RpcError) -> RpcError:
+        """A gateway may repeat the key that it was asked with."""
+        message = scrubbed(error.message, self._url)
+        return error if message == error.message else replace(error, message=message)
 
     async def _post(
         self, content: bytes, timeout_ms: int, decoder: Replies[Result]
@@ -221,12 +228,13 @@ class RpcClient:
             ) as response:
                 raw = await self._read(response)
                 return response.status, response.headers.get("Retry-After"), raw
+        # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
-            raise ChainUnreachable(self.name, type(error).__name__) from error
-        except TimeoutError as error:
-            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from error
+            raise ChainUnreachable(self.name, type(error).__name__) from None
+        except TimeoutError:
+            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from None
         except (ClientError, OSError) as error:
-            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
+            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from None
 
     async def _read(self, response: ClientResponse) -> bytes:
         raw = bytearray()
@@ -244,7 +252,7 @@ class RpcClient:
         try:
             replies = decoder.decode(raw)
         except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-            text = raw[:REASON_CHARS_MAX].decode(errors="replace")
+            text = scrubbed(raw[:REASON_CHARS_MAX].decode(errors="replace"), self._url)
             if status >= 500:
                 raise AnswerLost(self.name, f"HTTP {status}") from error
             raise ChainUnreadable(self.name, f"HTTP {status} {text}") from error

@@ -142,7 +142,8 @@ class RpcSocket(RpcClient):
                     timeout=ClientWSTimeout(ws_close=SOCKET_CLOSE_S),
                 )
         except (TimeoutError, ClientError, OSError) as error:
-            raise ChainUnreachable(self.name, type(error).__name__) from error
+            # Their own texts may hold the whole address, so nothing is chained.
+            raise ChainUnreachable(self.name, type(error).__name__) from None
         line = Line(socket, self.name, self._freed.set)
         line.begin()
         if self._closed:

@@ -13,6 +13,7 @@ from msgspec import DecodeError, Raw, Struct, json
 from laneway.core.errors import ChainUnreadable
 from laneway.wire.jsonrpc import AnswerLost, RpcError
 from laneway.wire.limits import MESSAGE_BYTES_MAX, RPC_CONNECT_MS
+from laneway.wire.urls import scrubbed
 
 CLOSE_S = 1.0
 
@@ -63,12 +64,13 @@ async def subscribe(
             while True:
                 message = await receive(socket, name, silence_ms)
                 if message.error is not None:
-                    raise ChainUnreadable(name, message.error.message)
+                    raise ChainUnreadable(name, scrubbed(message.error.message, url))
                 yield None if message.params is None else message.params.result
     except TimeoutError as error:
         raise AnswerLost(name, "its subscription is silent") from error
     except (ClientError, OSError) as error:
-        raise AnswerLost(name, f"its subscription ended ({type(error).__name__})") from error
+        # Their own texts may hold the whole address, so nothing is chained.
+        raise AnswerLost(name, f"its subscription ended ({type(error).__name__})") from None
 
 
 async def receive(socket: ClientWebSocketResponse, name: str, silence_ms: int) -> Message:

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.structs import asdict
 
 from laneway.core.errors import CallerError
 from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
 from laneway.jam.spec import RECENT_BLOCK_COUNT
 from laneway.lanes.bundle.windows import anchor_offset
-from laneway.wiring.address import REDIS, is_shared
+from laneway.wiring.address import POSTGRES, REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
+from laneway.wiring.redaction import SECRETS, shown_setting
 from laneway.wiring.schema import PRESETS, Config, kind_at, lookup, paths
 from laneway.wiring.schema_cosmos import CosmosSection, cosmos_nodes
 from laneway.wiring.schema_evm import EvmSection, nodes_of
@@ -29,11 +29,6 @@ from laneway.wiring.schema_rollup import BundleSection, RollupSection, rollup_no
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"
 PREFIX = "LANEWAY_"
-
-SECRETS = frozenset({"host.password"})
-REDACTED = "(redacted)"
-ADDRESSES = frozenset(("host.url", "store.path"))
-"""They may carry a password, which is never shown."""
 
 Origin = Literal["default", "preset", "file", "environment", "flag"]
 Layer = dict[str, Any]
@@ -69,48 +64,33 @@ class Configuration(Struct, frozen=True):
 
     def settings(self) -> Iterator[Setting]:
         for path in paths():
-            value = lookup(self.config, path)
-            if path in SECRETS and value is not None:
-                value = REDACTED
-            elif path in ADDRESSES and value is not None:
-                value = without_password(value)
+            value = shown_setting(path, lookup(self.config, path))
             origin, source = self.origins.get(path, ("default", ""))
             yield Setting(path, value, origin, source)
 
     def chains(self) -> list[dict[str, Any]]:
-        """The tables of EVM chains, fit to be shown: a node's address may hold a secret."""
-        found: list[dict[str, Any]] = to_builtins(self.config.evm)
-        for table, chain in zip(found, self.config.evm, strict=True):
-            table["nodes"] = [
-                {**to_builtins(node), "url": origin_of(node.url), "ws_url": origin_of(node.ws_url)}
-                for node in nodes_of(chain)
-            ]
-        return found
+        """The tables of EVM chains, fit to be shown; every node is a table of its own."""
+        return self._tables("evm", [nodes_of(chain) for chain in self.config.evm])
 
     def cosmos_chains(self) -> list[dict[str, Any]]:
         """The same of Cosmos chains."""
-        found: list[dict[str, Any]] = to_builtins(self.config.cosmos)
-        for table, chain in zip(found, self.config.cosmos, strict=True):
-            table["nodes"] = [
-                {**to_builtins(node), "url": origin_of(node.url)} for node in cosmos_nodes(chain)
-            ]
-        return found
+        return self._tables("cosmos", [cosmos_nodes(chain) for chain in self.config.cosmos])
 
     def rollups(self) -> list[dict[str, Any]]:
-        """The tables of rollups. An embedded chain is no address."""
-        found: list[dict[str, Any]] = to_builtins(self.config.rollup)
-        for table, rollup in zip(found, self.config.rollup, strict=True):
-            if not rollup.is_embedded():
-                table["nodes"] = [
-                    {**to_builtins(node), "url": origin_of(node.url)}
-                    for node in rollup_nodes(rollup)
-                ]
-        return found
+        """The same of rollups. An embedded chain has no address."""
+        nodes = [None if one.is_embedded() else rollup_nodes(one) for one in self.config.rollup]
+        return self._tables("rollup", nodes)
 
-    def webhooks(self) -> list[dict[str, object]]:
+    def webhooks(self) -> list[dict[str, Any]]:
         """The tables of the endpoints, fit to be shown."""
-        found = [asdict(webhook) for webhook in self.config.webhooks]
-        return [{**table, "url": without_query(table["url"])} for table in found]
+        return self._tables("webhooks", [None for _ in self.config.webhooks])
+
+    def _tables(self, name: str, nodes: Sequence[object | None]) -> list[dict[str, Any]]:
+        tables: list[dict[str, Any]] = to_builtins(getattr(self.config, name))
+        for table, found in zip(tables, nodes, strict=True):
+            if found is not None:
+                table["nodes"] = to_builtins(found)
+        return [shown_setting(name, table) for table in tables]
 
 
 def load(
@@ -260,6 +240,9 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
     if config.server.keys_file is None and not is_loopback(config.server.listen):
         problem = "a server that others can reach needs API keys; 'laneway apikey' makes one"
         yield "server.keys_file", "server.listen", problem
+    if "://" in store.path and not is_shared(store.path):
+        known = ", ".join((*POSTGRES, *REDIS))
+        yield "store.path", "store.path", f"no such store; an address begins with {known}"
     if (store.path == ":memory:") != (store.durability == "memory"):
         problem = "'memory' and the path ':memory:' go together: nothing outlives the process"
         yield "store.durability", "store.path", problem
@@ -380,30 +363,6 @@ def flat(layer: Layer) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}.{key}", inner) for key, inner in value.items())
         else:
             yield name, value
-
-
-def without_password(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url
-    shown = url
-    if parts.password is not None:
-        host = parts.netloc.rpartition("@")[2]
-        shown = url.replace(parts.netloc, f"{parts.username}:{REDACTED}@{host}", 1)
-    return re.sub(r"(?i)([?&]password=)[^&#]*", rf"\1{REDACTED}", shown)
-
-
-def without_query(url: str) -> str:
-    """An address without its password and query: either may be a secret of its receiver."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port: hosted nodes have their keys in the path."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], "", "", ""))
 
 
 def toml_value(value: str | int | bool) -> str:

@@ -16,6 +16,7 @@ from laneway.lanes.kind import LaneKind
 from laneway.lanes.sequence import SequenceSettings, sequence_kind
 from laneway.ports import Clock, CosmosChain, CosmosSigner
 from laneway.signers.cosmos import open_cosmos_signer
+from laneway.signers.place import shown_signer
 from laneway.wiring.config import ConfigError
 from laneway.wiring.schema_cosmos import (
     CosmosAccountSection,
@@ -151,7 +152,8 @@ class CosmosLanes:
         if lane in self._shown:
             twin = self._shown[lane].name
             raise ConfigError(
-                account.signer, f"{account.name} and {twin} are one account on {section.name}"
+                shown_signer(account.signer),
+                f"{account.name} and {twin} are one account on {section.name}",
             )
         self.accounts[lane], self.settings[lane] = opened, settings
         self._shown[lane] = CosmosShown(

@@ -20,10 +20,10 @@ from laneway.ports import Clock, IntentView, Message
 from laneway.server.desk import WebhookVerb, Word
 from laneway.wire.cursor import TxPlace
 from laneway.wire.times import to_time
+from laneway.wire.urls import shown_url
 from laneway.wire.values import Delivery, DeliveryAttempt, Webhook, WebhookAction
 from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import checked, is_intent_id
-from laneway.wiring.config import without_query
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.limits import FOLLOW_S_MAX
@@ -55,7 +55,7 @@ class EngineWebhooks:
         waiting = 0 if view is None else view.depth() - head.open_count
         return Webhook(
             id=section.id,
-            url=without_query(section.url),
+            url=shown_url(section.url),
             events=list(section.events),
             lanes=list(section.lanes),
             allow_private=section.allow_private,

@@ -16,6 +16,7 @@ from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Clock, EvmChain, Signer
 from laneway.signers.opening import open_signer
+from laneway.signers.place import shown_signer
 from laneway.wiring.config import ConfigError
 from laneway.wiring.schema_evm import (
     AccountSection,
@@ -120,7 +121,8 @@ class EvmLanes:
         if lane in self._shown:
             twin = self._shown[lane].name
             raise ConfigError(
-                account.signer, f"{account.name} and {twin} are one account on {section.name}"
+                shown_signer(account.signer),
+                f"{account.name} and {twin} are one account on {section.name}",
             )
         self.accounts[lane], self.settings[lane] = opened, settings
         self._shown[lane] = AccountShown(

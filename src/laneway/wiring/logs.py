@@ -7,6 +7,8 @@ from typing import TextIO
 
 import msgspec
 
+from laneway.core.text import printable, printable_json
+from laneway.core.urls import shown_urls
 from laneway.wiring.schema import LogSection
 
 
@@ -28,12 +30,15 @@ def stamp(record: logging.LogRecord) -> str:
 
 
 class TextLines(logging.Formatter):
-    """The seed's form (004 §10), with the time before it."""
+    """The seed's form (004 §10), with the time before it. What others said begins no line of its
+    own and commands no terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line = f"{stamp(record)} [{record.levelname}] {record.getMessage()}"
+        said = printable(shown_urls(record.getMessage()))
+        line = f"{stamp(record)} [{record.levelname}] {said}"
         if record.exc_info:
-            line += "\n" + self.formatException(record.exc_info)
+            trace = shown_urls(self.formatException(record.exc_info))
+            line += "\n" + printable(trace, keep="\n")
         return line
 
 
@@ -53,4 +58,5 @@ class JsonLines(logging.Formatter):
         body |= fields or {}
         if record.exc_info:
             body["error"] = self.formatException(record.exc_info)
-        return msgspec.json.encode(body, enc_hook=str).decode()
+        shown = {key: shown_urls(one) if isinstance(one, str) else one for key, one in body.items()}
+        return printable_json(msgspec.json.encode(shown, enc_hook=str).decode())

@@ -32,6 +32,7 @@ from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.show import read_head
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Clock, JamChain, Store
+from laneway.wire.urls import shown_url
 from laneway.wire.values import Check
 from laneway.wiring.address import is_shared
 from laneway.wiring.config import ConfigError
@@ -215,7 +216,7 @@ class RollupLanes:
                     f"the database saw block {tip.number} of {section.name} final, and its chain "
                     f"{word}: it is another chain, or began anew; name another database"
                 )
-                raise ConfigError(self._store_path, f"{problem} - at `$.rollup`")
+                raise ConfigError(shown_url(self._store_path), f"{problem} - at `$.rollup`")
 
     async def checks(self) -> list[Check]:
         """Whether each chain can be reached, and whether the clocks agree."""

@@ -23,7 +23,8 @@ from laneway.feeds.stream import Stream
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
 from laneway.stores.sqlite.database import sqlite_version
-from laneway.wiring.config import ConfigError, Configuration, is_loopback, without_password
+from laneway.wire.urls import shown_url
+from laneway.wiring.config import ConfigError, Configuration, is_loopback
 from laneway.wiring.contract import open_laneway
 from laneway.wiring.desk import EngineDesk
 from laneway.wiring.embedded import Laneway
@@ -165,7 +166,7 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     if laneway.store.durability is Durability.RELAXED:
         cautions.insert(0, durability)
     lines += [f"caution     {caution}" for caution in cautions]
-    address = "" if config.host.url is None else without_password(config.host.url)
+    address = "" if config.host.url is None else shown_url(config.host.url)
     lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
     if laneway.rollup is not None:
         lines += laneway.rollup.lines(urls[0])
@@ -185,10 +186,10 @@ def host_words(kind: str, laneway: Laneway) -> str:
 
 
 def database_words(path: str, laneway: Laneway) -> str:
-    """Where the state is and how safe it is there; of an address the password is not shown."""
+    """Where the state is and how safe it is there."""
     durability = laneway.store.durability.value
     if laneway.shared:
-        return f"{without_password(path)} (shared, {durability})"
+        return f"{shown_url(path)} (shared, {durability})"
     return f"{path} (SQLite {'.'.join(map(str, sqlite_version()))}, {durability})"
 
 

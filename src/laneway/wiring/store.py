@@ -1,6 +1,7 @@
 """A path or an address → a store. A driver is imported only when its store is asked for."""
 
 from laneway.core.errors import StoreRefused
+from laneway.core.urls import shown_url
 from laneway.ports import Clock, Store
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
@@ -14,6 +15,9 @@ def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> 
         return open_postgres(path, options)
     if path.startswith(REDIS):
         return open_redis(path, options)
+    if "://" in path:
+        known = ", ".join((*POSTGRES, *REDIS))
+        raise StoreRefused(shown_url(path), f"no such store; an address begins with {known}")
     if path == ":memory:":
         from laneway.stores.memory import MemoryBook
 

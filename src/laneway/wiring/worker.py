@@ -23,6 +23,7 @@ from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
 from laneway.ports import IntentView, Store
 from laneway.stores.sqlite.database import sqlite_version
+from laneway.wire.urls import shown_url
 from laneway.wiring.config import Configuration, load
 from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
@@ -202,7 +203,7 @@ async def serve(configuration: Configuration) -> int:
         loop.add_signal_handler(number, partial(terminate, loop, terminated))
     async with laneway:
         calm_collector()
-        path = configuration.config.store.path
+        path = shown_url(configuration.config.store.path)
         reporter.say(Ready(os.getpid(), path, ".".join(map(str, sqlite_version()))))
         desk = Desk(laneway, reporter)
         reading = asyncio.create_task(desk.serve(reader, writer))

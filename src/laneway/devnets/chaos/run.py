@@ -11,6 +11,7 @@ from yarl import URL
 from laneway.core.errors import BadRequest
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import read_rule, read_rules
+from laneway.wire.urls import shown_url
 
 
 def run_proxy(
@@ -24,7 +25,9 @@ def run_proxy(
 ) -> int:
     parsed = URL(upstream)
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise BadRequest("upstream", f"{upstream!r} is not an address like http://127.0.0.1:8545")
+        raise BadRequest(
+            "upstream", f"{shown_url(upstream)!r} is not an address like http://127.0.0.1:8545"
+        )
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65_535:
         raise BadRequest("listen", f"{listen!r} is not HOST:PORT")

@@ -18,6 +18,7 @@ from laneway.core.errors import (
     StoreFull,
     StoreRefused,
 )
+from laneway.core.urls import shown_url
 from laneway.ports import Durability
 from laneway.stores.limits import SCHEMA_CHARS_MAX
 from laneway.stores.postgres.arrays import register
@@ -76,6 +77,9 @@ def channel_of(schema: str) -> str:
     return f"laneway_{schema}"
 
 
+PORTS = re.compile("[0-9,]*")
+
+
 class Database:
     """One schema of one database: how to reach it, and what it must be like."""
 
@@ -83,8 +87,15 @@ class Database:
         check_schema(schema)
         try:
             given = conninfo_to_dict(conninfo)
-        except psycopg.ProgrammingError as error:
-            raise StoreRefused("the database's address", str(error).strip()) from error
+            # Half a password, whose slash or @ was not escaped, would be named in errors.
+            if "@" in str(given.get("dbname")) or not PORTS.fullmatch(str(given.get("port") or "")):
+                raise psycopg.ProgrammingError
+        except psycopg.ProgrammingError:
+            # The error's own text may hold a part of the password, so it is not kept.
+            problem = "not an address like postgresql://USER:PASSWORD@HOST:5432/NAME; a password's "
+            problem += "own '/', '?', '#' and '@' are written as %2F, %3F, %23 and %40"
+            name = shown_url(conninfo) if "://" in conninfo else "the database's address"
+            raise StoreRefused(name, problem) from None
         self.schema = schema
         self.relaxed = relaxed
         self.name = shown(given, schema)

@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.crc import key_slot
 
 from laneway.core.errors import StoreBusy, StoreError, StoreRefused
+from laneway.core.urls import shown_url
 from laneway.stores.redis import checks, keys
 from laneway.stores.redis.calls import Call, Sender
 from laneway.stores.redis.limits import CONNECT_MS_MAX, MOVES_MAX, REWRITE_LOOK_MS, REWRITE_LOOKS
@@ -41,8 +42,11 @@ class Servers:
     ) -> None:
         try:
             self._arguments: dict[str, Any] = dict(parse_url(url))
-        except ValueError as error:
-            raise StoreRefused(url, str(error)) from error
+        except ValueError:
+            # The error's own text may hold a part of the password, so it is not kept.
+            problem = "not an address like redis://USER:PASSWORD@HOST:6379/0; a password's own "
+            problem += "'/', '?', '#' and '@' are written as %2F, %3F, %23 and %40"
+            raise StoreRefused(shown_url(url), problem) from None
         self._class: type[Connection] = self._arguments.pop("connection_class", Connection)
         self._names = sender.names
         self._sender = sender
