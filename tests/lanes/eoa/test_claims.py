@@ -7,6 +7,7 @@ from tests.lanes.eoa.test_laws import check
 from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.eoa.timers import retake_ms
 from laneway.lanes.eoa.tries import NOTHING, look, said
 from laneway.lanes.eoa.values import LookBegun, ModeChanged, SlotClaimed
 
@@ -136,3 +137,35 @@ def test_a_returned_intent_takes_no_number_below_an_older_one() -> None:
     later(world, world.settings.make_retry_ms)
     bound = {slot.nonce: slot.seq for slot in world.lane.slots.values()}
     assert bound == {0: 0, 1: 2, 2: 3}
+
+
+def test_free_numbers_that_are_left_over_are_filled() -> None:
+    """Three refusals in a batch and one new payment, which takes the lowest of the three: the other
+    two lie below numbers in flight, and nobody else comes for them."""
+    world = begun(5, recycled="any")
+    make_all(world)
+    for slot in (1, 2, 3):
+        refuse(world, slot, 1, hopeless=True)
+    world.accept(1)
+    world.backlog[-1] = replace(world.backlog[-1], valid_until_ms=None)
+    world.pull()
+    assert world.lane.free.first(3) == [1, 2]
+    assert retake_ms(world.lane) == world.now_ms + world.settings.make_retry_ms
+    later(world, world.settings.make_retry_ms)
+    assert world.lane.free.count == 0
+    purposes = {slot.nonce: slot.purpose for slot in world.lane.slots.values()}
+    assert purposes == {0: "intent", 1: "noop", 2: "noop", 3: "intent", 4: "intent"}
+
+
+def test_free_numbers_of_a_lane_that_forgot_its_timer_are_filled() -> None:
+    """Rows of an earlier release may have free numbers and no time to look after them."""
+    world = begun(2)
+    make_all(world)
+    refuse(world, 1, 1, hopeless=True)
+    world.lane.head.retake_ms = None
+    assert world.kind.deadline(world.lane) == 0
+    later(world, 1)
+    assert {slot.nonce: slot.purpose for slot in world.lane.slots.values()} == {
+        0: "noop",
+        1: "intent",
+    }

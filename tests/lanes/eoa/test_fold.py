@@ -22,6 +22,7 @@ from laneway.lanes.eoa.lane import put_slot
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import Attempt, Slot
 from laneway.lanes.eoa.values import (
+    AccountSeen,
     AttemptReoffered,
     AttemptSigned,
     AttemptsTaken,
@@ -240,3 +241,14 @@ def test_contents_of_others_stay_when_a_number_is_given_out() -> None:
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     world.pull()
     assert list(world.lane.contents) == [rows[0].id, rows[-1].id]
+
+
+def test_without_anything_bound_the_chain_alone_says_which_number_is_next() -> None:
+    """Free numbers from the count on are given out anew as the next ones, and not a second time as
+    free ones."""
+    world = begun(0)
+    lane = world.lane
+    lane.free.load(1, 3)
+    lane.head.nonce_next = lane.head.offered_next = 5
+    evolve(lane, AccountSeen(1, 1, b"\1", 100, 1, world.now_ms))
+    assert (lane.head.nonce_next, lane.free.count) == (1, 0)

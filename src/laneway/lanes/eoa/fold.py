@@ -163,6 +163,8 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         # Nothing is out, so the chain's word is all there is: others may have used the account
         # meanwhile, or a reorg may have taken back what they did.
         head.low = head.nonce_next = head.offered_next = record.latest
+        for number in lane.free.first(lane.free.count):
+            touched += take_number(lane, number)  # It is the next, or comes after the next.
     health = replace(head.health, balance=record.balance, balance_ms=record.at_ms)
     if record.filled:
         health = replace(health, filled_ms=record.at_ms)
@@ -200,7 +202,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         assert slot.intent is None  # A hole that someone else's transaction left.
         assert slot.nonce < head.nonce_next
         head.low = min(head.low, slot.nonce)
-    if not lane.returned:
+    if not lane.returned and not lane.free.count:
         head.retake_ms = None
     index_slot(lane, slot)
     # Its first attempt is mostly signed in the same turn, and then stands in the same row.

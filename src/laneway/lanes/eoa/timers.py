@@ -29,8 +29,10 @@ from laneway.lanes.eoa.values import (
 
 
 def retake_ms(lane: EoaLane) -> int | None:
+    """When returned intents and free numbers are looked after; None while there are neither. Free
+    numbers for which no time was noted are looked after at once: those above wait for them."""
     has_work = bool(lane.returned) or lane.free.count > 0
-    return lane.head.retake_ms if has_work and is_running(lane) else None
+    return (lane.head.retake_ms or 0) if has_work and is_running(lane) else None
 
 
 def make_ms(lane: EoaLane) -> int | None:
@@ -59,7 +61,8 @@ def bump_ms(lane: EoaLane) -> int | None:
 
 def gap_ms(lane: EoaLane) -> int | None:
     """The chain waits for a number that nobody has: someone else's transaction was there, and a
-    reorg took it back. Those above it wait for ever unless it is filled."""
+    reorg took it back. Those above it wait for ever unless it is filled. A free number is no gap:
+    it is looked after by `retake`."""
     head = lane.head
     if head.nonce_next is None or head.latest >= head.nonce_next or not lane.slots:
         return None

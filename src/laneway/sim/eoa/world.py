@@ -89,7 +89,9 @@ class Payers(Callers):
         if chosen < 0.07:
             data = f"!{data}" if chosen < 0.035 else f"!{data}!"
         to = WALL if 0.07 <= chosen < 0.14 else SHOP
-        padding = " " * SIZE_BYTES_MAX if 0.14 <= chosen < 0.18 else ""
+        # Where anyone may take a free number, several are free at once.
+        large = 0.4 if self._world.plan.settings.recycled == "any" else 0.18
+        padding = " " * SIZE_BYTES_MAX if 0.14 <= chosen < large else ""
         call = EvmRequest(to, amount(number), (data + padding).encode())
         return Wish(number, lane, data, encode_request(call))
 
