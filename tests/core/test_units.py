@@ -44,6 +44,7 @@ def test_amounts_are_read_as_people_write_them(text: str, wei: int) -> None:
         ("1.5", "part of a wei"),
         ("0.0000000001 gwei", "part of a wei"),
         ("9" * 80, "256 bits"),
+        ("9" * 5_000, "not an amount"),
     ],
 )
 def test_what_is_no_amount_is_refused_with_a_reason(text: str, problem: str) -> None:

@@ -28,7 +28,7 @@ UNITS = {"wei": 0, "gwei": 9, "ether": 18}
 
 def read_wei(text: str) -> int:
     """ "30 gwei", "0.5 ether" or "1000" as wei; BadRequest for what is none or leaves a rest."""
-    found = re.fullmatch(r"([0-9]+)(?:\.([0-9]+))? ?(wei|gwei|ether)?", text)
+    found = re.fullmatch(r"([0-9]{1,999})(?:\.([0-9]{1,999}))? ?(wei|gwei|ether)?", text)
     if found is None:
         raise BadRequest("amount", f"{text!r} is not an amount like 1000, 30 gwei or 0.5 ether")
     whole, part, unit = found[1], found[2] or "", found[3] or "wei"

@@ -19,8 +19,9 @@ U32_MAX = (1 << 32) - 1
 WEI_MAX = (1 << 256) - 1
 """What a word of the EVM can say: a balance, or the value of a transaction."""
 
-FEE_WEI_MAX = (1 << 63) - 1
-"""Of one unit of gas, nine ether: what a row's integers can say, and no market's price."""
+FEE_WEI_MAX = (1 << 60) - 1
+"""Of one unit of gas, one ether: no market's price. A first offer of twice the base fee and a tip,
+and 1.2 of that in its place, still fit into a row's 64 bits."""
 
 EVENT_CURSOR_CHARS_MAX = 512
 """Of a Last-Event-ID: a vector of a few numbers at most."""

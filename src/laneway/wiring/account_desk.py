@@ -7,6 +7,7 @@ from laneway.core.ids import IntentId
 from laneway.core.intent import Accepted, Arrival, IntentRow
 from laneway.core.rows import LaneView
 from laneway.ports import IntentView, Store
+from laneway.wire.numbers import read_digits
 from laneway.wire.values import Tx
 from laneway.wiring.account_shown import AccountTeller, empty_view
 
@@ -26,9 +27,11 @@ class AccountDesk(Generic[T]):
         return await self._store.lane(name) or empty_view(name)
 
     async def at_number(self, lane: str, digits: str) -> IntentId:
-        if not (digits.isascii() and digits.isdigit()):
-            raise IntentNotFound(f"{lane}#{digits}")
-        name, number = self.teller.name(lane), int(digits)
+        try:
+            number = read_digits(digits)
+        except ValueError:
+            raise IntentNotFound(f"{lane}#{digits}") from None
+        name = self.teller.name(lane)
         bound = self.teller.at_number(name, number)
         if bound is not None:
             return bound

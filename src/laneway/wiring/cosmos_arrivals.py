@@ -11,6 +11,8 @@ from laneway.core.intent import Arrival
 from laneway.core.limits import TX_PAYLOAD_BYTES_MAX
 from laneway.cosmos.blobs import Blob, check
 from laneway.cosmos.errors import InvalidCosmos
+from laneway.cosmos.gas import fee_for
+from laneway.cosmos.limits import FEE_MAX
 from laneway.ports import Clock, CosmosRequest, Entropy
 from laneway.wiring.arrivals import check_text, digest, is_count
 from laneway.wiring.limits import TX_OVERHEAD_BYTES
@@ -91,11 +93,23 @@ def checked(request: CosmosRequest) -> bytes:
         value = getattr(request, name)
         if value is not None and not is_count(value):
             raise BadRequest(f"payload.{name}", "a whole number, not below zero")
+    check_fee(request)
     payload = encode(request)
     if len(payload) > TX_PAYLOAD_BYTES_MAX - TX_OVERHEAD_BYTES:
         problem = f"{len(payload)} bytes are more than one transaction can hold"
         raise BadRequest("payload", problem)
     return payload
+
+
+def check_fee(request: CosmosRequest) -> None:
+    """Gas times its price is a number of a row too. Where the chain says one of the two, it is
+    judged when it is signed."""
+    gas, price = request.gas, request.price_micro
+    if request.fee is None and gas is not None and price is not None:
+        fee = fee_for(gas, price)
+        if fee > FEE_MAX:
+            problem = f"{gas} gas at this price cost {fee}, which is more than {FEE_MAX}"
+            raise BadRequest("payload.gas_price", problem)
 
 
 def said(request: CosmosRequest, payload: bytes) -> bytes:

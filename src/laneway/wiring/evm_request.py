@@ -105,7 +105,7 @@ def check_creation(request: EvmRequest, at: str) -> None:
 def number(said: wire.Quantity, at: str, bits: int = AMOUNT_BITS_MAX) -> int:
     found = said if isinstance(said, int) else int(said, 16 if said[:2] == "0x" else 10)
     if found >= 1 << bits:
-        raise BadRequest(at, f"more than {bits} bits can say")
+        raise BadRequest(at, f"{found} is more than {(1 << bits) - 1}, what {bits} bits can say")
     return found
 
 
@@ -175,7 +175,9 @@ def blobs_of(asked: wire.EvmBlobs, at: str) -> EvmBlobs:
         blobs=blobs,
         commitments=commitments,
         proofs=proofs,
-        fee_wei_max=b"" if fee is None else amount(number(fee, f"{at}.max_fee_per_blob_gas")),
+        fee_wei_max=b""
+        if fee is None
+        else amount(number(fee, f"{at}.max_fee_per_blob_gas", NUMBER_BITS)),
     )
 
 

@@ -100,7 +100,7 @@ def priced(
         cost = cost_of(request, fee, gas)
     except Parked:
         return NotMade(order.slot, order.number, final=False, reason=PARKED)
-    if fee.cap >= FEE_WEI_LIMIT:
+    if max(fee.cap, fee.blob) >= FEE_WEI_LIMIT:
         return NotMade(order.slot, order.number, final=False, reason=PARKED)
     transaction = compose(request, kind, order.nonce, fee, gas, account.chain_id)
     return Priced(transaction, fee, gas, cost, draft(transaction))

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from laneway.cosmos.blobs import Blob, check, commitment, proto
 from laneway.cosmos.gas import blob_gas, fee_for
+from laneway.cosmos.limits import FEE_MAX
 from laneway.cosmos.messages import Any, BlobProto, Coin, MsgPayForBlobs, MsgSend
 from laneway.cosmos.protobuf import encode
 from laneway.cosmos.tx import Terms, body_of, fee_of, packed
@@ -103,7 +104,7 @@ def terms_of(
     fee = one.fee
     if fee is None:
         fee = fee_for(gas, price_micro if one.price_micro is None else one.price_micro)
-    if account.fee_max is not None and fee > account.fee_max:
+    if fee > (FEE_MAX if account.fee_max is None else min(account.fee_max, FEE_MAX)):
         raise Parked
     view = account.view
     return Terms(
