@@ -146,6 +146,20 @@ def test_names_say_what_a_thing_is() -> None:
     assert named == []
 
 
+def test_commands_print_through_one_module() -> None:
+    """There foreign text is neutralised; the drawn screens of `top` and `demo` do it themselves."""
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in SOURCES
+        if path.parent.name == "cli" and path.name != "printing.py"
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute | ast.Name)
+        and getattr(node, "attr", getattr(node, "id", "")) in ("echo", "secho", "print")
+        and not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self._console")
+    ]
+    assert found == []
+
+
 def test_broad_excepts_stand_only_where_they_are_listed() -> None:
     found: dict[str, int] = {}
     for path in SOURCES:

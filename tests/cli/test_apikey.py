@@ -3,23 +3,43 @@
 import tomllib
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from laneway.cli import apikey
 from laneway.cli.app import run
+from laneway.client.place import read_token
 from laneway.server.access import SCOPES, Key
 
 
-def test_a_key_is_printed_with_the_lines_for_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_token_is_not_among_the_lines_for_the_file_of_hashes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run(["apikey", "ann"]) == 0
-    said = capsys.readouterr().out
-    token = said.splitlines()[0].rpartition(" ")[2]
-    stored = tomllib.loads(said)["keys"][0]
+    said = capsys.readouterr()
+    token = said.err.strip().rpartition(" ")[2]
+    stored = tomllib.loads(said.out)["keys"][0]
+    assert token not in said.out
     assert stored["id"] == "ann"
     assert stored["sha256"] == sha256(token.encode()).hexdigest()
     assert stored["lanes"] == ["*"]
+
+
+def test_a_token_may_go_to_a_file_that_only_its_owner_may_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "ann.token"
+    assert run(["apikey", "ann", "--token-file", str(file)]) == 0
+    said = capsys.readouterr()
+    token = read_token(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert token not in said.out + said.err
+    assert tomllib.loads(said.out)["keys"][0]["sha256"] == sha256(token.encode()).hexdigest()
+    assert run(["apikey", "bob", "--token-file", str(file)]) == 1
+    assert capsys.readouterr().out == ""
+    assert read_token(file) == token
 
 
 @pytest.mark.parametrize("name", ["Ann", "a_b", "", "a" * 33])

@@ -54,10 +54,10 @@ def test_the_picture_fits_the_screen_and_shows_trouble_first() -> None:
         found = sorted(client.lanes(), key=busy)
     look = Look(30, 0, 0, 30, 0, 1.5)
     console = Console(width=100, height=20, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    console.print(trouble(picture(found, look, 20), "no server"))
+    console.print(trouble(picture(found, look, 20), "no\x1b[2J server"))
     shown = console.export_text()
     console.file.close()
-    assert shown.splitlines()[0].strip() == "no server"
+    assert shown.splitlines()[0].strip() == r"no\x1b[2J server"
     assert "1.5/s" in shown
     assert len(shown.splitlines()) <= 21
     assert "contract:L00" in shown

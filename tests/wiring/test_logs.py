@@ -68,3 +68,31 @@ def test_what_is_below_the_level_is_not_written() -> None:
     set_up_logs(LogSection(level="warning"), stream)
     line(logging.INFO, "EXECUTION START", reqID="tx_1")
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_what_others_said_commands_no_terminal_and_begins_no_line(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(format=form), stream)  # type: ignore[arg-type]
+    line(logging.INFO, "REFUSED", reason="\x1b[2J\x9b\n2026-11-16T00:00:00.000Z [INFO] all is paid")
+    try:
+        raise ValueError("\x1b[2J\x9b")
+    except ValueError:
+        logging.getLogger("laneway.engine").exception("it broke")
+    said = stream.getvalue()
+    assert all(char.isprintable() or char == "\n" for char in said)
+    assert not any(each.startswith("2026-11-16") for each in said.splitlines())
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_an_address_in_a_line_or_a_traceback_shows_no_secret(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(format=form), stream)  # type: ignore[arg-type]
+    url = "wss://me:hidden-key-7@node:1/v3/hidden-key-7"
+    line(logging.INFO, "LOST", node=url)
+    try:
+        raise ValueError(f"403, message='no', url={url!r}")
+    except ValueError:
+        logging.getLogger("laneway.engine").exception("%s broke", url)
+    assert "hidden-key-7" not in stream.getvalue()
+    assert stream.getvalue().count("node:1/v3/") >= 3

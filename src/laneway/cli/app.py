@@ -9,6 +9,7 @@ from importlib import import_module
 
 import click
 
+from laneway.cli.printing import say
 from laneway.core.errors import LanewayError
 from laneway.version import __version__
 from laneway.wiring.process import (
@@ -134,4 +135,4 @@ def code_of(error: LanewayError) -> int:
 
 def complain(problem: str) -> None:
     """One line, whatever the error's text was."""
-    click.echo(f"laneway: {' '.join(problem.split())}", err=True)
+    say(f"laneway: {' '.join(problem.split())}", err=True)

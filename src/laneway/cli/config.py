@@ -1,10 +1,10 @@
 """`laneway config`: what is set, by whom, and whether it can be used."""
 
 import click
-from msgspec import json
 from msgspec.structs import asdict
 
 from laneway.cli.options import configured
+from laneway.cli.printing import say, say_json
 from laneway.wiring.config import Configuration, Setting, toml_value
 
 
@@ -32,19 +32,21 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             "cosmos": configuration.cosmos_chains(),
             "rollup": configuration.rollups(),
         }
-        click.echo(json.format(json.encode(body), indent=2))
+        say_json(body, indent=2)
         return
     section = ""
     for setting in settings:
         head, _, _ = setting.path.rpartition(".")
         if head != section:
             section = head
-            click.echo(f"\n[{section}]")
-        click.echo(line_of(setting, origin=origin))
+            say()
+            say(f"[{section}]")
+        say(line_of(setting, origin=origin))
     for webhook in configuration.webhooks():
-        click.echo("\n[[webhooks]]")
+        say()
+        say("[[webhooks]]")
         for name, value in webhook.items():
-            click.echo(f"{name} = {toml_any(value)}")
+            say(f"{name} = {toml_any(value)}")
     tables = {"evm": configuration.chains(), "cosmos": configuration.cosmos_chains()}
     for kind, chains in tables.items():
         for chain in chains:
@@ -57,10 +59,11 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
 
 
 def show_table(name: str, table: dict[str, object]) -> None:
-    click.echo(f"\n[[{name}]]")
+    say()
+    say(f"[[{name}]]")
     for key, value in table.items():
         if value is not None:
-            click.echo(f"{key} = {toml_any(value)}")
+            say(f"{key} = {toml_any(value)}")
 
 
 @config.command()
@@ -69,9 +72,9 @@ def show_table(name: str, table: dict[str, object]) -> None:
 def check(configuration: Configuration, as_json: bool) -> None:
     """Exit 0 if the configuration can be used; say what is wrong and exit 2 if not."""
     if as_json:
-        click.echo(json.encode({"ok": True, "file": configuration.file}))
+        say_json({"ok": True, "file": configuration.file})
         return
-    click.echo(f"{configuration.file or 'no laneway.toml, defaults'}: ok")
+    say(f"{configuration.file or 'no laneway.toml, defaults'}: ok")
 
 
 def toml_any(value: object) -> str:

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from laneway.cli.printing import say
 from laneway.wiring.demo_values import Plan, View
 from laneway.wiring.process import EXIT_FAILED, EXIT_INTERRUPTED
 
@@ -65,7 +66,7 @@ def demo(once: bool, as_json: bool, keep: str | None, **numbers: int) -> int:
     finally:
         view.close()
     if verdict is None:
-        click.echo("laneway: interrupted before the verdict; the worker is gone", err=True)
+        say("laneway: interrupted before the verdict; the worker is gone", err=True)
         return EXIT_INTERRUPTED
     return 0 if verdict.is_right() else EXIT_FAILED
 

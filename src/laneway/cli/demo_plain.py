@@ -4,9 +4,6 @@ import sys
 from time import monotonic
 from typing import TextIO
 
-import click
-from msgspec import json
-
 from laneway.cli.demo_words import (
     HEAD,
     PAYMENTS_HEAD,
@@ -21,6 +18,7 @@ from laneway.cli.demo_words import (
     stay_lines,
     verdict_lines,
 )
+from laneway.cli.printing import say, say_json
 from laneway.wiring.demo_values import (
     Direct,
     Kill,
@@ -91,7 +89,7 @@ class PlainView:
         self._print(f"[{monotonic() - self._begun_s:5.1f}s] {line}")
 
     def _print(self, line: str) -> None:
-        click.echo(line, file=self._stream)
+        say(line, file=self._stream)
 
 
 class JsonView(PlainView):
@@ -107,7 +105,7 @@ class JsonView(PlainView):
             "on_chain": verdict.on_chain,
             "verdict": verdict,
         }
-        click.echo(json.encode(body))
+        say_json(body)
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:

@@ -1,10 +1,10 @@
 """`laneway doctor`: what is wrong with this machine or this database, and what to do."""
 
 import click
-from msgspec import json
 
 from laneway.cli.late import find
 from laneway.cli.options import configured
+from laneway.cli.printing import say, say_json
 from laneway.wiring.config import Configuration
 from laneway.wiring.process import EXIT_FAILED
 
@@ -29,10 +29,10 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
             {"name": each.name, "ok": each.ok, "what": each.what, "advice": each.advice}
             for each in findings
         ]
-        click.echo(json.encode({"ok": healthy, "path": path, "findings": shown}))
+        say_json({"ok": healthy, "path": path, "findings": shown})
     else:
         for each in findings:
-            click.echo(f"{'ok  ' if each.ok else 'BAD '} {each.name}: {each.what}")
+            say(f"{'ok  ' if each.ok else 'BAD '} {each.name}: {each.what}")
             if each.advice and not each.ok:
-                click.echo(f"     → {each.advice}")
+                say(f"     → {each.advice}")
     return 0 if healthy else EXIT_FAILED

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from laneway.cli.printing import say
 from laneway.core.errors import BadRequest
 
 
@@ -25,4 +26,4 @@ def init(path: str) -> None:
             opened.write(text)
     except FileExistsError:
         raise FileThere(path, "it is there already and was left as it is") from None
-    click.echo(f"wrote {path}; 'laneway config check' reads it, 'laneway up' runs by it")
+    say(f"wrote {path}; 'laneway config check' reads it, 'laneway up' runs by it")

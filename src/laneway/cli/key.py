@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from laneway.cli.printing import say, say_json
 from laneway.core.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -125,7 +126,6 @@ def check(signer: str, password_file: str | None, *, as_json: bool) -> None:
 
     SIGNER is keystore:PATH, file:PATH, env:NAME or web3signer:URL#ADDRESS.
     """
-    from msgspec import json
 
     from laneway.signers.opening import open_signer
     from laneway.signers.shown import checksummed
@@ -141,9 +141,9 @@ def check(signer: str, password_file: str | None, *, as_json: bool) -> None:
 
     address = checksummed(run(sign()))
     if as_json:
-        click.echo(json.encode({"ok": True, "address": address}))
+        say_json({"ok": True, "address": address})
         return
-    click.echo(f"{address} signs")
+    say(f"{address} signs")
 
 
 def place_of(folder: str | None) -> Path:
@@ -193,12 +193,11 @@ def typed_key() -> bytes:
 
 
 def tell(found: "Kept", *, as_json: bool) -> None:
-    from msgspec import json
 
     from laneway.signers.shown import checksummed
 
     address = None if found.address is None else checksummed(found.address)
     if as_json:
-        click.echo(json.encode({"address": address, "path": str(found.path)}))
+        say_json({"address": address, "path": str(found.path)})
         return
-    click.echo(f"{address or '(not named)':<42} {found.path}")
+    say(f"{address or '(not named)':<42} {found.path}")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from msgspec import json
 
 from laneway.cli.late import find
 from laneway.cli.options import configured
+from laneway.cli.printing import say, say_json
 from laneway.cli.remote import LANE_HEAD, Output, age, lane_row, reasoned, remote
 from laneway.wiring.config import Configuration
 from laneway.wiring.process import EXIT_FAILED
@@ -264,9 +264,9 @@ def adopt(configuration: Configuration, lane: str, dry_run: bool, as_json: bool)
         configuration, lane, dry_run=dry_run
     )
     if as_json:
-        click.echo(json.encode({"taken_over": not (dry_run or told.problems), "found": told}))
+        say_json({"taken_over": not (dry_run or told.problems), "found": told})
     else:
         for line in told.lines():
-            click.echo(line)
-        click.echo("nothing was changed" if dry_run or told.problems else "taken over")
+            say(line)
+        say("nothing was changed" if dry_run or told.problems else "taken over")
     return EXIT_FAILED if told.problems else 0

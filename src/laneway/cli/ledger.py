@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from laneway.cli.printing import say
 from laneway.devnets.jam.accounts import DEV_ACCOUNTS, DevAccount
 from laneway.jam.ed25519 import HeldKey
 from laneway.jam.service.ledger.account import AMOUNT_MAX
@@ -77,7 +78,7 @@ def transfers(
         own = client.rollup_account(rollup, octets(account_id(key.public_key)))
         if own.elsewhere:
             # A nonce that turns out to be used is refused, or told as sent before.
-            click.echo(f"laneway: nonce {own.nonce_next} is a guess: {own.elsewhere}", err=True)
+            say(f"laneway: nonce {own.nonce_next} is a guess: {own.elsewhere}", err=True)
         nonce = own.nonce_next
     recipient = bytes.fromhex(payee[2:])
     return [

@@ -5,8 +5,9 @@ from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from msgspec import Struct, json
+from msgspec import Struct
 
+from laneway.cli.printing import say, say_json
 from laneway.client.calls import NO_REASON
 from laneway.wiring.process import EXIT_FAILED
 
@@ -25,8 +26,12 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
 
-    def value(self, value: Struct, words: str) -> None:
-        click.echo(json.encode(value) if self.as_json else words)
+    def value(self, value: Struct, *lines: str) -> None:
+        if self.as_json:
+            say_json(value)
+            return
+        for line in lines:
+            say(line)
 
     def tx(self, tx: "Tx") -> None:
         self.value(tx, tx_line(tx))
@@ -38,7 +43,7 @@ class Output:
     def facts(self, value: Struct, facts: Sequence[tuple[str, object]]) -> None:
         """A name and a value on each line; what is not known is left out."""
         lines = [f"{name:<13} {text}" for name, text in facts if text not in (None, "")]
-        self.value(value, "\n".join(lines))
+        self.value(value, *lines)
 
     def table(
         self, values: Iterable[T], head: Sequence[str], row: Callable[[T], Sequence[str]]
@@ -46,11 +51,11 @@ class Output:
         """JSON goes out as it comes; a table has to know its widths first."""
         if self.as_json:
             for value in values:
-                click.echo(json.encode(value))
+                say_json(value)
             return
         rows = [row(value) for value in values]
         for line in aligned([head, *rows]):
-            click.echo(line)
+            say(line)
 
 
 def remote(command: Callable[..., T]) -> Callable[..., T]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
+from laneway.cli.printing import say
 from laneway.cli.remote import Output, ended, remote, tx_line
 from laneway.wire.rollup import BundleState
 from laneway.wiring.process import EXIT_FAILED
@@ -344,7 +345,7 @@ def send(
         done.append(each.wait(timeout))
         output.tx(done[-1])
     if before is not None:
-        click.echo(not_sent(before, len(sent), count), err=True)
+        say(not_sent(before, len(sent), count), err=True)
         return EXIT_FAILED
     return ended(done)
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from laneway.cli.remote import LANE_HEAD, Output, aligned, lane_row, remote
 from laneway.core.errors import LanewayError
+from laneway.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +68,7 @@ def top(client: "Client", output: Output, every: float, once: bool) -> None:
     """
     if once or output.as_json or not sys.stdout.isatty():
         found, look = look_at(client, Rate())
-        output.value(look, "\n".join([summary(look), *table(found)]))
+        output.value(look, summary(look), *table(found))
         return
     with suppress(KeyboardInterrupt):  # That is how one leaves.
         watch(client, every)
@@ -132,7 +133,9 @@ def picture(found: Sequence["Lane"], look: Look, height: int) -> "RenderableType
     for column in lanes.columns[2:6]:
         column.justify = "right"
     for lane in found[: max(1, height - 6)]:
-        lanes.add_row(*map(Text, lane_row(lane)), style=STYLES.get(lane.state, ""))
+        lanes.add_row(
+            *(Text(printable(cell)) for cell in lane_row(lane)), style=STYLES.get(lane.state, "")
+        )
     return Group(Text(summary(look), style="bold"), lanes)
 
 
@@ -140,7 +143,7 @@ def trouble(drawn: "RenderableType", words: str) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    return Group(Text(words, style="bold red"), drawn)
+    return Group(Text(printable(words), style="bold red"), drawn)
 
 
 STYLES = {

@@ -3,6 +3,7 @@
 import click
 
 from laneway.cli.options import configured
+from laneway.cli.printing import say
 from laneway.devnets.jam.limits import SLOT_MS_MAX
 from laneway.wiring.config import Configuration
 from laneway.wiring.limits import SLOT_MS_MIN
@@ -42,4 +43,4 @@ def up(configuration: Configuration, rollup: str | None, slot_ms: int | None) ->
     elif slot_ms is not None:
         raise click.UsageError("--slot-ms is for the chain of --rollup")
     set_up_logs(configuration.config.log)
-    return run(serve(configuration, click.echo))
+    return run(serve(configuration, say))

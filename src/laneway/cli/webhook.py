@@ -56,7 +56,7 @@ def resend(
     client: "Client", output: Output, webhook: str, delivery: str, reason: str, dry_run: bool
 ) -> None:
     """Send a message once more, as a new delivery."""
-    say(output, client.resend(webhook, delivery, reason=reason, dry_run=dry_run))
+    acted(output, client.resend(webhook, delivery, reason=reason, dry_run=dry_run))
 
 
 @webhook.command()
@@ -65,7 +65,7 @@ def resend(
 @remote
 def test(client: "Client", output: Output, webhook: str, reason: str, dry_run: bool) -> None:
     """Send a message of no meaning, to see that it arrives."""
-    say(output, client.operate_webhook(webhook, "test", reason=reason, dry_run=dry_run))
+    acted(output, client.operate_webhook(webhook, "test", reason=reason, dry_run=dry_run))
 
 
 @webhook.command()
@@ -74,7 +74,7 @@ def test(client: "Client", output: Output, webhook: str, reason: str, dry_run: b
 @remote
 def pause(client: "Client", output: Output, webhook: str, reason: str, dry_run: bool) -> None:
     """Send nothing more; messages wait."""
-    say(output, client.operate_webhook(webhook, "pause", reason=reason, dry_run=dry_run))
+    acted(output, client.operate_webhook(webhook, "pause", reason=reason, dry_run=dry_run))
 
 
 @webhook.command()
@@ -83,7 +83,7 @@ def pause(client: "Client", output: Output, webhook: str, reason: str, dry_run: 
 @remote
 def resume(client: "Client", output: Output, webhook: str, reason: str, dry_run: bool) -> None:
     """Go on after a pause, or after the endpoint answered 410 Gone."""
-    say(output, client.operate_webhook(webhook, "resume", reason=reason, dry_run=dry_run))
+    acted(output, client.operate_webhook(webhook, "resume", reason=reason, dry_run=dry_run))
 
 
 @click.group()
@@ -107,12 +107,12 @@ def retry(client: "Client", output: Output, id: str, reason: str, dry_run: bool)
     for letter in client.dead_letters():
         if letter.id == id and letter.lane.startswith(DELIVERY):
             webhook = letter.lane.removeprefix(DELIVERY)
-            say(output, client.resend(webhook, id, reason=reason, dry_run=dry_run))
+            acted(output, client.resend(webhook, id, reason=reason, dry_run=dry_run))
             return
     output.action(client.retry(id, reason=reason, dry_run=dry_run))
 
 
-def say(output: Output, action: "WebhookAction") -> None:
+def acted(output: Output, action: "WebhookAction") -> None:
     head = {"would": "would: ", "told": "told, not followed yet: ", "done": ""}
     output.value(action, f"{action.webhook.id}: {head[action.outcome]}{action.effect}")
 

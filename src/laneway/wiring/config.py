@@ -372,7 +372,7 @@ def toml_value(value: str | int | bool) -> str:
     if isinstance(value, int):
         return str(value)
     escaped = "".join(
-        f"\\u{ord(char):04x}" if ord(char) < 32 or ord(char) == 127 else char
+        char if char.isprintable() else f"\\U{ord(char):08x}"
         for char in value.replace("\\", "\\\\").replace('"', '\\"')
     )
     return f'"{escaped}"'

@@ -20,6 +20,7 @@ from msgspec import DecodeError
 from laneway.core.errors import BadRequest, LanewayError, StoreError
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
+from laneway.core.text import printable
 from laneway.engine.listeners import Listener
 from laneway.ports import IntentView, Store
 from laneway.stores.sqlite.database import sqlite_version
@@ -282,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         set_up_logs(configuration.config.log)
         return run(serve(configuration))
     except LanewayError as error:
-        print(f"laneway: {error}", file=sys.stderr)
+        print(f"laneway: {printable(str(error))}", file=sys.stderr)
         return exit_code(error)
 
 
