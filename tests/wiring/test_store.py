@@ -37,7 +37,7 @@ def test_a_path_is_a_file_and_a_word_is_memory(tmp_path: Path) -> None:
 
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "laneway.stores.postgres", None)
-    with pytest.raises(StoreRefused, match=r"install laneway\[postgres\]"):
+    with pytest.raises(StoreRefused, match=r"pip install 'laneway\[postgres\]'"):
         open_store("postgresql://localhost/none", SystemClock())
 
 

@@ -12,6 +12,7 @@ import click
 from laneway.cli.printing import say
 from laneway.core.errors import LanewayError
 from laneway.version import __version__
+from laneway.wiring.extras import missing
 from laneway.wiring.process import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -60,12 +61,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }
 
-EVM_PACKAGES = ("coincurve", "cryptography", "sha3")
-"""Those of the extra `evm`, without which there are no accounts and no keys."""
-
-ROLLUP_PACKAGES = ("nacl", "numpy")
-"""Those of the extra `rollup`."""
-
 
 class LateGroup(click.Group):
     """A group whose commands are imported when they are called."""
@@ -109,9 +104,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain(str(error))
         return EXIT_TEMPORARY
     except ModuleNotFoundError as error:
-        wanted = "'laneway[evm]'" if error.name in EVM_PACKAGES else "laneway"
-        wanted = "'laneway[rollup]'" if error.name in ROLLUP_PACKAGES else wanted
-        complain(f"the package {error.name} is not installed here; run: pip install {wanted}")
+        complain(str(missing(error)))
         return EXIT_FAILED
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED

@@ -7,6 +7,7 @@ from laneway.devnets.cosmos.limits import PORT_DEFAULT as COSMOS_PORT
 from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
 from laneway.devnets.jam.limits import NODES_COUNT_MAX, SLOT_MS_DEFAULT, SLOT_MS_MAX
 from laneway.devnets.jam.limits import PORT_DEFAULT as JAM_PORT
+from laneway.wiring.extras import needs
 
 
 @click.group()
@@ -39,7 +40,8 @@ def evm(port: int, block_ms: int, chain_id: int, as_json: bool) -> int:
     It moves value and executes no contract; nothing is kept. It answers JSON-RPC and
     new heads over WebSocket, and is moved by anvil's calls (evm_mine, anvil_reorg …).
     """
-    from laneway.devnets.evm.run import run_devnet
+    with needs("evm"):
+        from laneway.devnets.evm.run import run_devnet
 
     return run_devnet(port=port, block_ms=block_ms, chain_id=chain_id, as_json=as_json)
 
@@ -69,7 +71,8 @@ def cosmos(port: int, block_ms: int, chain_id: str, as_json: bool) -> int:
     It checks signatures, fees and sequences, takes sends, fee grants and blobs, and keeps
     nothing. It answers CometBFT's JSON-RPC and the SDK's REST on one port.
     """
-    from laneway.devnets.cosmos.run import run_devnet
+    with needs("cosmos"):
+        from laneway.devnets.cosmos.run import run_devnet
 
     return run_devnet(port=port, block_ms=block_ms, chain_id=chain_id, as_json=as_json)
 
@@ -120,7 +123,8 @@ def jam(port: int, slot_ms: int, spec: str, service: str, nodes: int, as_json: b
     real rules, bytes and signatures; nothing is kept. It answers JIP-2 over WebSocket, and
     is moved by calls that begin with dev_.
     """
-    from laneway.devnets.jam.run import run_devnet
+    with needs("rollup"):
+        from laneway.devnets.jam.run import run_devnet
 
     assert service == "ledger"
     return run_devnet(port=port, slot_ms=slot_ms, spec=spec, nodes=nodes, as_json=as_json)

@@ -6,6 +6,7 @@ from laneway.cli.options import configured
 from laneway.cli.printing import say
 from laneway.devnets.jam.limits import SLOT_MS_MAX
 from laneway.wiring.config import Configuration
+from laneway.wiring.extras import needs
 from laneway.wiring.limits import SLOT_MS_MIN
 
 
@@ -37,7 +38,8 @@ def up(configuration: Configuration, rollup: str | None, slot_ms: int | None) ->
     from laneway.wiring.server import serve
 
     if rollup is not None:
-        from laneway.wiring.rollup_devnet import with_devnet
+        with needs("rollup"):
+            from laneway.wiring.rollup_devnet import with_devnet
 
         configuration = with_devnet(configuration, slot_ms)
     elif slot_ms is not None:

@@ -12,6 +12,7 @@ from laneway.ports import Clock, ContractHost
 from laneway.wiring.address import POSTGRES, REDIS
 from laneway.wiring.config import ConfigError, Configuration
 from laneway.wiring.embedded import Laneway
+from laneway.wiring.extras import missing
 from laneway.wiring.limits import RETENTION_DAYS_MAX
 from laneway.wiring.schema import Config, HostSection, RetentionSection
 from laneway.wiring.store import open_store
@@ -56,8 +57,8 @@ def open_accounts(config: Config, clock: Clock) -> "EvmLanes | None":
         return None
     try:
         from laneway.wiring.evm import EvmLanes
-    except ImportError as error:
-        raise missing(error, "evm") from error
+    except ModuleNotFoundError as error:
+        raise unconfigurable(error, "evm") from error
     return EvmLanes(config.evm, config.eoa, clock)
 
 
@@ -67,8 +68,8 @@ def open_cosmos(config: Config, clock: Clock) -> "CosmosLanes | None":
         return None
     try:
         from laneway.wiring.cosmos import CosmosLanes
-    except ImportError as error:
-        raise missing(error, "cosmos") from error
+    except ModuleNotFoundError as error:
+        raise unconfigurable(error, "cosmos") from error
     return CosmosLanes(config.cosmos, config.sequence, clock)
 
 
@@ -78,14 +79,14 @@ def open_rollups(config: Config, clock: Clock) -> "RollupLanes | None":
         return None
     try:
         from laneway.wiring.rollup import RollupLanes
-    except ImportError as error:
-        raise missing(error, "rollup") from error
+    except ModuleNotFoundError as error:
+        raise unconfigurable(error, "rollup") from error
     return RollupLanes(config.rollup, config.bundle, clock, store_path=config.store.path)
 
 
-def missing(error: ImportError, extra: str) -> ConfigError:
-    problem = f"{error}; run: pip install 'laneway[{extra}]' - at `$.{extra}`"
-    return ConfigError("laneway", problem)
+def unconfigurable(error: ModuleNotFoundError, extra: str) -> ConfigError:
+    """A table of the configuration, whose key is the extra's name, that cannot be served."""
+    return ConfigError("laneway", f"{missing(error, extra)} - at `$.{extra}`")
 
 
 def retention_of(section: RetentionSection) -> Retention:

@@ -6,6 +6,7 @@ from laneway.ports import Clock, Store
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
 from laneway.wiring.address import POSTGRES, REDIS, StoreOptions
+from laneway.wiring.extras import install
 
 
 def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> Store:
@@ -33,9 +34,7 @@ def open_postgres(address: str, options: StoreOptions) -> Store:
     try:
         from laneway.stores.postgres import PostgresStore
     except ImportError as error:
-        raise StoreRefused(
-            "PostgreSQL", f"its driver is missing ({error}); install laneway[postgres]"
-        ) from error
+        raise StoreRefused("PostgreSQL", f"{error}; run: {install('postgres')}") from error
     return PostgresStore(address, schema=options.schema, relaxed=options.relaxed)
 
 
@@ -44,9 +43,7 @@ def open_redis(address: str, options: StoreOptions) -> Store:
     try:
         from laneway.stores.redis import RedisStore
     except ImportError as error:
-        raise StoreRefused(
-            "Redis", f"its driver is missing ({error}); install laneway[redis]"
-        ) from error
+        raise StoreRefused("Redis", f"{error}; run: {install('redis')}") from error
     scheme, _, rest = address.partition("://")
     return RedisStore(
         f"{scheme.removesuffix('+cluster')}://{rest}",
