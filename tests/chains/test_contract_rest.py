@@ -577,3 +577,46 @@ def test_an_address_that_is_refused_is_named_without_its_secrets(url: str) -> No
     with pytest.raises(BadRequest, match="not an address") as caught:
         RestHost(url, password="")
     assert SECRET not in text_of(caught.value)
+
+
+def test_a_node_without_a_block_that_was_seen_lags_or_serves_another_chain() -> None:
+    async def story() -> None:
+        replies = [
+            chain_data(block(7)),
+            chain_data(block(5)),
+            refuses("no such token"),
+            chain_data(),
+            chain_data(block(7)),
+        ]
+        async with broken(get=replies) as node, host_of(node.url) as host:
+            assert await host.latest_block("Qm1") == 7
+            assert await host.latest_block("Qm1") == 5
+            (found,) = host.standings()
+            assert (found.trouble, found.node) == ("wrong_chain", node.url)
+            assert found.problem.startswith("answers block 5 of Qm1, laneway has seen block 7")
+            for answer in ("no block of Qm1: no such token", "no block of Qm1"):
+                await host.probe(10_000, 0)
+                (found,) = host.standings()
+                assert found.problem.startswith(f"answers {answer}, laneway has seen block 7")
+            await host.probe(10_000, 0)
+            assert host.standings()[0].trouble == ""
+
+    run(story)
+
+
+def test_a_node_that_knows_no_contract_yet_is_there_and_another_server_is_not() -> None:
+    async def story() -> None:
+        replies = [refuses("no such token"), raw(b"<html>", 404), chain_data(block(1))]
+        async with broken(get=replies) as node, host_of(node.url) as host:
+            await host.probe(10_000, 0)
+            assert host.standings()[0].trouble == ""
+            await host.probe(10_000, 60_000)
+            assert len(node.bodies) == 1
+            await host.probe(10_000, 0)
+            assert host.standings()[0].trouble == "node_unreadable"
+            host.witness = ("Qm2", 3)
+            await host.latest_block("Qm1")
+            assert host.standings()[0].trouble == ""
+            assert host.witness == ("Qm2", 3)
+
+    run(story)

@@ -164,7 +164,7 @@ def test_a_connection_that_takes_too_long_is_none() -> None:
 
         setattr(asyncio.get_running_loop(), "create_connection", never)  # noqa: B010
         client._connect_s = 0.01
-        with pytest.raises(ChainUnreachable, match="TimeoutError"):
+        with pytest.raises(ChainUnreachable, match="no connection within"):
             await asked(client)
 
     play(ok, story)
@@ -173,7 +173,7 @@ def test_a_connection_that_takes_too_long_is_none() -> None:
 def test_silence_is_an_answer_lost_and_what_comes_late_is_never_heard() -> None:
     async def story(client: PlainClient, server: Server) -> None:
         server.hold = asyncio.Event()
-        with pytest.raises(AnswerLost, match="nothing in 20 ms"):
+        with pytest.raises(AnswerLost, match=r"no answer within 0\.02 s"):
             await asked(client, 20)
         server.hold.set()
         client._id_next = 2

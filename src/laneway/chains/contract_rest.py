@@ -8,6 +8,8 @@ The real node takes no parent block. `takes_parent` is for hosts that know our d
 `parentBlock`.
 """
 
+import asyncio
+from time import monotonic
 from typing import Annotated, TypeVar
 
 from aiohttp import (
@@ -30,13 +32,19 @@ from laneway.chains.limits import (
     KEEPALIVE_S,
     READ_MS,
 )
-from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.chains.standing import Standing, WrongChain
+from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
 from laneway.ports import ContractCall, Execution, Finding, HostTraits, TracedCall
+from laneway.ports.nodes import WRONG_CHAIN, NodeStanding
 from laneway.wire.limits import NUMBER_MAX
 from laneway.wire.trace import HEADER as TRACE
+from laneway.wire.trouble import no_answer, trouble_of
 from laneway.wire.urls import scrubbed, shown_url
+
+NOBODY = "laneway-probe"
+"""Asked for while no contract is known: any answer at all proves that the node is there."""
 
 EXECUTE = "/api/execute-smart-contract"
 SIGN_OFF = "/api/signature-response"
@@ -121,6 +129,10 @@ class AnswerLost(Exception):
     """A request left, and no answer came back. Never leaves this module."""
 
 
+class NotTold(ChainUnreadable):
+    """The node answered that it will not say."""
+
+
 class RestHost:
     """One node. Its session is opened by the first call, inside the running loop."""
 
@@ -142,11 +154,30 @@ class RestHost:
         self._url = node_url(url)
         self._name = shown_url(self._url)
         """The address as errors show it."""
+        self._standing = Standing(self._url)
+        self.witness: tuple[str, int] | None = None
+        """A contract and a block of it that was seen: a node without it lags, or serves another
+        chain. The API names no chain."""
         self._password = password
         self._read_timeout = ClientTimeout(total=read_ms / 1000, connect=connect_ms / 1000)
         self._answer_timeout = ClientTimeout(total=answer_ms / 1000, connect=connect_ms / 1000)
         self._session: ClientSession | None = None
         self._closed = False
+
+    def standings(self) -> list[NodeStanding]:
+        return [self._standing.now]
+
+    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
+        """Ask for the newest block of a contract, unless the node answered lately."""
+        if monotonic() - self._standing.heard_s < heard_ms / 1000:
+            return
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._newest(NOBODY if self.witness is None else self.witness[0])
+        except TimeoutError:
+            self._standing.failed(AnswerLost(no_answer(timeout_ms)))
+        except ChainError:
+            pass  # Noted where it was raised, unless the node only does not know the contract.
 
     async def latest_block(self, contract: str) -> int:
         return (await self._newest(contract)).number
@@ -241,10 +272,33 @@ class RestHost:
             return None
 
     async def _newest(self, contract: str) -> ChainBlock:
-        blocks = await self._blocks(contract, latest=True)
+        try:
+            blocks = await self._blocks(contract, latest=True)
+        except NotTold as error:
+            self._compare(contract, None, f": {error.answer}")
+            raise
         if not blocks:
+            self._compare(contract, None)
             raise ChainUnreadable(self._name, f"it names no block of {contract}")
-        return max(blocks, key=lambda block: block.number)
+        newest = max(blocks, key=lambda block: block.number)
+        self._compare(contract, newest.number)
+        return newest
+
+    def _compare(self, contract: str, number: int | None, more: str = "") -> None:
+        """Hold what the node says of a contract against the block that was seen of it before."""
+        known = self.witness
+        if known is None and number is not None:
+            self.witness = contract, number
+        if known is None or known[0] != contract:
+            return
+        if number is None or number < known[1]:
+            said = f"no block of {contract}" if number is None else f"block {number} of {contract}"
+            problem = f"answers {said}{more}, laneway has seen block {known[1]}"
+            wrong = WrongChain(self._name, f"{problem}: it lags, or serves another chain")
+            self._standing.failed(wrong)
+        else:
+            self.witness = contract, number
+            self._standing.answered()
 
     async def _blocks(self, contract: str, *, latest: bool) -> list[ChainBlock]:
         body = {"token": contract, "latest": latest}
@@ -253,7 +307,7 @@ class RestHost:
         except AnswerLost as error:
             raise ChainUnreachable(self._name, str(error)) from error
         if not answer.status:
-            raise ChainUnreadable(self._name, self._clean(answer.message))
+            raise NotTold(self._name, self._clean(answer.message))
         if answer.blocks is not None:
             return answer.blocks
         return answer.result if isinstance(answer.result, list) else []
@@ -268,6 +322,24 @@ class RestHost:
         return executor in (call.executor, call.executor.rpartition(".")[2])
 
     async def _post(
+        self,
+        path: str,
+        body: object,
+        kind: type[T],
+        timeout: ClientTimeout,
+        headers: dict[str, str] | None = None,
+    ) -> T:
+        """What `_exchange` answers or raises, noted as the node's standing."""
+        try:
+            answer = await self._exchange(path, body, kind, timeout, headers)
+        except (ChainUnreachable, ChainUnreadable, AnswerLost) as error:
+            self._standing.failed(error)
+            raise
+        if self._standing.now.trouble != WRONG_CHAIN:
+            self._standing.answered()
+        return answer
+
+    async def _exchange(
         self,
         path: str,
         body: object,
@@ -296,9 +368,11 @@ class RestHost:
                 status = response.status
         # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
-            raise ChainUnreachable(self._name, self._clean(str(error))) from None
+            problem = trouble_of(error, timeout.connect or 0)
+            raise ChainUnreachable(self._name, problem) from None
         except TimeoutError as error:
-            raise AnswerLost(f"{path} did not answer in {timeout.total:g} s") from error
+            late = no_answer(1000 * (timeout.total or 0))
+            raise AnswerLost(f"{late} from {path}") from error
         except (ClientError, OSError) as error:
             said = self._clean(f"{type(error).__name__}: {error}")
             raise AnswerLost(f"{path} was cut off ({said})") from None

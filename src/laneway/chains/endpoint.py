@@ -6,6 +6,7 @@ Nothing is asked of a node before it named its chain: one that serves another ch
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
+from time import monotonic
 from typing import TypeVar
 
 from msgspec import Raw, Struct
@@ -14,13 +15,17 @@ from yarl import URL
 from laneway.chains.bucket import Bucket
 from laneway.chains.limits import (
     BURST_S,
+    GREETING_KEPT_MS,
     HEAD_KEPT_MS,
     NODE_READ_MS,
     PACE_MS_MAX,
     REST_MS_MAX,
     REST_MS_MIN,
+    SILENT_MS_MIN,
 )
-from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
+from laneway.chains.standing import Standing, WrongChain
+from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
+from laneway.ports.nodes import NodeStanding
 from laneway.wire.jsonrpc import (
     AnswerLost,
     NodeBusy,
@@ -30,6 +35,7 @@ from laneway.wire.jsonrpc import (
     RpcError,
 )
 from laneway.wire.plain_client import client_of
+from laneway.wire.trouble import no_answer
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -58,8 +64,9 @@ class NodeEndpoint(ABC):
         self.calls_count = 0
         self.failures_count = 0
         """In a row."""
+        self.standing = Standing(place.url)
         self._calls_per_s = place.calls_per_s
-        self._greeted = False
+        self._greeted_s: float | None = None
         self._bucket: Bucket | None = None
         self._rest_until_s = 0.0
         self._busy_until_s = 0.0
@@ -80,7 +87,7 @@ class NodeEndpoint(ABC):
         now_s = loop_s()
         if self._busy_until_s > now_s:
             raise ChainUnreachable(self.name, f"it is busy for {self._busy_until_s - now_s:.1f} s")
-        if not self._greeted:
+        if self._greeted_s is None or now_s - self._greeted_s > GREETING_KEPT_MS / 1000:
             await self._greet()
         if self._calls_per_s > 0:
             await self._pace(calls_count)
@@ -121,17 +128,38 @@ class NodeEndpoint(ABC):
 
     async def _asked(self, count: int, asking: Awaitable[list[A]]) -> list[A]:
         self.calls_count += count
+        begun_s = loop_s()
         try:
             answers = await asking
         except NodeBusy as busy:
             self.rest_busy(busy.retry_after_s)
+            self.standing.failed(busy)
             raise
-        except (ChainUnreachable, AnswerLost, ChainUnreadable):
-            self._rest_failed()
+        except (ChainUnreachable, AnswerLost, ChainUnreadable) as error:
+            self._rest_failed(error)
+            raise
+        except asyncio.CancelledError:
+            waited_s = loop_s() - begun_s
+            if waited_s >= SILENT_MS_MIN / 1000:
+                self.standing.failed(AnswerLost(self.name, f"no answer within {waited_s:.0f} s"))
             raise
         self.failures_count = 0
         self._rest_until_s = 0.0
+        if self._greeted_s is not None:
+            self.standing.answered()
         return answers
+
+    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
+        """Ask which chain it serves, unless it answered lately; its standing says what came."""
+        if monotonic() - self.standing.heard_s < heard_ms / 1000:
+            return
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._greet()
+        except TimeoutError:
+            self._rest_failed(AnswerLost(self.name, no_answer(timeout_ms)))
+        except ChainError:
+            pass  # Noted where it was raised.
 
     async def _pace(self, calls_count: int) -> None:
         per_s = self._calls_per_s
@@ -148,23 +176,43 @@ class NodeEndpoint(ABC):
             raise
 
     async def _greet(self) -> None:
+        if self._greeted_s is not None:
+            # Others go on meanwhile by what is known; a failure of this question ends that.
+            self._greeted_s = loop_s()
         try:
             problem = await self._hear_chain()
         except AnswerLost as error:
             # Of what the caller wants nothing has left yet.
             raise ChainUnreachable(self.name, error.problem) from error
         if problem is not None:
-            self._rest_failed()
-            raise ChainUnreachable(self.name, problem)
-        self._greeted = True
+            wrong = WrongChain(self.name, problem)
+            self._rest_failed(wrong)
+            raise wrong
+        self._greeted_s = loop_s()
+        self.standing.answered()
 
     def rest_busy(self, wait_s: float) -> None:
         self._busy_until_s = max(self._busy_until_s, loop_s() + wait_s)
 
-    def _rest_failed(self) -> None:
+    def _rest_failed(self, error: ChainError) -> None:
+        # Whatever comes back at this address must name its chain first.
+        self._greeted_s = None
+        self.standing.failed(error)
         rest_ms = min(REST_MS_MIN << min(self.failures_count, 16), REST_MS_MAX)
         self.failures_count += 1
         self._rest_until_s = loop_s() + rest_ms / 1000
+
+
+class KnownNodes:
+    """A chain's adapter, as far as it keeps how each of its nodes stands."""
+
+    endpoints: Sequence[NodeEndpoint] = ()
+
+    def standings(self) -> list[NodeStanding]:
+        return [node.standing.now for node in self.endpoints]
+
+    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
+        await asyncio.gather(*(node.probe(timeout_ms, heard_ms) for node in self.endpoints))
 
 
 def loop_s() -> float:

@@ -33,6 +33,16 @@ REST_MS_MIN = 250
 REST_MS_MAX = 10_000
 """A node that fails is left alone for so long, doubled with each failure, while others work."""
 
+GREETING_KEPT_MS = 5_000
+"""How long a node's word on which chain it serves holds: an address may be given to another node
+without a failed call in between."""
+
+SILENT_MS_MIN = 2_000
+"""A question that was given up earlier says nothing of its node; the next one is asked by then."""
+
+STANDING_LOG_S = 10
+"""Between two log lines on one node whose trouble goes on in other words."""
+
 BURST_S = 2
 """A paced node is asked so many seconds' calls at once; gateways count over one to ten seconds."""
 

@@ -35,6 +35,7 @@ from laneway.wire.limits import (
     RPC_KEEPALIVE_S,
 )
 from laneway.wire.retry_after import read_retry_after
+from laneway.wire.trouble import no_answer, trouble_of
 from laneway.wire.urls import scrubbed
 
 METHOD_NOT_FOUND = -32601
@@ -230,9 +231,9 @@ class RpcClient:
                 return response.status, response.headers.get("Retry-After"), raw
         # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
-            raise ChainUnreachable(self.name, type(error).__name__) from None
+            raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from None
         except TimeoutError:
-            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from None
+            raise AnswerLost(self.name, no_answer(timeout_ms)) from None
         except (ClientError, OSError) as error:
             raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from None
 

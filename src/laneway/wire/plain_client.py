@@ -14,6 +14,7 @@ from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.wire.http_answer import Answer, BadAnswer
 from laneway.wire.jsonrpc import AnswerLost, RpcClient
 from laneway.wire.limits import RPC_CONNECTIONS_MAX, RPC_KEEPALIVE_S
+from laneway.wire.trouble import no_answer, trouble_of
 
 
 class Connection(asyncio.Protocol):
@@ -104,7 +105,7 @@ class PlainClient(RpcClient):
             request = b"%s%d\r\n\r\n%s" % (self._head, len(content), content)
             answer = await connection.post(request, timeout_ms / 1000)
         except TimeoutError as error:
-            raise AnswerLost(self.name, f"nothing in {timeout_ms} ms") from error
+            raise AnswerLost(self.name, no_answer(timeout_ms)) from error
         except OSError as error:
             raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
         except BadAnswer as error:
@@ -147,7 +148,7 @@ class PlainClient(RpcClient):
             async with asyncio.timeout(self._connect_s):
                 _, connection = await loop.create_connection(Connection, self._host, self._port)
         except (TimeoutError, OSError) as error:
-            raise ChainUnreachable(self.name, type(error).__name__) from error
+            raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from error
         return connection
 
     def _give_back(self, connection: Connection) -> None:

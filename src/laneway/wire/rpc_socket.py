@@ -21,6 +21,7 @@ from laneway.wire.limits import (
     SOCKET_SUBSCRIPTIONS_MAX,
 )
 from laneway.wire.rpc_line import Asked, Line, Subscription
+from laneway.wire.trouble import no_answer, trouble_of
 
 
 class RpcSocket(RpcClient):
@@ -105,7 +106,7 @@ class RpcSocket(RpcClient):
             # A no that comes late and names no call would be taken for the next one's.
             for line, _ in asked:
                 line.end(AnswerLost(self.name, "it is late, and its errors name no call"))
-        problem = f"nothing in {timeout_ms} ms"
+        problem = no_answer(timeout_ms)
         if any(one.is_written for _, one in asked):
             return AnswerLost(self.name, problem)
         return ChainUnreachable(self.name, problem)
@@ -143,7 +144,7 @@ class RpcSocket(RpcClient):
                 )
         except (TimeoutError, ClientError, OSError) as error:
             # Their own texts may hold the whole address, so nothing is chained.
-            raise ChainUnreachable(self.name, type(error).__name__) from None
+            raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from None
         line = Line(socket, self.name, self._freed.set)
         line.begin()
         if self._closed:

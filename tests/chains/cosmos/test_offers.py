@@ -98,7 +98,7 @@ def test_a_node_that_serves_another_chain_is_never_offered_anything() -> None:
         other = CometChain([NodePlace(net.url, "one")], "another-chain")
         ((answer,),) = await other.send([pay(0).raw])
         assert answer.kind is OfferKind.UNREACHABLE
-        assert "serves chain laneway-dev" in answer.log
+        assert "answers chain id laneway-dev" in answer.log
         await other.close()
 
     tell(story)

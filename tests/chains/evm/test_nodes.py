@@ -142,7 +142,7 @@ def test_a_bound_on_calls_is_kept() -> None:
     async def story() -> None:
         async with served([Node()], a={"calls_per_s": 1}) as (chain, stubs):
             node = chain._nodes.all[0]
-            node._greeted = True
+            node._greeted_s = shared.loop_s()
             await node.prepare(2)
             waiting = asyncio.create_task(node.prepare(50))
             await asyncio.sleep(0)

@@ -26,7 +26,7 @@ from laneway.chains.cosmos.shapes import (
     words_of,
 )
 from laneway.chains.cosmos.words import Row, Words
-from laneway.chains.endpoint import NodePlace
+from laneway.chains.endpoint import KnownNodes, NodePlace
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
@@ -44,7 +44,7 @@ from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
 METHOD_NOT_FOUND = -32601
 
 
-class CometChain:
+class CometChain(KnownNodes):
     """One chain, behind one node or several."""
 
     def __init__(
@@ -58,6 +58,7 @@ class CometChain:
         }
         if len(self._nodes) < len(places):
             raise BadRequest("nodes", "two nodes have the same name")
+        self.endpoints = tuple(self._nodes.values())
         self.nodes = tuple(self._nodes)
         self._offers = Offers()
 

@@ -22,4 +22,4 @@ class CosmosEndpoint(NodeEndpoint):
         served = read_as(StatusShape, self.name, answer).node_info.network
         if served == self._chain_id:
             return None
-        return f"it serves chain {served}, and this is chain {self._chain_id}"
+        return f"answers chain id {served}, laneway.toml says {self._chain_id}"

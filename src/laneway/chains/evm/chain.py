@@ -5,6 +5,7 @@ It keeps nothing that matters: what it knows of its nodes is asked again after a
 
 from collections.abc import AsyncIterator, Sequence
 
+from laneway.chains.endpoint import KnownNodes
 from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
 from laneway.chains.evm.endpoint import Endpoint, Place
@@ -42,7 +43,7 @@ from laneway.wire.limits import FEE_WEI_MAX, WEI_MAX
 INVALID_PARAMS = -32602
 
 
-class RpcChain:
+class RpcChain(KnownNodes):
     """The adapter. `preconfirmed` is for chains whose "pending" state is a flashblock's promise;
     elsewhere "pending" counts what the pool may drop, and is never read."""
 
@@ -59,6 +60,7 @@ class RpcChain:
     ) -> None:
         self.chain_id = chain_id
         self._nodes = Nodes([Endpoint(place, chain_id, words) for place in places])
+        self.endpoints = self._nodes.all
         self.nodes = tuple(node.name for node in self._nodes.all)
         self._preconfirmed = preconfirmed
         self._poll_ms = poll_ms

@@ -50,7 +50,7 @@ class Endpoint(NodeEndpoint):
         except (DecodeError, ValueError) as error:
             raise ChainUnreadable(self.name, f"its chain id: {error}") from error
         if served != self._chain_id:
-            return f"it serves chain {served}, and this is chain {self._chain_id}"
+            return f"answers chain id {served}, laneway.toml says {self._chain_id}"
         if not self.place.client and isinstance(version, Raw):
             said = bytes(version).decode(errors="replace").strip('"')
             self.words = Words(client_of(said), self._overrides)

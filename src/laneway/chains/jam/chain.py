@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 
+from laneway.chains.endpoint import KnownNodes
 from laneway.chains.jam.blocks import Forks
 from laneway.chains.jam.clock import Arrivals, wall_ms
 from laneway.chains.jam.contexts import read_context
@@ -44,7 +45,7 @@ from laneway.core.jam import (
 )
 
 
-class Jip2Chain(Reads):
+class Jip2Chain(Reads, KnownNodes):
     """The adapter. Its settings:
 
     `genesis` is the first block's header hash, by which nodes of another chain are found out.
@@ -72,6 +73,7 @@ class Jip2Chain(Reads):
         self._takers = [node for node in self._nodes.all if node.place.takes_packages]
         if not self._takers:
             raise BadRequest("nodes", "no node takes packages")
+        self.endpoints = self._nodes.all
         self.nodes = tuple(node.name for node in self._takers)
         self._forks = Forks(finality_blocks)
         self._statuses = Statuses(self._forks)

@@ -47,7 +47,7 @@ class Identity:
         for name, size in sizes.items():
             known = self._sizes.get(name, size)
             if size != known:
-                return f"it serves a chain whose {name} is {size}, and this one's is {known}"
+                return f"answers for a chain whose {name} is {size}, and this one's is {known}"
         self._sizes = {**sizes, **self._sizes}
         told = parameters_of(self._sizes)
         self.parameters = replace(told, slot_ms=self._slot_ms or told.slot_ms)
@@ -124,7 +124,7 @@ class JamNode(NodeEndpoint):
         parameters, *rest = await self.ask_prepared(calls, NODE_READ_MS)
         sizes = read_as(self.name, parameters, read_sizes)
         if any(isinstance(one, RpcError) for one in rest):
-            return "it does not know the chain's first block"
+            return f"does not know the chain's first block 0x{(genesis or b'').hex()}"
         return self._identity.problem_with(sizes)
 
 

@@ -1,0 +1,63 @@
+"""One node's standing: set by every answer and every failure, and logged when it changes."""
+
+import logging
+from time import monotonic, time
+
+from laneway.chains.limits import STANDING_LOG_S
+from laneway.core.errors import ChainUnreachable, ChainUnreadable
+from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.text import printable
+from laneway.core.urls import shown_url
+from laneway.ports.nodes import BUSY, UNREACHABLE, UNREADABLE, WRONG_CHAIN, NodeStanding
+from laneway.wire.jsonrpc import AnswerLost, NodeBusy
+
+log = logging.getLogger("laneway.nodes")
+
+
+class WrongChain(ChainUnreachable):
+    """A node answers for another chain; nothing was sent to it."""
+
+    code = "wrong_chain"
+
+
+class Standing:
+    """Kept by the adapter of one node."""
+
+    def __init__(self, url: str) -> None:
+        self.now = NodeStanding(shown_url(url))
+        self.heard_s = float("-inf")
+        """When it answered last, by the monotonic clock."""
+        self._logged_s = float("-inf")
+
+    def answered(self) -> None:
+        self.heard_s = monotonic()
+        if self.now.trouble:
+            log.info("Node answers again: node %s", self.now.node)
+            self.now = NodeStanding(self.now.node)
+
+    def failed(self, error: Exception) -> None:
+        trouble, problem = read_trouble(error)
+        before, now_s = self.now, monotonic()
+        since_ms = before.since_ms if before.trouble == trouble else int(time() * 1000)
+        self.now = NodeStanding(before.node, trouble, problem, since_ms)
+        is_other = problem != before.problem and now_s - self._logged_s >= STANDING_LOG_S
+        if trouble != before.trouble or is_other:
+            self._logged_s = now_s
+            log.warning("%s: %s", trouble, self.now.words())
+
+
+def read_trouble(error: Exception) -> tuple[str, str]:
+    """The name of a failure, and its words to be read after the node's address."""
+    found = UNREACHABLE, f"does not answer: {error}"
+    if isinstance(error, WrongChain):
+        found = WRONG_CHAIN, error.problem
+    elif isinstance(error, ChainUnreachable):
+        found = UNREACHABLE, f"cannot be reached: {error.problem}"
+    elif isinstance(error, AnswerLost):
+        found = UNREACHABLE, f"does not answer: {error.problem}"
+    elif isinstance(error, NodeBusy):
+        found = BUSY, f"is busy: HTTP {error.status}"
+    elif isinstance(error, ChainUnreadable):
+        found = UNREADABLE, f"answers what cannot be read: {error.answer}"
+    trouble, problem = found
+    return trouble, printable(problem[:REASON_CHARS_MAX])
