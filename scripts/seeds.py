@@ -112,6 +112,7 @@ MUST_BE_SEEN = {
         "result:refused",
         "result:reverted",
         "returned intent claimed",
+        "signed under a cap on spending",
         "store busy",
         "taken in a row",
         "too late to act",

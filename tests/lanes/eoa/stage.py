@@ -14,7 +14,8 @@ import msgspec
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
+from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
+from laneway.core.units import value
 from laneway.lanes.eoa.fees import Fee, is_replaced_by
 from laneway.lanes.eoa.lane import EoaLane, restore
 from laneway.lanes.eoa.machine import decide, eoa_kind, resume
@@ -22,6 +23,7 @@ from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import look
 from laneway.lanes.eoa.values import (
+    AttemptSigned,
     AttemptsMade,
     BroadcastReturned,
     ChainRead,
@@ -137,7 +139,13 @@ class World:
 
     def apply(self, records: Sequence[Any]) -> None:
         """Fold records into the lane and commit its rows; the lane equals what they restore."""
-        touched = [touch for record in records for touch in self.kind.evolve(self.lane, record)]
+        touched: list[Touch] = []
+        for record in records:
+            before = in_flight(self.lane)
+            touched += self.kind.evolve(self.lane, record)
+            if isinstance(record, AttemptSigned) and self.settings.spend_wei_max is not None:
+                bound = max(before, self.settings.spend_wei_max)
+                assert in_flight(self.lane) <= bound, "no signature exceeds the cap on spending"
         for touch in (*touched, *self.kind.left(self.lane)):
             match touch:
                 case RowPut():
@@ -415,6 +423,11 @@ class World:
         return len(self.results) == len(self.accepted)
 
 
+def in_flight(lane: EoaLane) -> int:
+    """The cost of the gas of every slot that is not mined, by its dearest attempt."""
+    return sum(value(slot.cost) for slot in lane.slots.values() if slot.seen is None)
+
+
 def digest(raw: bytes) -> bytes:
     from hashlib import blake2b
 
@@ -422,12 +435,13 @@ def digest(raw: bytes) -> bytes:
 
 
 def various(seed: int) -> EoaSettings:
-    """Every third world gives free numbers to anyone, every fourth has a cap on fees."""
+    """Every third world gives free numbers to anyone, three of four have a cap."""
     return replace(
         SETTINGS,
         recycled="any" if seed % 3 == 1 else "returned",
         fee_wei_max=1_000 if seed % 4 == 1 else None,
         cost_wei_max=5_000 if seed % 4 == 2 else None,
+        spend_wei_max=700 if seed % 4 == 3 else None,
         recycled_max=1 if seed % 5 == 1 else 5,
     )
 

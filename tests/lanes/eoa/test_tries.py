@@ -1,11 +1,23 @@
 """What is made, what is too dear."""
 
 import pytest
-from tests.lanes.eoa.stage import adopted, begun, make_all, replace, take
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.lanes.eoa.stage import (
+    adopted,
+    begun,
+    chain,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    replace,
+    take,
+)
 
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.tries import look, make, over_cap, reoffer, send_again
-from laneway.lanes.eoa.values import AttemptsMade, Made
+from laneway.lanes.eoa.tries import Spending, look, make, over_cap, reoffer, send_again
+from laneway.lanes.eoa.values import AttemptsMade, BumpOrdered, Made
 
 
 def test_the_payload_comes_from_the_lane_or_from_the_offer() -> None:
@@ -23,14 +35,93 @@ def test_the_payload_comes_from_the_lane_or_from_the_offer() -> None:
         ({"fee_wei_max": 9}, True),
         ({"fee_wei_max": 10}, False),
         ({"cost_wei_max": 99}, True),
-        ({"spend_wei_max": 99}, True),
-        ({"spend_wei_max": 100}, False),
+        ({"cost_wei_max": 100}, False),
     ],
 )
 def test_each_cap_holds_for_itself(settings: dict[str, int], over: bool) -> None:
     world = begun(1, **settings)
-    made = Made(1, 1, b"r", b"h", Fee(10, 1), 21_000, 100)
-    assert over_cap(world.lane, world.lane.slots[1], made) is over
+    assert over_cap(world.lane, costing(1, 100)) is over
+
+
+def costing(slot: int, cost: int, number: int = 1) -> Made:
+    name = f"{slot}/{number}".encode()
+    return Made(slot, number, b"r" + name, b"h" + name, Fee(10, 1), 21_000, cost)
+
+
+def test_the_cap_on_spending_counts_what_the_batch_itself_spends() -> None:
+    """Twelve payments offered at once would have spent six times the cap."""
+    world = begun(12, spend_wei_max=200)
+    batch = tuple(costing(slot, 100) for slot in range(1, 13))
+    world.post(AttemptsMade(world.now_ms, batch))
+    assert world.lane.spend == 200
+    assert [slot.wait_reason for slot in world.lane.slots.values()][1:4] == [
+        "",
+        "parked_by_cap",
+        "gap_before",
+    ]
+
+
+def test_nothing_overtakes_what_is_parked_though_it_costs_less() -> None:
+    world = begun(3, spend_wei_max=150)
+    batch = (costing(1, 100), costing(2, 100), costing(3, 10))
+    world.post(AttemptsMade(world.now_ms, batch))
+    assert (sorted(world.lane.attempts), world.lane.spend) == ([1], 100)
+
+
+def test_a_free_number_below_keeps_those_above_from_spending_what_it_needs() -> None:
+    world = begun(3, spend_wei_max=200)
+    world.post(AttemptsMade(world.now_ms, (costing(1, 100), costing(2, 100), costing(3, 100))))
+    refuse(world, 1, 1)
+    world.post(AttemptsMade(world.now_ms, (costing(3, 100),)))
+    assert world.lane.slots[3].wait_reason == "gap_before"
+    later(world, world.settings.make_retry_ms)
+    (back,) = [slot for slot in world.lane.slots.values() if slot.nonce == 0]
+    world.post(AttemptsMade(world.now_ms, (costing(back.id, 100), costing(3, 100))))
+    assert (sorted(world.lane.attempts), world.lane.spend) == ([2, back.id], 200)
+
+
+def test_of_a_dearer_attempt_the_rise_is_counted() -> None:
+    world = begun(2, spend_wei_max=210)
+    world.post(AttemptsMade(world.now_ms, (costing(1, 100), costing(2, 100))))
+    for slot in (1, 2):
+        take(world, slot)
+    later(world, world.settings.bump_after_ms)
+    world.post(AttemptsMade(world.now_ms, (costing(1, 111, 2),)))
+    assert (world.lane.spend, world.lane.slots[1].wait_reason) == (200, "parked_by_cap")
+    world.tell("bump", list(world.accepted.values())[1])
+    assert Spending(world.lane).why_not(world.lane.slots[2], costing(2, 90, 2)) is None, "cheaper"
+    world.post(AttemptsMade(world.now_ms, (costing(2, 110, 2),)))
+    assert world.lane.spend == 210
+
+
+def test_what_was_mined_is_not_in_flight() -> None:
+    world = begun(2, spend_wei_max=100)
+    world.post(AttemptsMade(world.now_ms, (costing(1, 100), costing(2, 100))))
+    take(world, 1)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    world.post(AttemptsMade(world.now_ms, (costing(2, 100),)))
+    assert sorted(world.lane.attempts) == [1, 2]
+
+
+@given(
+    cap=st.integers(1, 400),
+    batches=st.lists(st.lists(st.tuples(st.integers(1, 12), st.integers(1, 150)), max_size=12)),
+)
+def test_whatever_is_made_the_sum_in_flight_never_exceeds_the_cap(
+    cap: int, batches: list[list[tuple[int, int]]]
+) -> None:
+    """Of any batches and any costs, also of further attempts, and across restarts."""
+    world = begun(12, spend_wei_max=cap)
+    for batch in batches:
+        made = {}
+        for number, cost in batch:
+            slot = world.lane.slots[number]
+            if not slot.making:
+                world.apply([BumpOrdered(number, "intent", Fee(1, 1), "dearer")])
+            made[number] = costing(number, cost, world.lane.slots[number].attempt_next)
+        world.post(AttemptsMade(world.now_ms, tuple(made.values())))
+        assert world.lane.spend <= cap
+        world.crash()
 
 
 def test_what_goes_out_again_says_so() -> None:
@@ -38,15 +129,6 @@ def test_what_goes_out_again_says_so() -> None:
     make_all(world)
     assert send_again(world.lane, world.lane.attempts[1][1]).again
     assert look(world.lane).hashes == tuple(world.lane.hashes)
-
-
-def test_the_lowest_number_is_not_kept_back_by_what_those_above_it_spend() -> None:
-    world = begun(2, spend_wei_max=150)
-    dear = Made(2, 1, b"r", b"h", Fee(10, 1), 21_000, 100)
-    world.post(AttemptsMade(world.now_ms, (dear,)))
-    assert not over_cap(world.lane, world.lane.slots[1], dear)
-    world.lane.head.spend = b"\x64"
-    assert over_cap(world.lane, replace(world.lane.slots[2], cost=b""), dear)
 
 
 def test_what_was_parked_in_a_storm_is_made_cheaper_behind_it() -> None:

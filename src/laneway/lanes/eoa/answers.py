@@ -12,6 +12,7 @@ from laneway.lanes.eoa.tries import (
     OUT_OF_FUNDS,
     PARKED,
     Decision,
+    Spending,
     make,
     over_cap,
     reoffer,
@@ -45,6 +46,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     records: list[Record] = []
     signed: dict[int, tuple[Attempt, bytes]] = {}
     again: list[Effect] = []
+    spending = Spending(lane)
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
@@ -52,9 +54,9 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 gone = fall_out(lane, slot, one.reason, now_ms, records)
                 return said(gone.records, (*again, *gone.effects))
             records += not_made(lane, slot, one, now_ms)
-        elif over_cap(lane, slot, one):
+        elif (why := PARKED if over_cap(lane, one) else spending.why_not(slot, one)) is not None:
             pause_ms = lane.settings.poll_ms << min(slot.make_tries, lane.settings.make_tries_max)
-            records.append(MakingDelayed(slot.id, now_ms + pause_ms, PARKED))
+            records.append(MakingDelayed(slot.id, now_ms + pause_ms, why))
             last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
             if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
                 # Pools may have forgotten what is out, and nothing dearer may take its place.

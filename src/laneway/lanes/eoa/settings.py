@@ -33,8 +33,8 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     cost_wei_max: int | None = None
     """Of one attempt's gas in all."""
     spend_wei_max: int | None = None
-    """Of the gas of all attempts in flight together; the lowest number may go beyond it, for those
-    above it wait for it."""
+    """Of the gas of all attempts in flight together, bumps and replacements included. Nothing is
+    signed beyond it: what is too dear is parked, and those above it wait."""
     poll_ms: int = 1_000
     """Between looks at the chain while something is out."""
     resend_ms: int = 10_000

@@ -8,10 +8,9 @@ from laneway.core.units import value
 from laneway.lanes.eoa.lane import EoaLane, decode_head
 from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.tries import OUT_OF_FUNDS
+from laneway.lanes.eoa.tries import GAP_BEFORE, OUT_OF_FUNDS
 from laneway.lanes.kind import LaneState
 
-GAP_BEFORE = "gap_before"
 WINDOW_CLOSED = "window_closed"
 CROWDED = "recycled_above_max"
 PAUSED = "paused"

@@ -1,5 +1,6 @@
 """Bytes of attempts: what is made next, what may be sent, what is too dear."""
 
+from collections import deque
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -22,6 +23,7 @@ Decision: TypeAlias = records.Decision[Record, Effect]
 
 NOTHING: Decision = records.Decision()
 
+GAP_BEFORE = "gap_before"
 PARKED = "parked_by_cap"
 OUT_OF_FUNDS = "out_of_funds"
 TRIED_OUT = "tried_out"
@@ -84,19 +86,47 @@ def look(lane: EoaLane) -> LookAtChain:
     return LookAtChain(lane.head.block, lane.head.block_hash, tuple(lane.hashes))
 
 
-def over_cap(lane: EoaLane, slot: Slot, made: Made) -> bool:
-    """Whether an attempt is dearer than its account or the operator allows."""
-    settings = lane.settings
-    if settings.fee_wei_max is settings.cost_wei_max is settings.spend_wei_max is None:
-        return False
-    before = value(slot.cost)
-    spend = lane.spend - before + max(before, made.cost)
-    if slot.nonce <= lane.head.latest:
-        # What is in flight above the lowest number cannot land before it, nor make room for it.
-        spend = max(before, made.cost)
-    bounds = (
-        (settings.fee_wei_max, made.fee.cap),
-        (settings.cost_wei_max, made.cost),
-        (settings.spend_wei_max, spend),
-    )
+def over_cap(lane: EoaLane, made: Made) -> bool:
+    """Whether one attempt is dearer than its account or the operator allows."""
+    bounds = ((lane.settings.fee_wei_max, made.fee.cap), (lane.settings.cost_wei_max, made.cost))
     return any(bound is not None and found > bound for bound, found in bounds)
+
+
+class Spending:
+    """The cost of the gas of all attempts in flight, each slot's dearest, while a batch of attempts
+    is judged in the order of its numbers. What was mined is not in flight; of a slot that is made
+    dearer only the rise is added.
+
+    A number that lacks bytes keeps those above it from being signed: they could not land before
+    it, and would take what it needs.
+    """
+
+    def __init__(self, lane: EoaLane) -> None:
+        self._lane = lane
+        self._wei_max = lane.settings.spend_wei_max
+        if self._wei_max is None:
+            return
+        self._wei = lane.spend - sum([value(lane.slots[one].cost) for one in lane.seen])
+        bare = [
+            slot.nonce
+            for slot in lane.slots.values()
+            if slot.nonce >= lane.head.latest and not lane.tries(slot.id)
+        ]
+        free = lane.free.lowest()
+        self._bare = deque(sorted(bare if free is None else [*bare, free]))
+
+    def why_not(self, slot: Slot, made: Made) -> str | None:
+        """Why this attempt is not signed now; None if it may be, and then it is counted."""
+        if self._wei_max is None:
+            return None
+        before = value(slot.cost)
+        rise = max(0, made.cost - before)
+        is_first = not self._lane.tries(slot.id)
+        if is_first and self._bare and self._bare[0] < slot.nonce:
+            return GAP_BEFORE
+        if rise and self._wei + rise > self._wei_max:
+            return PARKED
+        self._wei += rise
+        if is_first and self._bare and self._bare[0] == slot.nonce:
+            self._bare.popleft()
+        return None

@@ -8,10 +8,11 @@ import msgspec
 from laneway.core.ids import LaneId, Owner
 from laneway.core.outcome import Status
 from laneway.core.rows import Lease, Result
+from laneway.core.units import value
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import EoaLane, restore
-from laneway.lanes.eoa.values import Record, SendAttempt
+from laneway.lanes.eoa.values import AttemptSigned, Record, SendAttempt
 from laneway.sim.clients import Wish
 from laneway.sim.eoa.tally import Tally
 from laneway.sim.eoa.world import EoaWorld
@@ -199,9 +200,27 @@ class EoaLaws:
             for entry in entries:
                 if entry.lane == lane:
                     for record in self._world.kinds["evm"].decode(entry.records):
+                        before = in_flight(folded)
                         evolve(folded, record)
+                        if isinstance(record, AttemptSigned):
+                            self._check_spending(folded, before)
             cursor = entries[-1].cursor
         return folded
+
+    def _check_spending(self, lane: EoaLane, before: int) -> None:
+        """No signature brings the gas in flight above its cap. What a reorg takes back counts
+        again, and may do so without one."""
+        wei_max = lane.settings.spend_wei_max
+        if wei_max is None or self._world.seen["caps raised"]:
+            return
+        self._world.seen["signed under a cap on spending"] += 1
+        if in_flight(lane) > max(before, wei_max):
+            raise LawBroken(f"{lane.id}: {in_flight(lane)} wei are in flight, {wei_max} may be")
+
+
+def in_flight(lane: EoaLane) -> int:
+    """The cost of the gas of every slot that is not mined, by its dearest attempt."""
+    return sum(value(slot.cost) for slot in lane.slots.values() if slot.seen is None)
 
 
 MINED = (Status.CONFIRMED.value, Status.REVERTED.value)
