@@ -58,7 +58,7 @@ def test_a_host_that_reads_heights_has_a_chain() -> None:
 @pytest.mark.parametrize(
     ("answer", "execution"),
     [
-        (None, Execution(Outcome.ACCEPTED, block=5)),
+        (0, Execution(Outcome.ACCEPTED, block=0)),
         (9, Execution(Outcome.ACCEPTED, block=9)),
         (OWN, OWN),
         (Refuse("never"), Execution(Outcome.REFUSED, final=True, reason="never")),
@@ -89,10 +89,8 @@ def test_an_inline_host_says_at_once_what_the_callable_host_says(answer: Any) ->
 
 
 def test_an_inline_host_runs_on_the_thread_that_asks() -> None:
-    seen = []
-    host = InlineHost(lambda call, parent: seen.append(threading.get_ident()))
-    host.execute_now(CALL, 0)
-    assert seen == [threading.get_ident()]
+    host = InlineHost(lambda call, parent: threading.get_ident())
+    assert host.execute_now(CALL, 0).block == threading.get_ident()
 
 
 def test_a_coroutine_function_cannot_run_inline() -> None:
@@ -104,12 +102,30 @@ def test_a_callable_host_is_not_prompt() -> None:
     assert not isinstance(CallableHost(returning(None, plain=True)), PromptHost)
 
 
-@pytest.mark.parametrize("answer", ["5", True, 5.0, ()])
-def test_an_answer_of_another_type_is_unknown(answer: object) -> None:
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(None, "None"), (-1, "-1"), ("5", "str"), (True, "bool"), (5.0, "float"), ((), "tuple")],
+)
+def test_an_answer_that_is_no_block_number_is_unknown_and_says_so(answer: Any, told: str) -> None:
     async def story() -> None:
-        assert (await executed(returning(answer, plain=False))).outcome is Outcome.UNKNOWN
+        done = await executed(returning(answer, plain=False))
+        reason = f"the callable returned {told}, not the number of the block it made"
+        assert done == Execution(Outcome.UNKNOWN, reason=reason)
 
     run(story())
+
+
+def test_what_a_callable_raised_is_logged_with_its_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story() -> None:
+        await executed(returning(ValueError("no such account"), plain=False))
+        await executed(returning(Refuse("never"), plain=False))
+
+    run(story())
+    (record,) = caplog.records
+    assert record.getMessage() == "The callable raised ValueError: no such account"
+    assert record.exc_info is not None
 
 
 def test_the_callable_gets_the_call_and_its_parent() -> None:
@@ -142,7 +158,7 @@ def test_a_plain_callable_does_not_block_the_loop() -> None:
 
         def execute(call: ContractCall, parent: int) -> Executed:
             go.wait()
-            return None
+            return parent + 1
 
         waiting = asyncio.ensure_future(executed(execute))
         await asyncio.sleep(0)
@@ -160,7 +176,7 @@ def test_plain_callables_run_in_a_bounded_pool(monkeypatch: pytest.MonkeyPatch) 
 
         def execute(call: ContractCall, parent: int) -> Executed:
             names.add(threading.current_thread().name)
-            return None
+            return parent + 1
 
         host = CallableHost(execute)
         answers = await asyncio.gather(*(host.execute(CALL, number) for number in range(20)))
@@ -183,7 +199,7 @@ def test_a_cancelled_execution_stays_cancelled() -> None:
     async def story() -> None:
         async def execute(call: ContractCall, parent: int) -> Executed:
             await asyncio.sleep(3_600)
-            return None
+            return parent + 1
 
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(executed(execute), 0.001)

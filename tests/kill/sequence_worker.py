@@ -74,7 +74,7 @@ class Worker:
         self._lanes = CosmosLanes((section,), SequenceSection(**place.sequence), clock)
         self.laneway = Laneway(
             open_store(place.store, clock),
-            CallableHost(lambda _call, _parent: None, takes_parent=False),
+            CallableHost(lambda _call, parent: parent + 1, takes_parent=False),
             ContractSettings(),
             clock,
             pace=Pace(300, 1_500),

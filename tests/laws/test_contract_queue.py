@@ -772,10 +772,11 @@ class Flaky:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    async def __call__(self, call: ContractCall, parent: int) -> None:
+    async def __call__(self, call: ContractCall, parent: int) -> int:
         self.calls.append(call.data)
         if len(self.calls) == 1:
             raise ConnectionResetError("cut off")
+        return parent + 1
 
 
 def test_an_unknown_outcome_of_a_callable_halts_the_lane_and_says_why(tmp_path: Path) -> None:

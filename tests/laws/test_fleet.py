@@ -86,10 +86,11 @@ class Fleet:
     async def start(self) -> Laneway:
         name = f"p{len(self.engines)}"
 
-        async def execute(call: ContractCall, _parent: int) -> None:
+        async def execute(call: ContractCall, parent: int) -> int:
             await asyncio.sleep(0.05)
             self.ran[name] += 1
             self.chains.setdefault(call.contract, []).append(call.data)
+            return parent + 1
 
         store = SharedStore(self.book, self.time, self.radio)
         engine = Laneway(store, CallableHost(execute), ContractSettings(), self.time)

@@ -35,8 +35,9 @@ class Shop:
 
     @asynccontextmanager
     async def engine(self) -> AsyncIterator[Laneway]:
-        async def execute(call: ContractCall, _parent: int) -> None:
+        async def execute(call: ContractCall, parent: int) -> int:
             self.ran.append(call.data)
+            return parent + 1
 
         store = PostgresStore(self.server.conninfo, schema=self.schema)
         settings = ContractSettings()

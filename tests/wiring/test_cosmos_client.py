@@ -51,7 +51,7 @@ async def opened(
 ) -> AsyncIterator[Laneway]:
     clock = SystemClock()
     lanes = CosmosLanes((section_of(net, *accounts),), words.get("sequence", QUICK), clock)
-    host = CallableHost(lambda _call, _parent: None, takes_parent=False)
+    host = CallableHost(lambda _call, parent: parent + 1, takes_parent=False)
     store = open_store(str(folder / "laneway.db"), clock)
     async with Laneway(store, host, ContractSettings(), clock, cosmos=lanes) as laneway:
         yield laneway
@@ -151,7 +151,7 @@ def test_code_without_asyncio_hears_the_same(tmp_path: Path) -> None:
     async def story(net: CosmosDevnet) -> None:
         def made() -> Laneway:
             lanes = CosmosLanes((section_of(net, account(tmp_path, net)),), QUICK, SystemClock())
-            host = CallableHost(lambda _call, _parent: None, takes_parent=False)
+            host = CallableHost(lambda _call, parent: parent + 1, takes_parent=False)
             store = open_store(str(tmp_path / "laneway.db"), SystemClock())
             return Laneway(store, host, ContractSettings(), SystemClock(), cosmos=lanes)
 
@@ -307,7 +307,7 @@ def test_lanes_are_found_by_every_name(tmp_path: Path) -> None:
 
 
 def test_an_engine_without_cosmos_accounts_knows_none(tmp_path: Path) -> None:
-    host = CallableHost(lambda _call, _parent: None, takes_parent=False)
+    host = CallableHost(lambda _call, parent: parent + 1, takes_parent=False)
     clock = SystemClock()
 
     async def main() -> None:

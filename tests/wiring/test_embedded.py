@@ -380,8 +380,8 @@ def test_a_path_that_cannot_be_opened_is_said_at_once(path: str) -> None:
 
 
 def test_the_host_says_what_the_lane_may_rely_on() -> None:
-    async def nothing(call: ContractCall, parent: int) -> None:
-        pass
+    async def nothing(call: ContractCall, parent: int) -> int:
+        return parent + 1
 
     wrong = ContractSettings(takes_parent=True, has_chain=True)
     laneway = Laneway(

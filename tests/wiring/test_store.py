@@ -47,8 +47,9 @@ def test_an_engine_runs_on_postgres_and_goes_on_at_the_next_start(
     address = f"postgresql://postgres@/postgres?host={postgres_server.folder}"
     ran: list[tuple[str, str]] = []
 
-    async def execute(call: ContractCall, _parent: int) -> None:
+    async def execute(call: ContractCall, parent: int) -> int:
         ran.append((call.contract, call.data))
+        return parent + 1
 
     async def story() -> None:
         for start in range(2):

@@ -33,12 +33,14 @@ from laneway.ports import ContractCall
 from laneway.wiring.embedded import Laneway
 
 
-def noop(_call: ContractCall, _parent: int) -> None:
+def noop(_call: ContractCall, parent: int) -> int:
     """The work itself."""
+    return parent + 1
 
 
-async def noop_coroutine(_call: ContractCall, _parent: int) -> None:
+async def noop_coroutine(_call: ContractCall, parent: int) -> int:
     """The same as a coroutine, in a task of its own as every call over a network is."""
+    return parent + 1
 
 
 class Count(Listener):
@@ -75,12 +77,13 @@ class Gate:
         for future in shut:
             future.set_result(None)
 
-    async def execute(self, _call: ContractCall, _parent: int) -> None:
+    async def execute(self, _call: ContractCall, parent: int) -> int:
         while self._left == 0:
             future = asyncio.get_running_loop().create_future()
             self._shut.append(future)
             await future
         self._left -= 1
+        return parent + 1
 
 
 def outstanding_max(contracts: int) -> int:

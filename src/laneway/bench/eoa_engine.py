@@ -87,8 +87,9 @@ EOA = EoaSection(
 KEY_VARIABLE = "LANEWAY_BENCH_KEY"
 
 
-def nothing(_call: ContractCall, _parent: int) -> None:
+def nothing(_call: ContractCall, parent: int) -> int:
     """There are no contracts here."""
+    return parent + 1
 
 
 class Contestant:

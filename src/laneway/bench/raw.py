@@ -63,11 +63,12 @@ def shape_of_an_execution(folder: Path) -> Shape:
     path = str(folder / "sample.db")
     running: dict[str, Any] = {}
 
-    async def look(call: ContractCall, _parent: int) -> None:
+    async def look(call: ContractCall, parent: int) -> int:
         if call.data == f"data{SAMPLE_JOBS}":
             running["head"] = one(path, "SELECT owner, digest, cursors, state FROM heads")
             running["slot"] = one(path, "SELECT key, body FROM rows WHERE kind = 'slot'")
             running["attempt"] = one(path, "SELECT key, body FROM rows WHERE kind = 'attempt'")
+        return parent + 1
 
     async def execute() -> None:
         async with Laneway.open(path, CallableHost(look)) as laneway:

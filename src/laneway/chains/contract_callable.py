@@ -1,11 +1,12 @@
 """A ContractHost over a Python callable: for tests, benchmarks and hosts without a chain.
 
-The callable says what happened: a block number, None for the next one, an Execution, or `Refuse`.
-Any other exception is unknown, since nobody can know what it did before it failed.
+The callable says what happened: a block number, an Execution, or `Refuse`. Anything else that it
+returns, and any other exception, is unknown: nobody can know what it did before that.
 """
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,9 +18,11 @@ from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
 from laneway.ports import ContractCall, Execution, Finding, HostTraits
 
+log = logging.getLogger("laneway.callable")
+
 T = TypeVar("T")
 
-Executed: TypeAlias = int | Execution | None
+Executed: TypeAlias = int | Execution
 Executes: TypeAlias = Callable[[ContractCall, int], Awaitable[Executed] | Executed]
 ReadsLatest: TypeAlias = Callable[[str], Awaitable[int] | int]
 Finds: TypeAlias = Callable[[ContractCall, int], Awaitable[Finding] | Finding]
@@ -61,7 +64,7 @@ class CallableHost:
             answer = await self._execute(call, parent)
         except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
             return raised(error)
-        return understood(answer, parent)
+        return understood(answer)
 
     async def find(self, call: ContractCall, parent: int) -> Finding:
         """What the callable finds. Without a chain, or without a `find`, nothing is found."""
@@ -124,7 +127,7 @@ class InlineHost(CallableHost):
             answer = self._call(call, parent)
         except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
             return raised(error)
-        return understood(answer, parent)
+        return understood(answer)
 
     async def execute(self, call: ContractCall, parent: int) -> Execution:
         return self.execute_now(call, parent)
@@ -135,21 +138,22 @@ def is_coroutine_function(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(method)
 
 
-def understood(answer: object, parent: int) -> Execution:
-    """What a callable's answer says; one that says nothing made the next block."""
-    if answer is None:
-        return Execution(Outcome.ACCEPTED, block=parent + 1)
-    if type(answer) is int:
+def understood(answer: object) -> Execution:
+    """What a callable's answer says. One that names no block may have executed all the same."""
+    if type(answer) is int and answer >= 0:
         return Execution(Outcome.ACCEPTED, block=answer)
     if isinstance(answer, Execution):
         return answer
-    return doubt(f"the callable returned {type(answer).__name__}, not a block number")
+    what = str(answer) if answer is None or type(answer) is int else type(answer).__name__
+    return doubt(f"the callable returned {what}, not the number of the block it made")
 
 
 def raised(error: Exception) -> Execution:
     """What an exception says: a refusal where it is meant as one, else nobody knows."""
     if isinstance(error, Refuse):
         return Execution(Outcome.REFUSED, final=True, reason=error.reason[:REASON_CHARS_MAX])
+    # The lane keeps one line of it; where it was raised only a traceback tells.
+    log.warning("The callable raised %s: %s", type(error).__name__, error, exc_info=error)
     return doubt(f"{type(error).__name__}: {error}")
 
 
