@@ -71,7 +71,7 @@ def test_the_doctor_says_what_to_do(
 ) -> None:
     asked: list[str] = []
 
-    def examine(path: str) -> list[Finding]:
+    def examine(path: str, _options: object) -> list[Finding]:
         asked.append(path)
         return [Finding("sqlite", ok, "3.40.1 loses writes", "install apsw")]
 
@@ -116,7 +116,7 @@ def test_the_doctor_looks_at_rollups_too(
 ) -> None:
     text = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["ws://127.0.0.1:9"]\n'
     (tmp_path / "laneway.toml").write_text(text)
-    put(monkeypatch, "laneway.wiring.doctor", examine=lambda _path: [])
+    put(monkeypatch, "laneway.wiring.doctor", examine=lambda _path, _options: [])
     asked: list[str] = []
 
     def look(rollups: Any) -> list[Finding]:

@@ -1,21 +1,30 @@
 """What the doctor finds, on sound and on sick machines; it changes nothing."""
 
+import asyncio
 import errno
 import os
 import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
+from tests.redis_servers import empty, shared
+from tests.servers import PostgresServer
 
 from laneway.core.ids import LaneId, Owner, intent_id
 from laneway.core.intent import Arrival
 from laneway.stores.book import flush
+from laneway.stores.postgres.database import Database
+from laneway.stores.redis import RedisStore
 from laneway.stores.sqlite import SqliteBook
 from laneway.wiring import doctor
+from laneway.wiring.address import StoreOptions
+from laneway.wiring.config import load
 from laneway.wiring.doctor import Finding, assertions, examine, kind_of, python, sync_rate
+from laneway.wiring.server import access_words
 
 MOUNTS = r"""
 /dev/vda / ext4 rw 0 0
@@ -68,7 +77,7 @@ def test_a_sound_database_is_found_sound_and_left_as_it_was(path: str, tmp_path:
     before = files(tmp_path)
     findings = found(path)
     assert files(tmp_path) == before
-    for name in ("python", "assertions", "sqlite", "database", "schema", "quick check"):
+    for name in ("python", "assertions", "sqlite", "access", "database", "schema", "quick check"):
         assert findings[name].ok, findings[name]
     assert findings["schema"].what == "schema 3"
     assert "syncs a second" in findings["sync"].what
@@ -285,3 +294,95 @@ def test_a_damaged_page_is_found(path: str) -> None:
     assert not finding.ok
     assert "damaged" in finding.what
     assert "restore a backup" in finding.advice
+
+
+def test_a_database_that_others_may_read_is_named_and_left_as_it_is(path: str) -> None:
+    Path(path).chmod(0o644)
+    finding = found(path)["access"]
+    assert not finding.ok
+    assert finding.advice == f"run: chmod 600 {path}"
+    assert Path(path).stat().st_mode & 0o777 == 0o644
+
+
+def test_up_warns_of_a_database_that_others_may_read(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load(None, {}, {"store.path": path}).config
+    assert access_words(config) == []
+    Path(path).chmod(0o644)
+    (warning,) = access_words(config)
+    assert warning.endswith(f"run: chmod 600 {path}")
+    assert access_words(load(None, {}, {"store.path": "redis://h"}).config) == []
+
+
+# Stores that many processes share.
+
+
+def store(address: str, **options: Any) -> Finding:
+    findings = {finding.name: finding for finding in examine(address, StoreOptions(**options))}
+    assert set(findings) == {"python", "assertions", "sqlite", "store"}
+    return findings["store"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://me:hidden-key-7@127.0.0.1:9/laneway", "refused"),
+        ("redis://:hidden-key-7@127.0.0.1:9/0", "redis 127.0.0.1:9 cannot be reached"),
+        ("redis://:hidden-key-7/x@127.0.0.1:9/0", "not an address"),
+        ("mysql://me:hidden-key-7@127.0.0.1/laneway", "names no store"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_named_without_its_password(address: str, said: str) -> None:
+    finding = store(address)
+    assert not finding.ok
+    assert said in finding.what
+    assert "127.0.0.1" in finding.what
+    assert "hidden-key-7" not in f"{finding}"
+    assert finding.advice
+
+
+def test_a_redis_is_looked_at_and_nothing_is_written() -> None:
+    (redis,) = shared(1)
+    empty([redis])
+    finding = store(redis.url)
+    assert finding.ok, finding
+    assert "the first start makes a store there" in finding.what
+    assert redis.say("DBSIZE") == 0
+    asyncio.run(opened(redis.url))
+    assert "it holds a store" in store(redis.url).what
+    finding = store(redis.url.replace("redis:", "redis+cluster:"))
+    assert finding.ok, finding
+
+
+def test_a_redis_that_could_forget_is_found() -> None:
+    (redis,) = shared(1)
+    redis.say("CONFIG", "SET", "appendfsync", "everysec")
+    try:
+        finding = store(redis.url)
+        assert not finding.ok
+        assert "appendfsync always" in finding.advice
+        assert store(redis.url, relaxed=True).ok
+    finally:
+        redis.say("CONFIG", "SET", "appendfsync", "always")
+
+
+async def opened(url: str) -> None:
+    await (await RedisStore(url).open()).close()
+
+
+def test_a_postgresql_is_looked_at_and_nothing_is_written(postgres_server: PostgresServer) -> None:
+    schema = postgres_server.schema()
+    address = f"postgresql:///postgres?host={postgres_server.folder}&user=postgres"
+    finding = store(address, schema=schema)
+    assert finding.ok, finding
+    assert "the first start makes its tables" in finding.what
+    held = f"SELECT 1 FROM pg_namespace WHERE nspname = '{schema}'"
+    assert postgres_server.run(held) == []
+    Database(address, schema=schema, relaxed=False).prepare()
+    assert store(address, schema=schema).what.endswith("; schema 1")
+    postgres_server.run(f"UPDATE {schema}.shape SET version = 99")
+    finding = store(address, schema=schema)
+    assert not finding.ok
+    assert finding.advice == "upgrade laneway"
+    assert not store(address, schema="pg_catalog").ok

@@ -17,6 +17,7 @@ from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS
 from laneway.builder.receipts import Stage
 from laneway.builder.rollup import Outcome, Sealed
 from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.engine.files import make_private
 
 APPLICATION_ID: Final = 0x6C61_6E62
 """Written into the file's header; the letters "lanb"."""
@@ -211,6 +212,9 @@ class Shelf:
             return list(self._connection.execute(statement, given))
 
     def _opened(self) -> apsw.Connection:
+        if self.path != ":memory:":
+            with suppress(OSError):  # SQLite says why it cannot be made.
+                make_private(self.path)
         connection = apsw.Connection(self.path)
         try:
             connection.set_busy_timeout(BUSY_OPEN_MS)

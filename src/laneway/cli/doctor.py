@@ -5,6 +5,7 @@ import click
 from laneway.cli.late import find
 from laneway.cli.options import configured
 from laneway.cli.printing import say, say_json
+from laneway.wire.urls import shown_url
 from laneway.wiring.config import Configuration
 from laneway.wiring.process import EXIT_FAILED
 
@@ -16,10 +17,12 @@ from laneway.wiring.process import EXIT_FAILED
 def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
     """Check this machine, its SQLite, the database at PATH and the chains of rollups.
 
-    Without PATH it is the configured one. Exits 1 if anything needs a person.
+    PATH is a file or the address of a PostgreSQL or Redis; without it, it is the configured one.
+    Exits 1 if anything needs a person.
     """
-    path = path or configuration.config.store.path
-    findings = find("doctor", "laneway.wiring.doctor", "examine")(path)
+    store = configuration.config.store
+    path = path or store.path
+    findings = find("doctor", "laneway.wiring.doctor", "examine")(path, store.options())
     if configuration.config.rollup:
         look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
         findings = [*findings, *look(configuration.config.rollup)]
@@ -29,7 +32,7 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
             {"name": each.name, "ok": each.ok, "what": each.what, "advice": each.advice}
             for each in findings
         ]
-        say_json({"ok": healthy, "path": path, "findings": shown})
+        say_json({"ok": healthy, "path": shown_url(path), "findings": shown})
     else:
         for each in findings:
             say(f"{'ok  ' if each.ok else 'BAD '} {each.name}: {each.what}")

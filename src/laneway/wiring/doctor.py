@@ -9,16 +9,20 @@ import fcntl
 import os
 import platform
 import re
+import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from msgspec import Struct
 
-from laneway.core.errors import StoreError
+from laneway.core.errors import StoreBusy, StoreError
+from laneway.core.urls import shown_url
+from laneway.engine.files import open_to_others
+from laneway.wiring.address import POSTGRES, REDIS, StoreOptions, is_shared
 
 PYTHON_MIN = (3, 11)
 
@@ -50,11 +54,14 @@ class Finding(Struct, frozen=True):
     advice: str = ""
 
 
-def examine(path: str | None) -> list[Finding]:
-    """Look at this process, and at the database at `path` and the disk below it."""
+def examine(path: str | None, options: StoreOptions | None = None) -> list[Finding]:
+    """Look at this process, and at the database at `path` and the disk below it, or at the server
+    that it names."""
     findings = [python(), assertions(), sqlite()]
     if path is None:
         return findings
+    if "://" in path:
+        return [*findings, server(path, options or StoreOptions())]
     if path == ":memory:":
         kept = "it is kept in memory and goes with the process"
         return [*findings, Finding("database", False, kept, "name a file to keep anything")]
@@ -62,7 +69,36 @@ def examine(path: str | None) -> list[Finding]:
     if not folder.is_dir():
         what = f"the folder {folder} does not exist"
         return [*findings, Finding("folder", False, what, "create it, or name another")]
-    return [*findings, file_system(folder), space(folder), sync_rate(folder), *database(path)]
+    disk = (file_system(folder), space(folder), sync_rate(folder))
+    return [*findings, *disk, access([path]), *database(path)]
+
+
+def server(path: str, options: StoreOptions) -> Finding:
+    """A store that many processes share: whether it can be reached and trusted as configured."""
+    if not is_shared(path):
+        known = ", ".join((*POSTGRES, *REDIS))
+        what = f"{shown_url(path)} names no store"
+        return Finding("store", False, what, f"an address begins with one of {known}")
+    from laneway.wiring.store import look_at_store
+
+    try:
+        return Finding("store", True, f"{shown_url(path)}: {look_at_store(path, options)}")
+    except StoreBusy as error:
+        what = f"{shown_url(path)}: {error.problem}"
+        return Finding("store", False, what, "start it, or name another as `store.path`")
+    except StoreError as error:
+        what, _, advice = str(error).partition("; ")
+        return Finding("store", False, f"{shown_url(path)}: {what}", advice)
+
+
+def access(paths: Sequence[str]) -> Finding:
+    """Whether other users of this machine may read these databases or what stands beside them."""
+    found = open_to_others(paths)
+    if not found:
+        return Finding("access", True, "only their owner may read the database and its files")
+    named = " ".join(shlex.quote(str(one)) for one in found)
+    what = "others may read payloads and signed bytes in the database or its files"
+    return Finding("access", False, what, f"run: chmod 600 {named}")
 
 
 # The process.

@@ -25,8 +25,9 @@ from laneway.server.app import Bounds, Server
 from laneway.stores.sqlite.database import sqlite_version
 from laneway.wire.urls import shown_url
 from laneway.wiring.config import ConfigError, Configuration, is_loopback
-from laneway.wiring.contract import open_laneway
+from laneway.wiring.contract import is_file, open_laneway
 from laneway.wiring.desk import EngineDesk
+from laneway.wiring.doctor import access
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.keys import read_keys
@@ -165,6 +166,7 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     durability, *cautions = durability_words(laneway.store)
     if laneway.store.durability is Durability.RELAXED:
         cautions.insert(0, durability)
+    cautions += access_words(config)
     lines += [f"caution     {caution}" for caution in cautions]
     address = "" if config.host.url is None else shown_url(config.host.url)
     lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
@@ -176,6 +178,15 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
         assert is_loopback(config.server.listen)
         lines += ["access      loopback only, no keys"]
     return lines
+
+
+def access_words(config: Config) -> list[str]:
+    """What to do if others may read the database, which may be one of an earlier release."""
+    if not is_file(config.store.path):
+        return []
+    builders = [rollup.builder for rollup in config.rollup if rollup.builder is not None]
+    found = access([config.store.path, *builders])
+    return [] if found.ok else [f"{found.what}; {found.advice}"]
 
 
 def host_words(kind: str, laneway: Laneway) -> str:

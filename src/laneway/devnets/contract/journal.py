@@ -12,6 +12,7 @@ from typing import IO
 import msgspec
 
 from laneway.devnets.contract.model import Block, ContractChain, RoundEnded
+from laneway.engine.files import make_private
 
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Block).decode
@@ -26,7 +27,8 @@ class Journal:
 
     def load(self, chain: ContractChain) -> None:
         """Give a fresh chain the blocks that were written, and keep the file open behind them."""
-        file = self._file = self._path.open("r+b" if self._path.exists() else "w+b")
+        make_private(self._path)
+        file = self._file = self._path.open("r+b")
         end = 0
         for line in file:
             try:

@@ -18,6 +18,7 @@ from laneway.devnets.jam.calls import ask
 from laneway.devnets.jam.given import RpcRefused
 from laneway.devnets.jam.host import STEP, JamHost
 from laneway.devnets.jam.limits import CALLS_KEPT_MAX
+from laneway.engine.files import make_private
 
 ANEW = "begin anew with another database, or remove both"
 
@@ -59,8 +60,8 @@ class Journal:
         assert host.kept is None
         model = host.model
         title = Title(model.genesis.hex(), model.spec.name, model.setup.nodes)
-        place = Path(self.path)
-        file = self._file = place.open("r+b" if place.exists() else "w+b")
+        make_private(self.path)
+        file = self._file = Path(self.path).open("r+b")  # noqa: SIM115
         self._host = host
         try:
             end = self._read(file, title)

@@ -136,6 +136,20 @@ class Database:
             raise self.translate(error) from error
         return durability
 
+    def look(self) -> tuple[Durability, int | None, int]:
+        """What `prepare` would find: what a commit survives, the schema's shape (None if there is
+        none yet) and the newest that is known here. Nothing is made or changed."""
+        try:
+            with Connection.connect(self._reach(lock_timeout=LOCK_MS_MAX)) as connection:
+                durability = self._judge(settings(connection), connection.info.server_version)
+                shape = self._found_shape(connection)
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+        newest = migrations()[-1][0]
+        if shape is not None:
+            self._check_shape(shape, newest)
+        return durability, shape, newest
+
     def _judge(self, given: dict[str, str], version: int) -> Durability:
         if version < SERVER_VERSION_MIN:
             raise StoreRefused(
@@ -160,18 +174,31 @@ class Database:
         # One process at a time, and the others find the work done.
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self.channel])
         version = self._shape(connection)
-        newest = migrations()[-1][0]
-        if version > newest:
-            raise StoreRefused(
-                self.name, f"it has shape {version}, this laneway knows {newest}; upgrade laneway"
-            )
+        self._check_shape(version, migrations()[-1][0])
         for number, script in migrations():
             if number > version:
                 connection.execute(script.encode())
                 connection.execute("UPDATE shape SET version = %s", [number])
 
+    def _check_shape(self, version: int, newest: int) -> None:
+        if version > newest:
+            raise StoreRefused(
+                self.name, f"it has shape {version}, this laneway knows {newest}; upgrade laneway"
+            )
+
     def _shape(self, connection: "Connection[Row]") -> int:
-        """The shape's number. A schema that is not there is made; a foreign one is refused."""
+        """The shape's number. A schema that is not there is made."""
+        found = self._found_shape(connection)
+        if found is not None:
+            return found
+        name = sql.Identifier(self.schema)
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
+        connection.execute("CREATE TABLE shape (version bigint NOT NULL)")
+        connection.execute("INSERT INTO shape VALUES (0)")
+        return 0
+
+    def _found_shape(self, connection: "Connection[Row]") -> int | None:
+        """The shape's number; None if the schema is not there. A foreign one is refused."""
         found = connection.execute(
             "SELECT to_regclass(%s) IS NOT NULL, EXISTS (SELECT 1 FROM pg_class c JOIN "
             "pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s)",
@@ -184,10 +211,7 @@ class Database:
                 raise StoreRefused(
                     self.name, "it holds tables of another program; name a schema for laneway alone"
                 )
-            name = sql.Identifier(self.schema)
-            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(name))
-            connection.execute("CREATE TABLE shape (version bigint NOT NULL)")
-            connection.execute("INSERT INTO shape VALUES (0)")
+            return None
         row = connection.execute(SHAPE).fetchone()
         assert row is not None
         return int(row[0])

@@ -157,10 +157,9 @@ class Servers:
     def _wire(self, address: Address, write: bool) -> Wire:
         wire = self._wires.get((address, write))
         if wire is None:
-            spoken = address if isinstance(address, str) else f"{address[0]}:{address[1]}"
             checked = partial(self._check_writer if write else self._check_reader, address)
             connect = partial(self.connection, address)
-            wire = Wire(f"redis {spoken}", connect, checked, wait_ms=self._wait_ms)
+            wire = Wire(spoken(address), connect, checked, wait_ms=self._wait_ms)
             self._wires[(address, write)] = wire
         return wire
 
@@ -194,21 +193,8 @@ class Servers:
     async def _check_writer(self, address: Address, wire: Wire) -> int:
         """What the server must be like, asked anew whenever it was away."""
         loads: list[Line] = [("SCRIPT", "LOAD", script.text) for script in self._scripts.values()]
-        settings: list[Line] = [("CONFIG", "GET", name) for name in checks.SETTINGS]
-        server, replication, role, *rest = await wire.check(
-            ("INFO", "server"), ("INFO", "replication"), ("ROLE",), *settings, *loads
-        )
-        raise_any([server, replication, role, *rest[len(settings) :]])
-        about = sections(server) | sections(replication)
-        checks.check_version(wire.address, about["redis_version"])
-        checks.check_role(wire.address, about["role"])
-        found: dict[str, str] = {}
-        for reply in rest[: len(settings)]:
-            # A server that hides its settings is taken for one that has not set them.
-            if isinstance(reply, list) and len(reply) == 2:
-                found[reply[0].decode()] = reply[1].decode()
-        if not checks.check_settings(wire.address, found, relaxed=self._relaxed):
-            self.weak = True
+        about, found, role = await self._judged(wire)
+        raise_any(await wire.check(*loads))
         if not self._names.tagged:
             await self._check_data(wire)
         own = [shard for shard in range(self._names.shards) if self._address(shard) == address]
@@ -218,6 +204,52 @@ class Servers:
         seen = await self._meet(wire, own, about, online(role))
         self._found(address, about["run_id"], write=True)
         return checks.replicas_wanted(self._replicas_min, seen)
+
+    async def _judged(self, wire: Wire) -> tuple[dict[str, str], dict[str, str], Reply]:
+        """What the server says about itself, its settings and its role; one that could forget is
+        refused."""
+        settings: list[Line] = [("CONFIG", "GET", name) for name in checks.SETTINGS]
+        server, replication, role, *rest = await wire.check(
+            ("INFO", "server"), ("INFO", "replication"), ("ROLE",), *settings
+        )
+        raise_any([server, replication, role])
+        about = sections(server) | sections(replication)
+        checks.check_version(wire.address, about["redis_version"])
+        checks.check_role(wire.address, about["role"])
+        found: dict[str, str] = {}
+        for reply in rest:
+            # A server that hides its settings is taken for one that has not set them.
+            if isinstance(reply, list) and len(reply) == 2:
+                found[reply[0].decode()] = reply[1].decode()
+        if not checks.check_settings(wire.address, found, relaxed=self._relaxed):
+            self.weak = True
+        return about, found, role
+
+    async def look(self) -> str:
+        """What the server that was named is like, in words; nothing is written."""
+        said: list[str] = []
+
+        async def check(wire: Wire) -> int:
+            about, _, role = await self._judged(wire)
+            if not self._names.tagged:
+                meta = self._names.shared(0, keys.META)
+                (kept,) = await wire.check(("HGET", meta, "layout"))
+                raise_any([kept])
+                layout = self._names.layout()
+                checks.check_layout(
+                    wire.address, wanted=layout, found=kept.decode() if kept else layout
+                )
+                said.append("it holds a store" if kept else "the first start makes a store there")
+            said.insert(0, f"Redis {about['redis_version']} with {online(role)} replicas")
+            return 0
+
+        home = self.home()
+        wire = Wire(spoken(home), partial(self.connection, home), check, wait_ms=self._wait_ms)
+        try:
+            await wire.ask(("PING",), write=False)
+        finally:
+            await wire.close()
+        return "; ".join(said)
 
     async def _meet(self, wire: Wire, own: list[int], about: dict[str, str], count: int) -> int:
         """Void the leases of before if the server was promoted; the most replicas it ever had."""
@@ -316,6 +348,11 @@ class Servers:
         for wire in self._wires.values():
             await wire.close()
         self._wires.clear()
+
+
+def spoken(address: Address) -> str:
+    """How errors name a server."""
+    return f"redis {address if isinstance(address, str) else f'{address[0]}:{address[1]}'}"
 
 
 def sections(info: bytes) -> dict[str, str]:

@@ -86,6 +86,10 @@ class RedisStore(RedisReader):
             raise
         return self
 
+    async def look(self) -> str:
+        """What the server is like, in words; nothing is written."""
+        return await self._servers.look()
+
     def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
         if self._closed:
             call.close()

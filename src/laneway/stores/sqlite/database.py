@@ -19,6 +19,7 @@ from laneway.core.errors import (
     StoreFull,
     StoreRefused,
 )
+from laneway.engine.files import make_private
 from laneway.stores.limits import BUSY_OPEN_MS, BUSY_WRITE_MS, WAL_PAGES_CHECKPOINT
 
 WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
@@ -152,6 +153,9 @@ def advice(error: apsw.Error) -> str:
 
 def connect(path: str, *, vfs: str | None = None, exclusive: bool = False) -> apsw.Connection:
     """A connection that may write, with every commit synced."""
+    if vfs is None:
+        with suppress(OSError):  # SQLite says why it cannot be made.
+            make_private(path)
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags, vfs=vfs)
     try:
