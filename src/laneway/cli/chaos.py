@@ -42,7 +42,8 @@ def proxy(
     \b
     Faults: lose_answer, lose_request, hang, hang_answer, delay (ms=),
             duplicate, status (status= retry_after_s=),
-            error (code= message= forward=), lag (blocks= or at=)
+            error (code= message= forward=), lie (result= forward=),
+            lag (blocks= or at=)
     Which:  method= (a pattern), probability=, nth=, count=
 
     Example: --rule 'lose_answer method=eth_sendRawTransaction probability=0.1'

@@ -131,6 +131,9 @@ def test_an_invented_error_strikes_one_call_of_a_batch() -> None:
         assert [answer.get("result") for answer in said] == ["0x7", None, "0xa"]
         assert said[1]["error"] == {"code": -32000, "message": "txpool is full"}
         assert SEND not in heard(stub)
+        proxy.rule(Rule(Fault.LIE, method="eth_chainId", result='["a lie"]'))
+        _, said = await post(session, proxy, batch[::2])
+        assert [answer.get("result") for answer in said] == [["a lie"], "0xa"]
         proxy.rule(Rule(Fault.ERROR, method=SEND, forward=True))
         _, said = await post(session, proxy, call(SEND, "0x1"))
         assert "error" in said
@@ -242,6 +245,7 @@ def test_a_socket_passes_calls_and_notices() -> None:
     ("rule", "came", "heard"),
     [
         (Rule(Fault.ERROR, method="b", code=7, message="x"), ["a", {"code": 7, "message": "x"}], 1),
+        (Rule(Fault.LIE, method="b", result="7"), ["a", 7], 1),
         (Rule(Fault.HANG, method="b"), ["a"], 1),
         (Rule(Fault.LOSE_REQUEST, method="b"), ["closed"], 1),
         (Rule(Fault.DUPLICATE, method="b"), ["a", "b", "b"], 2),

@@ -54,6 +54,8 @@ def test_a_rule_is_written_in_one_line() -> None:
         message="nonce too high",
         count=3,
     )
+    lie = read_rule("lie method=eth_gasPrice result='\"0x1\"'")
+    assert lie == Rule(Fault.LIE, method="eth_gasPrice", result='"0x1"')
     assert read_rule("lag blocks=3 probability=0.25").probability == 0.25
 
 
@@ -67,6 +69,7 @@ def test_rules_are_read_from_json() -> None:
     [
         "",
         "explode",
+        "lie result=x",
         "hang now",
         "hang method='x",
         "hang colour=red",

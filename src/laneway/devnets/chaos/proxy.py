@@ -16,7 +16,14 @@ from msgspec import DecodeError, json, to_builtins
 from laneway.core.errors import BadRequest
 from laneway.devnets.chaos.lag import older_answer, older_call
 from laneway.devnets.chaos.limits import BODY_BYTES_MAX, HANG_MS_MAX, UPSTREAM_MS
-from laneway.devnets.chaos.rules import WHOLE_FAULTS, Dice, Fault, Rule, read_rules
+from laneway.devnets.chaos.rules import (
+    INVENTED_FAULTS,
+    WHOLE_FAULTS,
+    Dice,
+    Fault,
+    Rule,
+    read_rules,
+)
 from laneway.devnets.chaos.sockets import Sockets
 
 RULES = "/_chaos/rules"
@@ -120,16 +127,16 @@ class ChaosProxy:
         passed: list[Call] = []
         for call, rule in calls:
             newest = behind.get(id(rule))
-            if rule is None or rule.fault is not Fault.ERROR or rule.forward:
+            if rule is None or rule.fault not in INVENTED_FAULTS or rule.forward:
                 passed.append(call if newest is None else older_call(call, newest))
         answers = iter(await self.ask(passed))
         said: list[Call] = []
         for call, rule in calls:
             newest = behind.get(id(rule))
-            invented = rule is not None and rule.fault is Fault.ERROR
+            invented = rule is not None and rule.fault in INVENTED_FAULTS
             answer = next(answers) if not invented or (rule and rule.forward) else {}
             if rule is not None and invented:
-                answer = error_of(call, rule)
+                answer = invented_of(call, rule)
             elif newest is not None:
                 answer = older_answer(str(call.get("method")), answer, newest)
             said.append(answer)
@@ -211,6 +218,9 @@ def status_of(rule: Rule) -> web.Response:
     return web.Response(status=rule.status, headers=headers, text=rule.message)
 
 
-def error_of(call: Call, rule: Rule) -> Call:
-    error = {"code": rule.code, "message": rule.message}
-    return {"jsonrpc": "2.0", "id": call.get("id"), "error": error}
+def invented_of(call: Call, rule: Rule) -> Call:
+    """The answer that a rule gives in the node's place."""
+    said: Call = {"error": {"code": rule.code, "message": rule.message}}
+    if rule.fault is Fault.LIE:
+        said = {"result": json.decode(rule.result)}
+    return {"jsonrpc": "2.0", "id": call.get("id"), **said}

@@ -32,11 +32,14 @@ class Fault(Enum):
     """An HTTP status of the proxy's own, with `retry_after_s`; the node hears nothing."""
     ERROR = "error"
     """A JSON-RPC error with `code` and `message`; the node hears it only with `forward`."""
+    LIE = "lie"
+    """A result of the proxy's own, `result` as JSON; the node hears it only with `forward`."""
     LAG = "lag"
     """Answers as the node would have been `blocks` ago, or at block `at`."""
 
 
-WHOLE_FAULTS = tuple(fault for fault in Fault if fault not in (Fault.ERROR, Fault.LAG))
+INVENTED_FAULTS = (Fault.ERROR, Fault.LIE)
+WHOLE_FAULTS = tuple(fault for fault in Fault if fault not in (*INVENTED_FAULTS, Fault.LAG))
 """What strikes one call of a batch strikes the whole request."""
 
 
@@ -54,6 +57,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     retry_after_s: int | None = None
     code: int = -32000
     message: str = "invented by a rule"
+    result: str = "null"
     forward: bool = False
     blocks: int = 1
     at: int | None = None
@@ -111,6 +115,10 @@ def checked(named: dict[str, object] | dict[str, str], *, strict: bool) -> Rule:
         rule = convert(named, Rule, strict=strict)
     except ValidationError as error:
         raise BadRequest("rule", str(error)) from error
+    try:
+        json.decode(rule.result)
+    except DecodeError as error:
+        raise BadRequest("rule", f"result is {rule.result!r}, which is not JSON") from error
     for name, low, high in (
         ("probability", 0, 1),
         ("nth", 1, None),

@@ -12,7 +12,7 @@ from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgTy
 from msgspec import DecodeError, json
 
 from laneway.devnets.chaos.limits import BODY_BYTES_MAX
-from laneway.devnets.chaos.rules import Dice, Fault, Rule
+from laneway.devnets.chaos.rules import INVENTED_FAULTS, Dice, Fault, Rule
 
 NOTICE = "eth_subscription"
 
@@ -78,7 +78,7 @@ class Sockets:
     ) -> bool:
         """Whether the connection stays."""
         fault = None if rule is None else rule.fault
-        if rule is not None and fault in (Fault.ERROR, Fault.LAG):
+        if rule is not None and fault in (*INVENTED_FAULTS, Fault.LAG):
             (answer,) = await self._chaos.answer([(call, rule)])
             await here.send_str(json.encode(answer).decode())
             return True
@@ -121,7 +121,7 @@ class Sockets:
                         await here.send_str(message.data)
                     case Fault.LOSE_REQUEST | Fault.LOSE_ANSWER | Fault.STATUS:
                         return
-                    case Fault.HANG | Fault.HANG_ANSWER | Fault.ERROR:
+                    case Fault.HANG | Fault.HANG_ANSWER | Fault.ERROR | Fault.LIE:
                         pass
 
 
