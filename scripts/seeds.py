@@ -83,6 +83,7 @@ MUST_BE_SEEN = {
         "crash:inside a commit",
         "declared dead",
         "dropped by a pool",
+        "fee lie",
         "fee storm",
         "fell out",
         "foreign replaced",

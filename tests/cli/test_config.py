@@ -157,3 +157,16 @@ def test_an_embedded_chain_is_shown_as_it_was_written(here: Path) -> None:
     (here / "laneway.toml").write_text(invoke("config", "show").stdout)
     (table,) = tomllib.loads(invoke("config", "show").stdout)["rollup"]
     assert (table["nodes"], table["slot_ms"]) == (["devnet"], 300)
+
+
+def test_every_chain_says_where_its_fee_ceiling_comes_from(here: Path) -> None:
+    text = '[[evm]]\nname = "base"\nchain_id = 8453\nnodes = ["http://127.0.0.1:8545"]\n'
+    (here / "laneway.toml").write_text(text)
+    default = "# fee ceiling: 50 gwei a unit of gas (chain table (8453)), and 10 times the base fee"
+    for options in ((), ("--origin",)):
+        assert default in invoke("config", "show", *options).stdout.splitlines()
+    (chain,) = json.loads(invoke("config", "show", "--json").stdout)["evm"]
+    assert chain["fee_ceiling"]["origin"] == "chain table (8453)"
+    (here / "laneway.toml").write_text(f'{text}fee_wei_max = "7 gwei"\n')
+    said = invoke("config", "show", "--origin").stdout.splitlines()
+    assert "# fee ceiling: 7 gwei a unit of gas (laneway.toml: fee_wei_max of base)" in said

@@ -14,6 +14,7 @@ from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
 from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
 from laneway.wiring.schema_cosmos import sequence_settings
+from laneway.wiring.schema_evm import AccountSection, settings_of
 
 OTHER: dict[str, object] = {
     "preset": "seed-004",
@@ -591,3 +592,54 @@ def test_an_embedded_chain_is_shown_by_its_word(here: Path) -> None:
     (here / "laneway.toml").write_text('[[rollup]]\nname = "a"\nservice = 1\nnodes = ["devnet"]\n')
     (rollup,) = load().rollups()
     assert list(rollup["nodes"]) == ["devnet"]
+
+
+EVM_TABLE = """
+[[evm]]
+name = "base"
+chain_id = 8453
+nodes = ["http://127.0.0.1:8545"]
+[[evm]]
+name = "dev"
+chain_id = 31337
+nodes = ["http://127.0.0.1:8546"]
+"""
+
+
+def test_a_chain_without_a_fee_ceiling_has_the_tables_and_says_so(here: Path) -> None:
+    (here / "laneway.toml").write_text(EVM_TABLE)
+    found = load()
+    assert found.fee_ceilings() == [
+        {
+            "fee_wei_max": "50 gwei",
+            "origin": "chain table (8453)",
+            "base_fee_times": 10,
+        },
+        {
+            "fee_wei_max": "1000 gwei",
+            "origin": "default for unknown chains",
+            "base_fee_times": 10,
+        },
+    ]
+    account = AccountSection(name="hot", signer="env:KEY")
+    settings = settings_of(found.config.eoa, found.config.evm[0], account, ("n",))
+    assert (settings.fee_wei_max, settings.fee_by_base) == (50 * 10**9, True)
+    assert settings.fee_wei_source == "chain table (8453)"
+
+
+def test_a_fee_ceiling_that_someone_set_wins_and_names_its_place(here: Path) -> None:
+    (here / "laneway.toml").write_text(EVM_TABLE + 'fee_wei_max = "3 gwei"\n')
+    found = load(None, {"LANEWAY_EOA__FEE_WEI_MAX": "2 gwei"})
+    set_ = {"base_fee_times": None}
+    assert found.fee_ceilings() == [
+        {
+            "fee_wei_max": "2 gwei",
+            "origin": "LANEWAY_EOA__FEE_WEI_MAX: eoa.fee_wei_max",
+            **set_,
+        },
+        {"fee_wei_max": "3 gwei", "origin": "laneway.toml: fee_wei_max of dev", **set_},
+    ]
+    account = AccountSection(name="hot", signer="env:KEY", fee_wei_max="1 gwei")
+    settings = settings_of(found.config.eoa, found.config.evm[1], account, ("n",))
+    assert (settings.fee_wei_max, settings.fee_by_base) == (10**9, False)
+    assert settings.fee_wei_source == "fee_wei_max of the account"

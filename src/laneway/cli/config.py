@@ -28,7 +28,12 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             "file": configuration.file,
             "settings": {setting.path: asdict(setting) for setting in settings},
             "webhooks": configuration.webhooks(),
-            "evm": configuration.chains(),
+            "evm": [
+                {**chain, "fee_ceiling": ceiling}
+                for chain, ceiling in zip(
+                    configuration.chains(), configuration.fee_ceilings(), strict=True
+                )
+            ],
             "cosmos": configuration.cosmos_chains(),
             "rollup": configuration.rollups(),
         }
@@ -48,10 +53,13 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
         for name, value in webhook.items():
             say(f"{name} = {toml_any(value)}")
     tables = {"evm": configuration.chains(), "cosmos": configuration.cosmos_chains()}
+    ceilings = {"evm": [line_of_ceiling(one) for one in configuration.fee_ceilings()]}
     for kind, chains in tables.items():
-        for chain in chains:
+        for place, chain in enumerate(chains):
             accounts = chain.pop("accounts")
             show_table(kind, chain)
+            for line in ceilings.get(kind, [])[place : place + 1]:
+                say(line)
             for account in accounts:
                 show_table(f"{kind}.accounts", account)
     for rollup in configuration.rollups():
@@ -64,6 +72,14 @@ def show_table(name: str, table: dict[str, object]) -> None:
     for key, value in table.items():
         if value is not None:
             say(f"{key} = {toml_any(value)}")
+
+
+def line_of_ceiling(ceiling: dict[str, object]) -> str:
+    """What bounds the fee of a chain's accounts, as a remark: a default is no line of a file."""
+    rule = f"{ceiling['fee_wei_max']} a unit of gas ({ceiling['origin']})"
+    if ceiling["base_fee_times"] is not None:
+        rule += f", and {ceiling['base_fee_times']} times the base fee"
+    return f"# fee ceiling: {rule}"
 
 
 @config.command()

@@ -18,12 +18,14 @@ from laneway.core.errors import CallerError
 from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
 from laneway.jam.spec import RECENT_BLOCK_COUNT
 from laneway.lanes.bundle.windows import anchor_offset
+from laneway.lanes.eoa.ceilings import BASE_FEE_TIMES
+from laneway.lanes.eoa.fees import written
 from laneway.wiring.address import POSTGRES, REDIS, is_shared
 from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
 from laneway.wiring.redaction import SECRETS, shown_setting
 from laneway.wiring.schema import PRESETS, Config, kind_at, lookup, paths
 from laneway.wiring.schema_cosmos import CosmosSection, cosmos_nodes
-from laneway.wiring.schema_evm import EvmSection, nodes_of
+from laneway.wiring.schema_evm import EvmSection, fee_ceiling, nodes_of
 from laneway.wiring.schema_rollup import BundleSection, RollupSection, rollup_nodes
 
 DEFAULT_FILE = "laneway.toml"
@@ -71,6 +73,18 @@ class Configuration(Struct, frozen=True):
     def chains(self) -> list[dict[str, Any]]:
         """The tables of EVM chains, fit to be shown; every node is a table of its own."""
         return self._tables("evm", [nodes_of(chain) for chain in self.config.evm])
+
+    def fee_ceilings(self) -> list[dict[str, object]]:
+        """For each EVM chain, in their order: what a unit of gas may cost unless an account says
+        otherwise, and where that comes from."""
+        found: list[dict[str, object]] = []
+        for chain in self.config.evm:
+            wei, source, is_set = fee_ceiling(self.config.eoa, chain)
+            path = "eoa.fee_wei_max" if source == "eoa.fee_wei_max" else "evm"
+            origin = f"{self.origins[path][1]}: {source}" if is_set else source
+            times = None if is_set else BASE_FEE_TIMES
+            found.append({"fee_wei_max": written(wei), "origin": origin, "base_fee_times": times})
+        return found
 
     def cosmos_chains(self) -> list[dict[str, Any]]:
         """The same of Cosmos chains."""

@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict
 
 from laneway.core.units import read_wei
+from laneway.lanes.eoa.ceilings import table_ceiling
 from laneway.lanes.eoa.settings import INFLIGHT_MAX, EoaSettings
 from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX
 
@@ -35,6 +36,7 @@ class EoaSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The seed's name: with more free nonces than this no new ones are given out."""
     recycled: Literal["returned", "any"] = D.recycled
     fee_wei_max: Wei | None = None
+    """Unset: what the table of chains says, and at most ten times the base fee."""
     cost_wei_max: Wei | None = None
     spend_wei_max: Wei | None = None
     poll_ms: Duration = D.poll_ms
@@ -120,9 +122,27 @@ def settings_of(
         }
     for key in WEI_KEYS:
         chosen[key] = None if chosen[key] is None else read_wei(chosen[key])
+    wei, source, is_set = fee_ceiling(eoa, chain, account)
+    chosen |= {"fee_wei_max": wei, "fee_wei_source": source, "fee_by_base": not is_set}
     del chosen["gas_percent"], chosen["streams"]
     recycled_max = chosen.pop("max_recycled_nonces")
     return EoaSettings(**chosen, recycled_max=recycled_max, nodes=nodes)
+
+
+def fee_ceiling(
+    eoa: EoaSection, chain: EvmSection, account: AccountSection | None = None
+) -> tuple[int, str, bool]:
+    """The most that a unit of gas may cost, where that comes from, and whether someone set it. What
+    nobody set comes from the table of chains, and is bounded by the base fee too."""
+    told = (
+        (UNSET if account is None else account.fee_wei_max, "fee_wei_max of the account"),
+        (chain.fee_wei_max, f"fee_wei_max of {chain.name}"),
+        (UNSET if eoa.fee_wei_max is None else eoa.fee_wei_max, "eoa.fee_wei_max"),
+    )
+    for found, source in told:
+        if found is not UNSET:
+            return read_wei(found), source, True
+    return *table_ceiling(chain.chain_id), False
 
 
 def nodes_of(chain: EvmSection) -> list[NodeSection]:

@@ -29,7 +29,7 @@ from laneway.core.units import amount
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.eoa.drafts import encode_request
 from laneway.evm.secp256k1 import Signature
-from laneway.lanes.eoa.fees import NO_FEE, Fee, fresh
+from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee, fresh
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, SendAttempt
 from laneway.ports import EvmBlobs, EvmCall, EvmRequest
@@ -240,6 +240,7 @@ def order(
     nonce: int = 0,
     market: Fee | None = None,
     floor: Fee = NO_FEE,
+    ceiling: Ceiling = NO_CEILING,
     purpose: str = Purpose.INTENT,
     slot: int = 1,
 ) -> MakeAttempt:
@@ -247,7 +248,7 @@ def order(
         market = fresh(10 * GWEI, GWEI)
     asked = request or EvmRequest(to=TO, value_wei=amount(5), gas=21_000)
     payload = encode_request(asked) if purpose == Purpose.INTENT else b""
-    return MakeAttempt(slot, 1, nonce, purpose, payload, market, floor)
+    return MakeAttempt(slot, 1, nonce, purpose, payload, market, floor, floor, ceiling)
 
 
 def sending(raw: bytes, slot: int = 1, *, again: bool = False) -> SendAttempt:

@@ -22,7 +22,7 @@ from laneway.evm.envelope import decode, draft, encode_network, seal, sender
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import SetCodeTransaction, signed
-from laneway.lanes.eoa.fees import Fee, fresh
+from laneway.lanes.eoa.fees import Ceiling, Fee, fresh
 from laneway.lanes.eoa.rows import Purpose
 from laneway.ports import EvmAuthorization, EvmRequest
 
@@ -34,8 +34,11 @@ ACCESSES = ((TO, (bytes(32),)),)
 REQUEST = EvmRequest(to=TO, value_wei=amount(5), input=b"in", gas=50_000)
 
 
+PLAIN = EvmRequest(to=TO)
+
+
 def fee(request: EvmRequest, kind: int = 2, terms: Terms = MODERN, **words: Any) -> Fee:
-    return fee_of(request, order(request, **words), kind, terms)
+    return fee_of(request, order(request, **words), kind, terms, 50_000)
 
 
 @pytest.mark.parametrize(
@@ -177,11 +180,120 @@ def test_a_callers_ceiling_for_blobs_is_kept_by_a_bump_too() -> None:
         fee(request, 3, floor=Fee(1, 1, 51))
 
 
-def test_the_most_that_gas_can_cost_is_bounded_by_the_caller() -> None:
+def test_the_most_that_gas_can_cost_is_counted_with_its_blobs() -> None:
     offered = Fee(10, 1, 2)
     assert cost_of(REQUEST, offered, 21_000) == 210_000
     assert cost_of(blobs(), offered, 21_000) == 210_000 + 2 * BLOB_GAS
-    enough = EvmRequest(to=TO, cost_wei_max=amount(210_000))
-    assert cost_of(enough, offered, 21_000) == 210_000
+
+
+@pytest.mark.parametrize("whose", ["caller", "operator"])
+def test_a_bound_for_all_gas_lowers_the_cap_and_parks_below_what_is_paid_now(whose: str) -> None:
+    """50,000 gas, a base fee of 10 gwei and a tip of 1: 550,000 gwei are paid now."""
+
+    def offer(gwei: int, request: EvmRequest = PLAIN, kind: int = 2) -> Fee:
+        if whose == "caller":
+            return fee(replace(request, cost_wei_max=amount(gwei * GWEI)), kind)
+        return fee(request, kind, ceiling=Ceiling(None, None, gwei * GWEI, ""))
+
+    assert offer(2_000_000) == Fee(21 * GWEI, GWEI)
+    assert offer(750_000) == Fee(15 * GWEI, GWEI)
+    assert offer(550_000) == Fee(11 * GWEI, GWEI)
+    with pytest.raises(Parked, match=r"11 gwei a unit of gas.*(max_cost|cost_wei_max)"):
+        offer(549_999)
     with pytest.raises(Parked):
-        cost_of(EvmRequest(to=TO, cost_wei_max=amount(209_999)), offered, 21_000)
+        offer(0, blobs(fee_wei_max=amount(GWEI)), 3)
+    blob_cost = BLOB_GAS
+    assert offer(750_000 + blob_cost, blobs(fee_wei_max=amount(GWEI)), 3).cap == 15 * GWEI
+
+
+# The operator's ceiling, and the default.
+
+
+def ceiled(gwei: int, asked_gwei: int | None = None) -> Ceiling:
+    asked = gwei if asked_gwei is None else asked_gwei
+    return Ceiling(gwei * GWEI, asked * GWEI, None, "chain table (1)")
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "offered"),
+    [
+        (ceiled(22), Fee(21 * GWEI, GWEI)),
+        (ceiled(20), Fee(20 * GWEI, GWEI)),
+        (ceiled(11), Fee(11 * GWEI, GWEI)),
+        (ceiled(10), None),
+        (ceiled(500, 11), Fee(11 * GWEI, GWEI)),
+        (ceiled(500, 10), None),
+    ],
+)
+def test_a_ceiling_is_offered_down_to_what_is_paid_now_and_parked_below(
+    ceiling: Ceiling, offered: Fee | None
+) -> None:
+    for kind in (2, 4):
+        if offered is None:
+            with pytest.raises(Parked, match="11 gwei a unit of gas"):
+                fee(REQUEST, kind, ceiling=ceiling)
+        else:
+            assert fee(REQUEST, kind, ceiling=ceiling) == offered
+
+
+def test_a_legacy_price_is_kept_below_the_ceiling_too() -> None:
+    assert fee(REQUEST, 0, ceiling=ceiled(12)) == Fee(12 * GWEI, 12 * GWEI)
+    assert fee(REQUEST, 0, ceiling=ceiled(11)) == Fee(11 * GWEI, 11 * GWEI)
+    with pytest.raises(Parked):
+        fee(REQUEST, 0, ceiling=ceiled(10))
+
+
+def test_what_is_parked_says_what_is_asked_what_is_allowed_by_whom_and_what_raises_it() -> None:
+    lie = fresh(10 * GWEI, 4 * 10**17)
+    with pytest.raises(Parked) as parked:
+        fee(REQUEST, market=lie, ceiling=ceiled(500, 100))
+    assert str(parked.value) == (
+        "it asks 400000010 gwei a unit of gas, and 100 gwei are allowed by the default at a base "
+        "fee of 10 gwei; fee_wei_max allows more"
+    )
+    with pytest.raises(Parked) as parked:
+        fee(REQUEST, market=lie, ceiling=ceiled(500))
+    assert str(parked.value) == (
+        "it asks 400000010 gwei a unit of gas, and 500 gwei are allowed by chain table (1); "
+        "fee_wei_max allows more"
+    )
+
+
+def test_a_tip_that_the_caller_names_is_bounded_by_the_absolute_ceiling_alone() -> None:
+    """The multiple of the base fee guards against what nodes say, and the caller is none."""
+    own = EvmRequest(to=TO, tip_wei=50 * GWEI)
+    assert fee(own, ceiling=ceiled(500, 25)) == Fee(70 * GWEI, 50 * GWEI)
+    with pytest.raises(Parked):
+        fee(own, ceiling=ceiled(50, 25))
+
+
+def test_a_bump_is_lowered_to_the_ceiling_while_it_still_replaces_the_last() -> None:
+    wanted, least = Fee(40 * GWEI, 6 * GWEI), Fee(20 * GWEI, 2 * GWEI)
+    asked = replace(order(REQUEST, floor=wanted, ceiling=ceiled(20)), least=least)
+    assert fee_of(REQUEST, asked, 2, MODERN, 50_000) == Fee(20 * GWEI, 6 * GWEI)
+    for bound in (19, 11):
+        with pytest.raises(Parked, match="20 gwei a unit of gas"):
+            fee_of(REQUEST, replace(asked, ceiling=ceiled(bound)), 2, MODERN, 50_000)
+
+
+def test_a_bump_after_dearer_times_keeps_the_cap_that_replaces_and_pays_the_fee_of_now() -> None:
+    """The default falls with the base fee; a pool still wants more than the last attempt said."""
+    least = Fee(226 * GWEI, 2 * GWEI)
+    asked = order(REQUEST, floor=least, market=fresh(GWEI, GWEI), ceiling=ceiled(500, 25))
+    assert fee_of(REQUEST, asked, 2, MODERN, 50_000) == least
+    with pytest.raises(Parked, match="226 gwei a unit of gas"):
+        fee_of(REQUEST, replace(asked, ceiling=ceiled(225, 25)), 2, MODERN, 50_000)
+    greedy = replace(asked, least=Fee(226 * GWEI, 26 * GWEI))
+    with pytest.raises(Parked, match="27 gwei a unit of gas, and 25 gwei"):
+        fee_of(REQUEST, greedy, 2, MODERN, 50_000)
+
+
+def test_a_ceiling_holds_for_blob_gas_too() -> None:
+    dear = Terms(True, 30 * GWEI)
+    assert fee(blobs(), 3, dear, ceiling=ceiled(100)).blob == 60 * GWEI
+    assert fee(blobs(), 3, dear, ceiling=ceiled(40)).blob == 40 * GWEI
+    assert fee(blobs(), 3, dear, ceiling=ceiled(40, 11)).blob == 40 * GWEI
+    with pytest.raises(Parked, match=r"30 gwei a unit of blob gas.*chain table"):
+        fee(blobs(), 3, dear, ceiling=ceiled(29))
+    named = blobs(fee_wei_max=amount(90 * GWEI))
+    assert fee(named, 3, dear, ceiling=ceiled(40)).blob == 40 * GWEI

@@ -238,6 +238,35 @@ def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
     assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
 
 
+@pytest.mark.parametrize(
+    "why",
+    [
+        NotMade(1, 2, final=False, reason="parked_by_cap: its caller's max_fee_per_gas"),
+        NotMade(1, 2, final=True, reason="the call reverts: no", reverts=True),
+        NotMade(1, 2, final=False, reason="insufficient funds", broke=True),
+        NotMade(1, 2, final=False, reason="the signer is away"),
+    ],
+    ids=["ceiling", "reverts", "funds", "signer"],
+)
+def test_what_is_out_is_offered_again_while_nothing_dearer_can_be_made(why: NotMade) -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    later(world, world.settings.bump_after_ms)
+    world.out = []
+    world.post(AttemptsMade(world.now_ms, (why,)))
+    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
+    take(world, 1)
+    world.out = []
+    world.now_ms += world.settings.bump_after_ms - 1
+    world.post(AttemptsMade(world.now_ms, (why,)))
+    assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
+    world.now_ms += 1
+    world.post(AttemptsMade(world.now_ms, (why,)))
+    assert [effect.number for effect in world.out if isinstance(effect, SendAttempt)] == [1]
+
+
 def test_what_is_offered_again_is_not_lost_where_another_falls_out() -> None:
     world = begun(1, fee_wei_max=220)
     make_all(world)

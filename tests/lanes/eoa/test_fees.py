@@ -2,7 +2,17 @@
 
 import pytest
 
-from laneway.lanes.eoa.fees import Fee, bumped, fresh, is_replaced_by, replacing, rising
+from laneway.lanes.eoa.fees import (
+    GWEI,
+    Fee,
+    bumped,
+    clamped,
+    fresh,
+    is_replaced_by,
+    replacing,
+    rising,
+    written,
+)
 
 
 def test_a_first_offer_leaves_room_for_a_rising_base_fee() -> None:
@@ -46,3 +56,27 @@ def test_what_carries_blobs_is_replaced_by_twice_as_much_of_everything() -> None
     assert replacing(Fee(10, 0, 3)) == Fee(20, 1, 6)
     assert bumped(Fee(10, 2, 3), Fee(1, 1, 50)) == Fee(20, 4, 60)
     assert not is_replaced_by(Fee(10, 2, 3), Fee(20, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("cap", "bound", "needed", "found"),
+    [(20, 20, 11, 20), (20, 15, 11, 15), (20, 11, 11, 11), (20, 10, 11, None), (9, 10, 11, 9)],
+)
+def test_a_cap_is_lowered_to_its_bound_while_that_pays_what_is_asked_now(
+    cap: int, bound: int, needed: int, found: int | None
+) -> None:
+    assert clamped(cap, bound, needed) == found
+
+
+@pytest.mark.parametrize(
+    ("wei", "text"),
+    [
+        (0, "0 wei"),
+        (GWEI - 1, "999999999 wei"),
+        (GWEI, "1 gwei"),
+        (100 * GWEI, "100 gwei"),
+        (1_500_000_001, "1.500000001 gwei"),
+    ],
+)
+def test_an_amount_is_written_as_people_read_it(wei: int, text: str) -> None:
+    assert written(wei) == text

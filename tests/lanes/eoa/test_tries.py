@@ -15,8 +15,8 @@ from tests.lanes.eoa.stage import (
     take,
 )
 
-from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.tries import Spending, look, make, over_cap, reoffer, send_again
+from laneway.lanes.eoa.fees import GWEI, NO_CEILING, NO_FEE, Ceiling, Fee
+from laneway.lanes.eoa.tries import Spending, ceiling, look, make, over_cap, reoffer, send_again
 from laneway.lanes.eoa.values import AttemptsMade, BumpOrdered, Made
 
 
@@ -153,3 +153,35 @@ def test_of_an_attempt_that_was_adopted_by_its_hash_nothing_is_offered() -> None
     bare = adopted(world)
     record, sends = reoffer(world.lane, bare, 7, "why")
     assert (record.at_ms, sends) == (7, ())
+
+
+def test_an_order_says_what_it_may_cost_and_who_says_so() -> None:
+    world = begun(1)
+    assert ceiling(world.lane) == make(world.lane, world.lane.slots[1]).ceiling == NO_CEILING
+    world = begun(1, fee_wei_max=50, cost_wei_max=7, fee_wei_source="a file")
+    bound = Ceiling(50, 50, 7, "a file")
+    assert make(world.lane, world.lane.slots[1]).ceiling == bound
+    (first,) = world.out
+    assert first.ceiling == bound
+    assert ceiling(begun(1, cost_wei_max=7).lane) == Ceiling(None, None, 7, "fee_wei_max")
+
+
+def test_a_default_ceiling_follows_the_base_fee_and_a_set_one_does_not() -> None:
+    world = begun(1, fee_wei_max=500 * GWEI, fee_by_base=True)
+    world.lane.head.base_fee = 20 * GWEI
+    assert (ceiling(world.lane).wei, ceiling(world.lane).asked_wei) == (500 * GWEI, 200 * GWEI)
+    world = begun(1, fee_wei_max=500 * GWEI)
+    world.lane.head.base_fee = 20 * GWEI
+    assert ceiling(world.lane).asked_wei == 500 * GWEI
+
+
+def test_a_further_attempt_must_offer_less_than_it_should() -> None:
+    """What replaces the last is the law of pools; what the market asks is only wise."""
+    world = begun(1)
+    assert make(world.lane, world.lane.slots[1]).least == NO_FEE
+    make_all(world)
+    world.lane.head.base_fee *= 4
+    again = make(world.lane, replace(world.lane.slots[1], floor=Fee(1, 1)))
+    last = world.lane.attempts[1][1].fee
+    assert last.cap < again.least.cap < again.floor.cap
+    assert last.tip < again.least.tip <= again.floor.tip

@@ -10,17 +10,13 @@ from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
 from laneway.chains.evm.endpoint import Endpoint, Place
 from laneway.chains.evm.estimate import read_estimate
+from laneway.chains.evm.fees import fees_of
 from laneway.chains.evm.heads import Heads
 from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
 from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.chains.evm.nonce import read_owner
 from laneway.chains.evm.receipts import receipts_of
-from laneway.chains.evm.shapes import (
-    read_header,
-    read_number,
-    read_whole_header,
-    translated,
-)
+from laneway.chains.evm.shapes import read_header, read_number
 from laneway.chains.evm.words import Row
 from laneway.core.facts import (
     AccountSeen,
@@ -36,9 +32,9 @@ from laneway.core.facts import (
     Sent,
 )
 from laneway.ports import EvmCall
-from laneway.wire.hex import octets, quantity, read_quantity
+from laneway.wire.hex import octets, quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
-from laneway.wire.limits import FEE_WEI_MAX, WEI_MAX
+from laneway.wire.limits import WEI_MAX
 
 INVALID_PARAMS = -32602
 
@@ -72,7 +68,7 @@ class RpcChain(KnownNodes):
         return await self._nodes.read(lambda node: self._account(node, address))
 
     async def fees(self) -> FeesSeen:
-        return await self._nodes.read(read_fees)
+        return await fees_of(self._nodes)
 
     async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated:
         return await self._nodes.read(lambda node: read_estimate(node, call))
@@ -130,33 +126,3 @@ async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[i
         node.takes_block_hash = False
         return await read_state(node, address, block)
     return read_number(node, count), read_number(node, balance, WEI_MAX)
-
-
-FEES = (
-    LATEST,
-    RpcCall("eth_gasPrice"),
-    RpcCall("eth_maxPriorityFeePerGas"),
-    RpcCall("eth_blobBaseFee"),
-)
-
-
-async def read_fees(node: Endpoint) -> FeesSeen:
-    head_said, price_said, tip_said, blob_said = await node.ask(FEES)
-    header = read_whole_header(node, head_said)
-    price = read_number(node, price_said, FEE_WEI_MAX)
-    written = header.base_fee_per_gas
-    base = 0 if written is None else translated(node, lambda: read_quantity(written, FEE_WEI_MAX))
-    # Older nodes know the price alone, in which the tip stands on the base fee.
-    tip = max(price - base, 0)
-    if not isinstance(tip_said, RpcError):
-        tip = read_number(node, tip_said, FEE_WEI_MAX)
-    blob = None if isinstance(blob_said, RpcError) else read_number(node, blob_said, FEE_WEI_MAX)
-    return FeesSeen(
-        base_fee_wei=base,
-        priority_fee_wei=tip,
-        gas_price_wei=price,
-        blob_base_fee_wei=blob,
-        supports_1559=written is not None,
-        block=header.ref(),
-        node=node.name,
-    )

@@ -1,7 +1,7 @@
 """From what a caller asked for, a number and the market to a transaction. Nothing here waits.
 
-A caller's own ceilings are kept here: an attempt that would break one is not made, and its slot
-waits with the reason `parked_by_cap`.
+The ceilings of its caller and of the operator are kept here: an attempt that would break one is not
+made, and its slot waits with the reason `parked_by_cap`.
 """
 
 import msgspec
@@ -19,7 +19,7 @@ from laneway.evm.transaction import (
     Sidecar,
     Transaction,
 )
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import Fee, clamped, written
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import MakeAttempt
 from laneway.ports import EvmAuthorization, EvmRequest
@@ -34,7 +34,19 @@ FEE_WEI_LIMIT = 1 << 63
 
 
 class Parked(Exception):
-    """It would cost more than its caller allows."""
+    """It would cost more than its caller or the operator allows; the message says what is asked,
+    what is allowed, and who says so."""
+
+
+class Bound(Struct, frozen=True):
+    """One ceiling for a unit of gas."""
+
+    wei: int
+    needed: int
+    """What must be paid now for a unit of gas; a bound below it parks the attempt."""
+    least: int
+    """The lowest cap that replaces the last attempt; a bound below it parks the attempt."""
+    why: str
 
 
 class Terms(Struct, frozen=True):
@@ -61,40 +73,87 @@ def type_of(request: EvmRequest, terms: Terms) -> int:
     return 2 if terms.has_base_fee else 0
 
 
-def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms) -> Fee:
-    """What this attempt offers; Parked where its caller's ceiling is below what it must offer."""
+def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms, gas: int) -> Fee:
+    """What this attempt offers: lowered to the ceilings where these still pay the base fee and the
+    tip of now, and Parked where they do not."""
     market, floor = order.market, order.floor
     base_wei = (market.cap - market.tip) // 2
-    tip = max(market.tip if request.tip_wei is None else request.tip_wei, floor.tip)
+    asked_tip = market.tip if request.tip_wei is None else request.tip_wei
+    tip = max(asked_tip, floor.tip)
+    cap = max(2 * base_wei + tip, floor.cap)
     if kind < 2:
         # The whole price is paid, so it leaves room for one block of rising base fee alone.
-        price = max(base_wei + base_wei // 8 + tip, floor.cap, floor.tip)
-        offer = Fee(price, price)
-    else:
-        offer = Fee(max(2 * base_wei + tip, floor.cap), tip)
-    ceiling = request.fee_wei_max
-    if ceiling is not None and offer.cap > ceiling:
-        least = max(floor.cap, base_wei)
-        if ceiling < least:
-            raise Parked
-        offer = Fee(ceiling, ceiling if kind < 2 else min(tip, ceiling))
-    if kind != 3:
-        return offer
+        cap = max(base_wei + base_wei // 8 + tip, floor.cap, floor.tip)
+    blob = blob_fee_of(request, order, terms) if kind == 3 else 0
+    paid_wei = base_wei + max(asked_tip, order.least.tip)
+    for bound in bounds_of(request, order, gas, blob, base_wei=base_wei, paid_wei=paid_wei):
+        needed = max(bound.needed, bound.least)
+        found = clamped(cap, bound.wei, needed)
+        if found is None:
+            asked, allowed = written(needed), written(bound.wei)
+            raise Parked(f"it asks {asked} a unit of gas, and {allowed} are allowed by {bound.why}")
+        cap = found
+    return Fee(cap, cap if kind < 2 else min(tip, cap), blob)
+
+
+def bounds_of(
+    request: EvmRequest, order: MakeAttempt, gas: int, blob: int, *, base_wei: int, paid_wei: int
+) -> list[Bound]:
+    """The ceilings that hold for this attempt. A caller who names the most for a unit of gas has
+    also said that the tip may shrink; the others are kept by what would be paid now."""
+    found: list[Bound] = []
+    least = order.least.cap
+    if request.fee_wei_max is not None:
+        found.append(Bound(request.fee_wei_max, base_wei, least, "its caller's max_fee_per_gas"))
+    if request.cost_wei_max is not None:
+        wei = gas_share(request, value(request.cost_wei_max), gas, blob)
+        found.append(Bound(wei, paid_wei, least, f"its caller's max_cost for {gas} gas"))
+    bound = order.ceiling
+    if bound.cost_wei is not None:
+        wei = gas_share(request, bound.cost_wei, gas, blob)
+        found.append(Bound(wei, paid_wei, least, f"cost_wei_max for {gas} gas"))
+    if bound.wei is None or bound.asked_wei is None:
+        return found
+    if request.tip_wei is None and bound.asked_wei < bound.wei:
+        why = f"the default at a base fee of {written(base_wei)}; fee_wei_max allows more"
+        # What replaces an attempt from dearer times has a high cap, and pays the base fee of now.
+        wei = bound.asked_wei if paid_wei > bound.asked_wei else max(bound.asked_wei, least)
+        found.append(Bound(wei, paid_wei, 0, why))
+    found.append(Bound(bound.wei, paid_wei, least, f"{bound.source}; fee_wei_max allows more"))
+    return found
+
+
+def gas_share(request: EvmRequest, cost_wei: int, gas: int, blob: int) -> int:
+    """What a unit of gas may cost where all of it with its blobs may cost so much."""
+    return max(0, cost_wei - blob_gas(request) * blob) // gas
+
+
+def blob_gas(request: EvmRequest) -> int:
+    return 0 if request.blobs is None else len(request.blobs.hashes) * BLOB_GAS
+
+
+def blob_fee_of(request: EvmRequest, order: MakeAttempt, terms: Terms) -> int:
+    """What a unit of blob gas is offered. The chain takes its own price of that, so a ceiling
+    below the double of it costs nothing but time."""
     assert request.blobs is not None
-    blob_ceiling = value(request.blobs.fee_wei_max)
-    if blob_ceiling and floor.blob > blob_ceiling:
-        raise Parked
-    asked = blob_ceiling or 2 * terms.blob_fee_wei
-    return Fee(offer.cap, offer.tip, max(asked, floor.blob, 1))
+    named = value(request.blobs.fee_wei_max)
+    offer = max(named or 2 * terms.blob_fee_wei, order.floor.blob, 1)
+    callers = (named, order.least.blob, "its caller's max_fee_per_blob_gas")
+    needed = max(terms.blob_fee_wei, order.least.blob)
+    source = order.ceiling.source
+    operators = (order.ceiling.wei, needed, f"{source}; fee_wei_max allows more")
+    for bound, least, why in (callers, operators):
+        found = clamped(offer, bound, least) if bound else offer
+        if found is None:
+            asked, allowed = written(least), written(bound or 0)
+            raise Parked(f"it asks {asked} a unit of blob gas, and {allowed} are allowed by {why}")
+        offer = found
+    return offer
 
 
 def cost_of(request: EvmRequest, fee: Fee, gas: int) -> int:
-    """The most that its gas can cost; Parked above its caller's ceiling."""
-    blobs = 0 if request.blobs is None else len(request.blobs.hashes)
-    cost = gas * fee.cap + blobs * BLOB_GAS * fee.blob
-    if request.cost_wei_max is not None and cost > value(request.cost_wei_max):
-        raise Parked
-    return cost
+    """The most that its gas can cost."""
+    return gas * fee.cap + blob_gas(request) * fee.blob
 
 
 def compose(

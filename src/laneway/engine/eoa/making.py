@@ -27,7 +27,7 @@ from laneway.engine.eoa.drafts import (
 from laneway.evm.envelope import Draft, draft, encode_network, seal
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, signed
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import Fee, written
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade
@@ -96,12 +96,14 @@ def priced(
 ) -> Priced | NotMade:
     kind = type_of(request, terms)
     try:
-        fee = fee_of(request, order, kind, terms)
-        cost = cost_of(request, fee, gas)
-    except Parked:
-        return NotMade(order.slot, order.number, final=False, reason=PARKED)
+        fee = fee_of(request, order, kind, terms, gas)
+    except Parked as parked:
+        reason = clip(f"{PARKED}: {parked}")
+        return NotMade(order.slot, order.number, final=False, reason=reason)
     if max(fee.cap, fee.blob) >= FEE_WEI_LIMIT:
-        return NotMade(order.slot, order.number, final=False, reason=PARKED)
+        reason = f"{PARKED}: it asks {written(fee.cap)} a unit of gas, which nobody means"
+        return NotMade(order.slot, order.number, final=False, reason=reason)
+    cost = cost_of(request, fee, gas)
     transaction = compose(request, kind, order.nonce, fee, gas, account.chain_id)
     return Priced(transaction, fee, gas, cost, draft(transaction))
 

@@ -54,15 +54,11 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 gone = fall_out(lane, slot, one.reason, now_ms, records)
                 return said(gone.records, (*again, *gone.effects))
             records += not_made(lane, slot, one, now_ms)
+            again += keep_offering(lane, slot, now_ms, records)
         elif (why := PARKED if over_cap(lane, one) else spending.why_not(slot, one)) is not None:
             pause_ms = lane.settings.poll_ms << min(slot.make_tries, lane.settings.make_tries_max)
             records.append(MakingDelayed(slot.id, now_ms + pause_ms, why))
-            last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
-            if last is not None and now_ms >= slot.tried_ms + lane.settings.bump_after_ms:
-                # Pools may have forgotten what is out, and nothing dearer may take its place.
-                record, sends = reoffer(lane, last, now_ms)
-                records.append(record)
-                again += sends
+            again += keep_offering(lane, slot, now_ms, records)
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -81,6 +77,19 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             signed[slot.nonce] = (attempt, one.raw)
     sent = offer(lane, records, signed)
     return said(sent.records, (*again, *sent.effects))
+
+
+def keep_offering(
+    lane: EoaLane, slot: Slot, now_ms: int, records: list[Record]
+) -> tuple[SendAttempt, ...]:
+    """While nothing dearer can be made in its place, what is out is offered again, at most once in
+    a `bump_after_ms`: pools may have forgotten it."""
+    last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
+    if last is None or now_ms < slot.tried_ms + lane.settings.bump_after_ms:
+        return ()
+    record, sends = reoffer(lane, last, now_ms)
+    records.append(record)
+    return sends
 
 
 def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:

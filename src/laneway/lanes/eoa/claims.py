@@ -7,7 +7,7 @@ from laneway.core.outcome import Status
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
 from laneway.lanes.eoa.rows import Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, look, make, make_first, market, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, ceiling, look, make, make_first, market, said
 from laneway.lanes.eoa.values import (
     Effect,
     IntentDropped,
@@ -90,7 +90,7 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         return NOTHING
     if is_stale(lane, now_ms):
         return NOTHING if lane.head.looking else said([LookBegun()], [look(lane)])
-    numbers, asked = Numbers(lane), market(lane)
+    numbers, asked, bound = Numbers(lane), market(lane), ceiling(lane)
     records: list[Record] = []
     effects: list[Effect] = []
     draining = lane.head.mode == "draining"
@@ -107,7 +107,7 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         records.append(SlotClaimed(slot, returned=False))
         content = lane.contents.get(intent.id) if slot.content else None
         payload = intent.payload if content is None else content.payload
-        effects.append(make_first(slot, payload, asked))
+        effects.append(make_first(slot, payload, asked, bound))
     return said((*records, *poll_soon(lane, now_ms)), effects)
 
 

@@ -19,6 +19,25 @@ class Fee(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=F
 
 NO_FEE = Fee(0, 0)
 
+GWEI = 10**9
+
+
+class Ceiling(Struct, frozen=True, gc=False):
+    """What an attempt may cost by the operator's settings, or by the defaults where there are
+    none. None stands for no bound."""
+
+    wei: int | None
+    """For each unit of gas, and for each unit of blob gas."""
+    asked_wei: int | None
+    """The same where nodes alone name the fee: at most `wei`, and lower where the base fee is."""
+    cost_wei: int | None
+    """Of all its gas."""
+    source: str
+    """Where `wei` comes from, and which setting raises it."""
+
+
+NO_CEILING = Ceiling(None, None, None, "")
+
 
 def fresh(base_fee: int, tip: int) -> Fee:
     """A first offer: room for six full blocks of rising base fee (1.125^6 ≈ 2)."""
@@ -49,3 +68,19 @@ def bumped(last: Fee, market: Fee) -> Fee:
 def is_replaced_by(last: Fee, other: Fee) -> bool:
     least = replacing(last)
     return other.cap >= least.cap and other.tip >= least.tip and other.blob >= least.blob
+
+
+def clamped(cap: int, bound: int, needed: int) -> int | None:
+    """A fee cap within a bound: lowered as far as it still pays what is needed now, which is the
+    base fee with its tip and the least that replaces the last attempt. None where that is more."""
+    if cap <= bound:
+        return cap
+    return bound if needed <= bound else None
+
+
+def written(wei: int) -> str:
+    """An amount as people write it: in gwei where it is one or more, without trailing zeros."""
+    if wei < GWEI:
+        return f"{wei} wei"
+    whole, part = divmod(wei, GWEI)
+    return f"{whole}.{part:09}".rstrip("0").rstrip(".") + " gwei"

@@ -29,7 +29,11 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """Who may take a free nonce below others that were offered. `returned`: only an intent that
     had one before, for any other would overtake; a no-op fills what is left. `any`: the seed's."""
     fee_wei_max: int | None = None
-    """Of one unit of gas. Above it an attempt is parked, not sent."""
+    """Of one unit of gas. An attempt that would have to pay more is parked, not sent."""
+    fee_wei_source: str = "fee_wei_max"
+    """Where `fee_wei_max` comes from, as people are told."""
+    fee_by_base: bool = False
+    """Whether fees that nodes name are bounded by the base fee too: where nobody set a ceiling."""
     cost_wei_max: int | None = None
     """Of one attempt's gas in all."""
     spend_wei_max: int | None = None

@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from laneway.core import records
 from laneway.core.units import value
-from laneway.lanes.eoa.fees import NO_FEE, Fee, bumped, fresh
+from laneway.lanes.eoa.ceilings import by_base_fee
+from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee, bumped, fresh, replacing
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
 from laneway.lanes.eoa.values import (
@@ -25,6 +26,7 @@ NOTHING: Decision = records.Decision()
 
 GAP_BEFORE = "gap_before"
 PARKED = "parked_by_cap"
+"""How the reason begins of what is not made because it would cost too much."""
 OUT_OF_FUNDS = "out_of_funds"
 TRIED_OUT = "tried_out"
 """It has as many attempts as one number may have; the last is offered again and again."""
@@ -38,6 +40,17 @@ def market(lane: EoaLane) -> Fee:
     return fresh(lane.head.base_fee, lane.head.tip)
 
 
+def ceiling(lane: EoaLane) -> Ceiling:
+    """What an attempt may cost that is made now."""
+    settings = lane.settings
+    if settings.fee_wei_max is settings.cost_wei_max is None:
+        return NO_CEILING
+    asked_wei = settings.fee_wei_max
+    if asked_wei is not None and settings.fee_by_base:
+        asked_wei = by_base_fee(asked_wei, lane.head.base_fee)
+    return Ceiling(settings.fee_wei_max, asked_wei, settings.cost_wei_max, settings.fee_wei_source)
+
+
 def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
     """The payload of an intent that was just replaced is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
@@ -46,19 +59,35 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
         assert slot.intent is not None
         content = lane.contents.get(slot.intent)
         payload = lane.intents[slot.intent].payload if content is None else content.payload
-    floor, last = slot.floor, lane.last(slot.id)
+    floor, least, last = slot.floor, NO_FEE, lane.last(slot.id)
     if last is not None and floor != NO_FEE:
-        # By what the market asks now: one that was parked in a storm is made cheaper behind it.
-        floor = bumped(last.fee, market(lane))
+        # By what the market asks now: one that was parked in a storm is made cheaper after it.
+        floor, least = bumped(last.fee, market(lane)), replacing(last.fee)
     return MakeAttempt(
-        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, market(lane), floor
+        slot.id,
+        slot.attempt_next,
+        slot.nonce,
+        slot.purpose,
+        payload,
+        market(lane),
+        floor,
+        least,
+        ceiling(lane),
     )
 
 
-def make_first(slot: Slot, payload: bytes, asked: Fee) -> MakeAttempt:
+def make_first(slot: Slot, payload: bytes, asked: Fee, bound: Ceiling) -> MakeAttempt:
     """Of a slot that is just being claimed, at what the market asks."""
     return MakeAttempt(
-        slot.id, slot.attempt_next, slot.nonce, slot.purpose, payload, asked, slot.floor
+        slot.id,
+        slot.attempt_next,
+        slot.nonce,
+        slot.purpose,
+        payload,
+        asked,
+        slot.floor,
+        NO_FEE,
+        bound,
     )
 
 

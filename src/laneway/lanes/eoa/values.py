@@ -9,7 +9,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command
 from laneway.core.units import Amount
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee
 from laneway.lanes.eoa.rows import Attempt, CleanupReport, Content, Inclusion, Slot
 
 # Events.
@@ -416,6 +416,10 @@ class MakeAttempt(Struct, frozen=True, gc=False):
     payload: bytes
     market: Fee
     floor: Fee
+    """What it should offer, to take the place of the last and to keep up with the market."""
+    least: Fee = NO_FEE
+    """What it must offer: less does not take the place of the last."""
+    ceiling: Ceiling = NO_CEILING
 
 
 class SendAttempt(Struct, frozen=True, gc=False):

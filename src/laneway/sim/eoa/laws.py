@@ -82,6 +82,15 @@ class EoaLaws:
 
     def told(self, lane: LaneId, records: Sequence[Record]) -> None:
         self._tally.count(lane, records)
+        for record in records:
+            if isinstance(record, AttemptSigned):
+                self._check_fee(lane, record)
+
+    def _check_fee(self, lane: LaneId, record: AttemptSigned) -> None:
+        """Whatever a node says of fees, nothing dearer than the ceiling is signed."""
+        bound, cap = self._world.plan.settings.fee_wei_max, record.attempt.fee.cap
+        if bound is not None and cap > bound and not self._world.seen["caps raised"]:
+            raise LawBroken(f"fees: {lane} signs {cap} wei a unit of gas, above {bound}")
 
     def committed(self, process: "Process", lane: LaneId) -> None:
         """After every commit what the store holds equals what the lane is in memory."""

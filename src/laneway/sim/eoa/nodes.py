@@ -18,8 +18,9 @@ from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import Accepted
 from laneway.devnets.evm.model import Receipt as Mined
 from laneway.evm.keccak import keccak
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import Fee, clamped
 from laneway.lanes.eoa.rows import Purpose
+from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
@@ -39,7 +40,7 @@ from laneway.lanes.eoa.values import (
 )
 from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import decode_request, key_of, signed
-from laneway.sim.eoa.plan import GAS, NODES, SIZE_BYTES_MAX
+from laneway.sim.eoa.plan import GAS, GWEI, NODES, SIZE_BYTES_MAX
 
 if TYPE_CHECKING:
     from laneway.sim.eoa.world import EoaWorld
@@ -51,6 +52,10 @@ SHORT_GAS = 20_000
 HOPELESS = (SendKind.OVERSIZED, SendKind.GAS_LIMIT)
 FICKLE = (SendKind.OVERSIZED, SendKind.INTRINSIC_GAS, SendKind.INTRINSIC_GAS)
 """What a gateway with several nodes behind it says once and not the next time."""
+
+LIES_WEI = (30 * GWEI, 4 * 10**17)
+"""Tips that no honest node names: one that the default ceiling lets pass, and one that would cost
+24,000 ether."""
 
 TIMEOUT_MS = 300
 LATE_MS_MAX = 2_500
@@ -131,10 +136,10 @@ class Nodes:
             return NotMade(effect.slot, effect.number, True, "it reverts", reverts=reverts)
         if world.chance(world.plan.sign):
             return NotMade(effect.slot, effect.number, final=False, reason="the signer is away")
-        fee = Fee(
-            max(effect.floor.cap, effect.market.cap), max(effect.floor.tip, effect.market.tip)
-        )
         gas = SHORT_GAS if world.chance(world.plan.gas) else GAS
+        fee = offered(effect, gas)
+        if fee is None:
+            return NotMade(effect.slot, effect.number, False, f"{PARKED}: the fee is too high")
         cost = fee.cap * gas
         node = self._dice.randrange(len(NODES))
         if cost + value(call.value_wei) > world.chain.balance(node, world.sky.accounts[account]):
@@ -282,13 +287,19 @@ class Nodes:
             preconfirmed=chain.count(node, address, "latest"),
             balance=chain.balance(node, address),
             base_fee=fees.base_fee_next_wei,
-            tip=fees.tip_wei,
+            tip=self._tip(fees.tip_wei),
             block=head.number,
             block_hash=head.hash,
             receipts=receipts,
             fork=fork,
             fork_hash=b"" if fork is None else self._at(node, fork).hash,
         )
+
+    def _tip(self, honest_wei: int) -> int:
+        if not self._world.chance(self._world.plan.fee_lie):
+            return honest_wei
+        self._world.seen["fee lie"] += 1
+        return self._dice.choice(LIES_WEI)
 
     def _at(self, node: int, number: int) -> Block:
         block = self._world.chain.block(node, number)
@@ -331,6 +342,20 @@ class Nodes:
             return nothing
         receipt = shown(chain.receipt(node, found.sent.hash))
         return NonceProven(world.now_ms, effect.nonce, receipt, chain.head(node).number)
+
+
+def offered(effect: MakeAttempt, gas: int) -> Fee | None:
+    """What an attempt offers within its ceilings, as the engine has it; None: it is parked."""
+    market, least, bound = effect.market, effect.least, effect.ceiling
+    tip = max(effect.floor.tip, market.tip)
+    cap: int | None = max(effect.floor.cap, market.cap)
+    base_wei = (market.cap - market.tip) // 2
+    needed = max(base_wei + max(market.tip, least.tip), least.cap)
+    by_cost = None if bound.cost_wei is None else bound.cost_wei // gas
+    for wei in (bound.asked_wei, by_cost):
+        if wei is not None and cap is not None:
+            cap = clamped(cap, wei, needed)
+    return None if cap is None else Fee(cap, min(tip, cap))
 
 
 def shown(mined: Mined | None) -> Receipt:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from laneway.devnets.evm.rules import ANVIL, GETH, Rules
 from laneway.engine.windows import Windows
+from laneway.lanes.eoa.ceilings import UNKNOWN_CHAIN_WEI
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.sim.plan import Weather
 
@@ -60,6 +61,8 @@ class EoaPlan(Weather, frozen=True, kw_only=True):
     """Whether an account begins with money for a few attempts only."""
     gather_ms: int
     """For how long answers are gathered before the lane hears them together; 0: one by one."""
+    fee_lie: float
+    """Chance that a look is told a tip that nobody should pay."""
 
 
 def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
@@ -113,6 +116,7 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         delay_ms=rng.choice((1, 20, 120)),
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
         gather_ms=rng.choice((0, 0, 150)),
+        fee_lie=some(0.0, 0.0, 0.1),
     )
 
 
@@ -126,7 +130,8 @@ def eoa_settings(rng: Random) -> EoaSettings:
         bump_after_ms=rng.choice((400, 1_500)),
         recycled_max=rng.choice((1, 5)),
         recycled="any" if rng.random() < 0.2 else "returned",
-        fee_wei_max=5 * GWEI if bound == 0 else None,
+        fee_wei_max=5 * GWEI if bound == 0 else UNKNOWN_CHAIN_WEI,
+        fee_by_base=bound != 0,
         cost_wei_max=5 * GWEI * GAS if bound == 1 else None,
         spend_wei_max=12 * GWEI * GAS if bound == 2 else None,
         look_ms_min=rng.choice((10, 100)),

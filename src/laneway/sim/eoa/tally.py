@@ -79,7 +79,7 @@ class Tally:
                 self._cancelled.add((lane, number))
                 return ["cancel over bytes"]
             case MakingDelayed(reason=reason):
-                return ["parked by cap" if reason == PARKED else "making delayed"]
+                return ["parked by cap" if reason.startswith(PARKED) else "making delayed"]
             case FundsJudged(broke=broke):
                 return ["out of funds" if broke else "funds are back"]
             case HeadMoved(fork=fork):
