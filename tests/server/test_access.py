@@ -1,6 +1,7 @@
 """Laws of access: without keys this machine alone, with keys what each key allows."""
 
 import asyncio
+from base64 import urlsafe_b64decode
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,9 @@ def test_a_key_opens_what_its_scopes_and_lanes_allow(tmp_path: Path) -> None:
             refused = await client.post("/v1/transactions", away, Authorization=narrow)
             assert (refused.status, refused.code) == (403, "lane_not_allowed")
             hidden = f"/v1/transactions/{two.body['id']}"
-            assert (await client.get(hidden, Authorization=narrow)).status == 403
+            refused = await client.get(hidden, Authorization=narrow)
+            assert refused.status == 403
+            assert "Qm2" not in str(refused.body)
             assert (await client.get(hidden, Authorization=reader)).status == 200
             for query in ("", "?status=submitted"):
                 seen = await client.get(f"/v1/transactions{query}", Authorization=narrow)
@@ -107,6 +110,36 @@ def test_a_key_opens_what_its_scopes_and_lanes_allow(tmp_path: Path) -> None:
             ).status == 403
             rows = await client.get("/api/smart-contract-queue-metrics", Authorization=narrow)
             assert [row["contract"] for row in rows.body] == ["Qm1"]
+
+    asyncio.run(main())
+
+
+def test_a_cursor_names_no_lane_of_others(tmp_path: Path) -> None:
+    full, full_key = limited("full")
+    narrow, narrow_key = limited("narrow", lanes=("contract:Own*",))
+    path = keys_file(tmp_path, full_key, narrow_key)
+    own = ["contract:OwnA", "contract:OwnB", "contract:OwnC"]
+    others = [f"contract:{name}{n}" for name in ("Aaa", "OwN", "Zzz") for n in range(4)]
+
+    async def main() -> None:
+        async with serving(server__keys_file=path, host__round_ms="60000") as client:
+            for lane in (*own, *others):
+                await client.post("/v1/transactions", CALL | {"lane": lane}, Authorization=full)
+            for place, one in (("lanes", "id"), ("transactions", "lane")):
+                for limit in (1, 2, 5):
+                    found: list[str] = []
+                    cursor = ""
+                    while True:
+                        asked = f"/v1/{place}?limit={limit}{cursor}"
+                        page = (await client.get(asked, Authorization=narrow)).body
+                        found += [item[one] for item in page["items"]]
+                        told = page["next_cursor"]
+                        if told is None:
+                            break
+                        named = urlsafe_b64decode(told + "==")
+                        assert not any(lane.encode() in named for lane in others), named
+                        cursor = f"&cursor={told}"
+                    assert found == own
 
     asyncio.run(main())
 

@@ -60,6 +60,12 @@ class Caller(Struct, frozen=True):
             told = problem(403, "lane_not_allowed", f"this key may not use {lane}", lane=lane)
             raise Refused(told)
 
+    def check_tx(self, lane: str) -> None:
+        """The same of a transaction that was asked for by its id: whose lane it has is not told."""
+        if not self.may_see(lane):
+            words = "this key may not use the lane of that transaction"
+            raise Refused(problem(403, "lane_not_allowed", words))
+
 
 NEIGHBOUR = Caller("", SCOPES, ("*",))
 """Whoever is on this machine, while there are no keys."""

@@ -137,7 +137,7 @@ async def show(call: Call) -> web.Response:
 
 async def visible(call: Call) -> Tx:
     tx = await call.desk.show(call.path("id"))
-    call.caller.check_lane(tx.lane)
+    call.caller.check_tx(tx.lane)
     return tx
 
 

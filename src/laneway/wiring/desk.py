@@ -316,8 +316,8 @@ class EngineDesk:
 
     # Lanes.
 
-    async def lanes(self, after: str | None, limit: int) -> Sequence[Lane]:
-        return await self._views.lanes(after, limit)
+    async def lanes(self, after: str | None, limit: int, may_see: LaneTest) -> Sequence[Lane]:
+        return await self._views.lanes(after, limit, may_see)
 
     async def lane(self, lane: str) -> Lane:
         return await self._views.lane(lane)

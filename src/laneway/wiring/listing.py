@@ -96,5 +96,5 @@ class Lister:
 
     async def _next(self, lane: LaneId | None) -> LaneId | None:
         self._scanned += 1
-        views = await shown_lanes(self._store, lane, 1)
+        views = await shown_lanes(self._store, lane, 1, self._listing.may_see)
         return views[0].tail.lane if views else None

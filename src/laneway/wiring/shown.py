@@ -1,5 +1,7 @@
 """What people are shown of lanes and intents."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from laneway.core.ids import IntentId, LaneId, is_contract, is_shown
@@ -8,6 +10,7 @@ from laneway.core.rows import Index, LaneView
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
 from laneway.ports import IntentView, Store
+from laneway.wiring.limits import LISTING_SCAN_PAGE
 
 
 class LaneShown(msgspec.Struct, frozen=True):
@@ -101,13 +104,19 @@ async def contract_lanes(store: Store, after: LaneId | None, limit: int) -> list
     return [view for view in views if is_contract(view.tail.lane)]
 
 
-async def shown_lanes(store: Store, after: LaneId | None, limit: int) -> list[LaneView]:
-    """A page of the lanes that have transactions, by name."""
+async def shown_lanes(
+    store: Store, after: LaneId | None, limit: int, may_see: Callable[[str], bool] = lambda _: True
+) -> list[LaneView]:
+    """A page of the lanes that have transactions, by name, of those that the caller may see: full
+    unless there are no more."""
     found: list[LaneView] = []
     start = LaneId("contract:") if after is None else after
+    page = limit
     while len(found) < limit:
-        views = await store.lanes(start, limit - len(found))
-        found += [view for view in views if is_shown(view.tail.lane)]
+        views = await store.lanes(start, page)
+        page = max(limit, LISTING_SCAN_PAGE)  # The first page was not enough: many are hidden.
+        lanes = ((view.tail.lane, view) for view in views)
+        found += [view for lane, view in lanes if is_shown(lane) and may_see(lane)]
         if not views:
             break
         start = views[-1].tail.lane
@@ -115,7 +124,7 @@ async def shown_lanes(store: Store, after: LaneId | None, limit: int) -> list[La
             start = LaneId("evm:")  # Webhooks' lanes lie between.
         elif not is_shown(start):
             break
-    return found
+    return found[:limit]
 
 
 def pruned(left: Index) -> IntentShown:

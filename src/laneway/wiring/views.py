@@ -1,5 +1,6 @@
 """Where transactions and lanes are and why: the same answers for REST and for the library."""
 
+from collections.abc import Callable
 from typing import Any
 
 from laneway.core.errors import BadRequest, IntentNotFound, LaneNotFound
@@ -54,9 +55,12 @@ class Views:
             raise IntentNotFound(intent)
         return view
 
-    async def lanes(self, after: str | None, limit: int) -> list[Lane]:
-        """A page of lanes of every kind, by name."""
-        views = await shown_lanes(self._store, None if after is None else LaneId(after), limit)
+    async def lanes(
+        self, after: str | None, limit: int, may_see: Callable[[str], bool] = lambda _: True
+    ) -> list[Lane]:
+        """A page of lanes of every kind, by name, of those that the caller may see."""
+        start = None if after is None else LaneId(after)
+        views = await shown_lanes(self._store, start, limit, may_see)
         teller = self.teller()
         return [await teller.lane(view) for view in views]
 
