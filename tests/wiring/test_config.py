@@ -23,6 +23,7 @@ OTHER: dict[str, object] = {
     "store.schema": "other",
     "store.replicas_min": 2,
     "store.wait_timeout_ms": 500,
+    "store.start_ms_max": 1_000,
     "contract.fast_size": 8,
     "contract.execution_ms_max": 60_000,
     "contract.search_ms": 100,

@@ -13,13 +13,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from tests.redis_servers import free_port, server
 from tests.server.stage import running
 
+from laneway.core.urls import shown_url
 from laneway.ports import ContractCall, Execution
-from laneway.wiring.server import allow_files
+from laneway.wiring.config import load
+from laneway.wiring.embedded import Laneway
+from laneway.wiring.server import account_lines, allow_files, contract_lines
 
 BODY = {"lane": "contract:Qm1", "payload": {"data": "x"}}
 
@@ -109,6 +114,115 @@ def test_a_signal_ends_it_and_what_was_accepted_goes_on_at_the_next_start(
         for intent in ids[1:]:
             path = f"/v1/transactions/{intent}"
             assert up.ask("GET", path)[0] == 200
+
+
+ACCOUNTS = """
+[[{kind}]]
+name = "dev"
+chain_id = {chain}
+nodes = ["http://127.0.0.1:1"]
+"""
+ACCOUNT = '[[{kind}.accounts]]\nname = "{name}"\nsigner = "env:HOT_KEY"\n'
+
+
+def spoken(folder: Path, toml: str, *, shared: bool, **environment: str) -> list[str]:
+    """What the banner says of the kinds that a configuration has."""
+    file = folder / "laneway.toml"
+    file.write_text(toml)
+    configuration = load(str(file), environment)
+    laneway = cast(Laneway, SimpleNamespace(shared=shared))
+    config = configuration.config
+    accounts = account_lines("evm", config.evm) + account_lines("cosmos", config.cosmos)
+    return accounts + contract_lines(configuration, laneway)
+
+
+def test_the_banner_speaks_of_the_kinds_that_are_configured(tmp_path: Path) -> None:
+    evm = ACCOUNTS.format(kind="evm", chain="31337") + ACCOUNT.format(kind="evm", name="hot")
+    cosmos = ACCOUNTS.format(kind="cosmos", chain='"dev-1"')
+    cosmos += ACCOUNT.format(kind="cosmos", name="main")
+    alone = spoken(tmp_path, evm + cosmos, shared=False)
+    assert alone == [
+        "accounts    evm:dev:hot (chain 31337)",
+        "accounts    cosmos:dev:main (chain dev-1)",
+        "host        devnet",
+    ]
+    fleet = spoken(tmp_path, evm, shared=True)
+    assert fleet[0] == "accounts    evm:dev:hot (chain 31337)"
+    assert "none for contracts" in fleet[1]
+    assert not any("ONE process" in line for line in fleet)
+
+
+def test_a_fleet_that_executes_contracts_on_an_embedded_chain_is_warned(tmp_path: Path) -> None:
+    evm = ACCOUNTS.format(kind="evm", chain="31337")
+    (line,) = spoken(tmp_path, "", shared=True)
+    assert "for ONE process only" in line
+    none, asked = spoken(tmp_path, evm, shared=True, LANEWAY_HOST__KIND="devnet")
+    assert (none, "for ONE process only" in asked) == (
+        "accounts    none of evm:dev (chain 31337)",
+        True,
+    )
+    rest = {"LANEWAY_HOST__KIND": "rest", "LANEWAY_HOST__URL": "http://me:secret@node:20000"}
+    (line,) = spoken(tmp_path, "", shared=True, **rest)
+    assert line == f"host        rest {shown_url(rest['LANEWAY_HOST__URL'])}"
+
+
+def test_of_many_accounts_the_banner_names_the_first(tmp_path: Path) -> None:
+    many = "".join(ACCOUNT.format(kind="evm", name=f"a{place}") for place in range(7))
+    line, _ = spoken(tmp_path, ACCOUNTS.format(kind="evm", chain="1") + many, shared=False)
+    assert line == "accounts    evm:dev:a0 evm:dev:a1 evm:dev:a2 evm:dev:a3 and 3 more (chain 1)"
+
+
+@contextmanager
+def waiting(folder: Path, store: str, *flags: str) -> Iterator["subprocess.Popen[str]"]:
+    """`laneway up` on a store that is down, once it has said that it waits."""
+    environment = {name: value for name, value in os.environ.items() if "LANEWAY" not in name}
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "laneway", "up", "--set", "server.port=0", "--db", store,
+         *flags],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("waiting for the store: "), line
+        yield process
+    finally:
+        process.kill()
+        process.wait(30)
+        process.stdout.close()
+        process.stderr.close()
+
+
+@pytest.mark.slow
+def test_a_store_that_is_down_at_the_start_is_waited_for(tmp_path: Path) -> None:
+    with server() as redis:
+        redis.kill()
+        with waiting(tmp_path, redis.url) as up:
+            redis.start()
+            assert up.stdout is not None
+            assert any(line.startswith("access") for line in up.stdout), "it has started"
+            up.send_signal(signal.SIGTERM)
+            assert up.wait(30) == 0
+
+
+@pytest.mark.slow
+def test_a_signal_ends_the_wait_for_a_store(tmp_path: Path) -> None:
+    with waiting(tmp_path, f"redis://127.0.0.1:{free_port()}") as up:
+        up.send_signal(signal.SIGTERM)
+        out, err = up.communicate(timeout=30)
+        assert up.returncode == 0, err
+        assert "stopped before the store could be reached" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["postgresql", "redis", "redis+cluster"])
+def test_a_store_that_stays_down_ends_the_start_with_75(scheme: str, tmp_path: Path) -> None:
+    store = f"{scheme}://127.0.0.1:{free_port()}/x"
+    with waiting(tmp_path, store, "--set", "store.start_ms_max=600") as up:
+        _, err = up.communicate(timeout=30)
+        assert up.returncode == 75
+        assert "it may be tried again" in err
 
 
 def test_no_send_is_started_after_the_end_has_begun() -> None:

@@ -9,7 +9,7 @@ from tests.redis_servers import server
 from tests.servers import PostgresServer
 
 from laneway.chains.contract_callable import CallableHost
-from laneway.core.errors import StoreRefused, StoreUnknown
+from laneway.core.errors import StoreBusy, StoreRefused, StoreUnknown
 from laneway.core.ids import Owner
 from laneway.ports import ContractCall, Durability
 from laneway.wiring.address import StoreOptions
@@ -18,7 +18,7 @@ from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.server import greeting
-from laneway.wiring.store import open_store
+from laneway.wiring.store import once_reached, open_store
 from laneway.wiring.system import SystemClock
 
 
@@ -81,6 +81,67 @@ def test_the_schema_is_where_the_tables_are(postgres_server: PostgresServer) -> 
     asyncio.run(story())
     ((made,),) = postgres_server.run(f"SELECT to_regclass('{schema}.lanes') IS NOT NULL")
     assert made
+
+
+class Down:
+    """A store that answers from its `up`th asking on, and the hours of those who wait for it."""
+
+    def __init__(self, up: int) -> None:
+        self.up = up
+        self.asked = 0
+        self.rests: list[int] = []
+        self.lines: list[str] = []
+        self.ms = 0
+
+    def monotonic_ms(self) -> int:
+        return self.ms
+
+    def now_ms(self) -> int:
+        return self.ms
+
+    async def open(self) -> str:
+        self.asked += 1
+        self.ms += 100
+        if self.asked < self.up:
+            raise StoreBusy("PostgreSQL at db: refused\n\tis it there?")
+        return "open"
+
+    async def rest(self, line: str, wait_ms: int) -> bool:
+        self.lines.append(line)
+        self.rests.append(wait_ms)
+        self.ms += wait_ms
+        return True
+
+
+def test_a_store_that_is_down_is_asked_again_with_longer_waits_until_it_answers() -> None:
+    down = Down(up=8)
+    assert asyncio.run(once_reached(down.open, 60_000, down, down.rest)) == "open"
+    assert down.rests == [500, 1_000, 2_000, 4_000, 5_000, 5_000, 5_000]
+    assert down.lines[0] == (
+        "waiting for the store: PostgreSQL at db: refused is it there?; "
+        "again in 500 ms, for 59 s more at most"
+    )
+
+
+def test_a_store_that_stays_down_is_given_up_when_its_time_is_over() -> None:
+    down = Down(up=99)
+    with pytest.raises(StoreBusy):
+        asyncio.run(once_reached(down.open, 2_000, down, down.rest))
+    assert down.rests == [500, 1_000, 200]
+    never = Down(up=99)
+    with pytest.raises(StoreBusy):
+        asyncio.run(once_reached(never.open, 0, never, never.rest))
+    assert never.rests == []
+
+
+def test_a_wait_for_a_store_can_be_ended() -> None:
+    down = Down(up=99)
+
+    async def ended(_line: str, _wait_ms: int) -> bool:
+        return False
+
+    assert asyncio.run(once_reached(down.open, 60_000, down, ended)) is None
+    assert down.asked == 1
 
 
 @pytest.mark.slow

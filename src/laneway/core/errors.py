@@ -287,7 +287,9 @@ class StoreBusy(StoreError):
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
-        super().__init__(f"the store is busy: {problem}; nothing changed, it is tried again")
+        super().__init__(
+            f"the store is busy: {problem}; nothing changed, and it may be tried again"
+        )
 
 
 class StoreFull(StoreBusy):

@@ -12,6 +12,16 @@ HANDLES_SWEEP_MIN = 1_024
 GC_ALLOCATIONS = 50_000
 """New objects between two looks of the collector, 70 times Python's own: see calm_collector."""
 
+ACCOUNTS_SHOWN_MAX = 4
+"""Accounts of a chain that the banner of `up` names; the rest is counted."""
+
+START_MS_MAX = 120_000
+"""How long a start waits for a shared store: a database of the same machine is up a minute after
+its boot, and a failover takes about as long. Then the process ends, and its supervisor decides."""
+START_RETRY_MS_MIN = 500
+START_RETRY_MS_MAX = 5_000
+"""Between two tries to reach it, doubled each time."""
+
 CONFIG_BYTES_MAX = 1 << 20
 """A configuration larger than this is another file given by mistake."""
 

@@ -19,7 +19,13 @@ from laneway.server.limits import (
 )
 from laneway.stores.limits import REPLICAS_WAIT_MS, SCHEMA_CHARS_MAX
 from laneway.wiring.address import StoreOptions
-from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, REPLICAS_MAX, RETENTION_DAYS_MAX
+from laneway.wiring.limits import (
+    COUNT_MAX,
+    DURATION_MS_MAX,
+    REPLICAS_MAX,
+    RETENTION_DAYS_MAX,
+    START_MS_MAX,
+)
 from laneway.wiring.schema_cosmos import CosmosSection, SequenceSection
 from laneway.wiring.schema_evm import EoaSection, EvmSection
 from laneway.wiring.schema_rollup import BundleSection, RollupSection, preset_of
@@ -46,6 +52,9 @@ class StoreSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     server was ever seen with."""
     wait_timeout_ms: Duration = REPLICAS_WAIT_MS
     """Redis: how long they are waited for before nobody knows whether a write would survive."""
+    start_ms_max: Annotated[int, Meta(ge=0, le=DURATION_MS_MAX)] = START_MS_MAX
+    """PostgreSQL and Redis: how long 'laneway up' waits for a server that cannot be reached before
+    it ends with 75; 0 ends at once."""
 
     def options(self) -> StoreOptions:
         return StoreOptions(

@@ -7,10 +7,11 @@ second one ends the process at once, which loses nothing either.
 import asyncio
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
+from laneway.core.ids import LaneId
 from laneway.engine.listeners import Listener
 from laneway.feeds.bundle_metrics import BundleMetrics
 from laneway.feeds.metrics import (
@@ -31,10 +32,14 @@ from laneway.wiring.doctor import access
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.keys import read_keys
-from laneway.wiring.limits import FILES_SPARE
+from laneway.wiring.limits import ACCOUNTS_SHOWN_MAX, FILES_SPARE
 from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
 from laneway.wiring.readiness import durability_words
 from laneway.wiring.schema import Config
+from laneway.wiring.schema_cosmos import CosmosSection
+from laneway.wiring.schema_evm import EvmSection
+from laneway.wiring.store import once_reached
+from laneway.wiring.system import SystemClock
 
 Say = Callable[[str], None]
 
@@ -55,11 +60,24 @@ class Ending(Listener):
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, partial(self._signalled, loop))
 
+    async def came_within(self, wait_ms: int) -> bool:
+        """Whether a signal came while this waited; afterwards the next one ends the process."""
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                return await self.came.wait()
+        except TimeoutError:
+            return False
+        finally:
+            self._deafen(asyncio.get_running_loop())
+
     def _signalled(self, loop: asyncio.AbstractEventLoop) -> None:
         # The next signal finds the kernel's own answer.
+        self._deafen(loop)
+        self.came.set()
+
+    def _deafen(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.remove_signal_handler(signal.SIGTERM)
         loop.remove_signal_handler(signal.SIGINT)
-        self.came.set()
 
 
 class Up:
@@ -135,10 +153,37 @@ def bounds_of(config: Config) -> Bounds:
     )
 
 
+async def opened(configuration: Configuration, say: Say) -> Up | None:
+    """A server whose store can be reached; one that others share is waited for. None if a signal
+    came first, StoreBusy if it took longer than `store.start_ms_max`."""
+    store, ending = configuration.config.store, Ending()
+
+    async def open_() -> Up:
+        up = Up(configuration)  # This asks PostgreSQL; Redis is asked when it is first read.
+        try:
+            if up.laneway.shared:
+                await up.laneway.store.lanes(LaneId("contract:"), 1)
+        except BaseException:
+            await up.laneway.close()
+            raise
+        return up
+
+    async def rest(line: str, wait_ms: int) -> bool:
+        ending.listen()
+        say(line)
+        return not await ending.came_within(wait_ms)
+
+    wait_ms_max = 0 if is_file(store.path) else store.start_ms_max
+    return await once_reached(open_, wait_ms_max, SystemClock(), rest)
+
+
 async def serve(configuration: Configuration, say: Say) -> int:
     """One life of a server; the number is its exit code."""
     allow_files(configuration.config.server.connections_max + FILES_SPARE)
-    up = Up(configuration)
+    up = await opened(configuration, say)
+    if up is None:
+        say("stopped before the store could be reached; nothing was begun")
+        return 0
     async with up:
         up.ending.listen()
         calm_collector()
@@ -168,8 +213,8 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
         cautions.insert(0, durability)
     cautions += access_words(config)
     lines += [f"caution     {caution}" for caution in cautions]
-    address = "" if config.host.url is None else shown_url(config.host.url)
-    lines += [f"host        {host_words(config.host.kind, laneway)} {address}".rstrip()]
+    lines += account_lines("evm", config.evm) + account_lines("cosmos", config.cosmos)
+    lines += contract_lines(configuration, laneway)
     if laneway.rollup is not None:
         lines += laneway.rollup.lines(urls[0])
     if config.server.keys_file is not None:
@@ -189,11 +234,30 @@ def access_words(config: Config) -> list[str]:
     return [] if found.ok else [f"{found.what}; {found.advice}"]
 
 
-def host_words(kind: str, laneway: Laneway) -> str:
-    """An embedded chain is one process's: lanes that move to another one would wait for ever."""
-    if kind == "devnet" and laneway.shared:
-        return "devnet: for ONE process only, its chain ends with it; a fleet needs host.kind rest"
-    return kind
+def account_lines(kind: str, chains: Sequence[EvmSection | CosmosSection]) -> list[str]:
+    """The lanes that can be sent to, chain by chain; of many accounts the first ones."""
+    lines = []
+    for chain in chains:
+        names = [f"{kind}:{chain.name}:{account.name}" for account in chain.accounts]
+        rest = len(names) - ACCOUNTS_SHOWN_MAX
+        more = f" and {rest} more" if rest > 0 else ""
+        listed = " ".join(names[:ACCOUNTS_SHOWN_MAX]) or f"none of {kind}:{chain.name}"
+        lines.append(f"accounts    {listed}{more} (chain {chain.chain_id})")
+    return lines
+
+
+def contract_lines(configuration: Configuration, laneway: Laneway) -> list[str]:
+    """Who executes contracts. In a fleet an embedded chain is one process's own: a lane that moves
+    to another process would wait for ever. A fleet for accounts alone need not be warned of it."""
+    config = configuration.config
+    if config.host.kind != "devnet" or not laneway.shared:
+        address = "" if config.host.url is None else shown_url(config.host.url)
+        return [f"host        {config.host.kind} {address}".rstrip()]
+    others = config.evm or config.cosmos or config.rollup
+    if others and configuration.origins.get("host.kind") is None:
+        return ["host        none for contracts in a fleet; host.kind rest would name one"]
+    words = "for ONE process only, its chain ends with it; a fleet needs host.kind rest"
+    return [f"host        devnet: {words}"]
 
 
 def database_words(path: str, laneway: Laneway) -> str:

@@ -1,17 +1,21 @@
 """A path or an address → a store. A driver is imported only when its store is asked for."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
-from laneway.core.errors import StoreRefused
+from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.core.urls import shown_url
 from laneway.ports import Clock, Store
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
 from laneway.wiring.address import POSTGRES, REDIS, StoreOptions
 from laneway.wiring.extras import install
+from laneway.wiring.limits import START_RETRY_MS_MAX, START_RETRY_MS_MIN
 
 if TYPE_CHECKING:
     from laneway.stores.redis import RedisStore
+
+T = TypeVar("T")
 
 
 def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> Store:
@@ -79,3 +83,30 @@ def open_redis(address: str, options: StoreOptions) -> "RedisStore":
         replicas_min=options.replicas_min,
         wait_timeout_ms=options.wait_timeout_ms,
     )
+
+
+async def once_reached(
+    open_: Callable[[], Awaitable[T]],
+    wait_ms_max: int,
+    clock: Clock,
+    rest: Callable[[str, int], Awaitable[bool]],
+) -> T | None:
+    """What `open_` returns, once the store that it asks can be reached.
+
+    Before each further try `rest` says why and waits; where it answers False nobody waits any
+    longer, and the answer is None. StoreBusy if the store was down for all of `wait_ms_max`.
+    """
+    begun_ms, wait_ms = clock.monotonic_ms(), START_RETRY_MS_MIN
+    while True:
+        try:
+            return await open_()
+        except StoreBusy as error:
+            left_ms = begun_ms + wait_ms_max - clock.monotonic_ms()
+            if left_ms <= 0:
+                raise
+            wait_ms = min(wait_ms, left_ms)
+            why = " ".join(error.problem.split())
+            when = f"again in {wait_ms} ms, for {left_ms // 1000} s more at most"
+            if not await rest(f"waiting for the store: {why}; {when}", wait_ms):
+                return None
+            wait_ms = min(2 * wait_ms, START_RETRY_MS_MAX)
