@@ -1,6 +1,9 @@
 """Laws of `laneway config`: what is shown is what is in force, and every mistake exits with 2."""
 
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -170,3 +173,91 @@ def test_every_chain_says_where_its_fee_ceiling_comes_from(here: Path) -> None:
     (here / "laneway.toml").write_text(f'{text}fee_wei_max = "7 gwei"\n')
     said = invoke("config", "show", "--origin").stdout.splitlines()
     assert "# fee ceiling: 7 gwei a unit of gas (laneway.toml: fee_wei_max of base)" in said
+
+
+KEY = "46" * 32
+EVM = """[[evm]]
+name = "dev"
+chain_id = 1337
+nodes = ["http://127.0.0.1:9"]
+[[evm.accounts]]
+name = "hot"
+signer = "{signer}"
+"""
+REST = '[host]\nkind = "rest"\nurl = "http://127.0.0.1:9"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (EVM.format(signer=KEY), "looks like a key itself"),
+        (EVM.format(signer="env:NO_SUCH_VARIABLE"), "there is no such variable"),
+        (EVM.format(signer="file:none.key"), "none.key: cannot be read"),
+        (EVM.format(signer="aws-kms:alias/x"), "must bring the calls to AWS"),
+        ('[server]\nkeys_file = "none.toml"\n', "none.toml: cannot be read"),
+        (f'{REST}password_file = "none.txt"\n', "none.txt: cannot be read"),
+        ('[host]\nkind = "callable"\ncallable = "nowhere:f"\n', "No module named 'nowhere'"),
+        ('[store]\npath = "none/laneway.db"\n', "its folder none does not exist"),
+        ('[store]\npath = "redis://:hidden-key-7/x@h"\n', "not an address"),
+        (
+            '[[webhooks]]\nid = "a"\nurl = "https://a.example"\nsecret_file = "none.txt"\n',
+            "none.txt: cannot be read",
+        ),
+    ],
+)
+def test_what_up_refuses_is_refused(
+    text: str, said: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "laneway.toml").write_text(text)
+    before = sorted(here.iterdir())
+    assert run(["config", "check"]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert KEY not in err
+    assert "hidden-key-7" not in err
+    assert sorted(here.iterdir()) == before
+
+
+def test_what_can_be_used_is_not_refused_and_nothing_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOT_KEY", KEY)
+    (here / "laneway.toml").write_text(EVM.format(signer="env:HOT_KEY") + REST)
+    assert run(["config", "check"]) == 0, capsys.readouterr().err
+    assert [entry.name for entry in here.iterdir()] == ["laneway.toml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "text", "extra"),
+    [
+        ("coincurve", EVM.format(signer="env:HOT_KEY"), "evm"),
+        ("redis", '[store]\npath = "redis://127.0.0.1:9"\n', "redis"),
+        ("psycopg", '[store]\npath = "postgresql://127.0.0.1:9"\n', "postgres"),
+        ("nacl", '[[rollup]]\nname = "r"\nservice = 1\nnodes = ["ws://127.0.0.1:9"]\n', "rollup"),
+    ],
+)
+def test_a_missing_extra_is_named_with_what_to_type(
+    module: str, text: str, extra: str, here: Path
+) -> None:
+    (here / "laneway.toml").write_text(text)
+    script = (
+        f"import sys; sys.modules[{module!r}] = None; from laneway.cli.app import run; "
+        "sys.exit(run(['config', 'check']))"
+    )
+    environ = {**os.environ, "HOT_KEY": KEY}
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    assert ended.returncode == 2, ended.stderr
+    assert f"pip install 'laneway[{extra}]'" in ended.stderr
+
+
+def test_a_variable_that_is_not_understood_is_warned_about_on_stderr(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LANEWAY_STORE_PATH", "elsewhere.db")
+    assert run(["config", "check", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["ok"]
+    assert "LANEWAY_STORE_PATH is set and not understood" in said.err
+    assert "did you mean LANEWAY_STORE__PATH?" in said.err

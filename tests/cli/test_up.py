@@ -5,23 +5,8 @@ from pathlib import Path
 import pytest
 
 from laneway.cli.app import run
-from laneway.cli.options import address
 from laneway.wiring import server
 from laneway.wiring.config import Configuration
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port"),
-    [
-        ("127.0.0.1:8000", "127.0.0.1", "8000"),
-        ("localhost", "localhost", None),
-        ("[::1]:8000", "::1", "8000"),
-        ("[::1]", "::1", None),
-    ],
-)
-def test_an_address_is_a_host_and_perhaps_a_port(text: str, host: str, port: str | None) -> None:
-    expected = {"server.listen": host} | ({} if port is None else {"server.port": port})
-    assert address(text) == expected
 
 
 def test_the_server_is_started_as_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

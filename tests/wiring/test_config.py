@@ -644,3 +644,79 @@ def test_a_fee_ceiling_that_someone_set_wins_and_names_its_place(here: Path) -> 
     settings = settings_of(found.config.eoa, found.config.evm[1], account, ("n",))
     assert (settings.fee_wei_max, settings.fee_by_base) == (10**9, False)
     assert settings.fee_wei_source == "fee_wei_max of the account"
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", 8000),
+        ("127.0.0.1:0", "127.0.0.1", 0),
+        ("localhost", "localhost", 8547),
+        ("[::1]:8000", "::1", 8000),
+        ("[::1]", "::1", 8547),
+        ("::1", "::1", 8547),
+    ],
+)
+def test_a_port_may_stand_behind_the_host_in_every_layer(
+    here: Path, text: str, host: str, port: int
+) -> None:
+    (here / "laneway.toml").write_text(f'[server]\nlisten = "{text}"\n')
+    for configuration in (
+        load(),
+        load("/dev/null", {"LANEWAY_SERVER__LISTEN": text}),
+        load("/dev/null", {}, {"server.listen": text}),
+    ):
+        server = configuration.config.server
+        assert (server.listen, server.port) == (host, port)
+
+
+def test_a_later_port_wins_and_two_of_one_layer_must_agree(here: Path) -> None:
+    (here / "laneway.toml").write_text('[server]\nlisten = "127.0.0.1:8000"\nport = 8000\n')
+    assert load(None, {}, {"server.port": "9000"}).config.server.port == 9000
+    (here / "laneway.toml").write_text('[server]\nlisten = "127.0.0.1:8000"\nport = 8001\n')
+    with pytest.raises(ConfigError, match="it says port 8000, and `port` says 8001"):
+        load()
+
+
+@pytest.mark.parametrize("port", ["65536", "x", "", "-1", "٣", "9" * 5000])
+def test_a_port_that_is_none_is_a_mistake(here: Path, port: str) -> None:
+    with pytest.raises(ConfigError, match="is no port"):
+        load(None, {"LANEWAY_SERVER__LISTEN": f"127.0.0.1:{port}"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("LANEWAY_STORE_PATH", "; did you mean LANEWAY_STORE__PATH?"),
+        ("LANEWAY_SERVER_PORT", "; did you mean LANEWAY_SERVER__PORT?"),
+        ("LANEWAY_API_KEY_FILES", "; did you mean LANEWAY_API_KEY_FILE?"),
+        ("LANEWAY_HOME", ""),
+    ],
+)
+def test_a_variable_that_is_not_understood_is_warned_about(
+    here: Path, variable: str, meant: str
+) -> None:
+    configuration = load(None, {variable: "hunter2", "LANEWAY_URL": "x", "STORE_PATH": "y"})
+    (warning,) = configuration.warnings
+    assert warning == f"{variable} is set and not understood, so it has no effect{meant}"
+
+
+def test_the_variable_of_a_signer_is_understood(here: Path) -> None:
+    (here / "laneway.toml").write_text(
+        f'{COSMOS}[[cosmos.accounts]]\nname = "a"\nsigner = "env:LANEWAY_HOT_KEY"\n'
+    )
+    assert load(None, {"LANEWAY_HOT_KEY": "x"}).warnings == ()
+
+
+@pytest.mark.parametrize("signer", ["46" * 32, f"0x{'46' * 32}", "hunter2", "gcp-kms:x", "env:"])
+def test_a_signer_that_is_none_or_a_key_itself_is_refused_and_not_shown(
+    here: Path, signer: str
+) -> None:
+    (here / "laneway.toml").write_text(
+        f'{COSMOS}[[cosmos.accounts]]\nname = "a"\nsigner = "{signer}"\n'
+    )
+    with pytest.raises(ConfigError, match="mocha: the signer of a: ") as caught:
+        load()
+    assert signer.removesuffix(":") not in str(caught.value).partition("the signer of a: ")[0]
+    assert "46" * 32 not in str(caught.value)
+    assert "hunter2" not in str(caught.value)

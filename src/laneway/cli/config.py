@@ -86,7 +86,14 @@ def line_of_ceiling(ceiling: dict[str, object]) -> str:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @configured
 def check(configuration: Configuration, as_json: bool) -> None:
-    """Exit 0 if the configuration can be used; say what is wrong and exit 2 if not."""
+    """Exit 0 if the configuration can be used here; say what is wrong and exit 2 if not.
+
+    It refuses what 'laneway up' refuses before it asks anyone: keys and passwords are read, signers
+    are opened, extras are imported. No store is opened, and nobody is asked over the network.
+    """
+    from laneway.wiring.checking import check_here
+
+    check_here(configuration)
     if as_json:
         say_json({"ok": True, "file": configuration.file})
         return

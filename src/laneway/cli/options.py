@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import click
 
+from laneway.cli.printing import say
 from laneway.wire.urls import shown_url
 from laneway.wiring.config import load
 
@@ -41,8 +42,11 @@ def configured(command: Callable[..., T]) -> Callable[..., T]:
         if db is not None:
             flags["store.path"] = db
         if isinstance(listen := others.pop("listen", None), str):
-            flags |= address(listen)
-        return command(load(file, os.environ, flags), **others)
+            flags["server.listen"] = listen
+        configuration = load(file, os.environ, flags)
+        for warning in configuration.warnings:
+            say(f"laneway: warning: {warning}", err=True)
+        return command(configuration, **others)
 
     return run
 
@@ -112,15 +116,6 @@ def cosmos_options(command: Callable[..., T]) -> Callable[..., T]:
         multiple=True,
         help="Cosmos accounts: data for Celestia; - is standard input. May be repeated.",
     )(command)
-
-
-def address(text: str) -> dict[str, str]:
-    """HOST:PORT, [HOST]:PORT or HOST, as flags."""
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        host, port = text, ""
-    given = {"server.listen": host.removeprefix("[").removesuffix("]")}
-    return given | {"server.port": port} if port else given
 
 
 def split(text: str) -> tuple[str, str]:

@@ -4,9 +4,12 @@ Every layer passes the same schema, and an error names the layer and the path of
 read here is never acted upon here: wiring/contract.py does that.
 """
 
+import logging
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,17 +23,40 @@ from laneway.jam.spec import RECENT_BLOCK_COUNT
 from laneway.lanes.bundle.windows import anchor_offset
 from laneway.lanes.eoa.ceilings import BASE_FEE_TIMES
 from laneway.lanes.eoa.fees import written
+from laneway.signers.errors import SignerUnusable
+from laneway.signers.place import COSMOS_SCHEMES, SCHEMES, split
 from laneway.wiring.address import POSTGRES, REDIS, is_shared
-from laneway.wiring.limits import CONFIG_BYTES_MAX, HEARTBEATS_A_LEASE_MIN
+from laneway.wiring.limits import (
+    CONFIG_BYTES_MAX,
+    HEARTBEATS_A_LEASE_MIN,
+    PORT_MAX,
+    SPELLING_LIKENESS_MIN,
+)
 from laneway.wiring.redaction import SECRETS, shown_setting
 from laneway.wiring.schema import PRESETS, Config, kind_at, lookup, paths
 from laneway.wiring.schema_cosmos import CosmosSection, cosmos_nodes
 from laneway.wiring.schema_evm import EvmSection, fee_ceiling, nodes_of
 from laneway.wiring.schema_rollup import BundleSection, RollupSection, rollup_nodes
 
+log = logging.getLogger("laneway.config")
+
 DEFAULT_FILE = "laneway.toml"
 FILE_VARIABLE = "LANEWAY_CONFIG"
 PREFIX = "LANEWAY_"
+VARIABLES = frozenset(
+    (
+        FILE_VARIABLE,
+        "LANEWAY_PRESET",
+        "LANEWAY_URL",
+        "LANEWAY_API_KEY_FILE",
+        "LANEWAY_PASSWORD",
+        "LANEWAY_PASSWORD_FILE",
+        "LANEWAY_PEERS",
+        "LANEWAY_VECTORS",
+        "LANEWAY_MUTANT",
+    )
+)
+"""Variables that are no keys of the configuration: of commands, signers, benchmarks and tests."""
 
 Origin = Literal["default", "preset", "file", "environment", "flag"]
 Layer = dict[str, Any]
@@ -63,6 +89,8 @@ class Configuration(Struct, frozen=True):
     """The file that was read, if any."""
     origins: dict[str, tuple[Origin, str]]
     """Where each key came from that is not a default, and the name to change it by."""
+    warnings: tuple[str, ...] = ()
+    """What was set and has no effect, in words for a person."""
 
     def settings(self) -> Iterator[Setting]:
         for path in paths():
@@ -107,6 +135,14 @@ class Configuration(Struct, frozen=True):
         return [shown_setting(name, table) for table in tables]
 
 
+def load_here(file: str | None) -> Configuration:
+    """What a program of the user's or a worker runs by; what has no effect is logged."""
+    configuration = load(file, os.environ)
+    for warning in configuration.warnings:
+        log.warning("%s", warning)
+    return configuration
+
+
 def load(
     file: str | None = None,
     environ: Mapping[str, str] | None = None,
@@ -130,10 +166,12 @@ def load(
     merged: Layer = {}
     origins: dict[str, tuple[Origin, str]] = {}
     for origin, source, layer in layers:
-        for path, value in flat(layer):
+        for path, value in flat(with_port(layer, source)):
             put(merged, path, value)
             origins[path] = (origin, source)
-    configuration = Configuration(convert(merged, Config), found, origins)
+    config = convert(merged, Config)
+    warnings = tuple(not_understood(environ, config))
+    configuration = Configuration(config, found, origins, warnings)
     check_together(configuration)
     return configuration
 
@@ -173,6 +211,47 @@ def read_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
         name = variable.removeprefix(PREFIX).lower()
         if name == "preset" or "__" in name:
             yield variable, typed(name.replace("__", ".", 1), environ[variable], variable)
+
+
+def not_understood(environ: Mapping[str, str], config: Config) -> Iterator[str]:
+    """Variables that look like ours and have no effect, each with the spelling that was meant."""
+    chains: list[EvmSection | CosmosSection] = [*config.evm, *config.cosmos]
+    signers = [account.signer for chain in chains for account in chain.accounts]
+    keys = [f"{PREFIX}{path.replace('.', '__').upper()}" for path in paths()]
+    known = {key.replace("__", "_"): key for key in (*sorted(VARIABLES), *keys)}
+    for variable in sorted(environ):
+        is_ours = "__" in variable or variable in VARIABLES or f"env:{variable}" in signers
+        if is_ours or not variable.startswith(PREFIX):
+            continue
+        close = get_close_matches(variable, known, 1, SPELLING_LIKENESS_MIN)
+        meant = f"; did you mean {known[close[0]]}?" if close else ""
+        yield f"{variable} is set and not understood, so it has no effect{meant}"
+
+
+def with_port(layer: Layer, source: str) -> Layer:
+    """The same layer with HOST:PORT of `server.listen` as two keys."""
+    server = layer.get("server") or {}
+    listen = server.get("listen", "")
+    host, port = listen_address(listen)
+    if port is None:
+        return layer if host == listen else {**layer, "server": {**server, "listen": host}}
+    if not (port.isascii() and port.isdigit() and int(port[:6]) <= PORT_MAX):
+        problem = f"{port!r} is no port: a number up to {PORT_MAX}"
+        raise ConfigError(source, f"{problem} - at `$.server.listen`")
+    if server.get("port", int(port)) != int(port):
+        problem = f"it says port {port}, and `port` says {server['port']}"
+        raise ConfigError(source, f"{problem} - at `$.server.listen`")
+    return {**layer, "server": {**server, "listen": host, "port": int(port)}}
+
+
+def listen_address(text: str) -> tuple[str, str | None]:
+    """HOST, HOST:PORT, [HOST] or [HOST]:PORT; a bare address with several colons is IPv6."""
+    if not text.startswith("[") and text.count(":") != 1:
+        return text, None
+    host, _, port = text.rpartition(":")
+    if text.endswith("]"):
+        return text[1:-1], None
+    return host.removeprefix("[").removesuffix("]"), port
 
 
 def read_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
@@ -272,6 +351,8 @@ def conflicts(config: Config) -> Iterator[tuple[str, str, str]]:
             yield "webhooks", "webhooks", f"{problem}, as `url` of table {place + 1}"
         if webhook.id in [other.id for other in config.webhooks[:place]]:
             yield "webhooks", "webhooks", f"two webhooks have the id {webhook.id}"
+    yield from signer_conflicts("evm", config.evm, SCHEMES)
+    yield from signer_conflicts("cosmos", config.cosmos, COSMOS_SCHEMES)
     yield from (("evm", "evm", problem) for problem in chain_conflicts(config.evm, 8545))
     yield from (("cosmos", "cosmos", problem) for problem in chain_conflicts(config.cosmos, 26657))
     yield from window_conflicts(config.bundle)
@@ -291,6 +372,18 @@ def chain_conflicts(chains: Sequence[EvmSection | CosmosSection], port: int) -> 
         for name in names:
             if names.count(name) > 1:
                 yield f"{chain.name}: two accounts are called {name}"
+
+
+def signer_conflicts(
+    path: str, chains: Sequence[EvmSection | CosmosSection], schemes: tuple[str, ...]
+) -> Iterator[tuple[str, str, str]]:
+    """Accounts whose signer is none, or a key itself."""
+    for chain in chains:
+        for account in chain.accounts:
+            try:
+                split(account.signer, schemes)
+            except SignerUnusable as error:
+                yield path, path, f"{chain.name}: the signer of {account.name}: {error.problem}"
 
 
 def urls_of(chain: EvmSection | CosmosSection) -> list[str]:

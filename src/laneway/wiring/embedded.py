@@ -6,7 +6,6 @@ async with Laneway.open("laneway.db", host=host) as lw:
 """
 
 import asyncio
-import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -179,10 +178,10 @@ class Laneway(RollupCalls):
     def configured(cls, file: str | None = None) -> "Laneway":
         """The engine that a laneway.toml and the environment describe, its EVM accounts included.
         Enter it to start it."""
-        from laneway.wiring.config import load
+        from laneway.wiring.config import load_here
         from laneway.wiring.contract import open_laneway
 
-        return open_laneway(load(file, os.environ))
+        return open_laneway(load_here(file))
 
     async def __aenter__(self) -> Self:
         try:

@@ -151,3 +151,9 @@ answered that they are missing."""
 SPENDERS_MAX = 4_096
 """Accounts of rollups whose last nonce is remembered by the process that took it; whoever is
 forgotten is told the nonce behind the newest block."""
+
+PORT_MAX = 65_535
+"""TCP's own: a port is a number of 16 bits."""
+
+SPELLING_LIKENESS_MIN = 0.85
+"""Of a name that was mistyped and the one that was meant: a letter or two in a dozen."""

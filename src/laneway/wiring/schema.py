@@ -22,6 +22,7 @@ from laneway.wiring.address import StoreOptions
 from laneway.wiring.limits import (
     COUNT_MAX,
     DURATION_MS_MAX,
+    PORT_MAX,
     REPLICAS_MAX,
     RETENTION_DAYS_MAX,
     START_MS_MAX,
@@ -34,7 +35,7 @@ Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
 Days = Annotated[int, Meta(ge=0, le=RETENTION_DAYS_MAX)]
 Text = Annotated[str, Meta(min_length=1)]
-Port = Annotated[int, Meta(ge=0, le=65_535)]
+Port = Annotated[int, Meta(ge=0, le=PORT_MAX)]
 
 D = ContractSettings()
 SCHEMA_PATTERN = f"^[a-z_][a-z0-9_]{{0,{SCHEMA_CHARS_MAX - 1}}}$"
@@ -126,7 +127,7 @@ class LogSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class ServerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     listen: Text = "127.0.0.1"
-    """The address to serve. Anything but loopback needs `keys_file`."""
+    """The address to serve, or HOST:PORT. Anything but loopback needs `keys_file`."""
     port: Port = 8547
     """0: any free one."""
     seed_port: Port | None = None

@@ -13,6 +13,7 @@ from laneway.wiring.extras import install
 from laneway.wiring.limits import START_RETRY_MS_MAX, START_RETRY_MS_MIN
 
 if TYPE_CHECKING:
+    from laneway.stores.postgres.database import Database
     from laneway.stores.redis import RedisStore
 
 T = TypeVar("T")
@@ -39,15 +40,24 @@ def open_store(path: str, clock: Clock, options: StoreOptions | None = None) -> 
     return GroupStore(book, clock)
 
 
+def check_store(path: str, options: StoreOptions) -> None:
+    """Refuse a store that cannot be opened, as far as nobody has to be asked: its address, its
+    folder, its driver."""
+    if path.startswith(POSTGRES):
+        postgres_at(path, options)
+    elif path.startswith(REDIS):
+        open_redis(path, options)
+    elif path != ":memory:":
+        from laneway.stores.sqlite.database import check_place
+
+        check_place(path)
+
+
 def look_at_store(path: str, options: StoreOptions) -> str:
     """What a shared store is like, in words; a StoreError says what is wrong. Nothing is made or
     changed."""
     if path.startswith(POSTGRES):
-        try:
-            from laneway.stores.postgres.database import Database
-        except ImportError as error:
-            raise no_driver("PostgreSQL", "postgres", error) from error
-        database = Database(path, schema=options.schema, relaxed=options.relaxed)
+        database = postgres_at(path, options)
         durability, shape, newest = database.look()
         kept = "the first start makes its tables" if shape is None else f"schema {shape}"
         later = "" if shape in (None, newest) else f", the next start brings it to {newest}"
@@ -55,6 +65,14 @@ def look_at_store(path: str, options: StoreOptions) -> str:
     from laneway.wiring.process import run
 
     return run(open_redis(path, options).look())
+
+
+def postgres_at(address: str, options: StoreOptions) -> "Database":
+    try:
+        from laneway.stores.postgres.database import Database
+    except ImportError as error:
+        raise no_driver("PostgreSQL", "postgres", error) from error
+    return Database(address, schema=options.schema, relaxed=options.relaxed)
 
 
 def no_driver(store: str, extra: str, error: ImportError) -> StoreRefused:

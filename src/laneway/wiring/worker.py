@@ -25,7 +25,7 @@ from laneway.engine.listeners import Listener
 from laneway.ports import IntentView, Store
 from laneway.stores.sqlite.database import sqlite_version
 from laneway.wire.urls import shown_url
-from laneway.wiring.config import Configuration, load
+from laneway.wiring.config import Configuration, load_here
 from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import (
@@ -279,7 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         check_interpreter()
-        configuration = load(chosen.config, os.environ)
+        configuration = load_here(chosen.config)
         set_up_logs(configuration.config.log)
         return run(serve(configuration))
     except LanewayError as error:
