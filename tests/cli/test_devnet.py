@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientSession
 from msgspec import json
 
+from laneway import Laneway, RestHost
 from laneway.cli.app import run
 from laneway.devnets.cosmos.accounts import DEV_ACCOUNTS as COSMOS_ACCOUNTS
 from laneway.devnets.evm.accounts import DEV_ACCOUNTS
@@ -17,6 +18,8 @@ from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["contract", "--port", "70000"],
+        ["contract", "--round-ms", "0"],
         ["evm", "--port", "70000"],
         ["evm", "--block-ms", "-1"],
         ["evm", "--chain-id", "0"],
@@ -29,6 +32,35 @@ def test_a_bad_option_is_a_mistake_of_usage(
 ) -> None:
     assert run(["devnet", *arguments]) == 2
     assert arguments[1] in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_contract_node_serves_until_it_is_told_to_end(as_json: bool) -> None:
+    command = [sys.executable, "-m", "laneway", "devnet", "contract", "--port", "0"]
+    command += ["--round-ms", "5"] + ["--json"] * as_json
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        url = json.decode(line)["url"] if as_json else line.split()[2].rstrip(",")
+
+        async def story() -> None:
+            async with (
+                asyncio.timeout(20),
+                Laneway.open(":memory:", RestHost(url, password="")) as laneway,
+            ):
+                handle = await laneway.submit("Qm1", "x")
+                assert (await handle.result()).block == 1
+
+        asyncio.run(story())
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(20) == 0
+    finally:
+        child.kill()
+        child.wait(20)
+        assert child.stdout is not None
+        child.stdout.close()
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 import click
 
+from laneway.devnets.contract.limits import PORT_DEFAULT as CONTRACT_PORT
+from laneway.devnets.contract.limits import ROUND_MS, ROUND_MS_DEV
 from laneway.devnets.cosmos.limits import BLOCK_MS_DEV
 from laneway.devnets.cosmos.limits import PORT_DEFAULT as COSMOS_PORT
 from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
@@ -13,6 +15,33 @@ from laneway.wiring.extras import needs
 @click.group()
 def devnet() -> None:
     """A chain of your own to try things on."""
+
+
+@devnet.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=CONTRACT_PORT,
+    show_default=True,
+    help="Where it listens on this machine; 0 takes a free one.",
+)
+@click.option(
+    "--round-ms",
+    type=click.IntRange(1, ROUND_MS),
+    default=ROUND_MS_DEV,
+    show_default=True,
+    help="One consensus round, which makes a block.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Tell where it is, as JSON.")
+def contract(port: int, round_ms: int, as_json: bool) -> int:
+    """A contract node that many processes can share, until you end it.
+
+    It executes nothing and makes a block for every execution; nothing is kept. It answers
+    the node's own REST calls, so host.kind = "rest" reaches it.
+    """
+    from laneway.devnets.contract.run import run_devnet
+
+    return run_devnet(port=port, round_ms=round_ms, as_json=as_json)
 
 
 @devnet.command()

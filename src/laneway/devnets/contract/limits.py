@@ -5,6 +5,12 @@ from laneway.core.limits import PAYLOAD_BYTES_MAX
 ROUND_MS = 600_000
 """A quorum round takes about ten minutes (seed 004 §1)."""
 
+ROUND_MS_DEV = 1_000
+"""A round of the devnet as a process: real ones take ten minutes, and somebody waits here."""
+
+PORT_DEFAULT = 20_000
+"""Where the real node listens."""
+
 SLOW_FACTOR = 5
 """A slow round takes fifty minutes: it lands after a client's deadline of thrice a round."""
 
