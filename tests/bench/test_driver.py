@@ -11,8 +11,10 @@ import pytest
 from laneway.bench import driver
 from laneway.bench.driver import Count, Driven, Gate, answer, outstanding_max, producers
 from laneway.bench.limits import BATCH, OUTSTANDING_MIN
+from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
+from laneway.engine.faults import fault_of
 from laneway.ports import ContractCall
 
 LANE = LaneId("contract:c0")
@@ -128,8 +130,8 @@ def test_nobody_waits_for_an_engine_that_has_stopped(
     async def story() -> None:
         driven = Driven(str(tmp_path / "laneway.db"), "inline")
         await driven.start()
-        driven._laneway.engine.faults[LANE] = KeyError("a bug")
-        with pytest.raises(KeyError):
+        driven._laneway.engine.faults[LANE] = fault_of(LANE, KeyError("a bug"), None, (), 0)
+        with pytest.raises(Bug, match="a bug"):
             await driven.guard()
         await driven.close()
 

@@ -48,6 +48,7 @@ from laneway.cosmos.keys import HeldKey
 from laneway.cosmos.messages import MsgSend
 from laneway.cosmos.protobuf import decode
 from laneway.cosmos.tx import is_signed, read
+from laneway.engine.faults import fault_of
 from laneway.ports import CosmosBlob, CosmosRequest
 
 ROOT = Path(__file__).parents[2]
@@ -395,7 +396,9 @@ def test_an_engine_that_stops_or_an_answer_that_is_bad_ends_the_run(tmp_path: Pa
                 wrong = {**poor, "to": "celestia1nobody"}
                 with pytest.raises(BenchFailed, match="a transaction is "):
                     await run(engine, {**wrong, "jobs": 30})
-                engine._engine.faults[engine.lanes[0]] = RuntimeError("it broke")
+                lane = engine.lanes[0]
+                broke = RuntimeError("it broke")
+                engine._engine.faults[lane] = fault_of(lane, broke, None, (), 0)
                 engine.answers.bad = None
                 with pytest.raises(BenchFailed, match="it broke"):
                     await engine.reach(10_000)

@@ -28,6 +28,7 @@ class Stage:
         self.fence = 1
         self.answers: list[tuple[LaneId, Any]] = []
         self.bugs: list[Exception] = []
+        self.broken_by: list[Any] = []
         self.passed: list[IntentId] = []
         self.failures: list[StoreError] = []
         self.running = 0
@@ -54,8 +55,9 @@ class Stage:
     def answered(self, lane: LaneId, event: Any) -> None:
         self.answers.append((lane, event))
 
-    def broken(self, lane: LaneId, error: Exception) -> None:
+    def broken(self, lane: LaneId, error: Exception, effect: Any = None) -> None:
         self.bugs.append(error)
+        self.broken_by.append(effect)
 
     def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
         self.passed.append(message)

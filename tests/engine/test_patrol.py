@@ -34,6 +34,7 @@ class Stage:
         self.woke: list[tuple[str, LaneId]] = []
         self.peers: tuple[Owner, ...] = ()
         self.held: set[LaneId] = set()
+        self.stopped: dict[LaneId, int] = {}
         self.moves = 0
         self.failures: list[BaseException] = []
         self.asked: list[tuple[LaneId, tuple[IntentId, ...]]] = []
@@ -150,6 +151,20 @@ def test_a_heartbeat_finds_what_the_news_missed() -> None:
     assert stage.time.run(story()).status == "confirmed"
     assert stage.peers == (ME, OTHER)
     assert stage.woke[:3] == [("called", A), ("woken", A), ("woken", B)]
+
+
+def test_the_mailbox_of_a_stopped_lane_is_read_for_what_revives_it() -> None:
+    stage = Stage()
+    stage.shared = True
+    stage.lanes = [A, B]
+    stage.stopped = {B: 4}
+
+    async def story() -> None:
+        stage.patrol.beaten((ME,))
+        await asyncio.sleep(0.1)
+
+    stage.time.run(story())
+    assert stage.woke == [("woken", A), ("called", B), ("woken", B)]
 
 
 @pytest.mark.parametrize(("shared", "woke"), [(False, []), (True, [("woken", A)])])

@@ -730,7 +730,7 @@ def test_a_bug_takes_back_what_its_turn_had_ordered() -> None:
     desk.settle()
     desk.reactor.leave()
     desk.tell("break")
-    assert kinds(desk.settle()) == ["Stopped"], "what resume had ordered is not sent"
+    assert kinds(desk.settle()) == ["Release", "Stopped"], "what resume had ordered is not sent"
 
 
 def test_a_stopped_lane_is_not_opened_again_and_the_others_go_on() -> None:
@@ -740,8 +740,10 @@ def test_a_stopped_lane_is_not_opened_again_and_the_others_go_on() -> None:
     desk.reactor.answered(A, Broke())
     desk.settle()
     desk.submit(A)
-    desk.tell("pause", lane=A)
     assert desk.settle() == []
+    desk.tell("pause", lane=A)
+    assert kinds(desk.settle()) == ["Release"], "its mailbox holds nothing that revives it"
+    assert not desk.reactor.holds(A)
     assert not desk.reactor.serves(A)
     assert performed(desk.settle()) == []
     intent = desk.submit(B)
@@ -774,7 +776,9 @@ def test_a_bug_in_carrying_out_an_effect_stops_that_lane() -> None:
     desk.settle()
     error = RuntimeError("the performer raised")
     desk.reactor.broken(A, error)
-    assert desk.settle() == [Stopped(A, error)]
+    release, stopped = desk.settle()
+    assert isinstance(release, Release), "others may have it"
+    assert stopped == Stopped(A, error)
     assert not desk.reactor.holds(A)
 
 
@@ -783,7 +787,7 @@ def test_a_message_of_a_kind_that_sends_none_stops_that_lane() -> None:
     intent = desk.submit(A)
     desk.settle()
     desk.reactor.passed_on(A, intent, desk.now_ms)
-    (stopped,) = desk.settle()
+    _, stopped = desk.settle()
     assert isinstance(stopped, Stopped)
 
 

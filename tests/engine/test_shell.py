@@ -442,7 +442,10 @@ def test_a_host_that_raises_what_it_must_not_stops_that_lane_alone(
         await house.submit("d")
         whole = await house.submit("d", lane_id("contract", "Qm2"))
         assert (await house.engine.result(whole)).status == "confirmed"
-        assert isinstance(house.engine.faults[LANE], KeyError)
+        fault = house.engine.faults[LANE]
+        assert fault.error == 'KeyError("an adapter\'s bug")'
+        assert fault.doing.startswith("Execute Execute(slot=1")
+        assert "test_shell.py" in fault.where
 
     with caplog.at_level(logging.CRITICAL):
         House().run(body)

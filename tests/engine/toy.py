@@ -32,6 +32,7 @@ from laneway.engine.orders import (
     ReadBacklog,
     ReadMailbox,
     Release,
+    Revived,
     Stopped,
     Told,
 )
@@ -170,6 +171,8 @@ def toy_kind(window: int = 1) -> LaneKind:
     def decide(lane: ToyLane, event: Any) -> Decision[Record, Do]:
         match event:
             case Offered(intents=intents):
+                if any(intent.payload == b"poison" for intent in intents):
+                    raise RuntimeError("an invariant is broken")
                 if len(intents) > 1 and intents[-1].payload == b"no":
                     intents = intents[:-1]  # It changes its mind about the last one.
                 begun = tuple(Begun(i.id, i.seq, i.priority) for i in intents)
@@ -290,7 +293,7 @@ class Desk:
                 self.book.release(lease)
                 flush(self.book)
                 self.done.append(order)
-            case Perform() | Told() | Stopped():
+            case Perform() | Told() | Stopped() | Revived():
                 self.done.append(order)
 
     def claim(self, lane: LaneId) -> Lease:

@@ -46,6 +46,7 @@ from laneway.engine.orders import (
     ReadBacklog,
     ReadMailbox,
     Release,
+    Revived,
     Stopped,
     Told,
 )
@@ -196,6 +197,8 @@ class World:
                 self.book.release(lease)
             case Stopped(error=error):
                 raise error
+            case Revived():
+                raise AssertionError("nothing was stopped")
             case _:
                 assert_never(order)
 

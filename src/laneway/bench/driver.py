@@ -26,6 +26,7 @@ from laneway.bench.limits import (
 from laneway.bench.machine import resident_bytes
 from laneway.bench.watch import Watch
 from laneway.chains.contract_callable import CallableHost, InlineHost
+from laneway.core.errors import Bug
 from laneway.core.ids import LaneId
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
@@ -119,7 +120,7 @@ class Driven:
             if self._laneway.engine.failure is not None:
                 raise self._laneway.engine.failure
             for fault in self._laneway.engine.faults.values():
-                raise fault
+                raise Bug(fault.evidence())
 
     async def run(self, jobs: int, contracts: int, outstanding: int) -> dict[str, float]:
         """Offer and execute `jobs`; whatever waited before still waits afterwards."""

@@ -61,6 +61,10 @@ class Ahead:
         rows.append(placed(arrival, seq))
         return True
 
+    def may_read(self) -> bool:
+        """Whether the page is empty, and the backlog may hold more."""
+        return not (self.rows or self.drained or self.reading)
+
     def begin_read(self) -> None:
         self.reading = True
         self.drained = True  # A wake that comes while the page is read takes this back.

@@ -128,7 +128,7 @@ class Effects:
         try:
             event = performer.perform_now(lane, effect)
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
-            self._reactor.broken(lane, error)
+            self._reactor.broken(lane, error, effect)
             return True
         if event is None:
             return False
@@ -158,7 +158,8 @@ class Effects:
         except StoreError as error:
             self.failed(error)
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
-            self._reactor.broken(lane, error)
+            effects = (order.effect, *(one.effect for one in more))
+            self._reactor.broken(lane, error, effects if more else order.effect)
 
     async def _pass_on(self, order: Perform, effect: PassOn) -> None:
         if not self._closing:  # If so it stays in the outbox, and goes at the next start.

@@ -115,3 +115,16 @@ LOOK_BLOCKS_MIN = 4
 its time cannot be followed at all."""
 CALLBACK_TIMEOUT_MS = 30_000
 """A callback that has not returned by then is made again: those behind it wait."""
+
+FAULT_FRAMES = 3
+"""Of a traceback, as evidence keeps it: the innermost say where, and a log has them all."""
+
+FAULT_INTENTS_MAX = 16
+"""Intents that are named as those a bug may be about: more of them point at nobody."""
+
+FAULT_DEPTH_MAX = 6
+"""How deep an event is searched for them; the deepest of the machines' values nest four."""
+
+CAREFUL_TURNS = 256
+"""After a revival a lane takes one step a turn for so long: what was under way when it stopped is
+behind it then, and if it is stopped again one event or intent is named, and not a batch."""

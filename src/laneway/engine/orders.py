@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from laneway.core.ids import LaneId
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Cursors, Lease, Result
 from laneway.ports import Commit
 
@@ -61,13 +61,24 @@ class Release(Struct, frozen=True):
 
 
 class Stopped(Struct, frozen=True):
-    """An invariant of this lane is broken. It is given up and not opened again."""
+    """An invariant of this lane is broken. It is given back, and not opened again here before it
+    is revived."""
 
     lane: LaneId
     error: Exception
+    doing: Any = None
+    """What it was about: an event, a command's event or an effect; None: its rows alone."""
+    intents: tuple[IntentId, ...] = ()
+    """Whose intents stand in that."""
+
+
+class Revived(Struct, frozen=True):
+    """A person put aside what had stopped this lane: it goes on."""
+
+    lane: LaneId
 
 
 Question: TypeAlias = Open | ReadBacklog | ReadMailbox | Release
 """What the store is asked, besides the commits."""
 
-Order: TypeAlias = Question | Commit | Perform | Told | Stopped
+Order: TypeAlias = Question | Commit | Perform | Told | Stopped | Revived

@@ -72,7 +72,8 @@ class Patrol:
             self._asked.clear()  # All were asked: the next look begins with the first again.
 
     def _wake(self, lane: LaneId) -> None:
-        if self._reactor.holds(lane) and lane not in self._asked and self._left > 0:
+        is_ours = self._reactor.holds(lane) or lane in self._reactor.stopped
+        if is_ours and lane not in self._asked and self._left > 0:
             # Perhaps it has work because of a command, and the news of that was lost.
             self._left -= 1
             self._asked.add(lane)

@@ -12,8 +12,9 @@ from typing import Any
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage
-from laneway.core.rows import Command, Lease, Result, Rows, taken
+from laneway.core.rows import Command, Lease, Result, Rows
 from laneway.engine.alarms import Alarms
+from laneway.engine.faults import may_go_on, suspects
 from laneway.engine.fleet import Fleet
 from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX, COMMIT_RETRY_MS_MIN
 from laneway.engine.orders import (
@@ -24,6 +25,7 @@ from laneway.engine.orders import (
     ReadBacklog,
     ReadMailbox,
     Release,
+    Revived,
     Stopped,
     Told,
 )
@@ -52,7 +54,8 @@ class Reactor:
         self._idle: OrderedDict[LaneId, Run] = OrderedDict()
         self._alarms = Alarms(self._runs)
         self._orders: list[Order] = []
-        self._stopped: set[LaneId] = set()
+        self.stopped: dict[LaneId, int] = {}
+        """Lanes that a bug stopped here, and the version of each when it did."""
         self.fleet = Fleet(owner)
         self._now_ms = 0
         """The latest time this was told."""
@@ -63,8 +66,7 @@ class Reactor:
 
     def serves(self, lane: LaneId) -> bool:
         """Whether this process was given the lane's kind, and no bug has stopped the lane."""
-        kind = self._kinds.get(lane_kind(lane))
-        return kind is not None and lane not in self._stopped and kind.serves(lane)
+        return lane not in self.stopped and self._is_known(lane)
 
     def holds(self, lane: LaneId) -> bool:
         return lane in self._runs
@@ -147,8 +149,8 @@ class Reactor:
         self._enqueue(run)
 
     def called(self, lane: LaneId) -> None:
-        """An operator's command lies in this lane's mailbox."""
-        run = self._run(lane)
+        """An operator's command lies in this lane's mailbox; it may be what revives the lane."""
+        run = self._run(lane, even_stopped=True)
         if run is not None:
             run.called = True
             self._enqueue(run)
@@ -161,6 +163,14 @@ class Reactor:
             return
         if run.lease is not None and run.lease.fence > lease.fence:
             return  # Claimed once more: this lease is no longer the last.
+        if lease.lane in self.stopped:
+            if not may_go_on(rows, self.stopped[lease.lane]):
+                self._forget(run)
+                self._orders.append(Release(lease))
+                return
+            del self.stopped[lease.lane]
+            self._orders.append(Revived(lease.lane))
+            run.revive()
         if run.lease is not None:
             # Claimed twice: the first lease is void, and so is all that stands on it.
             self._forget(run)
@@ -173,9 +183,10 @@ class Reactor:
         run.rows = None
         run.version = rows.head.version
         run.lane = run.kind.restore(rows)
-        run.mail.extend(c for c in rows.mailbox if c.id > run.command_last)
+        run.hear(rows)
         self._orders += run.undoubted(rows)
-        self._perform(run, run.kind.resume(run.lane))
+        if not run.held_back:
+            self._perform(run, run.kind.resume(run.lane))
 
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
         """Someone else owns it: ask again in a while."""
@@ -193,7 +204,7 @@ class Reactor:
         lane = lease.lane
         if lane not in self._runs and not self._closing:
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
-            run.leaving = not self.fleet.is_ours(lane)
+            run.leaving = not self.fleet.is_ours(lane) or lane in self.stopped
             self._pause(run, now_ms)
 
     def open_failed(self, lane: LaneId, now_ms: int) -> None:
@@ -243,11 +254,11 @@ class Reactor:
         else:
             self.answered(lane, passed(now_ms, message))
 
-    def broken(self, lane: LaneId, error: Exception) -> None:
+    def broken(self, lane: LaneId, error: Exception, effect: Any = None) -> None:
         """What carries out this lane's effects met a bug: the lane stops, and it alone."""
         run = self._runs.get(lane)
         if run is not None:
-            self._stop(run, error)
+            self._stop(run, error, effect)
 
     def committed(self, lease: Lease, version: int) -> None:
         run = self._held(lease)
@@ -339,14 +350,15 @@ class Reactor:
         ordered = len(self._orders)
         try:
             self._turn(run, now_ms)
+            run.turn = None
         except Exception as error:  # noqa: BLE001 - the one supervisor: a bug has any class.
             del self._orders[ordered:]
-            self._stop(run, error)
+            self._stop(run, error, None if run.turn is None else run.turn.doing)
 
-    def _stop(self, run: Run, error: Exception) -> None:
-        self._forget(run)
-        self._stopped.add(run.id)
-        self._orders.append(Stopped(run.id, error))
+    def _stop(self, run: Run, error: Exception, doing: Any) -> None:
+        self._give_up(run)
+        self.stopped[run.id] = run.version_last()
+        self._orders.append(Stopped(run.id, error, doing, suspects(run.lane, doing)))
 
     def _turn(self, run: Run, now_ms: int) -> None:
         """Drain what waits, decide and evolve, and order one commit for all of it."""
@@ -364,16 +376,8 @@ class Reactor:
         run.again = False
         if run.ahead.gone:
             run.ahead.settle()
-        draft = Draft()
-        mailbox = run.mailbox
-        events = min(len(mailbox), self._windows.events_per_turn)
-        for _ in range(events):
-            draft.apply(kind, lane, mailbox.popleft())
-        for _ in range(min(len(run.mail), self._windows.events_per_turn - events)):
-            command = run.mail.popleft()
-            run.command_last = command.id
-            draft.answered.append(command.id)
-            draft.apply(kind, lane, kind.told(now_ms, command))
+        draft = run.turn = Draft()
+        run.drain(draft, self._windows.events_per_turn, now_ms)
         if draft.answered:
             # Only a command makes a waiting intent final.
             run.ahead.drop(t.intent for t in draft.touched if isinstance(t, Result))
@@ -388,26 +392,17 @@ class Reactor:
             self._orders.append(Commit(lease, run.version + 1, write))
         else:
             self._perform(run, draft.effects)
+        if run.careful and draft.has_stepped():
+            self._enqueue(run)
         self._rest(run)
 
     def _pull(self, run: Run, draft: Draft, now_ms: int) -> None:
         """Hand over as much of the backlog as the lane wants now."""
-        kind, lane, ahead = run.kind, run.lane, run.ahead
-        wanted = kind.wants(lane)
-        while wanted > 0 and ahead.rows:
-            intents = ahead.take(wanted)
-            for intent in intents:
-                lane.intents[intent.id] = intent
-            draft.apply(kind, lane, kind.offered(now_ms, intents))
-            wanted = kind.wants(lane)
-            if intents[-1].seq > taken(kind.cursors(lane), intents[-1].priority):
-                run.put_back(intents)
-                break
-        if wanted > 0 and not (ahead.rows or ahead.drained or ahead.reading):
-            assert run.lease is not None
-            ahead.begin_read()
+        wanted = run.pull(draft, now_ms)
+        if wanted > 0 and run.ahead.may_read() and run.lease is not None:
+            run.ahead.begin_read()
             limit = max(self._windows.backlog_page, wanted)
-            self._orders.append(ReadBacklog(run.lease, kind.cursors(lane), limit))
+            self._orders.append(ReadBacklog(run.lease, run.kind.cursors(run.lane), limit))
 
     def _rest(self, run: Run) -> None:
         """Note when the lane must be woken, and whether it is idle."""
@@ -434,10 +429,15 @@ class Reactor:
             lane, fence = run.id, run.lease.fence
             self._orders += [Perform(lane, effect, fence) for effect in effects]
 
-    def _run(self, lane: LaneId) -> Run | None:
+    def _is_known(self, lane: LaneId) -> bool:
+        kind = self._kinds.get(lane_kind(lane))
+        return kind is not None and kind.serves(lane)
+
+    def _run(self, lane: LaneId, *, even_stopped: bool = False) -> Run | None:
         """The lane as it is held, opened if need be; None if it is not for this process."""
         run = self._runs.get(lane)
-        if run is None and self.serves(lane) and not self._closing and self.fleet.is_ours(lane):
+        is_open = not self._closing and (even_stopped or lane not in self.stopped)
+        if run is None and is_open and self._is_known(lane) and self.fleet.is_ours(lane):
             run = self._runs[lane] = Run(lane, self._kinds[lane_kind(lane)])
             self._orders.append(Open(lane))
         return run

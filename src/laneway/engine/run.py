@@ -5,8 +5,10 @@ from typing import Any
 
 from laneway.core.ids import LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.rows import Command, Lease, Rows, Touch, Write, all_classes
+from laneway.core.rows import Command, Lease, Rows, Touch, Write, all_classes, taken
 from laneway.engine.ahead import Ahead
+from laneway.engine.faults import REVIVE, passed_over
+from laneway.engine.limits import CAREFUL_TURNS
 from laneway.engine.orders import Open, Prompt, Told
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
@@ -15,16 +17,19 @@ from laneway.ports import Commit
 class Draft:
     """What one turn makes true, gathered until its commit."""
 
-    __slots__ = ("answered", "effects", "records", "touched")
+    __slots__ = ("answered", "doing", "effects", "records", "touched")
 
     def __init__(self) -> None:
         self.records: list[Any] = []
         self.effects: list[Any] = []
         self.touched: list[Touch] = []
         self.answered: list[int] = []
+        self.doing: Any = None
+        """What is being decided on, for the case that it is what stops the lane."""
 
     def apply(self, kind: LaneKind, lane: Any, event: Any) -> None:
         """Decide on one event, and evolve at once."""
+        self.doing = event
         decision = kind.decide(lane, event)
         self.records += decision.records
         evolve, touched = kind.evolve, self.touched
@@ -33,12 +38,17 @@ class Draft:
         if decision.effects:
             self.effects += decision.effects
 
+    def has_stepped(self) -> bool:
+        """Whether anything was decided on, or ordered."""
+        return self.doing is not None or bool(self.answered or self.effects)
+
     def answer(self, kind: LaneKind, lane: Any, prompt: Prompt, now_ms: int) -> bool:
         """What changes nothing anywhere need not wait for the commit of the turn that ordered it:
         its answer is part of that commit.
 
         True if that made room for more, or left some: no event will come that wakes the lane.
         """
+        self.doing = tuple(self.effects)
         event, rest = prompt(lane.id, self.effects, now_ms)
         if event is None:
             return False
@@ -65,13 +75,16 @@ class Run:
     __slots__ = (
         "again",
         "ahead",
+        "aside",
         "called",
+        "careful",
         "command_last",
         "deadline_ms",
         "doubted",
         "draft",
         "heap_ms",
         "hearing",
+        "held_back",
         "id",
         "kind",
         "lane",
@@ -83,6 +96,7 @@ class Run:
         "retries",
         "retry_ms",
         "rows",
+        "turn",
         "version",
         "write",
     )
@@ -113,6 +127,15 @@ class Run:
         self.write: Write | None = None
         self.doubted: tuple[int, Draft, Write] | None = None
         """A commit whose answer was lost, and its version: loading the lane tells what it was."""
+        self.turn: Draft | None = None
+        """The turn that is taken now."""
+        self.careful = 0
+        """How many more turns take one step alone, so that what breaks one is known."""
+        self.held_back = False
+        """Whether what a crash may have lost waits until the revival is committed: it may be the
+        very effect that stopped the lane."""
+        self.aside: tuple[int, ...] = ()
+        """Commands that are answered without being heard."""
         self.retries = 0
         self.retry_ms: int | None = None
         self.deadline_ms: int | None = None
@@ -122,7 +145,64 @@ class Run:
         """The same lane, to be opened again: nothing that stood in memory counts."""
         again = Run(self.id, self.kind)
         again.doubted, again.leaving = self.doubted, self.leaving
+        if self.careful:
+            again.revive()
         return again
+
+    def version_last(self) -> int:
+        """The last version that may be this run's own."""
+        return self.version + (self.draft is not None)
+
+    def revive(self) -> None:
+        """What stopped it is put aside; the rest follows step by step."""
+        self.careful = CAREFUL_TURNS
+        self.held_back = True
+
+    def hear(self, rows: Rows) -> None:
+        """The commands that it was loaded with."""
+        self.mail.extend(c for c in rows.mailbox if c.id > self.command_last)
+        self.aside = passed_over(rows.mailbox)
+
+    def drain(self, draft: Draft, most: int, now_ms: int) -> None:
+        """Decide on what waits: answers first, then commands."""
+        kind, lane, mailbox = self.kind, self.lane, self.mailbox
+        if self.careful:
+            self.careful -= 1
+            most = 1
+        events = 0 if self.held_back else min(len(mailbox), most)
+        for _ in range(events):
+            draft.apply(kind, lane, mailbox.popleft())
+        for _ in range(min(len(self.mail), most - events)):
+            command = self.mail.popleft()
+            self.command_last = command.id
+            draft.answered.append(command.id)
+            if command.verb != REVIVE and command.id not in self.aside:
+                draft.apply(kind, lane, kind.told(now_ms, command))
+        if self.held_back:
+            self._hold_back(draft)
+
+    def _hold_back(self, draft: Draft) -> None:
+        """Until its commands are answered a revived lane orders nothing; then all of it at once,
+        for by the law of `resume` that holds whatever the commands ordered."""
+        self.held_back = bool(draft.answered)
+        draft.effects = [] if self.held_back else list(self.kind.resume(self.lane))
+
+    def pull(self, draft: Draft, now_ms: int) -> int:
+        """Hand over what the lane wants of its page; how many more it wants."""
+        kind, lane, ahead = self.kind, self.lane, self.ahead
+        wanted = kind.wants(lane)
+        while wanted > 0 and ahead.rows:
+            if self.careful and (self.held_back or draft.has_stepped()):
+                break
+            intents = ahead.take(1 if self.careful else wanted)
+            for intent in intents:
+                lane.intents[intent.id] = intent
+            draft.apply(kind, lane, kind.offered(now_ms, intents))
+            wanted = kind.wants(lane)
+            if intents[-1].seq > taken(kind.cursors(lane), intents[-1].priority):
+                self.put_back(intents)
+                break
+        return wanted
 
     def undoubted(self, rows: Rows) -> tuple[Told, ...]:
         """What the commit told whose answer was lost, if it is the one the store holds."""

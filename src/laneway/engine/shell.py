@@ -12,6 +12,7 @@ from laneway.core.rows import Command, Result
 from laneway.engine.clerk import Clerk
 from laneway.engine.door import Door
 from laneway.engine.effects import Effects, Follower, Performer
+from laneway.engine.faults import Fault, fault_of
 from laneway.engine.heart import Heart, Pace, Retention
 from laneway.engine.limits import STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
@@ -22,6 +23,7 @@ from laneway.engine.orders import (
     ReadBacklog,
     ReadMailbox,
     Release,
+    Revived,
     Stopped,
     Told,
 )
@@ -58,8 +60,10 @@ class Engine:
         self._performers = performers
         self._following: list[asyncio.Task[None]] = []
         self.failure: Exception | None = None
-        self.faults: dict[LaneId, Exception] = {}
-        """Lanes that a bug stopped, and how."""
+        self.faults: dict[LaneId, Fault] = {}
+        """Lanes that a bug stopped, and how, until they are revived."""
+        self.stopping: Callable[[Fault], None] = lambda _: None
+        """Called when a bug stopped a lane."""
         self._clock = clock
         self._listeners = Listeners(listeners)
         self._door = Door(store, self._entered, self._written)
@@ -214,14 +218,19 @@ class Engine:
         if commits:
             self._clerk.commit(commits)
 
-    def _begin(self, order: Question | Stopped) -> None:
+    def _begin(self, order: Question | Stopped | Revived) -> None:
         match order:
             case Open() | ReadBacklog() | ReadMailbox() | Release():
                 self._clerk.ask(order)
-            case Stopped(lane=lane, error=error):
-                self.faults[lane] = error
+            case Stopped(lane=lane, error=error, doing=doing, intents=intents):
+                fault = fault_of(lane, error, doing, intents, self._clock.now_ms())
+                self.faults[lane] = fault
                 log.critical("lane stopped by a bug", exc_info=error, extra={"lane": lane})
                 self._listeners.closed(lane)
+                self.stopping(fault)
+            case Revived(lane=lane):
+                self.faults.pop(lane, None)
+                log.warning("lane revived", extra={"lane": lane})
             case _:
                 assert_never(order)
 

@@ -14,11 +14,13 @@ from laneway.engine.orders import (
     ReadBacklog,
     ReadMailbox,
     Release,
+    Revived,
     Stopped,
     Told,
 )
 from laneway.engine.reactor import Reactor
 from laneway.ports import Commit, Lost
+from laneway.sim.bugs import PlannedBug
 from laneway.stores.book import Book
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ class Process:
         while True:
             lanes = world.book.ready(world.now_ms, after, READY_PAGE)
             for lane in lanes:
+                if lane in self.reactor.stopped:
+                    self.reactor.called(lane)
                 self.reactor.woken(lane)
             if len(lanes) < READY_PAGE:
                 break
@@ -139,8 +143,13 @@ class Process:
                 else:
                     world.seen["lane released"] += 1
                     world.group(lambda book: book.release(lease))
-            case Stopped(lane=lane, error=error):
-                raise AssertionError(f"{lane} was stopped by a bug: {error!r}") from error
+            case Stopped(lane=lane, error=error, intents=intents):
+                if world.bugs is None or not isinstance(error, PlannedBug):
+                    raise AssertionError(f"{lane} was stopped by a bug: {error!r}") from error
+                world.bugs.stopped(lane, intents, error)
+            case Revived(lane=lane):
+                world.seen["lane revived"] += 1
+                world.note(f"{self.owner} goes on with {lane}")
             case Commit():
                 raise AssertionError("commits are gathered by the pump")
             case _:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from laneway.core.errors import LanewayError
+from laneway.sim.bugs import Bugs
 from laneway.sim.contract_world import ContractWorld
 from laneway.sim.laws import Laws
 from laneway.sim.plan import plan
@@ -34,12 +35,17 @@ LAYERS = ("s1", "s2", "s3")
 KINDS = ("contract", "eoa", "cosmos", "rollup")
 
 
-def run_world(seed: int, layer: str = "s1", kind: str = "contract") -> Verdict:
-    """One world from its seed, to its end or to the first broken law."""
+def run_world(
+    seed: int, layer: str = "s1", kind: str = "contract", *, bugs: bool = False
+) -> Verdict:
+    """One world from its seed, to its end or to the first broken law; `bugs`: with some planted in
+    its machines, in the layers s1 and s2."""
     if layer == "s3":
         return run_shell(seed, kind)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
     world, account = furnished(seed, shelf, kind, shared=layer == "s1")
+    if bugs:
+        Bugs(world)
     broken = None
     try:
         world.run()

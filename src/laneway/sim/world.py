@@ -12,16 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from laneway.core.ids import LaneId
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.orders import Prompt
 from laneway.lanes.kind import LaneKind
+from laneway.sim.bugs import Bugs
 from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
 from laneway.sim.plan import Weather
 from laneway.sim.process import Process
 from laneway.stores.book import Book, flush
+
+if TYPE_CHECKING:
+    from laneway.sim.clients import Wish
 
 
 class Observer(Protocol):
@@ -50,6 +54,8 @@ class Host(Protocol):
 
 
 class Client(Protocol):
+    by_intent: "dict[IntentId, Wish]"
+
     def start(self) -> None: ...
     def told(self, results: Sequence[Result]) -> None: ...
     def is_done(self) -> bool:
@@ -98,6 +104,8 @@ class World:
         self._order = 0
         self._dice = plan.rng("world")
         self.prompts: Mapping[str, Prompt] = {}
+        self.bugs: Bugs | None = None
+        """Those that were planted in the machines of this world."""
         self.book: Book = shelf.open()
         self.processes: list[Process] = []
         self.process_next = 1
@@ -164,6 +172,11 @@ class World:
         answer = act(self.book)
         flush(self.book)
         return answer
+
+    def is_wish_cursed(self, intent: IntentId, every: int) -> bool:
+        """Whether no decision survives it, where bugs are planted."""
+        wish = self.client.by_intent.get(intent)
+        return wish is not None and wish.number % every == 0
 
     # The run.
 

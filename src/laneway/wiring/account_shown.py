@@ -97,7 +97,7 @@ class AccountTeller(Generic[A_co, L]):
     def state(self, view: LaneView) -> LaneState:
         fault = self._engine.faults.get(view.tail.lane)
         if fault is not None:
-            return LaneState("halted", f"stopped by a bug: {fault!r}", 0)
+            return LaneState("halted", fault.words(), fault.at_ms)
         return self._words.describe(view.head.state)
 
     def slot(self, lane: LaneId, intent: IntentId) -> Any:

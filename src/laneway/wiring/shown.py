@@ -1,12 +1,13 @@
 """What people are shown of lanes and intents."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
 from laneway.core.ids import IntentId, LaneId, is_contract, is_shown
 from laneway.core.outcome import Status
 from laneway.core.rows import Index, LaneView
+from laneway.engine.faults import Fault
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics, describe, queue_metrics
 from laneway.ports import IntentView, Store
@@ -50,7 +51,7 @@ class IntentShown(msgspec.Struct, frozen=True):
 class Shower:
     """Turns rows into what people are shown, under one configuration."""
 
-    def __init__(self, settings: ContractSettings, faults: dict[LaneId, Exception]) -> None:
+    def __init__(self, settings: ContractSettings, faults: Mapping[LaneId, Fault]) -> None:
         self._settings = settings
         self._faults = faults
 
@@ -93,7 +94,7 @@ class Shower:
     def _where(self, view: LaneView) -> tuple[str, str]:
         fault = self._faults.get(view.tail.lane)
         if fault is not None:
-            return "halted", f"stopped by a bug: {fault!r}"
+            return "halted", fault.words()
         state = describe(view.head.state, self._settings)
         return state.word, state.reason
 

@@ -89,7 +89,7 @@ class Promptness:
 
     def stepped(self) -> None:
         world = self._world
-        if world.faults and not world.plan.is_calm:
+        if world.bugs is not None or (world.faults and not world.plan.is_calm):
             self._debts.clear()
             return
         for (lane, slot), debt in self._debts.items():

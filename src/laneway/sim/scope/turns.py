@@ -133,7 +133,7 @@ def ordered(order: orders.Order) -> Message:
             return Releasing(lease)
         case orders.Stopped(error=error):
             raise LawBroken(f"the lane was stopped by a bug: {error!r}")
-        case orders.ReadMailbox() | orders.Told():
+        case orders.ReadMailbox() | orders.Told() | orders.Revived():
             raise AssertionError(f"nothing here is ordered by {order}")
         case _:
             assert_never(order)
