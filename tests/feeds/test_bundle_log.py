@@ -295,7 +295,7 @@ def test_an_end_without_a_block_is_told_and_one_with_a_block_only_to_who_asks(
     told = [record.getMessage() for record in caplog.records]
     assert told == [
         f"Transaction confirmed lane={LANE} tx={TX} status=confirmed bundleID=B-3 blockNumber=7 "
-        f"totalTime=1.2s hash={'ab' * 32}",
+        f"blockTime=1.2s hash={'ab' * 32}",
         f'Transaction expired lane={LANE} tx={TX} status=expired reason="too late"',
     ]
     caplog.clear()

@@ -69,6 +69,16 @@ def test_what_every_transaction_does_is_silent_unless_it_is_asked_for(
     assert lines(caplog, included) == [f"Transaction included lane={LANE} tx={TX} nonce=7 block=88"]
 
 
+def test_the_total_time_is_since_the_acceptance_whatever_restarted_meanwhile(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    slot = replace(SLOT, accepted_ms=1_000, claimed_ms=61_000)
+    ended = Result(TX, "confirmed", 62_000, 7, HASH, "", encode(r.History(slot, ())))
+    with caplog.at_level(logging.INFO, QUIET):
+        EoaLog().told(LANE, (), (ended,))
+    assert "totalTime=1m1s" in caplog.records[0].getMessage()
+
+
 def test_an_end_says_what_it_took(caplog: pytest.LogCaptureFixture) -> None:
     history = r.History(replace(SLOT, seen=MINED), ())
     ended = Result(TX, "confirmed", 1_201, 7, HASH, "", encode(history))

@@ -93,6 +93,16 @@ def test_what_every_transaction_does_is_silent_unless_it_is_asked_for(
     ]
 
 
+def test_the_total_time_is_since_the_acceptance_whatever_restarted_meanwhile(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    slot = replace(SLOT, accepted_ms=1_000, claimed_ms=61_000)
+    ended = Result(TX, "confirmed", 62_000, 7, HASH, "", encode(r.History(slot, SEEN)))
+    with caplog.at_level(logging.INFO, NAME):
+        SequenceLog().told(LANE, (), (ended,))
+    assert "totalTime=1m1s" in caplog.records[0].getMessage()
+
+
 def test_an_end_says_what_it_took(caplog: pytest.LogCaptureFixture) -> None:
     ended = Result(TX, "confirmed", 1_201, 7, HASH, "", encode(r.History(SLOT, SEEN)))
     doubt = Result(TX, "indeterminate", 5, 7, HASH, "who knows", encode(r.History(SLOT, raw=b"x")))

@@ -103,7 +103,7 @@ class BundleLog(AccountLog):
             level = logging.DEBUG
             finished = decode_history(result.history).finished
             fields |= {"bundleID": bundle_id(finished.slot), "blockNumber": finished.number}
-            fields["totalTime"] = duration(result.settled_ms - finished.begun_ms)
+            fields["blockTime"] = duration(result.settled_ms - finished.begun_ms)
         if result.hash is not None:
             fields["hash"] = result.hash.hex()
         if result.reason:

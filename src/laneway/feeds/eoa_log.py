@@ -45,7 +45,8 @@ class EoaLog(AccountLog):
             history = decode_history(result.history)
             slot = history.slot
             fields |= {"nonce": slot.nonce, "attempts": len(history.attempts)}
-            fields["totalTime"] = duration(result.settled_ms - slot.claimed_ms)
+            since_ms = slot.accepted_ms or slot.claimed_ms
+            fields["totalTime"] = duration(result.settled_ms - since_ms)
             if slot.seen is not None:
                 fields |= {"block": slot.seen.block, "gasUsed": slot.seen.gas_used}
         if result.hash is not None:

@@ -51,7 +51,8 @@ class SequenceLog(AccountLog):
             history = decode_history(result.history)
             slot, seen = history.slot, history.seen
             fields |= {"sequence": slot.sequence, "attempts": len(slot.past) + 1}
-            fields["totalTime"] = duration(result.settled_ms - slot.claimed_ms)
+            since_ms = slot.accepted_ms or slot.claimed_ms
+            fields["totalTime"] = duration(result.settled_ms - since_ms)
             if seen is not None:
                 fields |= {"height": seen.height, "code": seen.code, "gasUsed": seen.gas_used}
         if result.hash is not None:

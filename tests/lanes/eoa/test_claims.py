@@ -34,6 +34,17 @@ def test_the_window_bounds_what_is_in_flight() -> None:
     assert wants(world.lane) == 0
 
 
+def test_a_slot_keeps_when_its_intent_was_accepted() -> None:
+    world = begun(0)
+    world.accept(1)
+    row = replace(next(iter(world.accepted.values())), accepted_ms=world.now_ms - 60_000)
+    world.accepted[row.id] = row
+    world.backlog[:] = [row]
+    world.pull()
+    (slot,) = world.lane.slots.values()
+    assert (slot.accepted_ms, slot.claimed_ms) == (row.accepted_ms, world.now_ms)
+
+
 def test_what_came_too_late_is_expired_in_its_turn() -> None:
     world = begun(0)
     world.accept(1)

@@ -44,6 +44,16 @@ def test_no_more_are_taken_than_the_window_holds() -> None:
     assert stage.told == []
 
 
+def test_a_slot_keeps_when_its_intent_was_accepted() -> None:
+    stage = begun(0)
+    stage.accept(1)
+    stage.now_ms += 1
+    (intent,) = stage.accepted.values()
+    stage.pull()
+    (slot,) = stage.lane.slots.values()
+    assert (slot.accepted_ms, slot.claimed_ms) == (intent.accepted_ms, stage.now_ms)
+
+
 def test_an_intent_that_is_valid_no_longer_is_expired_when_its_turn_comes() -> None:
     stage = begun(0)
     stage.accept(1, valid_until_ms=stage.now_ms - 1)

@@ -183,6 +183,7 @@ def fall_out(
             size=above.size,
             nonce=nonce - 1,
             claimed_ms=above.claimed_ms,
+            accepted_ms=above.accepted_ms,
             purpose=above.purpose,
             attempt_next=above.attempt_next + 1,
             content=above.content,

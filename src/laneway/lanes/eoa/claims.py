@@ -177,6 +177,7 @@ def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) ->
         size=intent.size(),
         nonce=numbers.take(),
         claimed_ms=now_ms,
+        accepted_ms=intent.accepted_ms,
         content=0 if content is None else content.count,
     )
 

@@ -157,6 +157,8 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     wait_reason: str = ""
     content: int = 0
     """Of its next attempt: how often the caller put something else in its place."""
+    accepted_ms: int = 0
+    """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
 
 
 class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

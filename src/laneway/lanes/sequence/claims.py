@@ -72,7 +72,8 @@ def claim_offered(lane: SequenceLane, intents: tuple[IntentRow, ...], now_ms: in
         if left == 0:
             break
         left -= 1
-        slot = Slot(id_, intent.id, intent.seq, intent.priority, intent.size(), number, now_ms)
+        place = (id_, intent.id, intent.seq, intent.priority, intent.size(), number)
+        slot = Slot(*place, claimed_ms=now_ms, accepted_ms=intent.accepted_ms)
         records.append(SlotClaimed(slot))
         effects.append(make(lane, slot, intent.payload))
         id_, number = id_ + 1, number + 1

@@ -179,6 +179,8 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     told: bool = False
     """Its caller was told that nobody knows; it is watched."""
     wait_reason: str = ""
+    accepted_ms: int = 0
+    """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
 
 
 class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

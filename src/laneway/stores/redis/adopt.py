@@ -290,6 +290,7 @@ def bound_rows(
             size=0 if row is None else row.size(),
             nonce=nonce,
             claimed_ms=hashes[0].queued_ms,
+            accepted_ms=0 if row is None else row.accepted_ms,
             purpose=Purpose.NOOP if row is None else Purpose.INTENT,
             making=False,
             attempt_next=len(hashes) + 1,
