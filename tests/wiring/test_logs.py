@@ -41,6 +41,18 @@ def test_a_line_for_machines_is_one_object_with_its_fields() -> None:
     }
 
 
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_line_whose_words_stand_alone_keeps_its_fields(form: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(format=form), stream)  # type: ignore[arg-type]
+    logging.getLogger("laneway.desk").info("retried", extra={"fields": {"tx": "tx_1"}})
+    (said,) = stream.getvalue().splitlines()
+    assert "retried" in said
+    if form == "json":
+        assert json.loads(said)["event"] == "retried"
+        assert json.loads(said)["tx"] == "tx_1"
+
+
 def test_a_line_for_people_has_the_form_of_the_seed() -> None:
     stream = Terminal()
     set_up_logs(LogSection(), stream)

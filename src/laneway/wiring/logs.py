@@ -46,7 +46,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", None)
         event = record.getMessage()
-        if fields is not None and isinstance(record.args, tuple):
+        if fields is not None and isinstance(record.args, tuple) and record.args:
             # The queue's lines carry their fields twice; here they need no second form.
             event = str(record.args[0])
         body: dict[str, object] = {
