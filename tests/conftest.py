@@ -3,14 +3,15 @@
 import pytest
 from hypothesis import settings
 from tests.servers import postgres_server
+from tests.wheel import wheel
 
-__all__ = ["postgres_server"]
+__all__ = ["postgres_server", "wheel"]
 
 # The same examples in every run, and no clock that a busy machine could lose against.
 settings.register_profile("laneway", derandomize=True, deadline=None, database=None)
 settings.load_profile("laneway")
 
-LONG = ("bench", "fleet", "kill", "load")
+LONG = ("bench", "docs", "fleet", "kill", "load")
 """Folders whose tests take half a minute each, and mostly wait for processes of their own."""
 
 

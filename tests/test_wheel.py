@@ -14,18 +14,6 @@ ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(folder)]
-    built = subprocess.run(
-        [*command, str(ROOT)], capture_output=True, text=True, timeout=240, check=False
-    )
-    assert built.returncode == 0, built.stderr
-    (found,) = folder.glob("laneway-*.whl")
-    return found
-
-
 def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     command = ["git", "ls-files", "src/laneway"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
