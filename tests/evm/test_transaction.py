@@ -4,16 +4,19 @@ import pytest
 
 from laneway.evm.errors import InvalidSignature
 from laneway.evm.keccak import keccak
+from laneway.evm.limits import BLOB_GAS
 from laneway.evm.secp256k1 import HeldKey, Signature
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
     Authorization,
+    BlobTransaction,
     DynamicFeeTransaction,
     LegacyTransaction,
     access_list,
     authority,
     authorization_digest,
+    cost_wei_max,
     fee_wei_max,
     recovered,
     signed,
@@ -59,3 +62,14 @@ def test_who_signed_is_known_or_refused() -> None:
         recovered(digest, None)
     with pytest.raises(InvalidSignature, match="no key"):
         recovered(digest, Signature(0, 5, 1))
+
+
+def test_what_a_transaction_can_cost_is_its_value_its_gas_and_its_blobs() -> None:
+    plain = DynamicFeeTransaction(1, 0, 2, 30, 21_000, b"t" * 20, 1_000)
+    assert cost_wei_max(plain) == 1_000 + 21_000 * 30
+    legacy = LegacyTransaction(0, 7, 21_000, b"t" * 20, 5)
+    assert cost_wei_max(legacy) == 5 + 21_000 * 7
+    blobs = BlobTransaction(
+        1, 0, 2, 30, 21_000, b"t" * 20, 1_000, blob_fee_wei_max=3, blob_hashes=(b"h" * 32,) * 2
+    )
+    assert cost_wei_max(blobs) == 1_000 + 21_000 * 30 + 2 * BLOB_GAS * 3

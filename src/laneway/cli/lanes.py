@@ -147,6 +147,7 @@ def account_facts(evm: "EvmLane") -> list[tuple[str, object]]:
         ("balance", balance),
         ("threshold", None if evm.balance_threshold == "0" else f"{evm.balance_threshold} wei"),
         ("out of funds", "yes" if evm.out_of_funds else None),
+        ("needed", None if evm.balance_needed is None else f"{evm.balance_needed} wei"),
         ("next nonce", evm.nonce_next),
         ("chain's count", evm.latest),
         ("in flight", f"{evm.inflight} of {evm.window}"),

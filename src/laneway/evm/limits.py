@@ -18,6 +18,9 @@ TRANSACTION_GAS_MAX = 1 << 24
 BLOB_BYTES = 131_072
 """EIP-4844: 4,096 field elements of 32 bytes."""
 
+BLOB_GAS = 131_072
+"""EIP-4844: of one blob, paid at a price of its own."""
+
 COMMITMENT_BYTES = 48
 """EIP-4844: a compressed point of BLS12-381; a proof has the same size."""
 

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from laneway.evm import rlp
 from laneway.evm.errors import InvalidSignature
 from laneway.evm.keccak import keccak
+from laneway.evm.limits import BLOB_GAS
 from laneway.evm.secp256k1 import Signature, recover
 
 
@@ -155,6 +156,14 @@ def tip_wei_max(transaction: Transaction) -> int:
     if isinstance(transaction, LegacyTransaction | AccessListTransaction):
         return transaction.gas_price_wei
     return transaction.tip_wei_max
+
+
+def cost_wei_max(transaction: Transaction) -> int:
+    """The most that it can take from its sender: what it hands over, and all of its gas."""
+    blobs = 0
+    if isinstance(transaction, BlobTransaction):
+        blobs = len(transaction.blob_hashes) * BLOB_GAS * transaction.blob_fee_wei_max
+    return transaction.value_wei + transaction.gas_limit * fee_wei_max(transaction) + blobs
 
 
 def access_list(transaction: Transaction) -> Sequence[Access]:

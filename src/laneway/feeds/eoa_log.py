@@ -135,7 +135,8 @@ def cleaned(record: CleanupDone) -> Line:
 
 def funds(record: FundsJudged) -> Line:
     if record.broke:
-        return logging.ERROR, "Out of funds", {"threshold": value(record.threshold)}
+        held, needed = value(record.threshold), value(record.needed)
+        return logging.ERROR, "Out of funds", {"threshold": held, "needed": needed or None}
     return logging.WARNING, "Funded again", {}
 
 

@@ -188,6 +188,9 @@ class EvmLane(Struct, frozen=True, kw_only=True):
     balance_threshold: str
     """At or below it the account is out of funds; learned from a refusal."""
     out_of_funds: bool
+    balance_needed: str | None
+    """While it is out of funds: what the transaction costs that it cannot pay, in wei, where that
+    is known."""
     inflight_cost: str
     """What the gas of all attempts in flight may cost, in wei."""
     last_confirmation_at: Moment | None

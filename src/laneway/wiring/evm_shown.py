@@ -253,6 +253,7 @@ def lane_of(view: LaneView, head: EoaHead, account: Account) -> EvmLane:
         balance_at=when(health.balance_ms or None),
         balance_threshold=str(value(health.threshold)),
         out_of_funds=head.broke,
+        balance_needed=str(value(health.needed)) if health.needed else None,
         inflight_cost=str(value(head.spend)),
         last_confirmation_at=when(health.confirmed_ms or None),
         last_nonce_movement_at=when(health.moved_ms or None),

@@ -7,7 +7,6 @@ from tests.engine.eoa.stage import BLOBS, CHAIN_ID, GWEI, SECRET, TO, order, rep
 
 from laneway.core.units import amount
 from laneway.engine.eoa.drafts import (
-    BLOB_GAS,
     Parked,
     Terms,
     compose,
@@ -20,6 +19,7 @@ from laneway.engine.eoa.drafts import (
 )
 from laneway.evm.envelope import decode, draft, encode_network, seal, sender
 from laneway.evm.keccak import keccak
+from laneway.evm.limits import BLOB_GAS
 from laneway.evm.secp256k1 import HeldKey
 from laneway.evm.transaction import SetCodeTransaction, signed
 from laneway.lanes.eoa.fees import Ceiling, Fee, fresh

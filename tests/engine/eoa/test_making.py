@@ -148,6 +148,7 @@ def test_what_a_node_cannot_estimate_is_told_apart(
     stage.chain.estimate_said = NotEstimated(kind, "words")
     one = not_made(stage, OPEN)
     assert (one.final, one.broke, one.reason) == (final, broke, "words")
+    assert (one.needed > 0) is broke, "what it hands over, and some gas"
 
 
 @pytest.mark.parametrize("purpose", [Purpose.NOOP, Purpose.CANCEL])

@@ -12,6 +12,9 @@ from laneway.core.outcome import Outcome
 from laneway.engine.eoa import EoaPerformer, EvmAccount
 from laneway.engine.eoa.sending import BEHIND_A_DOUBT, send_all
 from laneway.engine.limits import SENDS_PER_PART
+from laneway.evm.envelope import encode_canonical
+from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.transaction import DynamicFeeTransaction, signed
 from laneway.lanes.eoa.values import BroadcastReturned, SendAttempt
 from laneway.signers.local import LocalSigner
 
@@ -91,7 +94,6 @@ def test_a_permit_is_asked_again_after_waiting_and_nothing_leaves_without_it() -
         (SendKind.NONCE_TOO_LOW, {"outcome": Outcome.UNKNOWN, "used": True}),
         (SendKind.SILENT, {"outcome": Outcome.UNKNOWN}),
         (SendKind.UNKNOWN, {"outcome": Outcome.UNKNOWN}),
-        (SendKind.INSUFFICIENT_FUNDS, {"outcome": Outcome.REFUSED, "broke": True}),
         (SendKind.OVERSIZED, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
         (SendKind.GAS_LIMIT, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
         (SendKind.MALFORMED, {"outcome": Outcome.REFUSED, "final": True}),
@@ -109,6 +111,16 @@ def test_what_a_node_says_reaches_the_lane_as_what_it_proves(
     }
     expected = {"final": False, "hopeless": False, "broke": False, "used": False, **words}
     assert told == expected
+
+
+def test_of_what_cannot_be_paid_it_is_said_what_it_costs() -> None:
+    stage = Stage()
+    stage.chain.answers = [SendKind.INSUFFICIENT_FUNDS]
+    transaction = DynamicFeeTransaction(1, 7, 2, 30, 21_000, b"t" * 20, 1_000)
+    raw = encode_canonical(signed(transaction, HeldKey(SECRET).sign(b"d" * 32)))
+    (result,) = stage.perform(sending(raw)).results
+    assert (result.outcome, result.final, result.broke) == (Outcome.REFUSED, False, True)
+    assert result.needed == 1_000 + 21_000 * 30
 
 
 def test_bytes_that_went_out_before_are_answered_as_such() -> None:

@@ -423,6 +423,10 @@ class World:
         return len(self.results) == len(self.accepted)
 
 
+def is_broke(world: World) -> bool:
+    return world.lane.head.broke
+
+
 def in_flight(lane: EoaLane) -> int:
     """The cost of the gas of every slot that is not mined, by its dearest attempt."""
     return sum(value(slot.cost) for slot in lane.slots.values() if slot.seen is None)

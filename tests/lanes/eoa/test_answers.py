@@ -8,6 +8,7 @@ from tests.lanes.eoa.stage import (
     World,
     begun,
     chain,
+    is_broke,
     later,
     make_all,
     receipt,
@@ -89,7 +90,7 @@ def test_who_cannot_pay_waits_and_nothing_new_is_given_out() -> None:
     world = begun(1)
     poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
     world.post(AttemptsMade(world.now_ms, (poor,)))
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert world.kind.wants(world.lane) == 0
     assert world.lane.slots[1].wait_reason == "out_of_funds"
 
@@ -146,7 +147,7 @@ def test_a_refusal_for_lack_of_funds_waits_longer() -> None:
     world = begun(1)
     make_all(world)
     refuse(world, 1, 1, broke=True)
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert world.lane.head.retake_ms == world.now_ms + world.settings.funds_retry_ms
 
 
@@ -160,7 +161,7 @@ def filled(world: World, balance: int) -> None:
 def test_a_word_on_what_an_account_had_before_it_was_filled_does_not_make_it_poor(way: str) -> None:
     """Its threshold would be what it has now, and it would wait for more in vain. A node that is a
     block behind says so a little longer."""
-    for wait_ms, is_broke in ((-500, False), (11_999, False), (12_000, True)):
+    for wait_ms, expected in ((-500, False), (11_999, False), (12_000, True)):
         world = begun(1, nodes=("a",), block_ms=12_000)
         filled(world, 5)
         world.now_ms += 1_000
@@ -180,7 +181,7 @@ def test_a_word_on_what_an_account_had_before_it_was_filled_does_not_make_it_poo
             no = SendResult(1, 1, "a", Outcome.REFUSED, final=True, **words)
             world.post(BroadcastReturned(world.now_ms, (no,)))
         head = world.lane.head
-        assert head.broke is is_broke, "by when it was asked, and not by when it answered"
+        assert head.broke is expected, "by when it was asked, and not by when it answered"
         waits_ms = head.make_ms if way == "made" else head.retake_ms
         assert waits_ms == world.now_ms + world.settings.funds_retry_ms
 
@@ -192,7 +193,7 @@ def test_an_account_that_was_filled_with_less_than_it_lacks_stays_poor() -> None
     filled(world, 8)
     poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
     world.post(AttemptsMade(world.now_ms, (poor,)))
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert world.lane.head.health.threshold == amount(10)
 
 
@@ -229,6 +230,7 @@ def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
     later(world, world.settings.bump_after_ms)
     world.out = [effect for effect in world.out if not isinstance(effect, SendAttempt)]
     make_all(world)
+    later(world, 1)
     (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
     assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
     assert world.lane.slots[1].wait_reason == "parked_by_cap"
@@ -255,15 +257,18 @@ def test_what_is_out_is_offered_again_while_nothing_dearer_can_be_made(why: NotM
     later(world, world.settings.bump_after_ms)
     world.out = []
     world.post(AttemptsMade(world.now_ms, (why,)))
+    later(world, 0)
     (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
     assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
     take(world, 1)
     world.out = []
     world.now_ms += world.settings.bump_after_ms - 1
     world.post(AttemptsMade(world.now_ms, (why,)))
+    later(world, 0)
     assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
     world.now_ms += 1
     world.post(AttemptsMade(world.now_ms, (why,)))
+    later(world, 0)
     assert [effect.number for effect in world.out if isinstance(effect, SendAttempt)] == [1]
 
 
@@ -278,6 +283,7 @@ def test_what_is_offered_again_is_not_lost_where_another_falls_out() -> None:
     world.out = []
     never = NotMade(new.slot, 1, final=True, reason="malformed")
     world.post(AttemptsMade(world.now_ms, (world.make(dear), never)))
+    later(world, 1)
     assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [1]
 
 
@@ -384,14 +390,83 @@ def test_a_node_that_takes_new_bytes_says_that_there_are_funds() -> None:
     make_all(world)
     poor = SendResult(1, 1, "a", Outcome.REFUSED, broke=True, reason="insufficient funds")
     world.post(BroadcastReturned(world.now_ms, (poor,)))
-    assert world.lane.head.broke
+    assert is_broke(world)
     old = SendResult(2, 1, "a", Outcome.ACCEPTED, reason="already known")
     world.post(BroadcastReturned(world.now_ms, (old,)))
-    assert world.lane.head.broke, "it may have had that before"
+    assert is_broke(world), "it may have had that before"
     new = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 3)]
     assert taken_in_a_row(world.lane, (new[0],)) is None
     world.post(BroadcastReturned(world.now_ms, tuple(new)))
-    assert not world.lane.head.broke
+    assert not is_broke(world)
+
+
+def poor(slot: int, node: str, needed: int = 0) -> SendResult:
+    words = "insufficient funds"
+    return SendResult(slot, 1, node, Outcome.REFUSED, broke=True, reason=words, needed=needed)
+
+
+def test_a_node_that_lags_behind_a_deposit_does_not_stop_what_another_takes() -> None:
+    for batches in (
+        ((poor(1, "a"), SendResult(1, 1, "b", Outcome.ACCEPTED)),),
+        ((SendResult(1, 1, "b", Outcome.ACCEPTED),), (poor(1, "a"),)),
+        ((poor(1, "a"),), (SendResult(1, 1, "b", Outcome.ACCEPTED),)),
+    ):
+        world = begun(1)
+        make_all(world)
+        for batch in batches:
+            world.post(BroadcastReturned(world.now_ms, batch))
+        assert not is_broke(world)
+
+
+def test_a_node_that_denies_what_the_balance_says_is_asked_again() -> None:
+    """Of the lowest number alone: what is below any other also costs something."""
+    world = begun(2)
+    make_all(world)
+    chain(world, 0, 1, balance=100)
+    world.post(BroadcastReturned(world.now_ms, (poor(1, "a", 100),)))
+    assert not is_broke(world)
+    world.post(BroadcastReturned(world.now_ms, (poor(1, "a", 101),)))
+    assert is_broke(world)
+    world = begun(2)
+    make_all(world)
+    chain(world, 0, 1, balance=100)
+    world.post(BroadcastReturned(world.now_ms, (poor(2, "a", 100),)))
+    assert is_broke(world)
+
+
+def test_a_signer_that_denies_what_the_balance_says_is_asked_again_soon() -> None:
+    world = begun(1)
+    chain(world, 0, 1, balance=100)
+    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=100)
+    world.post(AttemptsMade(world.now_ms, (denied,)))
+    assert not is_broke(world)
+    assert world.lane.head.make_ms == world.now_ms + world.settings.make_retry_ms
+    world.post(AttemptsMade(world.now_ms, (replace(denied, needed=101),)))
+    health = world.lane.head.health
+    assert (world.lane.head.broke, health.poor_slot, value(health.needed)) == (True, 1, 101)
+    assert (health.broke_ms, value(health.threshold)) == (world.now_ms, 100)
+
+
+def test_of_several_that_cannot_be_paid_the_lowest_is_noted_since_the_first() -> None:
+    world = begun(3)
+    make_all(world)
+    begun_ms = world.now_ms
+    world.post(BroadcastReturned(world.now_ms, (poor(3, "a", 30), poor(2, "a", 20))))
+    world.now_ms += 5
+    world.post(BroadcastReturned(world.now_ms, (poor(3, "b", 30),)))
+    health = world.lane.head.health
+    assert (health.poor_slot, value(health.needed), health.broke_ms) == (2, 20, begun_ms)
+    world.post(BroadcastReturned(world.now_ms, (poor(1, "b", 10**30),)))
+    health = world.lane.head.health
+    assert (health.poor_slot, value(health.needed)) == (1, 10**30)
+
+
+def test_the_threshold_of_an_earlier_time_is_forgotten() -> None:
+    world = begun(1)
+    make_all(world)
+    world.apply([FundsJudged(False, amount(10**30))])
+    world.post(BroadcastReturned(world.now_ms, (poor(1, "a"),)))
+    assert value(world.lane.head.health.threshold) == world.balance()
 
 
 def test_a_batch_that_every_node_took_is_one_record() -> None:

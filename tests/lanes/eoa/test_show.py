@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.lanes.eoa.stage import begun, chain, make_all, receipt, refuse, take
+from tests.lanes.eoa.stage import begun, chain, make_all, receipt, refuse, replace, take
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
@@ -40,8 +40,14 @@ def test_a_paused_lane_says_by_whom_and_why() -> None:
 
 
 def test_a_lane_without_funds_says_what_it_has_and_needs() -> None:
-    head = EoaHead(broke=True, health=Health(balance=b"\x01\x00", threshold=b"\x02\x00"))
-    assert "it has 256 wei, more than 512 is needed" in describe(encode(head)).reason
+    health = Health(balance=b"\x01\x00", threshold=b"\x01\x00", needed=b"\x02\x00")
+    shown = describe(encode(EoaHead(broke=True, health=health)))
+    assert (shown.word, shown.reason) == (
+        "halted",
+        "out_of_funds: it has 256 wei, 512 are needed",
+    )
+    unknown = describe(encode(EoaHead(broke=True, health=replace(health, needed=b""))))
+    assert unknown.reason == "out_of_funds: it has 256 wei, more than 256 are needed"
 
 
 def test_a_slots_word_follows_from_its_facts() -> None:

@@ -3,7 +3,18 @@
 from itertools import pairwise
 
 import pytest
-from tests.lanes.eoa.stage import begun, chain, later, make_all, other, receipt, refuse, run, take
+from tests.lanes.eoa.stage import (
+    begun,
+    chain,
+    is_broke,
+    later,
+    make_all,
+    other,
+    receipt,
+    refuse,
+    run,
+    take,
+)
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Status
@@ -17,6 +28,7 @@ from laneway.lanes.eoa.values import (
     BumpOrdered,
     FundsJudged,
     NonceProven,
+    NotMade,
     ProveNonce,
     Receipt,
     SendAttempt,
@@ -166,19 +178,57 @@ def test_funds_that_came_end_the_wait() -> None:
     world.post(AttemptsMade(world.now_ms, ()))
     world.apply([FundsJudged(True, b"\x01")])
     chain(world, 0, 1)
-    assert not world.lane.head.broke
+    assert not is_broke(world)
 
 
 def test_a_poor_account_with_nothing_out_is_looked_at_seldom() -> None:
     world = begun(0)
-    world.apply([FundsJudged(True, amount(10**20))])
+    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
     chain(world, 0, 1)
-    assert world.lane.head.broke
+    assert is_broke(world)
     assert world.lane.head.poll_ms == world.now_ms + world.settings.funds_retry_ms
     world = begun(1)
-    world.apply([FundsJudged(True, amount(10**20))])
+    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
     chain(world, 0, 1)
     assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
+
+
+def test_an_account_out_of_funds_tries_again_after_a_while_whatever_its_balance_says() -> None:
+    world = begun(1)
+    make_all(world)
+    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
+    world.now_ms += world.settings.funds_check_ms - 1
+    chain(world, 0, 1, balance=7)
+    assert is_broke(world)
+    world.now_ms += 1
+    chain(world, 0, 2, balance=7)
+    assert not is_broke(world)
+
+
+def test_an_account_out_of_funds_tries_again_when_the_lowest_number_can_be_paid() -> None:
+    world = begun(2)
+    make_all(world)
+    world.apply([FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
+    world.now_ms += world.settings.funds_retry_ms
+    chain(world, 0, 1, balance=9)
+    assert is_broke(world), "number 0 may take some of it"
+    chain(world, 1, 2, receipt(world, 1, 1, 2), balance=7)
+    assert is_broke(world)
+    chain(world, 1, 3, balance=8)
+    assert not is_broke(world)
+    world.apply([FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
+    chain(world, 1, 4, balance=8)
+    assert is_broke(world), "a balance is a hint, and not asked for every second"
+
+
+def test_what_waited_for_money_is_made_at_once_when_it_is_there() -> None:
+    world = begun(2)
+    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
+    world.post(AttemptsMade(world.now_ms, (denied,)))
+    assert world.lane.head.make_ms == world.now_ms + world.settings.funds_retry_ms
+    world.now_ms += 1_000
+    chain(world, 0, 1, balance=10**31)
+    assert world.lane.head.make_ms == world.now_ms
 
 
 def test_an_account_that_is_filled_all_the_time_is_believed_to_be_poor_now_and_then() -> None:

@@ -1,7 +1,7 @@
 """What is due, and when."""
 
 import pytest
-from tests.lanes.eoa.stage import NODES, begun, chain, later, make_all, receipt, run, take
+from tests.lanes.eoa.stage import NODES, begun, chain, is_broke, later, make_all, receipt, run, take
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -11,11 +11,13 @@ from laneway.lanes.eoa.tries import NOTHING, look, said
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
+    FundsJudged,
     LookAtChain,
     LookBegun,
     MakeAttempt,
     ModeChanged,
     NotMade,
+    Record,
     SendAttempt,
     SendResult,
     SlotFreed,
@@ -78,12 +80,58 @@ def test_the_lowest_number_alone_is_made_dearer_when_it_stands_still() -> None:
     assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
 
 
-def test_nothing_is_made_dearer_while_it_is_made_mined_or_paused() -> None:
+def test_nothing_is_made_dearer_while_it_is_made_or_mined() -> None:
     world = begun(1)
     assert bump_ms(world.lane) is None
     make_all(world)
     assert bump_ms(world.lane) is not None
-    world.apply([ModeChanged("paused", "", "", 1)])
+    later(world, world.settings.bump_after_ms)
+    assert bump_ms(world.lane) is None
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    assert bump_ms(world.lane) is None
+
+
+@pytest.mark.parametrize(
+    "stopped", [ModeChanged("paused", "", "", 1), FundsJudged(True, b"\xff" * 12, b"", 2, 10**9)]
+)
+def test_what_is_out_goes_out_again_though_nothing_new_is_signed(stopped: Record) -> None:
+    """The pool forgot an earlier payment, while the lane is paused or out of funds for a later one:
+    its bytes are there, and need no signature."""
+    world = begun(3)
+    make_all(world)
+    for slot in (1, 2):
+        take(world, slot)
+    world.apply([stopped])
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    sent = [one for one in world.out if isinstance(one, SendAttempt) and one.slot in (1, 2)]
+    assert [(one.slot, one.number, one.again) for one in sent] == [(1, 1, True), (2, 1, True)]
+    assert not [one for one in world.out if isinstance(one, MakeAttempt)]
+    assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
+
+
+def test_when_what_could_not_be_paid_is_cancelled_the_lane_goes_on() -> None:
+    """A payment of 11 out of 10 ether, and small ones behind it."""
+    world = begun(3)
+    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
+    world.post(AttemptsMade(world.now_ms, (denied,)))
+    assert is_broke(world)
+    world.tell("cancel", next(iter(world.accepted.values())))
+    assert deadline(world.lane) == 0
+    later(world, 1)
+    assert not is_broke(world)
+    make_all(world)
+    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [2, 3]
+
+
+def test_what_was_never_offered_does_not_go_out_again() -> None:
+    """A flashblock promises numbers below one that is signed, and held back by a number that is
+    not."""
+    world = begun(3)
+    first, _, third = [one for one in world.out if isinstance(one, MakeAttempt)]
+    world.post(AttemptsMade(world.now_ms, (world.make(first), world.make(third))))
+    world.lane.head.preconfirmed = 2
     assert bump_ms(world.lane) is None
 
 

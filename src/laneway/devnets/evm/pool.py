@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from laneway.devnets.evm.words import Reason
-from laneway.evm.transaction import Transaction, fee_wei_max, tip_wei_max
+from laneway.evm.transaction import Transaction, cost_wei_max, fee_wei_max, tip_wei_max
 
 
 class Sent(Struct, frozen=True):
@@ -23,8 +23,7 @@ class Sent(Struct, frozen=True):
 
     def cost_wei(self) -> int:
         """The most that it can take from its sender."""
-        spent = self.transaction.gas_limit * fee_wei_max(self.transaction)
-        return spent + self.transaction.value_wei
+        return cost_wei_max(self.transaction)
 
 
 class Pool:

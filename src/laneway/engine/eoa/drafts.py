@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from laneway.core.units import value
+from laneway.evm.limits import BLOB_GAS
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
@@ -27,8 +28,6 @@ from laneway.ports import EvmAuthorization, EvmRequest
 decode_request = msgspec.msgpack.Decoder(EvmRequest).decode
 encode_request = msgspec.msgpack.Encoder().encode
 
-BLOB_GAS = 131_072
-"""Of one blob (EIP-4844)."""
 FEE_WEI_LIMIT = 1 << 63
 """Of one unit of gas, nine ether: what a row's integers can say, and nobody's intention."""
 

@@ -128,16 +128,20 @@ async def gas_of(account: EvmAccount, order: MakeAttempt, request: EvmRequest) -
         return estimate.gas if is_plain else estimate.gas * account.gas_percent // 100
     if order.purpose != Purpose.INTENT:
         return NOOP_GAS
-    return not_estimated(order, estimate)
+    # At least what it hands over, and the gas that any transaction needs.
+    needed = value(request.value_wei) + NOOP_GAS * order.market.cap
+    return not_estimated(order, estimate, needed)
 
 
-def not_estimated(order: MakeAttempt, estimate: Reverted | NotEstimated) -> NotMade:
+def not_estimated(order: MakeAttempt, estimate: Reverted | NotEstimated, needed: int) -> NotMade:
     if isinstance(estimate, Reverted):
         reason = clip(f"the call reverts: {estimate.reason}")
         return NotMade(order.slot, order.number, final=True, reason=reason, reverts=True)
     broke = estimate.kind is SendKind.INSUFFICIENT_FUNDS
     final = estimate.kind.is_final() and not broke
-    return NotMade(order.slot, order.number, final, clip(estimate.reason), broke)
+    return NotMade(
+        order.slot, order.number, final, clip(estimate.reason), broke, needed=needed if broke else 0
+    )
 
 
 def call_of(sender: bytes, request: EvmRequest) -> EvmCall:

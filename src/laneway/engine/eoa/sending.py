@@ -13,6 +13,8 @@ from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.limits import SENDS_PER_PART
+from laneway.evm.envelope import decode
+from laneway.evm.transaction import cost_wei_max
 from laneway.lanes.eoa.values import SendAttempt, SendResult
 from laneway.ports import Clock
 
@@ -96,6 +98,7 @@ def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str
 def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
     if answer.outcome is Outcome.ACCEPTED:
         return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
+    is_poor = answer.kind is SendKind.INSUFFICIENT_FUNDS
     return SendResult(
         order.slot,
         order.number,
@@ -104,10 +107,11 @@ def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
         first=not order.again,
         final=answer.final,
         hopeless=answer.kind in HOPELESS,
-        broke=answer.kind is SendKind.INSUFFICIENT_FUNDS,
+        broke=is_poor,
         used=answer.kind is SendKind.NONCE_TOO_LOW,
         reason=answer.reason,
         asked_ms=asked_ms,
+        needed=cost_wei_max(decode(order.raw)) if is_poor else 0,
     )
 
 

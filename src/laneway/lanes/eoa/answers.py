@@ -1,5 +1,7 @@
 """What the signer's and the nodes' answers prove. Silence and doubt prove nothing."""
 
+from collections.abc import Iterable
+
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
@@ -15,7 +17,6 @@ from laneway.lanes.eoa.tries import (
     Spending,
     make,
     over_cap,
-    reoffer,
     said,
 )
 from laneway.lanes.eoa.values import (
@@ -45,20 +46,16 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     """Signed bytes become durable, and are sent when everything below them was."""
     records: list[Record] = []
     signed: dict[int, tuple[Attempt, bytes]] = {}
-    again: list[Effect] = []
     spending = Spending(lane)
     for slot, one in waited_for(lane, made):
         if isinstance(one, NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
-                gone = fall_out(lane, slot, one.reason, now_ms, records)
-                return said(gone.records, (*again, *gone.effects))
+                return fall_out(lane, slot, one.reason, now_ms, records)
             records += not_made(lane, slot, one, now_ms)
-            again += keep_offering(lane, slot, now_ms, records)
         elif (why := PARKED if over_cap(lane, one) else spending.why_not(slot, one)) is not None:
             pause_ms = lane.settings.poll_ms << min(slot.make_tries, lane.settings.make_tries_max)
             records.append(MakingDelayed(slot.id, now_ms + pause_ms, why))
-            again += keep_offering(lane, slot, now_ms, records)
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -75,21 +72,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             apart = b"" if attempt.raw else one.raw
             records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
             signed[slot.nonce] = (attempt, one.raw)
-    sent = offer(lane, records, signed)
-    return said(sent.records, (*again, *sent.effects))
-
-
-def keep_offering(
-    lane: EoaLane, slot: Slot, now_ms: int, records: list[Record]
-) -> tuple[SendAttempt, ...]:
-    """While nothing dearer can be made in its place, what is out is offered again, at most once in
-    a `bump_after_ms`: pools may have forgotten it."""
-    last = lane.last(slot.id) if slot.nonce < lane.head.offered_next else None
-    if last is None or now_ms < slot.tried_ms + lane.settings.bump_after_ms:
-        return ()
-    record, sends = reoffer(lane, last, now_ms)
-    records.append(record)
-    return sends
+    return offer(lane, records, signed)
 
 
 def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
@@ -194,9 +177,11 @@ def fall_out(
 
 def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Record]:
     settings = lane.settings
-    if one.broke:
+    if one.broke and not can_pay(lane, slot, one.needed):
         delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
-        return [delayed, broke(lane)] if is_of_this_balance(lane, one.asked_ms) else [delayed]
+        if not is_of_this_balance(lane, one.asked_ms):
+            return [delayed]
+        return [delayed, broke(lane, slot, one.needed, now_ms)]
     if is_final(lane, slot, one) and slot.intent is not None and not lane.tries(slot.id):
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
@@ -227,10 +212,24 @@ def dropped(
     )
 
 
-def broke(lane: EoaLane) -> FundsJudged:
-    """What the account has is not enough, whatever it is (seed 002)."""
+def broke(lane: EoaLane, slot: Slot, needed: int, now_ms: int) -> FundsJudged:
+    """What the account has is not enough, whatever it is (seed 002). Of several slots that it
+    cannot pay the lowest is noted."""
     health = lane.head.health
-    return FundsJudged(True, amount(max(value(health.threshold), value(health.balance or b""))))
+    held, at_ms = value(health.balance or b""), now_ms
+    if lane.head.broke:
+        held, at_ms = max(value(health.threshold), held), health.broke_ms
+        known = lane.slots.get(health.poor_slot)
+        if known is not None and known.nonce < slot.nonce:
+            slot, needed = known, value(health.needed)
+    return FundsJudged(True, amount(held), amount(needed), slot.id, at_ms)
+
+
+def can_pay(lane: EoaLane, slot: Slot, needed: int) -> bool:
+    """Whether the balance says that the lowest number can be paid, so that a node which denies it
+    lags behind. That is a reason to ask again, and for nothing else: a balance may be a lie too."""
+    balance = value(lane.head.health.balance or b"")
+    return 0 < needed <= balance and slot.nonce <= lane.head.latest
 
 
 def is_of_this_balance(lane: EoaLane, asked_ms: int) -> bool:
@@ -245,10 +244,26 @@ def is_of_this_balance(lane: EoaLane, asked_ms: int) -> bool:
 # The nodes.
 
 
-def funds_judged(lane: EoaLane, *, poor: bool, rich: bool) -> list[FundsJudged]:
-    """By what nodes said. The word of one that was behind may come when there are funds again."""
-    if poor:
-        return [broke(lane)]
+def funds_judged(
+    lane: EoaLane,
+    poor: Iterable[SendResult],
+    after: dict[tuple[int, int], Attempt],
+    now_ms: int,
+    *,
+    rich: bool,
+) -> list[FundsJudged]:
+    """By what nodes said: `poor` are answers that a slot cannot be paid. A node that lags may say
+    so when there are funds again."""
+    lacking = {
+        lane.slots[one.slot].nonce: one
+        for one in poor
+        if is_of_this_balance(lane, one.asked_ms)
+        if not can_pay(lane, lane.slots[one.slot], one.needed)
+        if not is_taken(lane, one.slot, after)
+    }
+    if lacking:
+        lowest = lacking[min(lacking)]
+        return [broke(lane, lane.slots[lowest.slot], lowest.needed, now_ms)]
     return [FundsJudged(False, lane.head.health.threshold)] if rich and lane.head.broke else []
 
 
@@ -263,8 +278,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     first: dict[int, None] = {}
     judged: dict[int, None] = {}
     """Slots whose number could be free now; one that a node took an attempt of is not."""
-    poor = False
-    is_broke = False
+    poor: dict[int, SendResult] = {}
     rich = False
     doubtful = False
     for result in results:
@@ -291,8 +305,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         judged[result.slot] = None
         doubtful = doubtful or word in ("silent", "denied")
         if result.broke:
-            poor = True
-            is_broke |= is_of_this_balance(lane, result.asked_ms)
+            poor[result.slot] = result
         if result.hopeless and word in ("refused", "denied"):
             hopeless[result.slot] = result.reason
     if not records:
@@ -300,7 +313,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     freed = 0
     for slot in judged:
         reason = hopeless.get(slot)
-        dead = judge_dead(lane, slot, after, reason, now_ms, poor=poor)
+        dead = judge_dead(lane, slot, after, reason, now_ms, poor=bool(poor))
         freed += len(dead)
         records += dead
         if reason is not None and is_denied(lane, slot, after):
@@ -308,7 +321,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             records += ordered.records
             effects += ordered.effects
     records += crowded(lane, freed)
-    records += funds_judged(lane, poor=is_broke, rich=rich)
+    records += funds_judged(lane, poor.values(), after, now_ms, rich=rich)
     if doubtful and lane.head.resend_ms is None:
         records.append(resend_planned(lane, now_ms))
     return said(records, effects)
@@ -351,6 +364,13 @@ def is_plain(result: SendResult, slot: int, node: str) -> bool:
     if result.slot != slot or result.number != 1 or result.node != node:
         return False
     return result.outcome is Outcome.ACCEPTED
+
+
+def is_taken(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:
+    """Whether some node has one of its attempts: it has looked at the balance, and one that says
+    there is too little lags behind it."""
+    tries = lane.tries(number).items()
+    return any(after.get((number, one), attempt).taken for one, attempt in tries)
 
 
 def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:

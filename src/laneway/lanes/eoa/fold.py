@@ -133,9 +133,8 @@ def evolve_head(
             head.looking, head.poll_ms = True, None
         case LookEnded(poll_ms=poll_ms):
             head.looking, head.poll_ms = False, poll_ms
-        case FundsJudged(broke=broke, threshold=threshold):
-            head.broke = broke
-            head.health = replace(head.health, threshold=threshold)
+        case FundsJudged():
+            judge_funds(lane, record)
         case NoncesReset(nonce_next=nonce_next, at_ms=at_ms):
             return reset(lane, nonce_next, at_ms)
         case CleanupDone(report=report):
@@ -148,6 +147,22 @@ def evolve_head(
         case _:
             assert_never(record)
     return ()
+
+
+def judge_funds(lane: EoaLane, record: FundsJudged) -> None:
+    head = lane.head
+    head.broke = record.broke
+    head.health = replace(
+        head.health,
+        threshold=record.threshold,
+        needed=record.needed,
+        poor_slot=record.slot,
+        broke_ms=record.at_ms,
+    )
+    if not record.broke:
+        # What waited for money is tried at once.
+        head.make_ms = None if head.make_ms is None else min(head.make_ms, head.read_ms)
+        head.retake_ms = None if head.retake_ms is None else min(head.retake_ms, head.read_ms)
 
 
 def see_account(lane: EoaLane, record: AccountSeen) -> Touched:

@@ -34,6 +34,12 @@ class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The last five manual resets."""
     filled_ms: int = 0
     """When the balance was seen to have risen; not each time, where it rises all the time."""
+    needed: Amount = b""
+    """While it is out of funds: what the slot costs that could not be paid, where that is known."""
+    poor_slot: int = 0
+    """That slot; 0 where it is not known, or the account is not out of funds."""
+    broke_ms: int = 0
+    """Since when the account is out of funds."""
 
 
 class CleanupReport(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -78,7 +84,7 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     by: str = ""
     mode_ms: int = 0
     broke: bool = False
-    """Out of funds: nothing new is signed until the balance is above the threshold."""
+    """Out of funds: nothing new is signed until it is worth another try (`has_funds`)."""
     low: int = 0
     """Every number below it is settled, or was never ours."""
     poll_ms: int | None = None

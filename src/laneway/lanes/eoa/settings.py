@@ -53,9 +53,11 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     make_tries_max: int = 3
     """Of making an attempt; the seed's preparation retries."""
     funds_check_ms: int = 300_000
-    """How old a balance may be before it is read again while it is too low."""
+    """How long an account counts as out of funds at most: then it tries again, whatever balance
+    was read. A node may lag behind a deposit, and what was too dear may have gone."""
     funds_retry_ms: int = 60_000
-    """Between looks while the account is out of funds."""
+    """Between looks while the account is out of funds, and between tries while its balance seems
+    to be enough for what a node says it cannot pay."""
 
     def inflight_max(self) -> int:
         if self.inflight is not None:

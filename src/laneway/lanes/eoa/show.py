@@ -6,7 +6,7 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.core.units import value
 from laneway.lanes.eoa.lane import EoaLane, decode_head
-from laneway.lanes.eoa.rows import Attempt, EoaHead, History, Slot
+from laneway.lanes.eoa.rows import Attempt, EoaHead, Health, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import GAP_BEFORE, OUT_OF_FUNDS
 from laneway.lanes.kind import LaneState
@@ -32,9 +32,7 @@ def describe(state: bytes) -> LaneState:
     if head.mode == "paused":
         return LaneState("paused", head.reason, head.mode_ms, running=inflight(head), by=head.by)
     if head.broke:
-        held, needed = value(head.health.balance or b""), value(head.health.threshold)
-        reason = f"{OUT_OF_FUNDS}: it has {held} wei, more than {needed} is needed"
-        return LaneState("halted", reason, head.health.balance_ms, running=inflight(head))
+        return LaneState("halted", lacking(head.health), head.health.balance_ms, inflight(head))
     if head.mode == "draining":
         return LaneState("draining", head.reason, head.mode_ms, running=inflight(head), by=head.by)
     word = "running" if inflight(head) else "idle"
@@ -42,6 +40,14 @@ def describe(state: bytes) -> LaneState:
     if head.crowded:
         reason = f"{head.free_count} nonces are free below others: no new ones are given out"
     return LaneState(word, reason, head.health.moved_ms, running=inflight(head))
+
+
+def lacking(health: Health) -> str:
+    """What is there, and what is needed. Where no node says what, it is more than there was."""
+    held, needed = value(health.balance or b""), value(health.needed)
+    if needed:
+        return f"{OUT_OF_FUNDS}: it has {held} wei, {needed} are needed"
+    return f"{OUT_OF_FUNDS}: it has {held} wei, more than {value(health.threshold)} are needed"
 
 
 def inflight(head: EoaHead) -> int:

@@ -47,10 +47,9 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         )
     ]
     effects: list[Effect] = []
-    threshold = head.health.threshold
-    is_broke = head.broke and event.balance <= value(threshold)
+    is_broke = head.broke and not has_funds(lane, event)
     if head.broke and not is_broke:
-        records.append(FundsJudged(False, threshold))
+        records.append(FundsJudged(False, head.health.threshold))
     facts = Facts(lane, event.fork)
     if event.fork is not None:
         records.append(HeadMoved(event.block, event.block_hash, event.fork))
@@ -89,6 +88,20 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     pause_ms = look_pause_ms(lane, open_count, is_broke=is_broke)
     records.append(LookEnded(None if pause_ms is None else event.now_ms + pause_ms))
     return said(records, effects)
+
+
+def has_funds(lane: EoaLane, event: ChainRead) -> bool:
+    """Whether an account that is out of funds is worth another try: it has more than it had then,
+    or what the slot needs for which that was said, or that was said long ago."""
+    health, settings = lane.head.health, lane.settings
+    if event.balance > value(health.threshold):
+        return True
+    if event.now_ms >= health.broke_ms + settings.funds_check_ms:
+        return True
+    slot = lane.slots.get(health.poor_slot)
+    is_lowest = slot is not None and slot.nonce <= event.latest
+    is_enough = 0 < value(health.needed) <= event.balance
+    return is_lowest and is_enough and event.now_ms >= health.broke_ms + settings.funds_retry_ms
 
 
 def look_pause_ms(lane: EoaLane, open_count: int, *, is_broke: bool) -> int | None:

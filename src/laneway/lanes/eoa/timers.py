@@ -19,6 +19,7 @@ from laneway.lanes.eoa.tries import (
 from laneway.lanes.eoa.values import (
     BumpOrdered,
     Effect,
+    FundsJudged,
     LookBegun,
     MakingResumed,
     ModeChanged,
@@ -44,12 +45,13 @@ def resend_ms(lane: EoaLane) -> int | None:
 
 
 def stalled(lane: EoaLane) -> Slot | None:
-    """The lowest number that is neither mined nor promised by a flashblock, if its bytes are out:
-    only it is worth a higher fee."""
+    """The lowest number that is neither mined nor promised by a flashblock, if its bytes are out
+    and no others are being made: only it is worth a higher fee."""
     slot = lane.slot_at(max(lane.head.latest, lane.head.preconfirmed))
-    if slot is None or slot.making or slot.seen is not None or not lane.tries(slot.id):
+    if slot is None or slot.seen is not None or not lane.tries(slot.id):
         return None
-    return None if lane.head.broke or lane.head.mode == "paused" else slot
+    is_held_back = slot.nonce >= lane.head.offered_next
+    return None if is_held_back or (slot.making and not slot.delayed) else slot
 
 
 def bump_ms(lane: EoaLane) -> int | None:
@@ -71,6 +73,12 @@ def gap_ms(lane: EoaLane) -> int | None:
     return head.health.moved_ms + lane.settings.bump_after_ms
 
 
+def funded_ms(lane: EoaLane) -> int | None:
+    """Due at once when what the account could not pay has gone: it was cancelled, or replaced."""
+    poor = lane.head.health.poor_slot
+    return 0 if lane.head.broke and poor and poor not in lane.slots else None
+
+
 def drained_ms(lane: EoaLane) -> int | None:
     return lane.head.mode_ms if is_drained(lane) else None
 
@@ -78,6 +86,7 @@ def drained_ms(lane: EoaLane) -> int | None:
 def deadline(lane: EoaLane) -> int | None:
     times = (
         drained_ms(lane),
+        funded_ms(lane),
         lane.head.poll_ms,
         retake_ms(lane),
         make_ms(lane),
@@ -101,6 +110,8 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
     effects: list[Effect] = []
     if is_due(drained_ms(lane), now_ms):
         records.append(ModeChanged("paused", lane.head.reason, lane.head.by, now_ms))
+    if is_due(funded_ms(lane), now_ms):
+        records.append(FundsJudged(False, lane.head.health.threshold))
     if is_due(lane.head.poll_ms, now_ms):
         records.append(LookBegun())
         effects.append(look(lane))
@@ -126,16 +137,18 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
 
 
 def press(lane: EoaLane, now_ms: int) -> Decision:
-    """The lowest number stood still: it is made dearer, as often as one number may be."""
+    """The lowest number stood still: it is made dearer, as often as one number may be. Where no
+    dearer attempt can or may be made the last goes out again: pools may have forgotten it."""
     slot = stalled(lane)
     assert slot is not None
     above = remind(lane, slot)
-    if len(lane.tries(slot.id)) < ATTEMPTS_MAX:
+    is_spent = len(lane.tries(slot.id)) >= ATTEMPTS_MAX
+    if not is_spent and not slot.delayed and is_running(lane):
         dearer = bump(lane, slot, "its number stood still for too long")
         return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
     last = lane.last(slot.id)
     assert last is not None
-    record, sends = reoffer(lane, last, now_ms, TRIED_OUT)
+    record, sends = reoffer(lane, last, now_ms, TRIED_OUT if is_spent else "")
     return said((record, *above.records), (*sends, *above.effects))
 
 

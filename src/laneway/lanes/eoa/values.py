@@ -43,6 +43,8 @@ class NotMade(Struct, frozen=True):
     """Its call fails as the chain stands now. What those before it do may change that."""
     asked_ms: int = 0
     """When the node was asked that says so."""
+    needed: int = 0
+    """Wei that the account must have for it at least; 0 where that is not known."""
 
 
 class AttemptsMade(Struct, frozen=True):
@@ -68,6 +70,8 @@ class SendResult(Struct, frozen=True, gc=False):
     reason: str = ""
     asked_ms: int = 0
     """When it was offered."""
+    needed: int = 0
+    """Wei that the account must have for it; 0 where that is not known."""
 
 
 class BroadcastReturned(Struct, frozen=True):
@@ -358,8 +362,16 @@ class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 
 
 class FundsJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """The account cannot pay for a slot, or it is worth another try."""
+
     broke: bool
     threshold: Amount
+    """What it had when that was said."""
+    needed: Amount = b""
+    """What it needs for that slot, where that is known."""
+    slot: int = 0
+    at_ms: int = 0
+    """Since when it is out of funds."""
 
 
 class CleanupDone(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):

@@ -17,7 +17,9 @@ from laneway.core.units import value
 from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import Accepted
 from laneway.devnets.evm.model import Receipt as Mined
+from laneway.evm.envelope import decode
 from laneway.evm.keccak import keccak
+from laneway.evm.transaction import cost_wei_max
 from laneway.lanes.eoa.fees import Fee, clamped
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.tries import PARKED
@@ -142,8 +144,9 @@ class Nodes:
             return NotMade(effect.slot, effect.number, False, f"{PARKED}: the fee is too high")
         cost = fee.cap * gas
         node = self._dice.randrange(len(NODES))
-        if cost + value(call.value_wei) > world.chain.balance(node, world.sky.accounts[account]):
-            return NotMade(effect.slot, effect.number, final=False, reason="no funds", broke=True)
+        needed = cost + value(call.value_wei)
+        if needed > world.chain.balance(node, world.sky.accounts[account]):
+            return NotMade(effect.slot, effect.number, False, "no funds", broke=True, needed=needed)
         sealed = signed(key_of(account), effect.nonce, call, fee, gas)
         data = call.input.decode().rstrip()
         sound = gas == GAS and len(sealed.raw) <= SIZE_BYTES_MAX
@@ -250,6 +253,7 @@ class Nodes:
     def _told(
         self, effect: SendAttempt, node: str, kind: SendKind, reason: str = "", asked_ms: int = 0
     ) -> SendResult:
+        is_poor = kind is SendKind.INSUFFICIENT_FUNDS
         return SendResult(
             effect.slot,
             effect.number,
@@ -258,10 +262,11 @@ class Nodes:
             first=not effect.again,
             final=kind.is_final(),
             hopeless=kind in HOPELESS,
-            broke=kind is SendKind.INSUFFICIENT_FUNDS,
+            broke=is_poor,
             used=kind is SendKind.NONCE_TOO_LOW,
             reason="" if kind is SendKind.TAKEN else reason or kind.value,
             asked_ms=asked_ms,
+            needed=cost_wei_max(decode(effect.raw)) if is_poor else 0,
         )
 
     # Reading.

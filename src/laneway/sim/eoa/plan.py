@@ -79,7 +79,7 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
     def some(*chances: float) -> float:
         return 0.0 if calm else rng.choice(chances)
 
-    return EoaPlan(
+    planned = EoaPlan(
         seed=seed,
         accounts=rng.choice((1, 1, 2, 3)),
         intents=rng.randint(18, 30) if rng.random() < 0.1 else rng.randint(2, 9),
@@ -118,6 +118,8 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         gather_ms=rng.choice((0, 0, 150)),
         fee_lie=some(0.0, 0.0, 0.1),
     )
+    timed = msgspec.structs.replace(planned.settings, block_ms=planned.block_ms)
+    return msgspec.structs.replace(planned, settings=timed)
 
 
 def eoa_settings(rng: Random) -> EoaSettings:

@@ -154,11 +154,20 @@ class Sky:
             self.chain.freeze(node, False)
             self.chain.lag(node, 0)
             self.chain.spread(node)
-        self.pay(2 * RICH_WEI)
+        # In every other world no more than accounts had before: that must be enough to go on.
+        self.pay(RICH_WEI if self._world.plan.seed % 2 else 2 * RICH_WEI)
 
     def pay(self, wei: int) -> None:
         for account in self.accounts:
             self.chain.set_account(account, balance_wei=wei)
+
+    def deposit(self) -> None:
+        """Someone pays; a node that stands still goes on saying that there is too little."""
+        if self._world.faults:
+            self._world.seen["deposit"] += 1
+            self._world.note("someone pays, and a node lags behind that")
+            self.chain.freeze(self._dice.randrange(len(NODES)), True)
+        self.pay(RICH_WEI)
 
     def use_foreign(self, account: int) -> None:
         """Someone else has the key as well, and uses the first number that a node calls free."""

@@ -116,6 +116,8 @@ class Keeper(Crew):
         self._world.sky.start()
         self._world.after(300, "operator", self._act)
         self._world.after(250, "foreign", self._use)
+        if self._world.plan.poor and self._world.plan.seed % 2:
+            self._world.after(self._dice.randint(500, 3_000), "deposit", self._world.sky.deposit)
 
     def _act(self) -> None:
         world = self._world
