@@ -1,11 +1,13 @@
 """Laws of the commands for rollups."""
 
 import asyncio
+import json
 import re
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from tests.cli.stage import Terminal, beside
@@ -59,6 +61,22 @@ def served(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[tuple
         thread.join(10)
 
 
+def test_a_rollup_has_one_name_in_every_output_and_is_found_by_it(
+    served: tuple[Terminal, Stage],
+) -> None:
+    typed, _ = served
+    typed.type(*SEND, "--wait", "--timeout", "60")
+    for words in (("lanes",), ("rollup", "list")):
+        _, out, _ = typed.type(*words)
+        assert out.splitlines()[1].split()[0] == LANE, words
+    for name in (LANE, "rollup:dev", "dev", "1"):
+        code, out, _ = typed.type("rollup", "status", "--rollup", name)
+        assert (code, out.splitlines()[0].split()[1]) == (0, LANE), name
+    with urlopen(f"{typed.url}/readyz") as answer:
+        names = [one["name"] for one in json.load(answer)["checks"]]
+    assert [name for name in names if "rollup" in name] == [LANE]
+
+
 def test_money_is_sent_waited_for_and_shown(served: tuple[Terminal, Stage]) -> None:
     typed, _ = served
     code, out, err = typed.type(*SEND, "--wait", "--timeout", "60")
@@ -66,7 +84,7 @@ def test_money_is_sent_waited_for_and_shown(served: tuple[Terminal, Stage]) -> N
     assert re.fullmatch(rf"tx_\w+  confirmed  {LANE} #1  block 1  {HASH}\n", out)
     hash_ = out.split()[-1]
     _, out, _ = typed.type("rollup", "status")
-    assert re.search(rf"^rollup +dev: ledger, service 1, {LANE}$", out, re.M)
+    assert re.search(rf"^rollup +{LANE} \(dev\): ledger, service 1$", out, re.M)
     for word in ("Queued", "Submitted", "Guaranteed", "Accumulated"):
         assert re.search(rf"^{word} +-$", out, re.M), word
     assert re.search(r"^Finalised +1v1$", out, re.M)
@@ -77,7 +95,7 @@ def test_money_is_sent_waited_for_and_shown(served: tuple[Terminal, Stage]) -> N
     (listed,) = typed.json("rollup", "list")
     assert listed["lane"] == LANE
     _, out, _ = typed.type("rollup", "list")
-    assert out.splitlines()[1].startswith("dev")
+    assert out.splitlines()[1].split()[:3] == [LANE, "dev", "ledger"]
     _, out, _ = typed.type("rollup", "bundles")
     assert re.search(r"^B-1 +1 +finalised +1 +1 +0x", out, re.M)
     assert typed.json("rollup", "bundles", "--state", "queued") == []
@@ -93,7 +111,7 @@ def test_money_is_sent_waited_for_and_shown(served: tuple[Terminal, Stage]) -> N
     assert re.search(r"^bundle +B-1$", out, re.M)
     assert re.search(rf"^package +v1  {HASH}$", out, re.M)
     _, out, _ = typed.type("lane", "show", "rollup:dev")
-    assert re.search(r"^rollup +dev: ledger, service 1$", out, re.M)
+    assert re.search(rf"^rollup +{LANE} \(dev\): ledger$", out, re.M)
     code, out, _ = typed.type("lane", "health", "rollup:dev")
     assert (code, "health        good" in out) == (0, True)
 

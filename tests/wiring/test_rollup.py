@@ -95,7 +95,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_chain_that_cannot_be_reached_is_told_with_what_to_do(tmp_path: Path) -> None:
     async def story() -> None:
         path = str(tmp_path / "l.db")
-        with pytest.raises(ChainUnreachable, match=r"the chain of main cannot be reached.*nodes"):
+        with pytest.raises(
+            ChainUnreachable, match=r"of rollup:1 \(main\) cannot be reached.*nodes"
+        ):
             async with made(path, table("ws://127.0.0.1:9")):
                 pass
         # The file is not left locked.
@@ -119,7 +121,7 @@ def test_a_chain_that_is_silent_is_told() -> None:
     async def story() -> None:
         async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            with pytest.raises(ChainUnreachable, match="the chain of main"):
+            with pytest.raises(ChainUnreachable, match="the chain of rollup:1 "):
                 async with made(":memory:", table(f"ws://127.0.0.1:{port}")):
                     pass
             await gone.wait()
@@ -214,7 +216,7 @@ def test_a_chain_that_began_anew_is_told_instead_of_waited_for(tmp_path: Path) -
 
     async def second() -> None:
         async with JamDevnet(slot_ms=100) as devnet:
-            with pytest.raises(ConfigError, match="saw block 1 of main final, and its chain has n"):
+            with pytest.raises(ConfigError, match="saw block 1 of rollup:1 final, and its chain h"):
                 async with laneway_on(devnet, path):
                     pass
             (tmp_path / "l.db-rollup-1").unlink()
@@ -309,10 +311,10 @@ def test_readiness_says_whether_the_chain_can_be_reached() -> None:
         async with JamDevnet(slot_ms=0) as devnet, laneway_on(devnet) as lw:
             devnet.say("dev_produce")
             *_, found = await Readiness(lw).checks()
-            assert found == Check("rollup main", True, "at slot 1")
+            assert found == Check("rollup:1", True, "at slot 1")
             await devnet.stop_node(0)
             *_, found = await Readiness(lw).checks()
-            assert (found.name, found.ok) == ("rollup main", False)
+            assert (found.name, found.ok) == ("rollup:1", False)
             assert "cannot be reached" in found.what
 
     run(story)
@@ -339,7 +341,7 @@ def test_readiness_does_not_wait_for_a_chain_that_is_silent(
             chain = lw.rollup.rollup(LaneId(LANE)).chain
             monkeypatch.setattr(chain, "head", lambda: asyncio.sleep(5))
             (found,) = await lw.rollup.checks()
-            assert found == Check("rollup main", False, "the chain gave no answer within 0.05 s")
+            assert found == Check("rollup:1", False, "the chain gave no answer within 0.05 s")
 
     run(story)
 

@@ -26,7 +26,7 @@ def test_a_flag_adds_a_table() -> None:
     configuration = with_devnet(load(), 300)
     (section,) = configuration.config.rollup
     assert section == RollupSection(
-        name="dev", kind="ledger", service=1, nodes=("devnet",), slot_ms=300
+        name="ledger", kind="ledger", service=1, nodes=("devnet",), slot_ms=300
     )
     assert section.is_embedded()
     assert load().config.rollup == ()
@@ -36,13 +36,13 @@ def test_a_table_with_the_same_service_is_in_its_way(here: Path) -> None:
     (here / "laneway.toml").write_text(
         '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["ws://127.0.0.1:19800"]\n'
     )
-    with pytest.raises(ConfigError, match="--rollup: main and dev are both service 1"):
+    with pytest.raises(ConfigError, match="--rollup: main and ledger are both service 1"):
         with_devnet(load(), None)
 
 
 def test_a_fleets_database_is_no_place_for_it() -> None:
     configuration = load(None, {"LANEWAY_STORE__PATH": "redis://h"})
-    with pytest.raises(ConfigError, match="--rollup: dev: a chain inside this process needs"):
+    with pytest.raises(ConfigError, match="--rollup: ledger: a chain inside this process needs"):
         with_devnet(configuration, None)
 
 

@@ -32,12 +32,12 @@ def found(**more: object) -> dict[str, Finding]:
 def test_a_sound_rollup_is_found_sound() -> None:
     findings = found()
     assert list(findings) == [
-        "rollup main", "rollup main service", "rollup main cores", "rollup main clock",
+        "rollup:1", "rollup:1 service", "rollup:1 cores", "rollup:1 clock",
     ]  # fmt: skip
     assert all(one.ok for one in findings.values())
-    assert findings["rollup main service"].what == "service 1 is a ledger at block 0"
-    assert findings["rollup main cores"].what == "2 of the chain's 2 cores"
-    assert "no calendar" in findings["rollup main clock"].what
+    assert findings["rollup:1 service"].what == "service 1 is a ledger at block 0"
+    assert findings["rollup:1 cores"].what == "2 of the chain's 2 cores"
+    assert "no calendar" in findings["rollup:1 clock"].what
 
 
 def test_a_chain_that_cannot_be_reached_is_found() -> None:
@@ -58,24 +58,24 @@ def test_a_chain_that_is_silent_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_service_that_is_no_ledger_is_found() -> None:
-    finding = found(service=9)["rollup main service"]
+    finding = found(service=9)["rollup:9 service"]
     assert (finding.ok, finding.what) == (False, "there is no service 9 on its chain")
     assert "`service`" in finding.advice
 
 
 def test_cores_that_the_chain_has_not_are_found() -> None:
-    finding = found(cores=[5])["rollup main cores"]
+    finding = found(cores=[5])["rollup:1 cores"]
     assert not finding.ok
     assert finding.what == "main: the chain has cores 0 to 1, and not 5"
-    assert found(cores=[1])["rollup main cores"].what == "1 of the chain's 2 cores"
+    assert found(cores=[1])["rollup:1 cores"].what == "1 of the chain's 2 cores"
 
 
 def test_a_clock_that_is_off_is_found() -> None:
     now_ms = time_ns() // 1_000_000
     # A slot zero of about now is right, and one of an hour ago is an hour off.
-    assert found(calendar=now_ms)["rollup main clock"].ok
-    late = found(calendar=now_ms - 3_600_000)["rollup main clock"]
-    early = found(calendar=now_ms + 3_600_000)["rollup main clock"]
+    assert found(calendar=now_ms)["rollup:1 clock"].ok
+    late = found(calendar=now_ms - 3_600_000)["rollup:1 clock"]
+    early = found(calendar=now_ms + 3_600_000)["rollup:1 clock"]
     assert (late.ok, early.ok) == (False, False)
     assert "NTP" in late.advice
     assert "heard of -35" in early.what
@@ -86,7 +86,7 @@ def test_a_node_that_falls_silent_meanwhile_is_found(monkeypatch: pytest.MonkeyP
         raise ChainUnreachable("node", "away")
 
     monkeypatch.setattr(Jip2Chain, "clock", away)
-    finding = found()["rollup main clock"]
+    finding = found()["rollup:1 clock"]
     assert (finding.ok, finding.what) == (False, "node cannot be reached: away")
 
 
@@ -110,5 +110,5 @@ def test_an_embedded_chain_needs_no_look() -> None:
 
     assert [one.ok for one in run(story)] == [True, True]
     assert examine_rollups([table("devnet")]) == [
-        Finding("rollup main", True, "its chain is inside the server's own process")
+        Finding("rollup:1", True, "its chain is inside the server's own process")
     ]

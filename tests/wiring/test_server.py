@@ -387,7 +387,7 @@ def test_a_rollup_of_ones_own_outlives_its_process(tmp_path: Path) -> None:
     raws = transfers(8)
     with served(tmp_path, *ROLLUP) as up:
         said = "\n".join(up.said)
-        assert "rollup      rollup:1 (dev) on dev" in said
+        assert "rollup      rollup:1 (ledger) on dev" in said
         assert re.search(r"JAM node    ws://127\.0\.0\.1:\d+ \(tiny chain in this process\)", said)
         assert said.count("\n  dev:") == 10
         example = "laneway rollup send --from dev:0 --to dev:1 --amount 5 --wait"
@@ -403,12 +403,12 @@ def test_a_rollup_of_ones_own_outlives_its_process(tmp_path: Path) -> None:
             status, tx = up.ask("GET", f"/v1/transactions/{intent}?wait=confirmed&timeout=30")
             assert (status, tx["status"]) == (200, "confirmed")
         status, ready = up.ask("GET", "/readyz")
-        assert (status, ready["checks"][-1]["name"]) == (200, "rollup dev")
+        assert (status, ready["checks"][-1]["name"]) == (200, "rollup:1")
         up.process.send_signal(signal.SIGTERM)
         assert up.end()[0] == 0
 
 
 def sent(up: Served, raw: bytes) -> str:
-    status, tx = up.ask("POST", "/v1/rollup/dev/transactions", {"raw": raw.hex()})
+    status, tx = up.ask("POST", "/v1/rollup/ledger/transactions", {"raw": raw.hex()})
     assert status in (200, 201, 202), tx
     return str(tx["id"])

@@ -100,7 +100,7 @@ def numbers(found: "Lane | LaneHealth") -> list[tuple[str, object]]:
 
 def rollup_facts(rollup: "RollupLane") -> list[tuple[str, object]]:
     return [
-        ("rollup", f"{rollup.name}: {rollup.kind}, service {rollup.service}"),
+        ("rollup", f"rollup:{rollup.service} ({rollup.name}): {rollup.kind}"),
         ("held here", "yes" if rollup.held else "no"),
         ("open blocks", rollup.open),
         ("queued", rollup.queued),

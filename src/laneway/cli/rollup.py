@@ -46,14 +46,15 @@ def chosen(command: Callable[..., T]) -> Callable[..., T]:
         "--rollup",
         "name",
         metavar="NAME",
-        help="Its name or the number of its service; left out where there is one alone.",
+        help="rollup:SERVICE, its name or the number of its service; left out where there is one "
+        "alone.",
     )(command)
 
 
 def only(client: "Client", name: str | None) -> str:
     if name is not None:
         return name
-    found = [one.name for one in client.rollups()]
+    found = [one.lane for one in client.rollups()]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -68,12 +69,12 @@ def list_(client: "Client", output: Output) -> None:
     output.table(client.rollups(), HEAD, row)
 
 
-HEAD = ("rollup", "kind", "service", "lane", "state", "open", "final", "waiting", "why")
+HEAD = ("rollup", "name", "kind", "state", "open", "final", "waiting", "why")
 
 
 def row(one: "Rollup") -> Sequence[str]:
     counts = (str(one.open), str(one.finalised), str(one.total))
-    return (one.name, one.kind, str(one.service), one.lane, one.state, *counts, one.reason)
+    return (one.lane, one.name, one.kind, one.state, *counts, one.reason)
 
 
 @rollup.command()
@@ -89,7 +90,7 @@ def about(found: "RollupStatus") -> Facts:
     one = found.rollup
     by = f" (by {one.by})" if one.by else ""
     return [
-        ("rollup", f"{one.name}: {one.kind}, service {one.service}, {one.lane}"),
+        ("rollup", f"{one.lane} ({one.name}): {one.kind}, service {one.service}"),
         ("state", one.state),
         ("why", one.reason + by),
         ("elsewhere", found.elsewhere),

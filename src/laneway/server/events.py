@@ -49,8 +49,9 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def events(call: Call) -> web.StreamResponse:
     """What became true, as it does: `transaction.` and a status word, `lane.` and what happened.
 
-    There is no `transaction.queued`: the 202 says it, to the one who asked. Lanes tell what they
-    did, and a lane has done nothing yet with what waits for it.
+    Of contracts and accounts there is no `transaction.queued`: the 202 says it, to the one who
+    asked, and their lanes have done nothing yet with what waits. A rollup tells it when a block
+    takes a transaction, with the block's name.
     """
     query = call.query(EventQuery)
     lane = given(query.lane)

@@ -37,7 +37,7 @@ from laneway.wire.values import Check
 from laneway.wiring.address import is_shared
 from laneway.wiring.config import ConfigError
 from laneway.wiring.limits import CHAIN_OPEN_RETRY_S, CHAIN_OPEN_S_MAX, PROBE_S_MAX
-from laneway.wiring.rollup_devnet import NAME, devnet_lines, open_devnet
+from laneway.wiring.rollup_devnet import NODE_NAME, devnet_lines, open_devnet
 from laneway.wiring.rollup_service import applied_block, is_behind, ledger_head, unfit_cores
 from laneway.wiring.schema_rollup import (
     BundleSection,
@@ -147,7 +147,7 @@ class RollupLanes:
             self.devnet = open_devnet(section, self._store_path)
             self._closing.append(self.devnet.close)
             await self.devnet.start()
-            places = [JamPlace(url=self.devnet.url, name=NAME)]
+            places = [JamPlace(url=self.devnet.url, name=NODE_NAME)]
         chain = open_chain(section, places, self._clock)
         self._closing.append(chain.aclose)
         sizes = await reached(section, chain.parameters)
@@ -213,7 +213,7 @@ class RollupLanes:
             if found != tip.block:
                 word = "has none" if found is None else "has another one"
                 problem = (
-                    f"the database saw block {tip.number} of {section.name} final, and its chain "
+                    f"the database saw block {tip.number} of {lane} final, and its chain "
                     f"{word}: it is another chain, or began anew; name another database"
                 )
                 raise ConfigError(shown_url(self._store_path), f"{problem} - at `$.rollup`")
@@ -223,7 +223,7 @@ class RollupLanes:
         return list(await asyncio.gather(*(self._check(one) for one in self._shown.values())))
 
     async def _check(self, shown: RollupShown) -> Check:
-        name = f"rollup {shown.name}"
+        name = shown.lane
         try:
             async with asyncio.timeout(PROBE_S_MAX):
                 head = await shown.chain.head()
@@ -263,7 +263,7 @@ async def reached(section: RollupSection, ask: Callable[[], Awaitable[T]]) -> T:
             if clock() + CHAIN_OPEN_RETRY_S >= until_s:
                 said = str(error) or f"no answer within {CHAIN_OPEN_S_MAX:g} s"
                 advice = "start a node of it, or name others as its `nodes`"
-                whose = f"the chain of {section.name}"
+                whose = f"the chain of rollup:{section.service} ({section.name})"
                 raise ChainUnreachable(whose, f"{said}; {advice}") from error
         await asyncio.sleep(CHAIN_OPEN_RETRY_S)
 

@@ -138,7 +138,8 @@ class RollupsDesk(AccountDesk[RollupTeller]):
     # Rollups.
 
     def lane(self, rollup: str) -> str:
-        return self.teller.name(f"rollup:{rollup}")
+        """By its name, its service, or either behind `rollup:` as other outputs have it."""
+        return self.teller.name(f"rollup:{rollup.removeprefix('rollup:')}")
 
     async def listed(self) -> Sequence[Rollup]:
         places = self.teller.places

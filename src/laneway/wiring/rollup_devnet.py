@@ -11,7 +11,10 @@ from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV, SLOT_MS_DEFAULT
 from laneway.wiring.config import Configuration, check_together
 from laneway.wiring.schema_rollup import DEVNET, RollupSection
 
-NAME = "dev"
+NAME = "ledger"
+"""The word that `up --rollup` was given is the rollup's name."""
+NODE_NAME = "dev"
+"""It is committed with what is offered, so it stays."""
 SERVER_DEFAULT = "http://127.0.0.1:8547"
 """Where commands look for a server unless told otherwise."""
 FLAG = "--rollup"

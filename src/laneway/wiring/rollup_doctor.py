@@ -27,7 +27,7 @@ async def look_at_all(rollups: Sequence[RollupSection]) -> list[Finding]:
 
 
 async def look_at(section: RollupSection) -> list[Finding]:
-    name = f"rollup {section.name}"
+    name = f"rollup:{section.service}"
     if section.is_embedded():
         return [Finding(name, True, "its chain is inside the server's own process")]
     try:
