@@ -16,6 +16,8 @@ FIRST = IntentId("tx_" + "0" * 32)
 class Teller:
     """Number 7 is bound."""
 
+    number_index = "nonce"
+
     def name(self, _: str) -> LaneId:
         return LANE
 
@@ -28,12 +30,8 @@ class NoStore:
         return None
 
 
-class Numbered(AccountDesk[Any]):
-    number_index = "nonce"
-
-
 def found(digits: str) -> IntentId:
-    desk = Numbered(NoStore(), Teller())  # type: ignore[arg-type]
+    desk: AccountDesk[Any] = AccountDesk(NoStore(), Teller())  # type: ignore[arg-type]
     return asyncio.run(desk.at_number(LANE, digits))
 
 
