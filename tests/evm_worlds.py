@@ -15,13 +15,14 @@ from contextlib import (
 from enum import Enum
 from typing import Any, Protocol
 
-from tests.anvil import CHAIN_ID, Anvil, Said, anvil
+from tests.anvil import CHAIN_ID, Anvil, Said, address, anvil
 
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.endpoint import Place
 from laneway.core.facts import SendKind, Sent
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.evm.given import RpcRefused
+from laneway.evm.owner import owner_hash
 from laneway.ports import EvmChain
 
 
@@ -203,6 +204,16 @@ async def kinds(chain: EvmChain, *raws: bytes) -> list[SendKind]:
 
 async def mined(chain: EvmChain, *hashes: bytes) -> list[bool]:
     return [receipt is not None for receipt in await chain.receipts(hashes)]
+
+
+async def owner(chain: EvmChain, nonce: int) -> bytes | None:
+    """The hash that the sender's own signature proves at this nonce."""
+    sender = address()
+    for claim in await chain.at_nonce(sender, nonce):
+        found = owner_hash(claim.raw, address=sender, nonce=nonce, chain_id=CHAIN_ID)
+        if found is not None:
+            return found
+    return None
 
 
 def model(world: World) -> EvmDevnet:

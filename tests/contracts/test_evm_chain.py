@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from eth_account import Account
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
-from tests.evm_worlds import Needs, Told, World, kinds, mined, process, send
+from tests.evm_worlds import Needs, Told, World, kinds, mined, owner, process, send
 
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.endpoint import Place
@@ -332,16 +332,10 @@ def test_another_may_be_mined_at_a_nonce_in_a_reorganisation(tell: Told) -> None
         other, other_hash = signed(0, value=2)
         await send(world.chain, raw)
         world.mine()
-        seen = await world.chain.account(SENDER)
-        owner = await world.chain.at_nonce(SENDER, 0, seen.block)
-        assert owner is not None
-        assert owner.hash == digest
+        assert await owner(world.chain, 0) == digest
         world.reorg(1, [other])
         assert await mined(world.chain, digest, other_hash) == [False, True]
-        seen = await world.chain.account(SENDER)
-        owner = await world.chain.at_nonce(SENDER, 0, seen.block)
-        assert owner is not None
-        assert (owner.hash, owner.block) == (other_hash, seen.block)
+        assert await owner(world.chain, 0) == other_hash
         assert await kinds(world.chain, raw) == [K.NONCE_TOO_LOW]
 
     tell(story)
@@ -365,12 +359,10 @@ def test_nobody_owns_a_nonce_that_is_not_mined(tell: Told) -> None:
     async def story(world: World) -> None:
         raw, _ = signed(0)
         await send(world.chain, raw)
-        seen = await world.chain.account(SENDER)
-        assert await world.chain.at_nonce(SENDER, 0, seen.block) is None
+        assert await owner(world.chain, 0) is None
         world.mine()
-        assert await world.chain.at_nonce(SENDER, 1, seen.block) is None
-        ahead = BlockRef(99, bytes(32))
-        assert await world.chain.at_nonce(SENDER, 0, ahead) is None, "no node has come so far"
+        assert await owner(world.chain, 0) is not None
+        assert await owner(world.chain, 1) is None
 
     tell(story)
 
@@ -503,10 +495,9 @@ def test_a_delegation_uses_two_nonces(tell: Told) -> None:
         seen = await chain.account(SENDER)
         assert seen.count == 2
         assert await mined(chain, digest) == [True]
-        owner = await chain.at_nonce(SENDER, 0, seen.block)
-        assert owner is not None
-        assert owner.hash == digest
-        assert await chain.at_nonce(SENDER, 1, seen.block) is None, "no transaction has it"
+        assert await owner(chain, 0) == digest
+        (claim,) = await chain.at_nonce(SENDER, 1)
+        assert (claim.count, claim.raw) == (2, b""), "it is used, and no transaction has it"
         await chain.close()
 
     tell(story)
@@ -522,6 +513,7 @@ def test_other_types_are_taken(tell: Told, more: dict[str, Any]) -> None:
         assert await kinds(chain, raw) == [K.TAKEN]
         world.mine()
         assert await mined(chain, digest) == [True]
+        assert await owner(chain, 0) == digest
         await chain.close()
 
     tell(story)
@@ -537,12 +529,8 @@ def test_a_node_without_the_look_up_by_nonce_is_searched(tell: Told) -> None:
                 hashes.append(digest)
                 await send(chain, raw)
                 world.mine(3)
-            head = (await chain.account(SENDER)).block
-            for nonce, digest in enumerate(hashes):
-                owner = await chain.at_nonce(SENDER, nonce, head)
-                assert owner is not None
-                assert (owner.hash, owner.block.number) == (digest, 3 * nonce + 1)
-            assert await chain.at_nonce(SENDER, 6, head) is None
+            assert [await owner(chain, nonce) for nonce in range(6)] == hashes
+            assert await owner(chain, 6) is None
 
     tell(story)
 
@@ -667,9 +655,6 @@ def test_a_lagging_node_gives_no_count_while_another_is_ahead(tell: Told) -> Non
             (receipt,) = await chain.receipts([digest])
             assert receipt is not None
             assert receipt.node == "ahead"
-            owner = await chain.at_nonce(SENDER, 0, seen.block)
-            assert owner is not None
-            assert owner.node == "ahead"
             await heads.aclose()  # type: ignore[attr-defined]
             await chain.close()
 
@@ -687,7 +672,7 @@ def test_a_lagging_node_alone_is_told_by_its_block(tell: Told) -> None:
             behind = await chain.account(SENDER)
             assert (behind.count, behind.block.number) == (0, 0)
             assert await chain.receipts([digest]) == [None]
-            assert await chain.at_nonce(SENDER, 0, ahead.block) is None
+            assert await owner(chain, 0) is None
             known = [ahead.block]
             assert (await chain.blocks(known, 10)).after == ahead.block, "lag is no reorganisation"
 

@@ -136,7 +136,7 @@ class NodeEndpoint(ABC):
             self.standing.failed(busy)
             raise
         except (ChainUnreachable, AnswerLost, ChainUnreadable) as error:
-            self._rest_failed(error)
+            self.rest_failed(error)
             raise
         except asyncio.CancelledError:
             waited_s = loop_s() - begun_s
@@ -157,7 +157,7 @@ class NodeEndpoint(ABC):
             async with asyncio.timeout(timeout_ms / 1000):
                 await self._greet()
         except TimeoutError:
-            self._rest_failed(AnswerLost(self.name, no_answer(timeout_ms)))
+            self.rest_failed(AnswerLost(self.name, no_answer(timeout_ms)))
         except ChainError:
             pass  # Noted where it was raised.
 
@@ -186,7 +186,7 @@ class NodeEndpoint(ABC):
             raise ChainUnreachable(self.name, error.problem) from error
         if problem is not None:
             wrong = WrongChain(self.name, problem)
-            self._rest_failed(wrong)
+            self.rest_failed(wrong)
             raise wrong
         self._greeted_s = loop_s()
         self.standing.answered()
@@ -194,7 +194,8 @@ class NodeEndpoint(ABC):
     def rest_busy(self, wait_s: float) -> None:
         self._busy_until_s = max(self._busy_until_s, loop_s() + wait_s)
 
-    def _rest_failed(self, error: ChainError) -> None:
+    def rest_failed(self, error: ChainError) -> None:
+        """It failed, or was slower than the others: they are asked first for a while."""
         # Whatever comes back at this address must name its chain first.
         self._greeted_s = None
         self.standing.failed(error)

@@ -163,14 +163,27 @@ class ReceiptSeen(Struct, frozen=True, gc=False):
     node: str
 
 
-class NonceOwner(Struct, frozen=True):
-    """The transaction that was mined at a nonce: proof that no other one will be."""
+class NodeReceipts(Struct, frozen=True):
+    """What one node shows of several hashes."""
 
-    hash: bytes
-    block: BlockRef
     node: str
-    head: int = 0
-    """The node's newest block, read before: with enough of them above it, it is final there."""
+    head: int
+    """Its newest block, read before."""
+    receipts: tuple[ReceiptSeen | None, ...]
+    """In the order of the hashes; None where it shows no receipt."""
+
+
+class NonceClaim(Struct, frozen=True):
+    """What one node says of a nonce of an account."""
+
+    node: str
+    count: int
+    """How many nonces of the account are used, as it says."""
+    hash: bytes = b""
+    """The hash of the transaction that it names; empty where it names none."""
+    raw: bytes = b""
+    """That transaction's canonical bytes, as it shows its fields. Nothing of this is proof before
+    the bytes are hashed and their signature is recovered."""
 
 
 class Estimated(Struct, frozen=True):

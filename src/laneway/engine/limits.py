@@ -76,7 +76,15 @@ share one question."""
 BLOCKS_ASKED = 8
 """Blocks of one question: what comes on top between two looks, and some."""
 BLOCKS_ROUNDS_MAX = 8
-"""Questions of one look: 64 blocks. Who is further behind has each number proven."""
+"""Questions of one look: 64 blocks. Who is further behind asks for its hashes."""
+
+RECEIPTS_AT_ONCE = 100
+"""Hashes that every node is asked for together when they are to be final: one batch of what every
+node takes."""
+
+OWNERS_ASKED_MAX = 4
+"""Numbers of one account whose user is searched for at once: each search is a dozen calls to every
+node, and the lowest of them holds the others back."""
 
 MADE_KEPT_MAX = 16_384
 """Hashes of bytes made between two looks: twice the numbers that an account can have open. What is

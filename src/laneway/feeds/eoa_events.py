@@ -23,6 +23,7 @@ from laneway.lanes.eoa.values import (
     CommandRefused,
     ContentReplaced,
     FundsJudged,
+    HaltJudged,
     IntentDropped,
     ModeChanged,
     NoncesCrowded,
@@ -112,6 +113,13 @@ def funds_judged(record: FundsJudged) -> Said:
     return "lane.out_of_funds" if record.broke else "lane.funded", {}
 
 
+def halt_judged(record: HaltJudged) -> Said:
+    return "lane.halted" if record.reason else "lane.resumed", {
+        "nonce": record.nonce,
+        "reason": record.reason,
+    }
+
+
 def nonces_reset(record: NoncesReset) -> Said:
     return "lane.nonces_reset", {
         "nonce": record.nonce_next,
@@ -142,6 +150,7 @@ EOA: dict[type, Tell] = {
     ContentReplaced: content_replaced,
     ModeChanged: mode_changed,
     FundsJudged: funds_judged,
+    HaltJudged: halt_judged,
     NoncesReset: nonces_reset,
     NoncesCrowded: nonces_crowded,
     CommandRefused: command_refused,

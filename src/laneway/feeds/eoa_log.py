@@ -19,7 +19,9 @@ from laneway.lanes.eoa.values import (
     CommandRefused,
     ContentReplaced,
     FundsJudged,
+    HaltJudged,
     HeadMoved,
+    InclusionDenied,
     MakingDelayed,
     ModeChanged,
     NoncesCrowded,
@@ -140,6 +142,17 @@ def funds(record: FundsJudged) -> Line:
     return logging.WARNING, "Funded again", {}
 
 
+def halt(record: HaltJudged) -> Line:
+    if record.reason:
+        return logging.ERROR, "Halted", {"nonce": record.nonce, "reason": record.reason}
+    return logging.WARNING, "Goes on", {"nonce": record.nonce}
+
+
+def denied(record: InclusionDenied) -> Line:
+    fields = {"tx": record.intent, "nonce": record.nonce, "hash": octets(record.hash)}
+    return logging.WARNING, "Inclusion denied by a majority of nodes", fields
+
+
 def crowded(record: NoncesCrowded) -> Line:
     fields = {"recycled": record.free, "max_recycled_nonces": record.bound}
     return logging.ERROR, "Too many recycled nonces; see reset-nonce --dry-run", fields
@@ -162,6 +175,8 @@ LINES: dict[type, Any] = {
     HeadMoved: moved,
     CleanupDone: cleaned,
     FundsJudged: funds,
+    HaltJudged: halt,
+    InclusionDenied: denied,
     NoncesCrowded: crowded,
     NoncesReset: reset,
     ModeChanged: mode,

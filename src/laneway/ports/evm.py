@@ -12,7 +12,8 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
-    NonceOwner,
+    NodeReceipts,
+    NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
@@ -149,17 +150,22 @@ class EvmChain(Protocol):
         A node's trouble is an answer too, so this raises nothing on its account.
         """
 
-    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
-        """What is behind the newest of the known blocks, which are given oldest first."""
+    async def blocks(self, known: Sequence[BlockRef], limit: int, node: str = "") -> BlocksSeen:
+        """What is on top of the newest of the known blocks, which are given oldest first; from
+        this node, if it answers."""
 
     async def receipts(
-        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = ()
+        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = (), node: str = ""
     ) -> Sequence[ReceiptSeen | None]:
-        """In their order. `blocks` are those in which the hashes were seen, where that is known: a
-        block that is asked for almost whole may be told in one go."""
+        """In their order, from this node, if it answers; what it does not know is asked of the
+        others. `blocks` are those in which the hashes were seen, where that is known: a block that
+        is asked for almost whole may be told in one go."""
 
-    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
-        """Who was mined at this nonce, asked of a node that has reached the block's number."""
+    async def receipts_by_node(self, hashes: Sequence[bytes]) -> Sequence[NodeReceipts]:
+        """What each node that answers shows of these hashes."""
+
+    async def at_nonce(self, address: bytes, nonce: int) -> Sequence[NonceClaim]:
+        """What each node that answers says of a nonce. It proves nothing by itself."""
 
     def heads(self) -> AsyncIterator[BlockRef]:
         """The newest block whenever it changes; some may be passed over."""

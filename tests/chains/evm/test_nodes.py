@@ -9,6 +9,7 @@ from tests.rpc_stub import Drop, No, Whole
 from laneway.chains import endpoint as shared
 from laneway.chains.endpoint import name_of
 from laneway.chains.evm import endpoint
+from laneway.chains.evm import nodes as nodes_module
 from laneway.chains.evm.endpoint import Place
 from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
@@ -205,25 +206,73 @@ def test_fees_of_old_chains_are_read() -> None:
     run(story)
 
 
-def test_a_nonce_is_asked_of_a_node_that_has_come_far_enough() -> None:
+def test_a_head_that_nobody_else_has_makes_no_other_node_behind() -> None:
     async def story() -> None:
-        mined = {"hash": "0x" + "22" * 32, "blockNumber": "0xb", "blockHash": "0x" + "33" * 32}
-        owner = {"eth_getTransactionBySenderAndNonce": mined}
-        async with served([Node(10, **owner), Node(11, **owner)]) as (chain, _):
-            found = await chain.at_nonce(ADDRESS, 4, BlockRef(11, b""))
-            assert found is not None
-            assert (found.node, found.block.number) == ("b", 11)
-            assert await chain.at_nonce(ADDRESS, 4, BlockRef(12, b"")) is None
+        liar, *honest = Node(60), Node(10), Node(10)
+        async with served([liar, *honest]) as (chain, _):
+            for _ in range(2):
+                seen = await chain.account(ADDRESS)
+                assert (seen.node, seen.block.number) == ("b", 10)
+                assert (await chain.blocks([], 1, seen.node)).node == "b"
+            honest[0].head = 11
+            await chain.account(ADDRESS)
+            honest[1].head = 11
+            assert (await chain.account(ADDRESS)).block.number == 11
 
     run(story)
 
 
-def test_one_that_waits_is_no_owner_of_its_nonce() -> None:
+def test_a_lagging_node_is_not_believed_over_a_fresher_majority() -> None:
     async def story() -> None:
-        waits = {"hash": "0x" + "22" * 32, "blockNumber": None, "blockHash": None}
-        node = Node(eth_getTransactionBySenderAndNonce=waits)
-        async with served([node]) as (chain, _):
-            assert await chain.at_nonce(ADDRESS, 4, BlockRef(10, b"")) is None
+        behind = Node(8, eth_getTransactionCount="0x4")
+        async with served([behind, Node(10), Node(10)]) as (chain, _):
+            for _ in range(2):
+                seen = await chain.account(ADDRESS)
+                assert (seen.node, seen.count, seen.block.number) == ("b", 5, 10)
+            assert (await chain.blocks([], 1)).node == "b"
+
+    run(story)
+
+
+@pytest.mark.parametrize("lie", ["0x0", "0x6", hex(2**40)])
+def test_no_node_of_three_alone_changes_a_count(lie: str) -> None:
+    async def story() -> None:
+        liar = Node(eth_getTransactionCount=lie)
+        async with served([liar, Node(), Node()]) as (chain, _):
+            assert (await chain.account(ADDRESS)).count == 5
+
+    run(story)
+
+
+def test_one_of_three_that_is_away_is_done_without_and_two_are_not() -> None:
+    async def story() -> None:
+        nodes = [Node(eth_getBlockByNumber=Drop()), Node(), Node()]
+        async with served(nodes) as (chain, stubs):
+            for _ in range(2):
+                assert (await chain.account(ADDRESS)).count == 5
+            assert len([one for one in stubs[0].heard if one[0] == "eth_getBlockByNumber"]) <= 2
+            nodes[1].said["eth_getBlockByNumber"] = Drop()
+            with pytest.raises(ChainUnreachable, match="2 must"):
+                await chain.account(ADDRESS)
+            del nodes[0].said["eth_getBlockByNumber"]
+            del nodes[1].said["eth_getBlockByNumber"]
+            assert (await chain.account(ADDRESS)).count == 5
+
+    run(story)
+
+
+def test_a_node_that_hangs_holds_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        async def hang(_calls: object, *_more: object) -> list[object]:
+            await asyncio.Event().wait()
+            return []
+
+        async with served([Node(), Node(), Node()]) as (chain, _):
+            node = chain._nodes.all[0]
+            monkeypatch.setattr(node, "ask", hang)
+            monkeypatch.setattr(nodes_module, "READ_GRACE_MS", 10)
+            assert (await chain.account(ADDRESS)).count == 5
+            assert node.is_resting()
 
     run(story)
 

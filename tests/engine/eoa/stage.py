@@ -17,7 +17,8 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
-    NonceOwner,
+    NodeReceipts,
+    NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
@@ -71,7 +72,12 @@ class FakeChain:
         """Of the next transactions; taken when there is none."""
         self.lost_receipts: set[bytes] = set()
         self.receipts_branch: str | None = None
-        self.owner: NonceOwner | None = None
+        self.claims: list[NonceClaim] = []
+        """What nodes say of any number."""
+        self.heads_behind: dict[str, int] = {}
+        """How far each node is behind the chain; those that are not named are not asked."""
+        self.lies: dict[str, dict[bytes, ReceiptSeen | None]] = {}
+        """What nodes show in place of what is true."""
         self.trouble: Exception | None = None
         self.takes_s = 0.0
         self.sent: list[list[bytes]] = []
@@ -140,7 +146,7 @@ class FakeChain:
         kinds = [self.answers.pop(0) if self.answers else SendKind.TAKEN for _ in raws]
         return [[sent("node", kind, kind.value)] for kind in kinds]
 
-    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
+    async def blocks(self, known: Sequence[BlockRef], limit: int, node: str = "") -> BlocksSeen:
         self._ask("blocks")
         self.asked_blocks.append(limit)
         now = self.blocks_now
@@ -155,7 +161,7 @@ class FakeChain:
         return BlocksSeen(stands, tuple(behind), self.newest(), "node")
 
     async def receipts(
-        self, hashes: Sequence[bytes], _blocks: Sequence[BlockSeen] = ()
+        self, hashes: Sequence[bytes], _blocks: Sequence[BlockSeen] = (), node: str = ""
     ) -> Sequence[ReceiptSeen | None]:
         self._ask("receipts")
         self.asked_hashes.append(list(hashes))
@@ -172,9 +178,31 @@ class FakeChain:
                 return ReceiptSeen(digest, True, where, 21_000, GWEI, "node")
         return None
 
-    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
+    async def receipts_by_node(self, hashes: Sequence[bytes]) -> Sequence[NodeReceipts]:
+        self._ask("receipts_by_node")
+        self.asked_hashes.append(list(hashes))
+        behind = self.heads_behind or dict.fromkeys(self.nodes, 0)
+        return [
+            NodeReceipts(
+                node,
+                self.newest().number - lag,
+                tuple(
+                    self.lies[node][one]
+                    if one in self.lies.get(node, {})
+                    else self._receipt_at(one, self.newest().number - lag)
+                    for one in hashes
+                ),
+            )
+            for node, lag in behind.items()
+        ]
+
+    def _receipt_at(self, digest: bytes, head: int) -> ReceiptSeen | None:
+        found = self._receipt(digest)
+        return None if found is None or found.block.number > head else found
+
+    async def at_nonce(self, address: bytes, nonce: int) -> Sequence[NonceClaim]:
         self._ask("at_nonce")
-        return self.owner
+        return self.claims
 
     async def heads(self) -> AsyncIterator[BlockRef]:
         while True:

@@ -65,7 +65,9 @@ def test_attempts_are_made_together_and_answered_together() -> None:
 def test_each_number_is_proven_for_itself() -> None:
     stage = Stage()
     events = stage.run(
-        stage.performer.perform_all(stage.lane, [ProveNonce(1, 0), ProveNonce(2, 0)], lambda: None)
+        stage.performer.perform_all(
+            stage.lane, [ProveNonce(1, (), 0), ProveNonce(2, (), 0)], lambda: None
+        )
     )
     assert [(type(one), one.nonce) for one in events] == [(NonceProven, 1), (NonceProven, 2)]
 
@@ -100,7 +102,7 @@ def test_what_was_not_begun_is_answered_with_nothing_that_is_worth_a_risk() -> N
     (result,) = declined(sending(b"raw", 4)).results
     assert (result.slot, result.outcome, result.final) == (4, Outcome.REFUSED, False)
     assert isinstance(declined(looking()), ReadFailed)
-    proven = declined(ProveNonce(3, 0))
+    proven = declined(ProveNonce(3, (), 0))
     assert (proven.nonce, proven.receipt) == (3, None)
     assert stage.chain.sent == []
     assert stage.chain.asked == []

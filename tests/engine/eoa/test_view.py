@@ -181,7 +181,7 @@ def test_a_node_that_still_has_the_lost_branch_does_not_vouch_for_the_new_one(be
     known, newest = BlockRef(9, b"old"), stage.chain.mine(count=9 + behind)
     honest = stage.chain.blocks
 
-    async def blocks(asked: Sequence[BlockRef], limit: int) -> BlocksSeen:
+    async def blocks(asked: Sequence[BlockRef], limit: int, _node: str) -> BlocksSeen:
         if asked != [known]:
             return await honest(asked, limit)
         old = [BlockRef(known.number + place, b"old") for place in range(1, behind + 1)]

@@ -223,7 +223,7 @@ class World:
                 self.post(ReadFailed(self.now_ms) if lost else self.look(effect))
             case ProveNonce():
                 found = self.prove(effect.nonce, lost)
-                self.post(NonceProven(self.now_ms, effect.nonce, found, len(self.blocks) - 1))
+                self.post(NonceProven(self.now_ms, effect.nonce, found))
             case _:
                 raise AssertionError(effect)
 
@@ -336,21 +336,26 @@ class World:
             for raw in block.txs
             if digest(raw) in effect.hashes
         ]
+        asked = {*(hash_ for hash_, _ in effect.due), *(one.hash for one in receipts)}
+        agreed = [one for one in self.final() if one.hash in asked]
         return ChainRead(
             self.now_ms, effect.block_hash, self.count(), self.count(), self.balance(),
-            self.base_fee, 1, tip.number, tip.hash, tuple(receipts), fork,
+            self.base_fee, 1, tip.number, tip.hash, tuple(receipts), fork, agreed=tuple(agreed),
         )  # fmt: skip
 
+    def final(self) -> list[Receipt]:
+        """What is mined for good, in its order."""
+        deep = self.blocks[: len(self.blocks) - self.settings.finality_depth_blocks]
+        return [
+            Receipt(digest(raw), block.number, block.hash, ok=True)
+            for block in deep
+            for raw in block.txs
+        ]
+
     def prove(self, nonce: int, lost: bool) -> Receipt | None:
-        if lost:
-            return None
-        place = 0
-        for block in self.blocks:
-            for raw in block.txs:
-                if place == nonce:
-                    return Receipt(digest(raw), block.number, block.hash, ok=True)
-                place += 1
-        return None
+        """Only what is final is shown."""
+        final = self.final()
+        return final[nonce] if not lost and nonce < len(final) else None
 
     # All of it.
 
@@ -528,10 +533,23 @@ def later(world: World, ms: int) -> None:
 def other(world: World, nonce: int, block: int) -> None:
     """Someone else's transaction stands at this number."""
     receipt = Receipt(b"other" * 6, block, b"b", ok=True)
-    world.post(NonceProven(world.now_ms, nonce, receipt, world.lane.head.block))
+    is_final = block + world.settings.finality_depth_blocks <= world.lane.head.block
+    world.post(NonceProven(world.now_ms, nonce, receipt if is_final else None))
 
 
 def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: Any) -> None:
+    """A look. All nodes show alike what is final by it, unless it is said what they show."""
+    if "agreed" not in words:
+        fork = words.get("fork", block)
+        known = [
+            Receipt(
+                world.lane.attempts[slot][fact.attempt].hash, fact.block, fact.block_hash, fact.ok
+            )
+            for slot, fact in world.lane.seen.items()
+            if fact.block <= fork
+        ]
+        depth = world.settings.finality_depth_blocks
+        words["agreed"] = tuple(one for one in (*known, *receipts) if one.block + depth <= block)
     world.post(
         ChainRead(
             world.now_ms,

@@ -21,7 +21,13 @@ from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX
-from laneway.lanes.eoa.values import AttemptsMade, CommandRefused, MakeAttempt, NotMade
+from laneway.lanes.eoa.values import (
+    AttemptsMade,
+    CommandRefused,
+    HaltJudged,
+    MakeAttempt,
+    NotMade,
+)
 
 replace = msgspec.structs.replace
 
@@ -404,3 +410,17 @@ def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
     assert told(world, "bump", row) == f"it has {ATTEMPTS_MAX} attempts; no dearer one is made"
     assert "attempts" in told(world, "replace", row, "b")
     assert told(world, "cancel", row) == "", "its number can still be given to a no-op"
+
+
+def test_the_intent_of_a_number_that_nothing_proves_used_can_be_cancelled() -> None:
+    world = begun(2)
+    make_all(world)
+    first, second = world.accepted.values()
+    world.apply([HaltJudged("nonce 0 is used", world.now_ms, 0)])
+    world.tell("cancel", first)
+    assert [result.status for result in world.results.values()] == ["cancelled"]
+    assert "no transaction that a node shows" in next(iter(world.results.values())).reason
+    assert 0 not in world.lane.nonces
+    assert world.lane.free.count == 0, "nobody else may have it"
+    world.tell("cancel", second)
+    assert world.lane.slot_of(second.id) is not None, "its own number is cancelled by a no-op"

@@ -29,7 +29,7 @@ def test_a_crash_loses_no_effect() -> None:
     assert [type(effect) for effect in resume(world.lane)] == [SendAttempt, SendAttempt]
     chain(world, 1, 2)
     chain(world, 1, 3)
-    assert ProveNonce(0, 3) in resume(world.lane)
+    assert ProveNonce(0, (world.lane.attempts[1][1].hash,), 3) in resume(world.lane)
 
 
 def test_an_account_that_rested_is_read_before_its_next_number() -> None:

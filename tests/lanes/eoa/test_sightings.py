@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 from tests.lanes.eoa.stage import (
+    World,
     begun,
     chain,
     is_broke,
@@ -20,8 +21,17 @@ from tests.lanes.eoa.test_laws import check
 from laneway.core.outcome import Status
 from laneway.core.units import amount
 from laneway.lanes.eoa import sightings
+from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.rows import Inclusion, Purpose
-from laneway.lanes.eoa.show import status
+from laneway.lanes.eoa.show import (
+    NO_MAJORITY,
+    UNPROVEN,
+    describe,
+    sight,
+    status,
+    wait_reason,
+    waiting,
+)
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
     AttemptsMade,
@@ -98,12 +108,14 @@ def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
     chain(world, 1, 2)
     assert world.out == [], "a node may count what is in its next block"
     chain(world, 1, 3)
-    assert world.out == [ProveNonce(0, 3)]
+    (asked,) = world.out
+    assert asked == ProveNonce(0, (world.lane.attempts[1][1].hash,), 3)
     chain(world, 1, 3)
     world.post(NonceProven(world.now_ms, 0, None))
     assert not world.lane.slots[1].proving, "nothing proves nothing"
+    world.now_ms += 1_000
     chain(world, 1, 4)
-    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2), 5))
+    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
     assert world.lane.slots[1].seen is not None
     other(world, 7, 1)
 
@@ -116,6 +128,7 @@ def test_someone_elses_transaction_frees_the_intent_only_when_it_is_final() -> N
     assert world.lane.slots[1].proving
     other(world, 0, 3)
     assert 1 in world.lane.slots
+    world.now_ms += 1_000
     chain(world, 1, 8)
     other(world, 0, 3)
     assert 1 not in world.lane.slots
@@ -169,6 +182,7 @@ def test_the_number_of_questions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     chain(world, 16, 3)
     chain(world, 16, 4)
     assert len(world.out) == 10
+    world.now_ms += 1_000
     chain(world, 16, 5)
     assert len(world.out) == 16
 
@@ -278,16 +292,18 @@ def test_an_answer_to_an_older_look_is_not_one_to_this() -> None:
     assert world.lane.head.block == 3
 
 
-def test_our_own_bytes_at_a_number_count_when_they_are_final_where_they_were_seen() -> None:
+def test_our_own_bytes_that_are_proven_are_included_and_settle_at_the_next_look() -> None:
     world = begun(1)
     make_all(world)
     chain(world, 1, 3)
     found = receipt(world, 1, 1, 3)
-    world.post(NonceProven(world.now_ms, 0, found, 5))
-    assert world.lane.slots[1].seen is None
-    chain(world, 1, 4)
-    world.post(NonceProven(world.now_ms, 0, found, 6))
+    world.post(NonceProven(world.now_ms, 0, found))
+    assert world.lane.slots[1].seen is None, "nobody asked"
+    chain(world, 1, 7)
+    world.post(NonceProven(world.now_ms, 0, found))
     assert world.lane.slots[1].seen is not None
+    chain(world, 1, 8)
+    assert [result.status for result in world.results.values()] == ["confirmed"]
 
 
 def test_a_receipt_of_nobody_is_passed_over() -> None:
@@ -312,3 +328,180 @@ def test_a_reorg_of_what_took_our_number_lets_our_bytes_land_once() -> None:
     chain(world, 1, 3, receipt(world, 1, 1, 3))
     assert world.lane.slots[1].seen is not None
     assert world.lane.slots[1].nonce == 0
+
+
+# Several nodes, of which one may lie.
+
+
+def test_one_nodes_receipt_settles_nothing_before_a_majority_shows_it() -> None:
+    world = begun(1)
+    make_all(world)
+    mined = receipt(world, 1, 1, 1)
+    chain(world, 1, 1, mined)
+    chain(world, 1, 9, agreed=())
+    slot = world.lane.slots[1]
+    assert world.results == {}
+    assert status(slot, world.lane) is Status.INCLUDED
+    assert wait_reason(world.lane, slot) == NO_MAJORITY
+    chain(world, 1, 10, agreed=(mined,))
+    assert [result.status for result in world.results.values()] == ["confirmed"]
+
+
+def test_what_a_majority_shows_is_told_and_not_what_one_node_showed() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    chain(world, 1, 9, agreed=(receipt(world, 1, 1, 2, ok=False),))
+    (told,) = world.results.values()
+    assert told.status == "reverted"
+    assert decode_history(told.history).slot.seen.block == 2  # type: ignore[union-attr]
+
+
+def test_one_node_alone_is_believed_at_depth() -> None:
+    world = begun(1, nodes=("a",))
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1), agreed=())
+    chain(world, 1, 4, agreed=())
+    assert [result.status for result in world.results.values()] == ["confirmed"]
+
+
+def test_what_a_majority_shows_nowhere_is_taken_back_and_sent_again() -> None:
+    """One node invented the block or the receipt; nothing else would ever say that it is gone."""
+    world = begun(2)
+    make_all(world)
+    take(world, 1)
+    lie = receipt(world, 1, 1, 1)
+    chain(world, 0, 1, lie)
+    world.out = []
+    chain(world, 0, 9, receipt(world, 2, 1, 9), agreed=(), denied=(lie.hash, b"nobody"))
+    assert world.lane.slots[1].seen is None
+    assert status(world.lane.slots[1], world.lane) is not Status.INCLUDED
+    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [1]
+    chain(world, 0, 10, agreed=(Receipt(b"nobody", 1, b"b", ok=True),), denied=(lie.hash,))
+    assert world.results == {}
+
+
+def test_a_receipt_that_is_denied_at_once_is_no_inclusion() -> None:
+    world = begun(1)
+    make_all(world)
+    lie = receipt(world, 1, 1, 1)
+    chain(world, 0, 9, lie, agreed=(), denied=(lie.hash,))
+    assert world.lane.slots[1].seen is None
+
+
+def test_a_reorg_does_not_send_again_what_a_majority_shows_to_be_final() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 2, 1, receipt(world, 2, 1, 1), agreed=())
+    world.out = []
+    final = receipt(world, 2, 1, 1)
+    chain(world, 2, 9, fork=0, agreed=(final,), denied=(final.hash,))
+    assert [effect for effect in world.out if isinstance(effect, SendAttempt)] == []
+
+
+EVIDENCE = "nonce 0 is used, by no transaction of this account"
+
+
+def unproven(world: World, *, times: int, evidence: str = EVIDENCE) -> None:
+    for _ in range(times):
+        world.now_ms += 60_000
+        chain(world, 1, 20, agreed=())
+        world.post(NonceProven(world.now_ms, 0, None, evidence))
+
+
+def test_a_number_that_nothing_proves_used_halts_the_lane_and_stays_bound() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 1, 20, agreed=())
+    assert wait_reason(world.lane, world.lane.slots[1]) == UNPROVEN
+    unproven(world, times=5, evidence="")
+    assert not world.lane.head.halted, "nobody could be asked, or it is not final yet"
+    world.lane.head.prove_tries = 0
+    unproven(world, times=1)
+    assert not world.lane.head.halted, "nodes may be catching up"
+    unproven(world, times=2)
+    state = describe(world.head)
+    assert (state.word, state.reason) == ("halted", EVIDENCE)
+    assert wait_reason(world.lane, world.lane.slots[1]) == EVIDENCE
+    assert waiting(world.lane.head, world.settings) == EVIDENCE
+    assert world.kind.wants(world.lane) == 0
+    assert world.lane.slots[1].nonce == 0
+    assert sight(world.lane, next(iter(world.accepted))).status is not Status.QUEUED
+    records = world.lane.head.halted_ms
+    unproven(world, times=1)
+    assert world.lane.head.halted_ms == records, "it is said once"
+
+
+def test_a_halted_lane_goes_on_by_itself_when_our_own_receipt_appears() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 1, 20, agreed=())
+    unproven(world, times=3)
+    world.now_ms += 60_000
+    chain(world, 1, 21, agreed=())
+    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
+    assert world.lane.head.prove_tries == 0
+    chain(world, 1, 22)
+    assert [result.status for result in world.results.values()] == ["confirmed"]
+    assert not world.lane.head.halted
+    assert world.kind.wants(world.lane) > 0
+
+
+def test_a_halted_lane_goes_on_when_the_number_turns_out_to_be_unused() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 20, agreed=())
+    unproven(world, times=3)
+    chain(world, 0, 21, agreed=())
+    assert not world.lane.head.halted
+    assert world.lane.head.prove_tries == 0
+    assert world.lane.slots[1].nonce == 0
+
+
+def test_whose_number_is_used_is_asked_ever_more_rarely() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 20)
+    asked: list[int] = []
+    for _ in range(200):
+        world.out = []
+        world.now_ms += 1_000
+        chain(world, 1, 20)
+        if world.out:
+            asked.append(world.now_ms)
+            world.post(NonceProven(world.now_ms, 0, None))
+    pauses = [later - earlier for earlier, later in pairwise(asked)]
+    assert pauses[:5] == [1_000, 2_000, 4_000, 8_000, 16_000]
+    assert set(pauses[5:]) == {32_000}
+
+
+def test_a_count_that_no_account_has_costs_nothing() -> None:
+    """A loop up to it would stop the whole process."""
+    world = begun(3, nodes=("a",))
+    make_all(world)
+    take(world, 1)
+    chain(world, 2**40, 1, receipt(world, 1, 1, 1))
+    chain(world, 2**40, 9)
+    assert [result.status for result in world.results.values()] == ["confirmed"]
+    chain(world, 1, 10)
+    later(world, 120_000)
+    assert world.lane.slots[2].nonce == 1
+
+
+def test_a_count_below_what_was_final_is_not_believed() -> None:
+    world = begun(2)
+    make_all(world)
+    mined = receipt(world, 1, 1, 1)
+    chain(world, 0, 9, mined, agreed=(mined,))
+    assert world.lane.head.latest == 1, "what is final is used, whatever a node counts"
+    before = world.lane.head.block
+    for _ in range(2):
+        chain(world, 0, 12)
+        assert (world.lane.head.latest, world.lane.head.block) == (1, before)
+    assert "another chain" in describe(world.head).reason
+    chain(world, 1, 13)
+    assert not world.lane.head.halted
+    chain(world, 0, 14)
+    world.tell("reset-nonce")
+    chain(world, 0, 15)
+    assert world.lane.head.latest == 0, "a person knows that the chain was begun anew"

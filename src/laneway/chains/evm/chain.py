@@ -13,11 +13,12 @@ from laneway.chains.evm.estimate import read_estimate
 from laneway.chains.evm.fees import fees_of
 from laneway.chains.evm.heads import Heads
 from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
-from laneway.chains.evm.nodes import Behind, Nodes
-from laneway.chains.evm.nonce import read_owner
-from laneway.chains.evm.receipts import receipts_of
+from laneway.chains.evm.nodes import Nodes
+from laneway.chains.evm.nonce import read_claim
+from laneway.chains.evm.receipts import ask_node_receipts, receipts_of
 from laneway.chains.evm.shapes import read_header, read_number
 from laneway.chains.evm.words import Row
+from laneway.core.errors import ChainUnreachable
 from laneway.core.facts import (
     AccountSeen,
     BlockRef,
@@ -25,12 +26,14 @@ from laneway.core.facts import (
     BlocksSeen,
     Estimated,
     FeesSeen,
-    NonceOwner,
+    NodeReceipts,
+    NonceClaim,
     NotEstimated,
     ReceiptSeen,
     Reverted,
     Sent,
 )
+from laneway.core.majority import account_of, look_quorum
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
@@ -65,7 +68,16 @@ class RpcChain(KnownNodes):
         """What nodes said that no table knows, and how often."""
 
     async def account(self, address: bytes) -> AccountSeen:
-        return await self._nodes.read(lambda node: self._account(node, address))
+        """As the node says that is not behind; of three or more, as enough of them say together."""
+        count = len(self.nodes)
+        if look_quorum(count) == 1:
+            return await self._nodes.read(lambda node: self._account(node, address))
+        seen = await self._nodes.each(lambda node: self._account(node, address))
+        account = account_of(seen, count)
+        if account is None:
+            said = ", ".join(one.node for one in seen) or "none"
+            raise ChainUnreachable("nodes", f"{said} of {count} answers; {look_quorum(count)} must")
+        return account
 
     async def fees(self) -> FeesSeen:
         return await fees_of(self._nodes)
@@ -79,21 +91,19 @@ class RpcChain(KnownNodes):
         nodes = [node for node in self._nodes.all if not only or node.name in only]
         return await self._broadcast.send(nodes, raws)
 
-    async def blocks(self, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
-        return await self._nodes.read(lambda node: read_blocks(node, known, limit))
+    async def blocks(self, known: Sequence[BlockRef], limit: int, node: str = "") -> BlocksSeen:
+        return await self._nodes.read(lambda one: read_blocks(one, known, limit), first=node)
 
     async def receipts(
-        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = ()
+        self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = (), node: str = ""
     ) -> Sequence[ReceiptSeen | None]:
-        return await receipts_of(self._nodes, hashes, blocks)
+        return await receipts_of(self._nodes, hashes, blocks, node)
 
-    async def at_nonce(self, address: bytes, nonce: int, block: BlockRef) -> NonceOwner | None:
-        try:
-            return await self._nodes.read(
-                lambda node: read_owner(node, address, nonce), at_least=block.number
-            )
-        except Behind:
-            return None
+    async def receipts_by_node(self, hashes: Sequence[bytes]) -> Sequence[NodeReceipts]:
+        return await self._nodes.each(lambda node: ask_node_receipts(node, hashes))
+
+    async def at_nonce(self, address: bytes, nonce: int) -> Sequence[NonceClaim]:
+        return await self._nodes.each(lambda node: read_claim(node, address, nonce))
 
     def heads(self) -> AsyncIterator[BlockRef]:
         return Heads(self._nodes.all, poll_ms=self._poll_ms).follow()

@@ -14,11 +14,12 @@ from laneway.chains.evm.limits import POLL_MS, RESUBSCRIBE_MS, SILENCE_MS
 from laneway.chains.evm.shapes import HEADER, read_header, read_raw, translated
 from laneway.core.errors import ChainError
 from laneway.core.facts import BlockRef
+from laneway.core.majority import look_quorum
 from laneway.wire.subscription import subscribe
 
 
 class Heads:
-    """Follows all nodes; what it passes on comes from the one that is ahead."""
+    """Follows all nodes; what it passes on is the newest head that enough of them have reached."""
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class Heads:
         self._silence_ms = silence_ms
         self._resubscribe_s = resubscribe_ms / 1000
         self._newest: BlockRef | None = None
-        self._leader: Endpoint | None = None
+        self._heads: dict[str, BlockRef] = {}
         self._changed = asyncio.Event()
 
     async def follow(self) -> AsyncIterator[BlockRef]:
@@ -50,15 +51,20 @@ class Heads:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def saw(self, node: Endpoint, head: BlockRef) -> None:
-        """Take a node's word when it is ahead, or when it is the one we follow (a reorganisation,
-        or a chain that was set back)."""
+        """Take a node's word. What nodes said that are silent by now counts no longer, and one that
+        is ahead of all others waits for them."""
         node.saw_head(head.number)
-        leads = self._leader is None or self._leader is node or self._leader.binding_head() < 0
-        if self._newest is None or head.number > self._newest.number or leads:
-            self._leader = node
-            if head != self._newest:
-                self._newest = head
-                self._changed.set()
+        self._heads[node.name] = head
+        fresh = [
+            self._heads[one.name]
+            for one in self._nodes
+            if one is node or (one.name in self._heads and one.binding_head() >= 0)
+        ]
+        fresh.sort(key=lambda one: one.number, reverse=True)
+        newest = fresh[min(look_quorum(len(self._nodes)), len(fresh)) - 1]
+        if newest != self._newest:
+            self._newest = newest
+            self._changed.set()
 
     async def _watch(self, node: Endpoint) -> None:
         while True:

@@ -4,11 +4,16 @@ A read goes to the next node when one cannot be reached, does not answer, answer
 behind; never because of what it says of a nonce.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.limits import READ_GRACE_MS
+from laneway.chains.grace import with_grace
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
+from laneway.core.majority import final_quorum, look_quorum, reached
+from laneway.wire.jsonrpc import AnswerLost
 
 T = TypeVar("T")
 
@@ -23,33 +28,58 @@ class Nodes:
         self.all = tuple(endpoints)
 
     def highest(self) -> int:
-        """The number of the newest block that any node spoke of lately."""
-        return max(node.binding_head() for node in self.all)
+        """The newest block that enough nodes spoke of lately. One whose head nobody else has does
+        not make the others behind; of two nodes nobody can say which one is right, and the newer
+        is taken."""
+        return reached([node.binding_head() for node in self.all], look_quorum(len(self.all)))
 
-    async def read(self, ask: Callable[[Endpoint], Awaitable[T]], *, at_least: int = -1) -> T:
+    async def each(self, ask: Callable[[Endpoint], Awaitable[T]]) -> list[T]:
+        """The answers of all nodes that give one in time, in the order of the nodes.
+
+        Those that failed lately are left alone while the others are a majority.
+        """
+        well = [node for node in self.all if not node.is_resting()]
+        asked = well if len(well) >= final_quorum(len(self.all)) else self.all
+        said: dict[str, T] = {}
+
+        async def ask_one(node: Endpoint) -> None:
+            try:
+                said[node.name] = await ask(node)
+            except ChainError:
+                pass
+            except asyncio.CancelledError:
+                node.rest_failed(AnswerLost(node.name, "it is slower than the others"))
+                raise
+
+        await with_grace(map(ask_one, asked), READ_GRACE_MS / 1000)
+        return [said[node.name] for node in asked if node.name in said]
+
+    async def read(self, ask: Callable[[Endpoint], Awaitable[T]], *, first: str = "") -> T:
         """The first answer of a node that is not behind; `ask` notes the node's head.
 
-        The only node is believed whatever its head is, unless the caller needs a certain block.
+        The only node is believed whatever its head is. The one that is named is asked first.
         """
-        floor = max(at_least, self.highest())
+        floor = self.highest()
         troubles: list[ChainError] = []
-        for node in self._order(floor):
+        for node in self._order(floor, first):
             try:
                 seen = await ask(node)
             except ChainError as error:
                 troubles.append(error)
                 continue
-            needed = at_least if len(self.all) == 1 else floor
-            if node.head_number >= needed:
+            if len(self.all) == 1 or node.head_number >= floor:
                 return seen
-            troubles.append(Behind(node.name, node.head_number, needed))
+            troubles.append(Behind(node.name, node.head_number, floor))
         # What all of them agree on is said; otherwise the one that says most of the trouble.
         worst = next((error for error in troubles if not isinstance(error, ChainUnreachable)), None)
         raise worst or troubles[0]
 
-    def _order(self, floor: int) -> list[Endpoint]:
+    def _order(self, floor: int, first: str) -> list[Endpoint]:
         """Those that are well and not known to be behind first, else as they were configured."""
-        return sorted(self.all, key=lambda node: (node.is_resting(), node.head_number < floor))
+        return sorted(
+            self.all,
+            key=lambda node: (node.is_resting(), node.head_number < floor, node.name != first),
+        )
 
     async def close(self) -> None:
         for node in self.all:

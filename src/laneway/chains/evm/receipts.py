@@ -7,21 +7,29 @@ from functools import partial
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
 from laneway.chains.evm.nodes import Nodes
-from laneway.chains.evm.shapes import BLOCK_RECEIPTS, RECEIPTS, Quantities, ReceiptShape, translated
+from laneway.chains.evm.shapes import (
+    BLOCK_RECEIPTS,
+    RECEIPTS,
+    Quantities,
+    ReceiptShape,
+    read_number,
+    translated,
+)
 from laneway.core.errors import ChainError, ChainUnreadable
-from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
+from laneway.core.facts import BlockRef, BlockSeen, NodeReceipts, ReceiptSeen
 from laneway.wire.hex import octets, quantity
-from laneway.wire.jsonrpc import METHOD_NOT_FOUND, RpcError
+from laneway.wire.jsonrpc import METHOD_NOT_FOUND, RpcCall, RpcError
 from laneway.wire.limits import RPC_BATCH_COUNT_MAX
 
 RECEIPT = "eth_getTransactionReceipt"
 OF_BLOCK = "eth_getBlockReceipts"
+BLOCK_NUMBER = RpcCall("eth_blockNumber")
 
 Found = dict[bytes, ReceiptSeen | None]
 
 
 async def receipts_of(
-    nodes: Nodes, hashes: Sequence[bytes], blocks: Sequence[BlockSeen]
+    nodes: Nodes, hashes: Sequence[bytes], blocks: Sequence[BlockSeen], first: str = ""
 ) -> list[ReceiptSeen | None]:
     """In the order of the hashes; None for what is in no block."""
     found: Found = {}
@@ -32,21 +40,27 @@ async def receipts_of(
         if len(ours) >= max(BLOCK_RECEIPTS_COUNT_MIN, len(block.hashes) / 2):
             whole.append((block, ours))
     for begin in range(0, len(whole), BLOCKS_AT_ONCE):
-        asked = [read_block(nodes, *one) for one in whole[begin : begin + BLOCKS_AT_ONCE]]
+        asked = [read_block(nodes, *one, first) for one in whole[begin : begin + BLOCKS_AT_ONCE]]
         for told_whole in await asyncio.gather(*asked):
             found |= told_whole
     rest = [mined for mined in hashes if mined not in found]
     for begin in range(0, len(rest), RPC_BATCH_COUNT_MAX):
         part = rest[begin : begin + RPC_BATCH_COUNT_MAX]
-        told = await nodes.read(partial(ask_receipts, part))
+        told = await nodes.read(partial(ask_receipts, part), first=first)
         found |= zip(part, told, strict=True)
+    absent = [mined for mined in hashes if found[mined] is None]
+    if absent and len(nodes.all) > 1:
+        # A node without them may have lost its history, or lie; another may have them.
+        for node_receipts in await nodes.each(lambda node: ask_node_receipts(node, absent)):
+            for mined, one in zip(absent, node_receipts.receipts, strict=True):
+                found[mined] = found[mined] or one
     return [found[mined] for mined in hashes]
 
 
-async def read_block(nodes: Nodes, block: BlockSeen, ours: Sequence[bytes]) -> Found:
+async def read_block(nodes: Nodes, block: BlockSeen, ours: Sequence[bytes], first: str) -> Found:
     """A node that fails at so long an answer may still give them one by one."""
     try:
-        return await nodes.read(partial(ask_block, block, ours))
+        return await nodes.read(partial(ask_block, block, ours), first=first)
     except ChainError:
         return {}
 
@@ -76,6 +90,19 @@ async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptS
     texts = [octets(mined) for mined in hashes]
     told = await node.ask_each(RECEIPT, texts, RECEIPTS)
     return read_receipts(node, zip(texts, hashes, strict=True), told)
+
+
+async def ask_node_receipts(node: Endpoint, hashes: Sequence[bytes]) -> NodeReceipts:
+    """All that one node shows of these hashes, and how far it was before."""
+    head = node.binding_head()
+    if head < 0:
+        (said,) = await node.ask([BLOCK_NUMBER])
+        head = read_number(node, said)
+        node.saw_head(head)
+    shown: list[ReceiptSeen | None] = []
+    for begin in range(0, len(hashes), RPC_BATCH_COUNT_MAX):
+        shown += await ask_receipts(hashes[begin : begin + RPC_BATCH_COUNT_MAX], node)
+    return NodeReceipts(node.name, head, tuple(shown))
 
 
 def read_receipts(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from msgspec import DecodeError, Raw, Struct, field, json
+from msgspec import DecodeError, Raw, Struct, json
 
 from laneway.chains.endpoint import result_of
 from laneway.chains.evm.endpoint import Endpoint
@@ -33,25 +33,6 @@ class BlockShape(HeaderShape, rename="camel"):
     def seen(self) -> BlockSeen:
         hashes = tuple(map(read_octets, self.transactions))
         return BlockSeen(self.ref(), read_octets(self.parent_hash), hashes)
-
-
-class MinedShape(Struct, rename="camel"):
-    """A transaction; one that waits has no block."""
-
-    hash: str
-    sender: str = field(name="from", default="")
-    nonce: str = "0x0"
-    block_number: str | None = None
-    block_hash: str | None = None
-
-    def block(self) -> BlockRef | None:
-        if self.block_number is None or self.block_hash is None:
-            return None
-        return BlockRef(read_quantity(self.block_number), read_octets(self.block_hash))
-
-
-class FullBlockShape(HeaderShape, rename="camel"):
-    transactions: list[MinedShape] = []
 
 
 class Quantities(dict[str, int]):
@@ -101,8 +82,6 @@ class ReceiptShape(Struct, rename="camel"):
 
 HEADER: json.Decoder[HeaderShape | None] = json.Decoder(HeaderShape | None)
 BLOCK: json.Decoder[BlockShape | None] = json.Decoder(BlockShape | None)
-FULL_BLOCK: json.Decoder[FullBlockShape | None] = json.Decoder(FullBlockShape | None)
-MINED: json.Decoder[MinedShape | None] = json.Decoder(MinedShape | None)
 RECEIPTS: Replies[ReceiptShape | None] = json.Decoder(
     list[Reply[ReceiptShape | None]] | Reply[ReceiptShape | None]
 )

@@ -2,10 +2,26 @@
 
 from collections.abc import Sequence
 
-from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
+from msgspec import Struct
+
+from laneway.core.facts import BlockRef, BlockSeen, NonceClaim, ReceiptSeen
+from laneway.core.majority import look_quorum, verdicts
+from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
+from laneway.engine.limits import OWNERS_ASKED_MAX, RECEIPTS_AT_ONCE
+from laneway.evm.owner import owner_hash
 from laneway.lanes.eoa.values import ChainRead, LookAtChain, ProveNonce, Receipt
 from laneway.ports import Clock
+
+
+class Proof(Struct, frozen=True):
+    """What the nodes together say of one number."""
+
+    nonce: int
+    receipt: Receipt | None = None
+    """Of the transaction that has it: ours, or another one of this account; final."""
+    evidence: str = ""
+    """Why nothing but a person may help; empty where waiting may."""
 
 
 async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRead | None:
@@ -15,13 +31,13 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
     seen = await view.chain.account(account.address)
     fees = await view.fees_now()
     known = BlockRef(order.block, order.block_hash) if order.block_hash else None
-    since = await view.since(known, seen.block)
+    since = await view.since(known, seen.block, seen.node)
     if since is None:
         return None
     receipts: list[Receipt] | None
     if since.blocks is None or known is None:
         # Too many blocks to read, or none known yet. Receipts alone do not say whether their block
-        # is below this one; whoever used a number is proven one by one.
+        # is below this one; those of numbers that are used are asked for by their hashes.
         receipts = []
     else:
         found = {hash_: block.block for block in since.blocks for hash_ in block.hashes}
@@ -33,9 +49,10 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
             for hash_, block in found.items()
             if hash_ in ours or account.is_ours(hash_)
         }
-        receipts = await receipts_of(account, mined, since.blocks)
+        receipts = await receipts_of(account, mined, since.blocks, seen.node)
     if receipts is None:
         return None
+    agreed, denied = await judged(account, order, receipts, seen.block.number)
     legacy_wei = 0 if fees.supports_1559 else fees.gas_price_wei
     return ChainRead(
         now_ms=clock.now_ms(),
@@ -49,16 +66,18 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
         block_hash=seen.block.hash,
         receipts=tuple(receipts),
         fork=since.fork,
+        agreed=agreed,
+        denied=denied,
     )
 
 
 async def receipts_of(
-    account: EvmAccount, mined: dict[bytes, BlockRef], blocks: Sequence[BlockSeen]
+    account: EvmAccount, mined: dict[bytes, BlockRef], blocks: Sequence[BlockSeen], node: str
 ) -> list[Receipt] | None:
     """Receipts of what these blocks hold, all of them or none."""
     if not mined:
         return []
-    told = await account.view.chain.receipts(list(mined), blocks)
+    told = await account.view.chain.receipts(list(mined), blocks, node)
     found = [
         receipt(one)
         for one, block in zip(told, mined.values(), strict=True)
@@ -78,14 +97,101 @@ def receipt(seen: ReceiptSeen) -> Receipt:
     )
 
 
-async def prove(account: EvmAccount, order: ProveNonce) -> tuple[Receipt | None, int]:
-    """Who used a number, from a node at or above the block that gave the count, and how far that
-    node is."""
+async def judged(
+    account: EvmAccount, order: LookAtChain, fresh: Sequence[Receipt], head: int
+) -> tuple[tuple[Receipt, ...], tuple[bytes, ...]]:
+    """What a majority of several nodes says of all that is final by this look: receipts that it
+    shows alike, and hashes of which it shows none. In the order of numbers, a batch at a time, and
+    no further than to the first batch that is not agreed on: those above it have to wait anyway."""
     chain = account.view.chain
-    owner = await chain.at_nonce(account.address, order.nonce, BlockRef(order.block, b""))
-    if owner is None:
-        return None, 0
-    (told,) = await chain.receipts([owner.hash])
-    if told is None or told.block != owner.block:
-        return None, 0  # Another node has it elsewhere.
-    return receipt(told), owner.head
+    nodes = len(chain.nodes)
+    if nodes == 1:
+        return (), ()
+    known = (*order.due, *((one.hash, one.block) for one in fresh))
+    due = [(hash_, block) for hash_, block in known if block + order.depth <= head]
+    agreed: list[Receipt] = []
+    denied: list[bytes] = []
+    for begin in range(0, len(due), RECEIPTS_AT_ONCE):
+        page = due[begin : begin + RECEIPTS_AT_ONCE]
+        said = await chain.receipts_by_node([hash_ for hash_, _ in page])
+        told = verdicts(said, nodes, order.depth)
+        agreed += [receipt(one.receipt) for one in told if one.receipt is not None]
+        denied += [
+            hash_
+            for (hash_, block), one in zip(page, told, strict=False)
+            if one.is_denied(block + order.depth, nodes)
+        ]
+        if len(agreed) < begin + len(page):
+            break
+    return tuple(agreed), tuple(denied)
+
+
+# Numbers that are used, and none of ours was seen there.
+
+
+async def prove_all(account: EvmAccount, orders: Sequence[ProveNonce]) -> list[Proof]:
+    """Who used these numbers. Our own hashes are asked for first, all at once, of every node: any
+    node has receipts of what was mined, however long ago, while the state that shows who used a
+    number is soon gone."""
+    hashes = [hash_ for order in orders for hash_ in order.hashes]
+    nodes, depth = len(account.view.chain.nodes), max(order.depth for order in orders)
+    said = await account.view.chain.receipts_by_node(hashes)
+    told = dict(zip(hashes, verdicts(said, nodes, depth), strict=False))
+    proofs: list[Proof] = []
+    asked = 0
+    for order in orders:
+        own = [told[hash_] for hash_ in order.hashes if hash_ in told]
+        found = next((one.receipt for one in own if one.receipt is not None), None)
+        if found is not None:
+            proofs.append(Proof(order.nonce, receipt(found)))
+        elif len(own) < len(order.hashes) or any(one.shown for one in own):
+            proofs.append(Proof(order.nonce))  # Nobody answered, or it is not final yet.
+        elif asked < OWNERS_ASKED_MAX:
+            asked += 1
+            proofs.append(await prove_owner(account, order))
+        else:
+            proofs.append(Proof(order.nonce))
+    return proofs
+
+
+async def prove_owner(account: EvmAccount, order: ProveNonce) -> Proof:
+    """Another transaction at this number counts when this account signed it, which is recovered
+    here, and when a majority of all nodes shows its receipt in a final block."""
+    chain = account.view.chain
+    nodes = len(chain.nodes)
+    claims = await chain.at_nonce(account.address, order.nonce)
+    owners = dict.fromkeys(
+        owner for one in claims if (owner := owner_of(account, order.nonce, one)) is not None
+    )
+    if owners:
+        said = await chain.receipts_by_node(list(owners))
+        told = verdicts(said, nodes, order.depth)
+        found = next((one.receipt for one in told if one.receipt is not None), None)
+        return Proof(order.nonce, None if found is None else receipt(found))
+    used = [one for one in claims if one.count > order.nonce]
+    if len(used) < look_quorum(nodes):
+        return Proof(order.nonce)
+    return Proof(order.nonce, evidence=evidence_of(order, claims))
+
+
+def owner_of(account: EvmAccount, nonce: int, claim: NonceClaim) -> bytes | None:
+    return owner_hash(claim.raw, address=account.address, nonce=nonce, chain_id=account.chain_id)
+
+
+def evidence_of(order: ProveNonce, claims: Sequence[NonceClaim]) -> str:
+    """Why a lane halts: the number, what a person can do, our hash, and what each node said."""
+    said = [
+        f"{one.node}: count {one.count}, "
+        + (f"{short(one.hash)} not signed by it" if one.hash else "shows none")
+        for one in claims
+    ]
+    ours = short(order.hashes[-1]) if order.hashes else "unsigned"
+    return clip(
+        f"nonce {order.nonce} is used, by no transaction of this account that nodes show: a lie, "
+        "lost history or EIP-7702. Replace or add a node, or cancel the intent. "
+        f"Ours: {ours}. {'; '.join(said)}"
+    )
+
+
+def short(hash_: bytes) -> str:
+    return f"0x{hash_.hex()[:8]}"

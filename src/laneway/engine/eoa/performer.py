@@ -7,7 +7,7 @@ from typing import Any, assert_never
 from laneway.core.errors import ChainError
 from laneway.core.ids import LaneId
 from laneway.engine.eoa.account import EvmAccount
-from laneway.engine.eoa.looking import look, prove
+from laneway.engine.eoa.looking import Proof, look, prove_all
 from laneway.engine.eoa.making import make_all, make_now, terms_of
 from laneway.engine.eoa.sending import Permit, send_all, unsent
 from laneway.engine.eoa.view import ChainView
@@ -85,7 +85,7 @@ class EoaPerformer:
             case LookAtChain():
                 return [await self._look(account, first)]
             case ProveNonce():
-                return [await self._prove(account, order) for order in effects]
+                return await self._prove(account, effects)
             case _:
                 assert_never(first)
 
@@ -118,13 +118,14 @@ class EoaPerformer:
             self._busy.pop(account.lane, None)
         return seen
 
-    async def _prove(self, account: EvmAccount, order: ProveNonce) -> NonceProven:
+    async def _prove(self, account: EvmAccount, orders: Sequence[ProveNonce]) -> list[Event]:
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
-                receipt, head = await prove(account, order)
+                proofs = await prove_all(account, orders)
         except (ChainError, TimeoutError):
-            receipt, head = None, 0
-        return NonceProven(self._clock.now_ms(), order.nonce, receipt, head)
+            proofs = [Proof(order.nonce) for order in orders]
+        now_ms = self._clock.now_ms()
+        return [NonceProven(now_ms, one.nonce, one.receipt, one.evidence) for one in proofs]
 
     # What nobody asked for.
 

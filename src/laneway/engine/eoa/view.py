@@ -44,10 +44,11 @@ class ChainView:
             self._fees_ms = now_ms
         return self.fees
 
-    async def since(self, known: BlockRef | None, upto: BlockRef) -> Since | None:
-        """What is behind the known block; None when the nodes do not agree yet."""
+    async def since(self, known: BlockRef | None, upto: BlockRef, node: str = "") -> Since | None:
+        """What is behind the known block, up to the one that this node named; None when the nodes
+        do not agree yet."""
         async with self._reading:
-            if not await self._reach(upto):
+            if not await self._reach(upto, node):
                 return None
         if known is None:
             return Since(())
@@ -58,7 +59,7 @@ class ChainView:
             fork = self._orphans.get(known.hash)
             begin = None if fork is None else self._place_of(fork)
         if begin is None:
-            return await self._read_far(known, upto)
+            return await self._read_far(known, upto, node)
         if begin > end:
             return None  # This node is behind what others said.
         return Since(tuple([self._blocks[place] for place in range(begin + 1, end + 1)]), fork)
@@ -73,16 +74,25 @@ class ChainView:
         place = number - self._blocks[0].block.number
         return place if 0 <= place < len(self._blocks) else None
 
-    async def _reach(self, upto: BlockRef) -> bool:
+    async def _reach(self, upto: BlockRef, node: str) -> bool:
         for _ in range(BLOCKS_ROUNDS_MAX):
             if self._place(upto) is not None:
                 return True
-            known = [seen.block for seen in self._blocks]
+            # What is above it is not on the branch of the node that named it, or not yet; a node
+            # that lies may have invented it.
+            known = [seen.block for seen in self._blocks if seen.block.number <= upto.number]
+            if self._blocks and not known:
+                # All that is kept is newer: the next question is newer too. What is newer by far
+                # was invented, or the chain was set back.
+                if self._blocks[0].block.number - upto.number <= BLOCKS_KEPT_MAX:
+                    break
+                self._forget()
             lacking = upto.number - known[-1].number if known else 1
             if lacking > BLOCKS_ASKED * BLOCKS_ROUNDS_MAX:
                 self._forget()
                 known = []
-            if not self._take(await self.chain.blocks(known, max(1, min(lacking, BLOCKS_ASKED)))):
+            asked = max(1, min(lacking, BLOCKS_ASKED))
+            if not self._take(await self.chain.blocks(known, asked, node)):
                 break
         return self._place(upto) is not None
 
@@ -115,10 +125,10 @@ class ChainView:
         while len(self._orphans) > ORPHANS_KEPT_MAX:
             del self._orphans[next(iter(self._orphans))]
 
-    async def _read_far(self, known: BlockRef, upto: BlockRef) -> Since | None:
+    async def _read_far(self, known: BlockRef, upto: BlockRef, node: str) -> Since | None:
         """A block from before all that is kept: a lane that slept, or that was just loaded."""
         limit = BLOCKS_ASKED * BLOCKS_ROUNDS_MAX
-        seen = await self.chain.blocks([known], limit)
+        seen = await self.chain.blocks([known], limit, node)
         if seen.after is None:
             return Since(None, fork=0)
         found = [block for block in seen.blocks if block.block.number <= upto.number]

@@ -153,11 +153,9 @@ def fall_out(
     }
     decision = offer(lane, before, signed)
     gone = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
-    assert lane.head.nonce_next is not None
     again: list[Effect] = []
-    for nonce in range(slot.nonce + 1, lane.head.nonce_next):
-        above = lane.slot_at(nonce)
-        assert above is not None
+    for nonce in sorted([one for one in lane.nonces if one > slot.nonce]):
+        above = lane.slots[lane.nonces[nonce]]
         moved = Slot(
             id=above.id,
             intent=above.intent,

@@ -28,7 +28,8 @@ def budget(lane: EoaLane) -> int:
 
 
 def is_running(lane: EoaLane) -> bool:
-    return lane.head.mode in ("running", "draining") and not lane.head.broke
+    head = lane.head
+    return head.mode in ("running", "draining") and not head.broke and not head.halted
 
 
 def wants(lane: EoaLane) -> int:

@@ -117,6 +117,11 @@ def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     reason = clip(command.reason)
     if falls_out(lane, slot):
         return fall_out(lane, slot, reason, now_ms, [], status=Status.CANCELLED.value)
+    if lane.head.halted and slot.nonce == lane.head.halted_nonce:
+        # Its number is used up, nothing shows by what, and a no-op could not land there either.
+        word = Status.CANCELLED.value
+        told = clip(f"its nonce was used by no transaction that a node shows; {reason}")
+        return said([dropped(lane, slot, word, told, now_ms, recycle=False)])
     if not lane.tries(slot.id):
         # Nothing of it was ever signed. Its number is filled by the next one, or by a no-op.
         return said([dropped(lane, slot, Status.CANCELLED.value, reason, now_ms)])

@@ -36,7 +36,9 @@ from laneway.lanes.eoa.values import (
     CommandRefused,
     ContentReplaced,
     FundsJudged,
+    HaltJudged,
     HeadMoved,
+    InclusionDenied,
     IntentDropped,
     LookBegun,
     LookEnded,
@@ -47,6 +49,7 @@ from laneway.lanes.eoa.values import (
     NoncesReset,
     Offered,
     ProofOrdered,
+    ProofsPaced,
     Record,
     ResendPlanned,
     SlotClaimed,
@@ -97,6 +100,8 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             return (put_content(lane, content),)
         case HeadMoved():
             return move_head(lane, record)
+        case InclusionDenied(slot=place):
+            return (put_slot(lane, replace(lane.slots[place], seen=None)),)
         case ProofOrdered(slot=place, proving=proving):
             return (put_slot(lane, replace(lane.slots[place], proving=proving)),)
         case IntentDropped():
@@ -104,6 +109,8 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
         case AccountSeen() | Offered() | LookBegun() | LookEnded() | FundsJudged():
             return evolve_head(lane, record)
         case NoncesReset() | NoncesCrowded() | CleanupDone() | ModeChanged() | CommandRefused():
+            return evolve_head(lane, record)
+        case ProofsPaced() | HaltJudged():
             return evolve_head(lane, record)
         case _:
             assert_never(record)
@@ -120,7 +127,9 @@ def evolve_head(
     | NoncesCrowded
     | CleanupDone
     | ModeChanged
-    | CommandRefused,
+    | CommandRefused
+    | ProofsPaced
+    | HaltJudged,
 ) -> Touched:
     """Those that change the head alone."""
     head = lane.head
@@ -142,6 +151,10 @@ def evolve_head(
         case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
             head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
             head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
+        case ProofsPaced(next_ms=next_ms, tries=tries):
+            head.prove_ms, head.prove_tries = next_ms, tries
+        case HaltJudged(nonce=nonce, reason=reason, at_ms=at_ms):
+            head.halted, head.halted_nonce, head.halted_ms = reason, nonce, at_ms
         case CommandRefused() | NoncesCrowded():
             pass
         case _:
@@ -244,7 +257,7 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
     assert slot.nonce >= head.offered_next
     touched = drop_slot(lane, slot)
     lane.spend -= value(slot.cost)
-    for nonce in range(slot.nonce + 1, head.nonce_next):
+    for nonce in sorted([one for one in lane.nonces if one > slot.nonce]):
         above = lane.slots[lane.nonces.pop(nonce)]
         touched += drop_attempts(lane, above.id)
         lane.spend -= value(above.cost)
@@ -414,10 +427,13 @@ def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     attempts = lane.tries(slot.id).values()
     gone = drop_slot(lane, slot)
     head.low = max(head.low, slot.nonce + 1)
+    head.final_next = max(head.final_next, slot.nonce + 1)
+    # A node that lags, or lies, may have counted less in the same look.
+    head.latest = max(head.latest, head.final_next)
     intent = slot.intent
     if intent is None:
         return tuple(gone)
-    if slot.seen is None:
+    if record.seen is not None and slot.seen != record.seen:
         slot = replace(slot, seen=record.seen)
     status, reason, mined = record.status, record.reason, record.hash or None
     ended = final(lane, slot, status, record.at_ms, attempts, reason=reason, mined=mined)
@@ -478,6 +494,8 @@ def reset(lane: EoaLane, nonce_next: int, at_ms: int) -> Touched:
     """Free numbers from the new beginning on are no longer anybody's, nor are those used up."""
     head = lane.head
     head.nonce_next = nonce_next
+    if head.halted:
+        head.final_next = 0  # A person knows better: the chain may be another one by now.
     head.offered_next = min(head.offered_next, nonce_next)
     head.health = replace(head.health, resets_ms=(*head.health.resets_ms, at_ms)[-RESETS_KEPT:])
     touched: list[Touch] = []

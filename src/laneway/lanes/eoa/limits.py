@@ -6,9 +6,17 @@ RESETS_KEPT = 5
 SLOTS_OPEN_MAX = 8_192
 """Numbers with rows: twice the largest window, for those that are mined and not yet final."""
 
-PROOFS_MAX = 64
-"""Numbers whose user is asked for at once: after an outage of an hour a full window is proven in
-seconds, and a node is asked no more than a batch or two."""
+PROOFS_MAX = 512
+"""Numbers whose user is asked for at once: their receipts are a few batches for every node, so
+that a full window is proven in seconds after an outage of any length."""
+
+PROVE_GROWTH_MAX = 5
+"""Doublings of the pause between two questions who used a number: after 32 polls what was not
+shown is not shown in the next second either, and a node is not asked for it all the time."""
+
+PROOFS_TO_HALT = 3
+"""Questions to no avail after which a lane halts: around a new block, and while nodes catch up, one
+may count what it does not show yet."""
 
 REMINDED_MAX = 512
 """Attempts offered again when the lowest number stands still: a few batches, once in a

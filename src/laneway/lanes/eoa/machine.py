@@ -21,7 +21,7 @@ from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
 from laneway.lanes.eoa.sightings import judge_chain, judge_proof
 from laneway.lanes.eoa.timers import deadline, judge_head, judge_timer, offered
-from laneway.lanes.eoa.tries import Decision, look, make, said, send_again
+from laneway.lanes.eoa.tries import Decision, look, make, prove, said, send_again
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
@@ -33,7 +33,6 @@ from laneway.lanes.eoa.values import (
     IntentsOffered,
     LookEnded,
     NonceProven,
-    ProveNonce,
     ReadFailed,
     Record,
     TimerFired,
@@ -75,7 +74,7 @@ def resume(lane: EoaLane) -> tuple[Effect, ...]:
         if slot.making and not slot.delayed:
             effects.append(make(lane, slot))
         if slot.proving:
-            effects.append(ProveNonce(slot.nonce, lane.head.block))
+            effects.append(prove(lane, slot))
     effects += [send_again(lane, lane.attempts[slot][number]) for slot, number in offered(lane)]
     return tuple(effects)
 

@@ -121,6 +121,16 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     taken_next: int = 0
     """First attempts of slots below it were taken by every node, also where their rows were not
     written again to say so: that is the rule, and would be a third of all that is written."""
+    prove_ms: int = 0
+    """Until then it is not asked again who used numbers."""
+    prove_tries: int = 0
+    """How often in a row that was asked to no avail."""
+    halted: str = ""
+    """Why nothing new is given a number: one is used, and nothing proves by what."""
+    halted_nonce: int = 0
+    halted_ms: int = 0
+    final_next: int = 0
+    """Every number of ours below it was mined for good: no count of a chain is lower."""
 
 
 class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):

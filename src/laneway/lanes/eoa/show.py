@@ -8,7 +8,7 @@ from laneway.core.units import value
 from laneway.lanes.eoa.lane import EoaLane, decode_head
 from laneway.lanes.eoa.rows import Attempt, EoaHead, Health, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.tries import GAP_BEFORE, OUT_OF_FUNDS
+from laneway.lanes.eoa.tries import GAP_BEFORE, OUT_OF_FUNDS, needs_majority
 from laneway.lanes.kind import LaneState
 
 WINDOW_CLOSED = "window_closed"
@@ -20,6 +20,10 @@ NOT_TAKEN = "no_node_has_it"
 UNMINED = "not_mined_yet"
 NOT_FINAL = "not_final_yet"
 UNREAD = "account_not_read"
+UNPROVEN = "nonce_used_unproven"
+"""Its number is used, and it is not proven yet by what."""
+NO_MAJORITY = "no_majority_yet"
+"""It is deep enough in the chain of one node, and too few others show it."""
 
 
 def read_head(state: bytes) -> EoaHead:
@@ -33,6 +37,8 @@ def describe(state: bytes) -> LaneState:
         return LaneState("paused", head.reason, head.mode_ms, running=inflight(head), by=head.by)
     if head.broke:
         return LaneState("halted", lacking(head.health), head.health.balance_ms, inflight(head))
+    if head.halted:
+        return LaneState("halted", head.halted, head.halted_ms, running=inflight(head))
     if head.mode == "draining":
         return LaneState("draining", head.reason, head.mode_ms, running=inflight(head), by=head.by)
     word = "running" if inflight(head) else "idle"
@@ -86,10 +92,14 @@ def status(slot: Slot, lane: EoaLane) -> Status:
 
 
 def wait_reason(lane: EoaLane, slot: Slot) -> str:
+    head = lane.head
     if slot.seen is not None:
-        return NOT_FINAL
+        is_deep = slot.seen.block + lane.settings.finality_depth_blocks <= head.block
+        return NO_MAJORITY if is_deep and needs_majority(lane) else NOT_FINAL
     if slot.delayed:
         return slot.wait_reason
+    if slot.nonce < head.latest:
+        return head.halted if head.halted_nonce == slot.nonce and head.halted else UNPROVEN
     tries = lane.tries(slot.id)
     if slot.making and not tries:
         return BEING_MADE
@@ -110,6 +120,8 @@ def waiting(head: EoaHead, settings: EoaSettings) -> str:
         return PAUSED
     if head.broke:
         return OUT_OF_FUNDS
+    if head.halted:
+        return head.halted
     if head.nonce_next is None:
         return UNREAD
     if head.crowded:

@@ -1,24 +1,27 @@
 """What a look at the chain proves: inclusion, finality, reorgs, and who else used a number."""
 
 from laneway.core.outcome import Status
+from laneway.core.reason import clip
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import dropped, offer
 from laneway.lanes.eoa.lane import EoaLane
-from laneway.lanes.eoa.limits import PROOFS_MAX
+from laneway.lanes.eoa.limits import PROOFS_MAX, PROOFS_TO_HALT, PROVE_GROWTH_MAX
 from laneway.lanes.eoa.report import is_telling, report_of
 from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, reoffer, said
+from laneway.lanes.eoa.tries import NOTHING, Decision, needs_majority, prove, reoffer, said
 from laneway.lanes.eoa.values import (
     AccountSeen,
     ChainRead,
     CleanupDone,
     Effect,
     FundsJudged,
+    HaltJudged,
     HeadMoved,
+    InclusionDenied,
     LookEnded,
     NonceProven,
     ProofOrdered,
-    ProveNonce,
+    ProofsPaced,
     Receipt,
     Record,
     SlotFreed,
@@ -35,6 +38,8 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     head = lane.head
     if event.since != head.block_hash:
         return NOTHING
+    if needs_majority(lane) and event.latest < head.final_next:
+        return said(contradicted(lane, event))
     records: list[Record] = [
         AccountSeen(
             latest=event.latest,
@@ -56,6 +61,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     elif (event.block, event.block_hash) != (head.block, head.block_hash):
         records.append(HeadMoved(event.block, event.block_hash))
     doubled = facts.take(event.receipts)
+    facts.judge(event)
     settled = settle(lane, facts, event)
     final = {record.slot for record in settled}
     records += [
@@ -63,9 +69,11 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         for slot, fact in facts.fresh.items()
         if slot not in final
     ]
+    records += [denied_at(lane, slot, fact) for slot, fact in facts.denied.items()]
     for number, fact in facts.undone.items():
-        if number not in facts.fresh:
-            record, sends = reoffer(lane, lane.attempts[number][fact.attempt], reorg=True)
+        if number not in facts.fresh and number not in facts.sure:
+            is_reorg = number not in facts.denied
+            record, sends = reoffer(lane, lane.attempts[number][fact.attempt], reorg=is_reorg)
             records.append(record)
             effects += sends
     records += settled
@@ -75,10 +83,10 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         records.append(CleanupDone(report))
     # A node may count what is in the block behind the one it names (anvil does); the next look
     # reads that one.
-    overdue = [slot for slot in unknown if slot.nonce < head.latest and not slot.proving]
-    proofs = overdue[:PROOFS_MAX]
-    records += [ProofOrdered(slot.id, True) for slot in proofs]
-    effects += [ProveNonce(slot.nonce, event.block) for slot in proofs]
+    overdue = [slot for slot in unknown if slot.nonce < head.latest]
+    proofs = ordered_proofs(lane, overdue, event.now_ms)
+    records += proofs.records
+    effects += proofs.effects
     if head.nonce_next is not None:
         # Whoever else used numbers below them, those above are held back no longer.
         moved = offer(lane, [], {}, event.latest)
@@ -102,6 +110,37 @@ def has_funds(lane: EoaLane, event: ChainRead) -> bool:
     is_lowest = slot is not None and slot.nonce <= event.latest
     is_enough = 0 < value(health.needed) <= event.balance
     return is_lowest and is_enough and event.now_ms >= health.broke_ms + settings.funds_retry_ms
+
+
+def contradicted(lane: EoaLane, event: ChainRead) -> list[Record]:
+    """The count is below numbers that a majority showed to be mined for good: nothing is taken from
+    such a look."""
+    head = lane.head
+    records: list[Record] = [LookEnded(event.now_ms + lane.settings.poll_ms)]
+    if not head.halted:
+        reason = (
+            f"nodes count {event.latest}, and nonce {head.final_next - 1} was final: they lag, lie "
+            "or serve another chain; replace them, or reset-nonce if the chain was begun anew"
+        )
+        records.append(HaltJudged(reason, event.now_ms, head.final_next - 1))
+    return records
+
+
+def ordered_proofs(lane: EoaLane, overdue: list[Slot], now_ms: int) -> Decision:
+    """It is asked who used these numbers, ever more rarely while nothing comes of it."""
+    head = lane.head
+    records: list[Record] = []
+    if not overdue and head.halted:
+        records.append(HaltJudged("", now_ms, head.halted_nonce))
+    if not overdue and head.prove_tries:
+        records.append(ProofsPaced(0, 0))
+    asked = [slot for slot in overdue if not slot.proving][:PROOFS_MAX]
+    if not asked or now_ms < head.prove_ms:
+        return said(records)
+    pause_ms = lane.settings.poll_ms << min(head.prove_tries, PROVE_GROWTH_MAX)
+    records.append(ProofsPaced(now_ms + pause_ms, head.prove_tries + 1))
+    records += [ProofOrdered(slot.id, True) for slot in asked]
+    return said(records, [prove(lane, slot) for slot in asked])
 
 
 def look_pause_ms(lane: EoaLane, open_count: int, *, is_broke: bool) -> int | None:
@@ -131,6 +170,10 @@ class Facts:
         if fork is not None:
             self.undone = {slot: fact for slot, fact in lane.seen.items() if fact.block > fork}
         self.fresh: dict[int, Inclusion] = {}
+        self.sure: dict[int, Inclusion] = {}
+        """What a majority of several nodes shows to be final."""
+        self.denied: dict[int, Inclusion] = {}
+        """What was known, and a majority of them shows nowhere."""
 
     def take(self, receipts: tuple[Receipt, ...]) -> int:
         """What is in the new blocks; how many receipts stand at one number beside another."""
@@ -146,8 +189,30 @@ class Facts:
                 doubled += known.attempt != place[1]
         return doubled
 
+    def judge(self, event: ChainRead) -> None:
+        """What a majority says of what is final."""
+        for receipt in event.agreed:
+            place = self._lane.hashes.get(receipt.hash)
+            if place is not None:
+                self.sure[place[0]] = included(receipt, place[1])
+        for hash_ in event.denied:
+            place = self._lane.hashes.get(hash_)
+            if place is None:
+                continue
+            self.fresh.pop(place[0], None)
+            known = self._lane.seen.get(place[0])
+            if known is not None and place[0] not in self.undone and place[0] not in self.sure:
+                self.undone[place[0]] = self.denied[place[0]] = known
+
+    def final(self, slot: int, block: int) -> Inclusion | None:
+        """Where it was mined, if that is final by this block."""
+        if needs_majority(self._lane):
+            return self.sure.get(slot)
+        fact = self.get(slot)
+        return fact if fact is not None and fact.block <= block else None
+
     def get(self, slot: int) -> Inclusion | None:
-        found = self.fresh.get(slot)
+        found = self.sure.get(slot) or self.fresh.get(slot)
         if found is None and slot not in self.undone:
             found = self._lane.seen.get(slot)
         return found
@@ -160,6 +225,11 @@ def seen_at(slot: Slot, fact: Inclusion, mined: bytes) -> SlotIncluded:
     return SlotIncluded(slot.id, fact, slot.intent, slot.nonce, mined)
 
 
+def denied_at(lane: EoaLane, slot: int, fact: Inclusion) -> InclusionDenied:
+    one = lane.slots[slot]
+    return InclusionDenied(slot, one.intent, one.nonce, lane.attempts[slot][fact.attempt].hash)
+
+
 def included(receipt: Receipt, attempt: int) -> Inclusion:
     return Inclusion(
         attempt, receipt.block, receipt.block_hash, receipt.ok, receipt.gas_used, receipt.price
@@ -170,18 +240,14 @@ def settle(lane: EoaLane, facts: Facts, event: ChainRead) -> list[SlotSettled]:
     """Final answers in the order of the numbers; one that is not final holds back those above."""
     records: list[SlotSettled] = []
     final_block = event.block - lane.settings.finality_depth_blocks
-    number = lane.head.low
-    while True:
-        slot = lane.slot_at(number)
-        if slot is None:
-            if number >= event.latest:
-                return records
-        else:
-            fact = facts.get(slot.id)
-            if fact is None or fact.block > final_block:
-                return records
-            records.append(ended(lane, slot, fact, event.now_ms))
-        number += 1
+    # Our own numbers, never up to one that a node named.
+    for nonce in sorted(lane.nonces):
+        slot = lane.slots[lane.nonces[nonce]]
+        fact = facts.final(slot.id, final_block)
+        if fact is None:
+            break
+        records.append(ended(lane, slot, fact, event.now_ms))
+    return records
 
 
 def ended(lane: EoaLane, slot: Slot, fact: Inclusion, now_ms: int) -> SlotSettled:
@@ -231,30 +297,34 @@ def unseen(lane: EoaLane, facts: Facts, event: ChainRead) -> list[Slot]:
     if facts.count() >= event.latest - lane.head.low:
         return []  # Each of them was: that is the rule, and the window may be wide.
     return [
-        slot
-        for number in range(lane.head.low, event.latest)
-        if (slot := lane.slot_at(number)) is not None and facts.get(slot.id) is None
+        lane.slots[lane.nonces[nonce]]
+        for nonce in sorted(lane.nonces)
+        if nonce < event.latest and facts.get(lane.nonces[nonce]) is None
     ]
 
 
 def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
-    """What was mined at a number counts only when it is final where it was seen. As long as a reorg
-    can take it back our own bytes could land; and whether its block is one of those that we read
-    is not known, so that no later look would say that it is gone."""
-    slot = lane.slot_at(event.nonce)
+    """What was mined at a number counts only when it is final at a majority of all nodes. As long
+    as a reorg can take it back, or one node alone says so, our own bytes could land; and whether
+    its block is one of those that we read is not known, so that no later look would say that it is
+    gone."""
+    head, slot = lane.head, lane.slot_at(event.nonce)
     if slot is None or not slot.proving:
         return NOTHING
     receipt = event.receipt
     if receipt is None:
-        return said([ProofOrdered(slot.id, False)])
-    if receipt.block + lane.settings.finality_depth_blocks > event.head:
-        return said([ProofOrdered(slot.id, False)])
+        records: list[Record] = [ProofOrdered(slot.id, False)]
+        if event.evidence and head.prove_tries >= PROOFS_TO_HALT and not head.halted:
+            records.append(HaltJudged(clip(event.evidence), event.now_ms, slot.nonce))
+        return said(records)
+    paced = [ProofsPaced(0, 0)] if head.prove_tries else []
     place = lane.hashes.get(receipt.hash)
     if place is not None and place[0] == slot.id:
-        return said([seen_at(slot, included(receipt, place[1]), receipt.hash)])
+        return said([*paced, seen_at(slot, included(receipt, place[1]), receipt.hash)])
     reason = f"replaced by 0x{receipt.hash.hex()}"
     if slot.intent is not None and slot.purpose != Purpose.CANCEL:
         moved = CleanupReport(event.now_ms, moved_to_pending=1)
-        return said([freed(lane, slot, reason, event.now_ms), CleanupDone(moved)])
+        return said([*paced, freed(lane, slot, reason, event.now_ms), CleanupDone(moved)])
     word = Status.REFUSED if slot.intent is None else Status.CANCELLED
-    return said([dropped(lane, slot, word.value, reason, event.now_ms, recycle=False)])
+    gone = dropped(lane, slot, word.value, reason, event.now_ms, recycle=False)
+    return said([*paced, gone])

@@ -157,9 +157,10 @@ def remind(lane: EoaLane, lowest: Slot) -> Decision:
     was started again has forgotten all of it, and nothing else would bring it back."""
     records: list[Record] = []
     effects: list[Effect] = []
-    for nonce in range(lowest.nonce + 1, lane.head.offered_next):
-        slot = lane.slot_at(nonce)
-        last = None if slot is None or slot.seen is not None else lane.last(slot.id)
+    below = lane.head.offered_next
+    for nonce in sorted([one for one in lane.nonces if lowest.nonce < one < below]):
+        slot = lane.slots[lane.nonces[nonce]]
+        last = None if slot.seen is not None else lane.last(slot.id)
         if last is None or not last.taken or last.asked() or not lane.raw(last):
             continue  # What some node has not answered is offered again anyway.
         record, sends = reoffer(lane, last)

@@ -16,6 +16,7 @@ from laneway.lanes.eoa.values import (
     LookAtChain,
     Made,
     MakeAttempt,
+    ProveNonce,
     Record,
     SendAttempt,
 )
@@ -112,7 +113,30 @@ def reoffer(
 
 
 def look(lane: EoaLane) -> LookAtChain:
-    return LookAtChain(lane.head.block, lane.head.block_hash, tuple(lane.hashes))
+    return LookAtChain(
+        lane.head.block,
+        lane.head.block_hash,
+        tuple(lane.hashes),
+        lane.settings.finality_depth_blocks,
+        due(lane) if needs_majority(lane) else (),
+    )
+
+
+def needs_majority(lane: EoaLane) -> bool:
+    """With one node there is nobody else to ask."""
+    return len(lane.settings.nodes) > 1
+
+
+def due(lane: EoaLane) -> tuple[tuple[bytes, int], ...]:
+    """What was seen in blocks, in the order of nonces."""
+    places = sorted(lane.seen, key=lambda slot: lane.slots[slot].nonce)
+    facts = [(slot, lane.seen[slot]) for slot in places]
+    return tuple([(lane.attempts[slot][fact.attempt].hash, fact.block) for slot, fact in facts])
+
+
+def prove(lane: EoaLane, slot: Slot) -> ProveNonce:
+    hashes = tuple([one.hash for one in lane.tries(slot.id).values()])
+    return ProveNonce(slot.nonce, hashes, lane.settings.finality_depth_blocks)
 
 
 def over_cap(lane: EoaLane, made: Made) -> bool:

@@ -107,6 +107,11 @@ class ChainRead(Struct, frozen=True):
     fork: int | None = None
     """The last block that still stands of those we knew, if ours does not."""
     fork_hash: bytes = b""
+    agreed: tuple[Receipt, ...] = ()
+    """Receipts that a majority of all nodes shows alike, in blocks that are final for each of them;
+    with one node alone none is needed."""
+    denied: tuple[bytes, ...] = ()
+    """Hashes that were seen in a final block, and that a majority of all nodes shows nowhere."""
 
 
 class HeadSeen(Struct, frozen=True):
@@ -122,14 +127,15 @@ class ReadFailed(Struct, frozen=True):
 
 
 class NonceProven(Struct, frozen=True):
-    """Who used a number, from a node at or above the block that gave the count."""
+    """Who used a number."""
 
     now_ms: int
     nonce: int
     receipt: Receipt | None
-    """None proves nothing."""
-    head: int = 0
-    """The newest block of the node that showed it, read before it was shown."""
+    """Of our own bytes, or of others that this account signed, which was recovered here; a majority
+    of all nodes shows it, in a block that is final for each of them. None proves nothing."""
+    evidence: str = ""
+    """Why waiting may not help: the number is used, and no node shows by what."""
 
 
 class TimerFired(Struct, frozen=True):
@@ -329,6 +335,32 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
     proving: bool
 
 
+class InclusionDenied(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """It was seen in a block that should be final, and a majority of all nodes shows it nowhere:
+    whoever showed it there was wrong."""
+
+    slot: int
+    intent: IntentId | None = None
+    nonce: int = 0
+    hash: bytes = b""
+
+
+class ProofsPaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """When it may be asked again who used numbers, and how often in a row that was to no avail."""
+
+    next_ms: int
+    tries: int
+
+
+class HaltJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """A number is used, and nothing that proves by what: nothing new is given a number until our
+    own bytes are shown there, or it turns out to be unused. Without a reason: it is over."""
+
+    reason: str
+    at_ms: int
+    nonce: int = 0
+
+
 class SlotSettled(
     Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
 ):
@@ -411,7 +443,8 @@ Record: TypeAlias = (
     SlotClaimed | SlotFellOut | AccountSeen | AttemptSigned | Offered | MakingDelayed
     | MakingResumed | AttemptsTaken | AttemptAnswered | ResendPlanned | AttemptReoffered | SlotFreed
     | SlotDropped | BumpOrdered | ContentReplaced | LookBegun
-    | LookEnded | HeadMoved | SlotIncluded | ProofOrdered | SlotSettled | IntentDropped
+    | LookEnded | HeadMoved | SlotIncluded | ProofOrdered | InclusionDenied | ProofsPaced
+    | HaltJudged | SlotSettled | IntentDropped
     | FundsJudged | CleanupDone | NoncesCrowded | NoncesReset | ModeChanged | CommandRefused
 )  # fmt: skip
 
@@ -453,11 +486,19 @@ class LookAtChain(Struct, frozen=True):
     block: int
     block_hash: bytes
     hashes: tuple[bytes, ...]
+    depth: int = 0
+    """With so many blocks on top of it a block is final."""
+    due: tuple[tuple[bytes, int], ...] = ()
+    """Hashes that were seen in blocks, with these blocks' numbers, in the order of nonces: a
+    majority of several nodes must show them before they are final."""
 
 
 class ProveNonce(Struct, frozen=True):
+    """Find out who used a number: our own hashes first, then what nodes name."""
+
     nonce: int
-    block: int
+    hashes: tuple[bytes, ...]
+    depth: int
 
 
 Effect: TypeAlias = LookAtChain | MakeAttempt | SendAttempt | ProveNonce

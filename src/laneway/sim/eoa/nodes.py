@@ -1,22 +1,23 @@
 """Performs an account lane's effects on the chain model, with all that goes wrong on the way.
 
-It keeps what the real performer and adapter promise: a look comes from a node that is not behind
-the block it is asked from, a block is called gone only when another stands at its height, a proof
-shows the transaction that was mined, and words are read in the adapter's own table.
+Looks and proofs are the performer's own, over a port that answers at once; words are read in the
+adapter's own table.
 """
 
 from collections import Counter
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from msgspec import Struct
 
 from laneway.chains.evm.words import Words
+from laneway.core.errors import ChainError
 from laneway.core.facts import SendKind
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, Owner
 from laneway.core.units import value
-from laneway.devnets.evm.block import Block
 from laneway.devnets.evm.model import Accepted
-from laneway.devnets.evm.model import Receipt as Mined
+from laneway.engine.eoa import ChainView, EvmAccount
+from laneway.engine.eoa.looking import look, prove_all
 from laneway.evm.envelope import decode
 from laneway.evm.keccak import keccak
 from laneway.evm.transaction import cost_wei_max
@@ -26,7 +27,6 @@ from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
-    ChainRead,
     Effect,
     Event,
     LookAtChain,
@@ -36,17 +36,19 @@ from laneway.lanes.eoa.values import (
     NotMade,
     ProveNonce,
     ReadFailed,
-    Receipt,
     SendAttempt,
     SendResult,
 )
 from laneway.ports import EvmRequest
-from laneway.sim.eoa.calls import decode_request, key_of, signed
-from laneway.sim.eoa.plan import GAS, GWEI, NODES, SIZE_BYTES_MAX
+from laneway.sim.eoa.calls import CHAIN_ID, decode_request, key_of, signed
+from laneway.sim.eoa.plan import GAS, SIZE_BYTES_MAX
+from laneway.sim.eoa.port import KeySigner, ModelChain
 
 if TYPE_CHECKING:
     from laneway.sim.eoa.world import EoaWorld
     from laneway.sim.process import Process
+
+T = TypeVar("T")
 
 SHORT_GAS = 20_000
 """Less than any transaction needs."""
@@ -54,10 +56,6 @@ SHORT_GAS = 20_000
 HOPELESS = (SendKind.OVERSIZED, SendKind.GAS_LIMIT)
 FICKLE = (SendKind.OVERSIZED, SendKind.INTRINSIC_GAS, SendKind.INTRINSIC_GAS)
 """What a gateway with several nodes behind it says once and not the next time."""
-
-LIES_WEI = (30 * GWEI, 4 * 10**17)
-"""Tips that no honest node names: one that the default ceiling lets pass, and one that would cost
-24,000 ether."""
 
 TIMEOUT_MS = 300
 LATE_MS_MAX = 2_500
@@ -75,17 +73,33 @@ class Bytes(Struct, frozen=True):
     """Whether any node can take them."""
 
 
+class WorldClock:
+    """The engine's clock, as a world without a loop has it."""
+
+    def __init__(self, world: "EoaWorld") -> None:
+        self._world = world
+
+    def now_ms(self) -> int:
+        return self._world.now_ms
+
+    def monotonic_ms(self) -> int:
+        return self._world.now_ms
+
+
 class Nodes:
     """Answers what it is asked, sometimes; the chain remembers what really happened."""
 
     def __init__(self, world: "EoaWorld") -> None:
         self._world = world
         self._dice = world.plan.rng("nodes")
+        self._names = world.plan.settings.nodes
         self._words = Words(world.plan.client)
         self.made: dict[bytes, Bytes] = {}
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
         self._gathered: dict[tuple[Process, LaneId], list[SendResult]] = {}
+        self._views: dict[Owner, ChainView] = {}
+        self._accounts: dict[tuple[Owner, LaneId], EvmAccount] = {}
 
     def perform(self, process: "Process", lane: LaneId, effect: Effect) -> None:
         match effect:
@@ -98,9 +112,9 @@ class Nodes:
                 for node in effect.nodes:
                     self._send(process, lane, effect, node)
             case LookAtChain():
-                process.answered(lane, self._look(lane, effect))
+                process.answered(lane, self._look(process, lane, effect))
             case ProveNonce():
-                process.answered(lane, self._prove(lane, effect))
+                process.answered(lane, self._prove(process, lane, effect))
             case _:
                 assert_never(effect)
 
@@ -143,7 +157,7 @@ class Nodes:
         if fee is None:
             return NotMade(effect.slot, effect.number, False, f"{PARKED}: the fee is too high")
         cost = fee.cap * gas
-        node = self._dice.randrange(len(NODES))
+        node = self._dice.randrange(len(self._names))
         needed = cost + value(call.value_wei)
         if needed > world.chain.balance(node, world.sky.accounts[account]):
             return NotMade(effect.slot, effect.number, False, "no funds", broke=True, needed=needed)
@@ -205,7 +219,7 @@ class Nodes:
         world = self._world
         digest = keccak(raw)
         self.travelling[digest] -= 1
-        answer = world.chain.send(NODES.index(node), raw)
+        answer = world.chain.send(self._names.index(node), raw)
         made = self.made[digest]
         told = f"{made.data or 'a no-op'} of a{world.account(made.lane)}/{made.nonce}"
         if isinstance(answer, Accepted):
@@ -269,84 +283,46 @@ class Nodes:
             needed=cost_wei_max(decode(effect.raw)) if is_poor else 0,
         )
 
-    # Reading.
+    # Reading, by the performer's own code.
 
-    def _look(self, lane: LaneId, effect: LookAtChain) -> Event:
-        world, chain = self._world, self._world.chain
-        node = self._dice.randrange(len(NODES))
-        head = chain.head(node)
-        if world.chance(world.plan.lose):
-            return ReadFailed(world.now_ms)
-        if head.number < effect.block:
-            world.seen["node behind"] += 1
-            return ReadFailed(world.now_ms)
-        fork = self._fork(effect, node)
-        known = effect.block if fork is None else fork
-        receipts = self._receipts(node, known, head, effect.hashes) if effect.block_hash else ()
-        address = world.sky.accounts[world.account(lane)]
-        fees = chain.fees(node)
-        return ChainRead(
-            now_ms=world.now_ms,
-            since=effect.block_hash,
-            latest=chain.count(node, address, "latest"),
-            preconfirmed=chain.count(node, address, "latest"),
-            balance=chain.balance(node, address),
-            base_fee=fees.base_fee_next_wei,
-            tip=self._tip(fees.tip_wei),
-            block=head.number,
-            block_hash=head.hash,
-            receipts=receipts,
-            fork=fork,
-            fork_hash=b"" if fork is None else self._at(node, fork).hash,
-        )
-
-    def _tip(self, honest_wei: int) -> int:
-        if not self._world.chance(self._world.plan.fee_lie):
-            return honest_wei
-        self._world.seen["fee lie"] += 1
-        return self._dice.choice(LIES_WEI)
-
-    def _at(self, node: int, number: int) -> Block:
-        block = self._world.chain.block(node, number)
-        assert block is not None
-        return block
-
-    def _fork(self, effect: LookAtChain, node: int) -> int | None:
-        """Where the node's branch and the one we knew part, if they do."""
+    def _look(self, process: "Process", lane: LaneId, effect: LookAtChain) -> Event:
         world = self._world
-        if not effect.block_hash or self._at(node, effect.block).hash == effect.block_hash:
-            return None
-        if self._dice.random() < 0.3:
-            # After a restart no other block is known; deeper than finality none is taken back.
-            return max(0, effect.block - world.plan.settings.finality_depth_blocks)
-        block = world.sky.blocks[effect.block_hash]
-        while self._at(node, block.number).hash != block.hash:
-            block = world.sky.blocks[block.parent]
-        return block.number
+        try:
+            seen = at_once(look(self._account(process, lane), effect, WorldClock(world)))
+        except ChainError:
+            seen = None
+        return ReadFailed(world.now_ms) if seen is None else seen
 
-    def _receipts(
-        self, node: int, known: int, head: Block, hashes: tuple[bytes, ...]
-    ) -> tuple[Receipt, ...]:
-        asked = dict.fromkeys(hashes)
-        return tuple(
-            shown(self._world.chain.receipt(node, digest))
-            for number in range(known + 1, head.number + 1)
-            for digest in self._at(node, number).transactions
-            if digest in asked
-        )
+    def _prove(self, process: "Process", lane: LaneId, effect: ProveNonce) -> NonceProven:
+        now_ms = self._world.now_ms
+        try:
+            (proof,) = at_once(prove_all(self._account(process, lane), [effect]))
+        except ChainError:
+            return NonceProven(now_ms, effect.nonce, None)
+        return NonceProven(now_ms, effect.nonce, proof.receipt, proof.evidence)
 
-    def _prove(self, lane: LaneId, effect: ProveNonce) -> NonceProven:
-        world, chain = self._world, self._world.chain
-        node = self._dice.randrange(len(NODES))
-        nothing = NonceProven(world.now_ms, effect.nonce, None)
-        if world.chance(world.plan.lose) or chain.head(node).number < effect.block:
-            return nothing
-        address = world.sky.accounts[world.account(lane)]
-        found = chain.transaction_at(node, address, effect.nonce)
-        if found is None or found.block is None:
-            return nothing
-        receipt = shown(chain.receipt(node, found.sent.hash))
-        return NonceProven(world.now_ms, effect.nonce, receipt, chain.head(node).number)
+    def _account(self, process: "Process", lane: LaneId) -> EvmAccount:
+        """An account as one process has it, from its start to its death."""
+        found = self._accounts.get((process.owner, lane))
+        if found is None:
+            world = self._world
+            view = self._views.get(process.owner)
+            if view is None:
+                view = ChainView(ModelChain(world, self._dice), WorldClock(world))
+                self._views[process.owner] = view
+            signer = KeySigner(key_of(world.account(lane)))
+            found = self._accounts[process.owner, lane] = EvmAccount(CHAIN_ID, view, signer)
+        return found
+
+
+def at_once(asked: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns that never waits."""
+    try:
+        asked.send(None)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+    raise AssertionError("it waits, and there is no loop")
 
 
 def offered(effect: MakeAttempt, gas: int) -> Fee | None:
@@ -361,10 +337,3 @@ def offered(effect: MakeAttempt, gas: int) -> Fee | None:
         if wei is not None and cap is not None:
             cap = clamped(cap, wei, needed)
     return None if cap is None else Fee(cap, min(tip, cap))
-
-
-def shown(mined: Mined | None) -> Receipt:
-    assert mined is not None
-    return Receipt(
-        mined.hash, mined.number, mined.block, mined.succeeded, mined.gas_used, mined.price_wei
-    )

@@ -13,6 +13,8 @@ from laneway.sim.plan import Weather
 
 GWEI = 10**9
 NODES = ("n0", "n1")
+THREE_NODES = ("n0", "n1", "n2")
+"""Of worlds in which one of them lies."""
 GAS = 60_000
 """Of every attempt: even a transfer that is too large needs less."""
 SIZE_BYTES_MAX = 300
@@ -63,10 +65,13 @@ class EoaPlan(Weather, frozen=True, kw_only=True):
     """For how long answers are gathered before the lane hears them together; 0: one by one."""
     fee_lie: float
     """Chance that a look is told a tip that nobody should pay."""
+    lying: bool = False
+    """Whether one node lies, while things go wrong."""
 
 
-def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
-    """The plan of one seed. `shared` says whether two processes may use the store at once."""
+def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
+    """The plan of one seed. `shared` says whether two processes may use the store at once, `lying`
+    whether there are three nodes of which one lies."""
     rng = Random(f"{seed}/eoa plan")
     calm = rng.random() < 0.1
     client, rules = rng.choice((("geth", GETH), ("anvil", ANVIL)))
@@ -83,7 +88,8 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
         seed=seed,
         accounts=rng.choice((1, 1, 2, 3)),
         intents=rng.randint(18, 30) if rng.random() < 0.1 else rng.randint(2, 9),
-        settings=eoa_settings(rng),
+        settings=eoa_settings(rng, THREE_NODES if lying else NODES),
+        lying=lying,
         rules=rules,
         client=client,
         block_ms=rng.choice((100, 250, 500)),
@@ -122,11 +128,11 @@ def eoa_plan(seed: int, *, shared: bool = True) -> EoaPlan:
     return msgspec.structs.replace(planned, settings=timed)
 
 
-def eoa_settings(rng: Random) -> EoaSettings:
+def eoa_settings(rng: Random, nodes: tuple[str, ...] = NODES) -> EoaSettings:
     """Seed 002's numbers, with hours made into seconds."""
     bound = rng.randrange(8)
     return EoaSettings(
-        nodes=NODES,
+        nodes=nodes,
         target_tps=1,
         finality_depth_blocks=rng.choice((1, 2, 3)),
         bump_after_ms=rng.choice((400, 1_500)),

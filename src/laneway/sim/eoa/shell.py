@@ -17,9 +17,10 @@ from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.machine import eoa_kind
 from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request, key_of
-from laneway.sim.eoa.plan import GAS, NODES, EoaPlan
+from laneway.sim.eoa.plan import GAS, EoaPlan
 from laneway.sim.eoa.port import LoopChain, LoopSigner, PromptLoopSigner
 from laneway.sim.eoa.sky import Sky, data_of
+from laneway.sim.eoa.witnesses import Witnesses
 from laneway.sim.loop import LoopClock, SimLoop
 from laneway.sim.shell_world import ShellWorld
 from laneway.sim.world import LawBroken
@@ -40,6 +41,7 @@ class EoaShell(ShellWorld):
         self.plan = msgspec.structs.replace(plan, settings=settings, poor=False, foreign=0.0)
         self.steps = 0
         self.sky = Sky(self)
+        self.witnesses = Witnesses(self, self.sky)
         self._loop: SimLoop | None = None
         self.lanes = [account_lane(CHAIN_ID, address) for address in self.sky.accounts]
         self.wishes = [
@@ -64,7 +66,7 @@ class EoaShell(ShellWorld):
         """The performer follows the heads by itself."""
 
     def pick_node(self) -> int:
-        return self._dice.randrange(len(NODES))
+        return self._dice.randrange(len(self.plan.settings.nodes))
 
     def travel(self, delay_s: float, node: int, raw: bytes) -> None:
         """Bytes that arrive when nobody waits for them any more."""

@@ -10,7 +10,7 @@ from laneway.evm.transaction import Transaction
 from laneway.lanes.eoa.fees import Fee
 from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import CHAIN_ID, FOREIGN, SHOP, WALL, key_of, signed
-from laneway.sim.eoa.plan import GAS, GWEI, NODES, EoaPlan
+from laneway.sim.eoa.plan import GAS, GWEI, EoaPlan
 
 RICH_WEI = 10**20
 """More than an integer of msgpack holds."""
@@ -38,7 +38,7 @@ class Ground(Protocol):
 
 
 class Sky:
-    """One chain, two nodes with pools of their own. It remembers every block by its hash."""
+    """One chain, two or three nodes with pools of their own. Every block is remembered by hash."""
 
     def __init__(self, world: Ground) -> None:
         plan = world.plan
@@ -46,11 +46,12 @@ class Sky:
         self._dice = plan.rng("sky")
         self._storm = 0
         wei = POOR_WEI if plan.poor else RICH_WEI
+        self.names = plan.settings.nodes
         self.accounts = [key_of(number).address for number in range(plan.accounts)]
         self.chain = EvmChain(
             dict.fromkeys(self.accounts, wei),
             chain_id=CHAIN_ID,
-            nodes=len(NODES),
+            nodes=len(self.names),
             rules=plan.rules,
         )
         self.chain.gossips = False
@@ -84,7 +85,9 @@ class Sky:
         if len(self.blocks) > 1 and self.is_hit(plan.sky.reorg):
             self._reorg()
         skips = (lambda _: self.is_hit(plan.sky.skip)) if plan.sky.skip else None
-        made = self.chain.mine(world.now_ms, node=self._dice.randrange(len(NODES)), skips=skips)
+        made = self.chain.mine(
+            world.now_ms, node=self._dice.randrange(len(self.names)), skips=skips
+        )
         self.remember(made)
         if self.is_hit(plan.watch):
             world.heard()
@@ -93,7 +96,7 @@ class Sky:
         """A full pool forgets what waits for a nonce before it, as every node's does in the end:
         otherwise numbers above a gap would keep out the one that fills it."""
         bound = self._world.plan.rules.pool_count_max
-        for node in range(len(NODES)):
+        for node in range(len(self.names)):
             ready, waiting = self.chain.pool(node)
             if bound is not None and len(ready) + len(waiting) >= bound and waiting:
                 self._world.seen["pool made room"] += 1
@@ -127,7 +130,7 @@ class Sky:
         world, sky = self._world, self._world.plan.sky
         if not world.faults:
             return
-        for node, name in enumerate(NODES):
+        for node, name in enumerate(self.names):
             if self.is_hit(sky.restart):
                 if len(self.chain.pool(node)[0]):
                     world.seen["pool lost on restart"] += 1
@@ -150,7 +153,7 @@ class Sky:
     def calm(self) -> None:
         """The faults are over: nodes catch up and speak to each other, accounts have money."""
         self.chain.gossips = True
-        for node in range(len(NODES)):
+        for node in range(len(self.names)):
             self.chain.freeze(node, False)
             self.chain.lag(node, 0)
             self.chain.spread(node)
@@ -172,7 +175,7 @@ class Sky:
     def use_foreign(self, account: int) -> None:
         """Someone else has the key as well, and uses the first number that a node calls free."""
         world = self._world
-        node = self._dice.randrange(len(NODES))
+        node = self._dice.randrange(len(self.names))
         address = self.accounts[account]
         tag: Tag = self._dice.choice(("latest", "pending"))
         nonce = self.chain.count(node, address, tag)
@@ -181,7 +184,7 @@ class Sky:
         sealed = signed(key_of(account), nonce, call, fee, GAS)
         self.foreign[address] += 1
         world.seen["foreign transaction"] += 1
-        world.note(f"someone else offers a{account}/{nonce} to {NODES[node]}")
+        world.note(f"someone else offers a{account}/{nonce} to {self.names[node]}")
         self.chain.send(node, sealed.raw)
 
     def _changed(self) -> None:
@@ -199,7 +202,7 @@ class Sky:
         return self._mined
 
     def is_pooled(self, digest: bytes) -> bool:
-        for node in range(len(NODES)):
+        for node in range(len(self.names)):
             found = self.chain.transaction(node, digest)
             if found is not None and found.block is None:
                 return True

@@ -14,7 +14,9 @@ from laneway.lanes.eoa.values import (
     BumpOrdered,
     CommandRefused,
     FundsJudged,
+    HaltJudged,
     HeadMoved,
+    InclusionDenied,
     MakingDelayed,
     NoncesReset,
     Record,
@@ -32,7 +34,9 @@ COUNTED = (
     BumpOrdered,
     CommandRefused,
     FundsJudged,
+    HaltJudged,
     HeadMoved,
+    InclusionDenied,
     MakingDelayed,
     NoncesReset,
     ResendPlanned,
@@ -82,6 +86,10 @@ class Tally:
                 return ["parked by cap" if reason.startswith(PARKED) else "making delayed"]
             case FundsJudged(broke=broke):
                 return ["out of funds" if broke else "funds are back"]
+            case HaltJudged(reason=reason):
+                return ["halted with evidence" if reason else "halt ended"]
+            case InclusionDenied():
+                return ["inclusion denied"]
             case HeadMoved(fork=fork):
                 return [] if fork is None else ["fork seen"]
             case AttemptReoffered():

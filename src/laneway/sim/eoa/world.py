@@ -15,6 +15,7 @@ from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request
 from laneway.sim.eoa.nodes import Nodes
 from laneway.sim.eoa.plan import SIZE_BYTES_MAX, EoaPlan
 from laneway.sim.eoa.sky import RICH_WEI, Sky
+from laneway.sim.eoa.witnesses import Witnesses
 from laneway.sim.operator import Crew
 from laneway.sim.world import Observer, Shelf, World
 
@@ -36,6 +37,7 @@ class EoaWorld(World):
         self.kinds = {"evm": eoa_kind(plan.settings)}
         self.sky = Sky(self)
         self.chain: EvmChain = self.sky.chain
+        self.witnesses = Witnesses(self, self.sky)
         self.lanes = [
             lane_id("evm", f"{CHAIN_ID}:0x{address.hex()}") for address in self.sky.accounts
         ]
@@ -134,6 +136,10 @@ class Keeper(Crew):
         elif verb == "pay":
             world.sky.pay(RICH_WEI)
         else:
+            view = world.book.lane(lane)
+            is_halted = view is not None and describe(view.head.state).word == "halted"
+            if verb == "reset-nonce" and is_halted:
+                return  # The reason says that a node may lie.
             self._tell(Command(0, lane, verb, world.now_ms))
 
     def _use(self) -> None:

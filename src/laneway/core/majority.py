@@ -1,0 +1,92 @@
+"""What several nodes say, judged together: one that lies or lags must not decide alone.
+
+Final answers need more than half of all configured nodes, whether they can be reached or not. A
+look at the present needs half of them: of two nodes nobody can say which one is right, and what a
+look finds is never final.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from laneway.core.facts import AccountSeen, NodeReceipts, ReceiptSeen
+
+
+def final_quorum(nodes: int) -> int:
+    """How many of these nodes must agree before an answer is final: 1 of 1, 2 of 2, 2 of 3."""
+    return nodes // 2 + 1
+
+
+def look_quorum(nodes: int) -> int:
+    """How many of these nodes must have reached a number before it is taken for the present:
+    1 of 1, 1 of 2, 2 of 3."""
+    return (nodes + 1) // 2
+
+
+def reached(values: Sequence[int], quorum: int) -> int:
+    """The highest value that so many have reached."""
+    return sorted(values, reverse=True)[quorum - 1]
+
+
+def account_of(seen: Sequence[AccountSeen], nodes: int) -> AccountSeen | None:
+    """The account as enough nodes have it; None where too few answered, or those differ.
+
+    Its block is one that a quorum has reached, and if possible one that several name alike. Its
+    count is one that a quorum has reached and a quorum has not passed: no node alone can raise or
+    lower it.
+    """
+    quorum = look_quorum(nodes)
+    if len(seen) < quorum:
+        return None
+    count = reached([one.count for one in seen], quorum)
+    if sum(one.count <= count for one in seen) < quorum:
+        return None
+    height = reached([one.block.number for one in seen], quorum)
+    heads = [one.block for one in seen]
+    there = [one for one in seen if one.block.number == height]
+    chosen = max(there, key=lambda one: heads.count(one.block))
+    promised = reached([one.preconfirmed_count for one in seen], quorum)
+    balance = reached([one.balance_wei for one in seen], quorum)
+    return replace(
+        chosen, count=count, preconfirmed_count=max(count, promised), balance_wei=balance
+    )
+
+
+class Verdict(Struct, frozen=True):
+    """What all nodes together say of one hash."""
+
+    receipt: ReceiptSeen | None
+    """Its receipt, if a majority of all nodes shows it alike, in a block that is final for each."""
+    shown: int
+    """How many nodes show any receipt of it."""
+    absent: tuple[int, ...]
+    """The newest blocks of the nodes that show none."""
+
+    def is_denied(self, height: int, nodes: int) -> bool:
+        """Whether a majority of all nodes, each at this height or above, shows no receipt."""
+        return sum(head >= height for head in self.absent) >= final_quorum(nodes)
+
+
+def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[Verdict]:
+    """One for each hash that was asked for, in their order."""
+    if not shown_by:
+        return []
+    quorum = final_quorum(nodes)
+    told: list[Verdict] = []
+    for place in range(len(shown_by[0].receipts)):
+        votes: dict[object, list[ReceiptSeen]] = {}
+        shown = 0
+        absent: list[int] = []
+        for one in shown_by:
+            receipt = one.receipts[place]
+            if receipt is None:
+                absent.append(one.head)
+                continue
+            shown += 1
+            if receipt.block.number + depth <= one.head:
+                alike = (receipt.hash, receipt.block, receipt.succeeded, receipt.gas_used)
+                votes.setdefault(alike, []).append(receipt)
+        agreed = next((each[0] for each in votes.values() if len(each) >= quorum), None)
+        told.append(Verdict(agreed, shown, tuple(absent)))
+    return told
