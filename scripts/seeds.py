@@ -1,4 +1,4 @@
-"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--kind KIND] [--first N] [--jobs N]`.
+"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--kind KIND] [--lying] [--first N]`.
 
 Rare states have *sometimes* counters; those that stayed at zero are an error when enough seeds
 ran. A seed that breaks a law is printed with the command that tells its story.
@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
-from laneway.sim.run import KINDS, LAYERS, run_world
+from laneway.sim.run import KINDS, LAYERS, LYING_KINDS, run_world
 
 CHUNK = 25
 
@@ -118,6 +118,22 @@ MUST_BE_SEEN = {
         "taken in a row",
         "too late to act",
         "zombie refused",
+    ),
+    "eoa s1 lying": (
+        "count outvoted",
+        "foreign replaced",
+        "inclusion denied",
+        "lie:absent",
+        "lie:branch",
+        "lie:count",
+        "lie:head",
+        "lie:inclusion",
+        "lie:network",
+        "lie:owner",
+        "lie:receipt",
+        "receipt outvoted",
+        "result:confirmed",
+        "result:reverted",
     ),
     "eoa s2": (
         "bump",
@@ -322,13 +338,13 @@ MANY = 250
 
 
 def run_chunk(
-    kind: str, layer: str, first: int, count: int
+    kind: str, layer: str, first: int, count: int, *, lying: bool = False
 ) -> tuple[list[tuple[int, str]], dict[str, int]]:
     logging.disable(logging.CRITICAL)  # A world's own warnings are part of its story, not of ours.
     broken = []
     seen: Counter[str] = Counter()
     for seed in range(first, first + count):
-        verdict = run_world(seed, layer, kind)
+        verdict = run_world(seed, layer, kind, lying=lying)
         seen.update(verdict.seen)
         seen["steps"] += verdict.steps
         if verdict.broken is not None:
@@ -341,9 +357,14 @@ def main() -> int:
     parser.add_argument("layer", choices=LAYERS)
     parser.add_argument("count", type=int)
     parser.add_argument("--kind", choices=KINDS, default="contract")
+    parser.add_argument(
+        "--lying", action="store_true", help="One node of three lies (kinds eoa and cosmos)."
+    )
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    if options.lying and options.kind not in LYING_KINDS:
+        parser.error(f"no node lies in worlds of kind {options.kind}")
     begun = time.monotonic()
     broken: list[tuple[int, str]] = []
     seen: Counter[str] = Counter()
@@ -351,7 +372,14 @@ def main() -> int:
     starts = list(range(options.first, last, CHUNK))
     with ProcessPoolExecutor(options.jobs) as pool:
         futures = [
-            pool.submit(run_chunk, options.kind, options.layer, start, min(CHUNK, last - start))
+            pool.submit(
+                run_chunk,
+                options.kind,
+                options.layer,
+                start,
+                min(CHUNK, last - start),
+                lying=options.lying,
+            )
             for start in starts
         ]
         for number, future in enumerate(futures, 1):
@@ -364,13 +392,14 @@ def main() -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     took_s = time.monotonic() - begun
-    name = f"{options.kind} {options.layer}"
+    name = f"{options.kind} {options.layer}" + (" lying" if options.lying else "")
     counts = f"{options.count} worlds, {seen['steps']} steps, {took_s:.1f} s"
     print(f"{name}: {counts}, {len(broken)} broken")
     for seed, why in broken[:20]:
         told = f"--kind {options.kind} --layer {options.layer} --seed {seed}"
+        told += " --lying" if options.lying else ""
         print(f"  laneway sim {told}   # {why}")
-    missed = [state for state in MUST_BE_SEEN[name] if not seen[state]]
+    missed = [state for state in MUST_BE_SEEN.get(name, ()) if not seen[state]]
     if missed and options.count >= MANY:
         print(f"  never met: {', '.join(missed)}")
         return 1

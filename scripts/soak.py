@@ -32,11 +32,16 @@ class Part(NamedTuple):
     """Whether its figures are shown, and its last line again in the summary."""
 
 
-def seeds(layer: str, total: int, piece: int, kind: str = "contract") -> Part:
+def seeds(
+    layer: str, total: int, piece: int, kind: str = "contract", *, lying: bool = False
+) -> Part:
     command = ["scripts/seeds.py", layer, "{count}", "--first", "{first}", "--jobs", str(JOBS)]
     if kind == "contract":
         return Part(f"simulator {layer}", total, piece, command)
-    return Part(f"simulator {kind} {layer}", total, piece, [*command, "--kind", kind])
+    name, more = f"simulator {kind} {layer}", ["--kind", kind]
+    if lying:
+        name, more = f"{name} lying", [*more, "--lying"]
+    return Part(name, total, piece, [*command, *more])
 
 
 def fleet(store: str) -> Part:
@@ -82,6 +87,7 @@ PARTS = [
     seeds("s2", 10_000, 1_000),
     seeds("s3", 30_000, 5_000),
     seeds("s1", 100_000, 5_000, "eoa"),
+    seeds("s1", 20_000, 5_000, "eoa", lying=True),
     seeds("s2", 5_000, 500, "eoa"),
     seeds("s3", 10_000, 1_000, "eoa"),
     seeds("s1", 100_000, 5_000, "cosmos"),

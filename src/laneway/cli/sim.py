@@ -22,13 +22,14 @@ from laneway.cli.late import find
     show_default=True,
     help="Of the lanes: contracts, EVM accounts, Cosmos accounts, or rollups.",
 )
+@click.option("--lying", is_flag=True, help="One node of three lies (EVM and Cosmos accounts).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def sim(seed: int | None, seeds: int, layer: str, kind: str, as_json: bool) -> int:
+def sim(seed: int | None, seeds: int, layer: str, kind: str, lying: bool, as_json: bool) -> int:
     """Run simulated worlds, each from one seed.
 
     Crashes, lost answers, slow quorums and reorgs are part of every world.
     """
     code: int = find("sim", "laneway.sim.cli", "main")(
-        seed=seed, seeds=seeds, layer=layer, kind=kind, json=as_json
+        seed=seed, seeds=seeds, layer=layer, kind=kind, lying=lying, json=as_json
     )
     return code

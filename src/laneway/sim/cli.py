@@ -8,16 +8,27 @@ from collections import Counter
 
 import msgspec
 
-from laneway.sim.run import LAYERS, Verdict, run_world
+from laneway.sim.run import LAYERS, LYING_KINDS, Verdict, run_world
 
 STORY_LINES_MAX = 400
 """A story longer than this is cut in the middle: its beginning and its end tell most."""
 
 
-def main(seed: int | None, seeds: int, layer: str, json: bool, kind: str = "contract") -> int:
+def main(
+    seed: int | None,
+    seeds: int,
+    layer: str,
+    json: bool,
+    kind: str = "contract",
+    *,
+    lying: bool = False,
+) -> int:
     """Exit code 0 when every law held."""
     if layer not in LAYERS:
         print(f"laneway sim: no layer {layer!r}; one of {', '.join(LAYERS)}", file=sys.stderr)
+        return 2
+    if lying and kind not in LYING_KINDS:
+        print(f"laneway sim: no node lies in worlds of kind {kind!r}", file=sys.stderr)
         return 2
     # A world's own warnings are part of its story, not of this command's.
     logger = logging.getLogger("laneway")
@@ -25,8 +36,8 @@ def main(seed: int | None, seeds: int, layer: str, json: bool, kind: str = "cont
     logger.setLevel(logging.CRITICAL)
     try:
         if seed is not None:
-            return tell(run_world(seed, layer, kind), json=json)
-        return count(seeds, layer, kind, json=json)
+            return tell(run_world(seed, layer, kind, lying=lying), json=json)
+        return count(seeds, layer, kind, json=json, lying=lying)
     finally:
         logger.setLevel(level)
 
@@ -47,13 +58,13 @@ def tell(verdict: Verdict, *, json: bool) -> int:
     return 1 if verdict.broken else 0
 
 
-def count(seeds: int, layer: str, kind: str, *, json: bool) -> int:
+def count(seeds: int, layer: str, kind: str, *, json: bool, lying: bool) -> int:
     begun = time.monotonic()
     seen: Counter[str] = Counter()
     broken: list[int] = []
     steps = 0
     for number in range(seeds):
-        verdict = run_world(number, layer, kind)
+        verdict = run_world(number, layer, kind, lying=lying)
         seen.update(verdict.seen)
         steps += verdict.steps
         if verdict.broken:
@@ -80,6 +91,6 @@ def count(seeds: int, layer: str, kind: str, *, json: bool) -> int:
         for name, number in sorted(seen.items()):
             print(f"  sometimes {name}: {number}")
         failing = ", ".join(map(str, broken))
-        again = f"laneway sim --kind {kind} --layer {layer} --seed N"
+        again = f"laneway sim --kind {kind} --layer {layer}{' --lying' * lying} --seed N"
         print(f"BROKEN  seeds {failing}: {again}" if broken else "every law held")
     return 1 if broken else 0

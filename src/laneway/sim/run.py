@@ -33,17 +33,25 @@ class Verdict(Struct, frozen=True):
 
 LAYERS = ("s1", "s2", "s3")
 KINDS = ("contract", "eoa", "cosmos", "rollup")
+LYING_KINDS = ("eoa",)
+"""Kinds whose worlds can have three nodes of which one lies."""
 
 
 def run_world(
-    seed: int, layer: str = "s1", kind: str = "contract", *, bugs: bool = False
+    seed: int,
+    layer: str = "s1",
+    kind: str = "contract",
+    *,
+    bugs: bool = False,
+    lying: bool = False,
 ) -> Verdict:
     """One world from its seed, to its end or to the first broken law; `bugs`: with some planted in
-    its machines, in the layers s1 and s2."""
+    its machines, in the layers s1 and s2; `lying`: with three nodes of which one lies, if the kind
+    has such worlds."""
     if layer == "s3":
-        return run_shell(seed, kind)
+        return run_shell(seed, kind, lying=lying)
     shelf: Shelf = MemoryShelf() if layer == "s1" else DiskShelf(seed)
-    world, account = furnished(seed, shelf, kind, shared=layer == "s1")
+    world, account = furnished(seed, shelf, kind, shared=layer == "s1", lying=lying)
     if bugs:
         Bugs(world)
     broken = None
@@ -67,7 +75,7 @@ def run_world(
 
 
 def furnished(
-    seed: int, shelf: Shelf, kind: str, *, shared: bool
+    seed: int, shelf: Shelf, kind: str, *, shared: bool, lying: bool = False
 ) -> tuple[World, Callable[[], None]]:
     """A world of one kind of lanes under its laws, and the account to take at its end."""
     if kind == "contract":
@@ -92,13 +100,13 @@ def furnished(
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.world import EoaWorld
 
-    accounts = EoaWorld(eoa_plan(seed, shared=shared), shelf)
+    accounts = EoaWorld(eoa_plan(seed, shared=shared, lying=lying), shelf)
     return accounts, EoaLaws(accounts).account
 
 
-def run_shell(seed: int, kind: str) -> Verdict:
+def run_shell(seed: int, kind: str, *, lying: bool = False) -> Verdict:
     """One world of the asyncio shell, several lives long."""
-    world = furnished_shell(seed, kind)
+    world = furnished_shell(seed, kind, lying=lying)
     broken = None
     try:
         world.run()
@@ -116,7 +124,7 @@ def run_shell(seed: int, kind: str) -> Verdict:
     )
 
 
-def furnished_shell(seed: int, kind: str) -> "ShellWorld":
+def furnished_shell(seed: int, kind: str, *, lying: bool = False) -> "ShellWorld":
     from laneway.sim.shell_world import ContractShell
 
     if kind == "contract":
@@ -134,18 +142,18 @@ def furnished_shell(seed: int, kind: str) -> "ShellWorld":
     from laneway.sim.eoa.plan import eoa_plan
     from laneway.sim.eoa.shell import EoaShell
 
-    return EoaShell(eoa_plan(seed, shared=False))
+    return EoaShell(eoa_plan(seed, shared=False, lying=lying))
 
 
 def run_worlds(
-    seeds: Iterable[int], layer: str = "s1", kind: str = "contract"
+    seeds: Iterable[int], layer: str = "s1", kind: str = "contract", *, lying: bool = False
 ) -> tuple[list[Verdict], Counter[str], int]:
     """Many worlds: those that broke a law, what was seen, and the steps in all."""
     broken: list[Verdict] = []
     seen: Counter[str] = Counter()
     steps = 0
     for seed in seeds:
-        verdict = run_world(seed, layer, kind)
+        verdict = run_world(seed, layer, kind, lying=lying)
         seen.update(verdict.seen)
         steps += verdict.steps
         if verdict.broken is not None:
