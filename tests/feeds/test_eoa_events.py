@@ -134,6 +134,14 @@ TOLD: list[tuple[Any, str | None, dict[str, Any]]] = [
     (v.LookEnded(9), None, {}),
     (v.HeadMoved(9, b""), None, {}),
     (v.ProofOrdered(3, True), None, {}),
+    (v.ProofsPaced(9, 1), None, {}),
+    (v.InclusionDenied(3, TX, 7, HASH), None, {}),
+    (
+        v.HaltJudged("used by nothing", 9, 7),
+        "lane.halted",
+        {"nonce": 7, "reason": "used by nothing"},
+    ),
+    (v.HaltJudged("", 9, 7), "lane.resumed", {"nonce": 7, "reason": ""}),
     (v.CleanupDone(r.CleanupReport(9)), None, {}),
 ]
 

@@ -619,6 +619,7 @@ def test_f22_f23_stricter_replaced_needs_anothers_final_hash_and_order_is_kept()
     assert world.lane.slots[1].proving, "no receipt is no proof"
     other(world, 0, 3)
     assert 1 in world.lane.slots, "a reorg may still take the other's away"
+    world.now_ms += world.settings.poll_ms
     chain(world, 1, 8)
     other(world, 0, 3)
     assert list(world.lane.returned) == [first]

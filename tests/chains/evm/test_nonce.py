@@ -32,7 +32,7 @@ ADDRESS = address(SECRET)
 TO = b"\x33" * 20
 LISTED = (Access(TO, (b"\x01" * 32, b"\x00" * 32)), Access(ADDRESS))
 DELEGATION = Authorization(CHAIN_ID, TO, 5, 1, 2**255 + 1, 3)
-KINDS = [
+KINDS: list[Transaction] = [
     LegacyTransaction(4, 9, 21_000, TO, 1, b"\x00\x01", CHAIN_ID),
     LegacyTransaction(4, 9, 21_000, None, 0, b"\x60"),
     AccessListTransaction(CHAIN_ID, 4, 9, 21_000, TO, 1, b"", LISTED),

@@ -6,8 +6,8 @@ import pytest
 from tests.chains.evm.stage import ADDRESS, Node, run, served
 
 from laneway.chains.evm.chain import RpcChain
+from laneway.chains.evm.nonce import read_claim
 from laneway.core.errors import ChainUnreadable
-from laneway.core.facts import BlockRef
 from laneway.ports import EvmCall
 from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX, WEI_MAX
 
@@ -38,7 +38,7 @@ async def ask(chain: RpcChain, what: str) -> object:
     if what == "receipts":
         return await chain.receipts([b"\x11" * 32])
     assert what == "nonce"
-    return await chain.at_nonce(ADDRESS, 1, BlockRef(0, b""))
+    return await read_claim(chain._nodes.all[0], ADDRESS, 1)
 
 
 def header(**changed: Any) -> Any:

@@ -294,6 +294,7 @@ def test_another_transaction_of_this_account_is_proven_by_its_signature_and_a_ma
     stage.chain.claims = [claimed(used)]
     proven = stage.perform(order)
     assert isinstance(proven, NonceProven)
+    assert proven.receipt is not None
     assert (proven.nonce, proven.receipt.hash, proven.receipt.block) == (0, used.hash, 1)
     stage.chain.heads_behind = {"a": 0, "b": 1, "c": 1}
     waits = stage.perform(order)

@@ -298,10 +298,10 @@ def test_our_own_bytes_that_are_proven_are_included_and_settle_at_the_next_look(
     chain(world, 1, 3)
     found = receipt(world, 1, 1, 3)
     world.post(NonceProven(world.now_ms, 0, found))
-    assert world.lane.slots[1].seen is None, "nobody asked"
+    assert 1 not in world.lane.seen, "nobody asked"
     chain(world, 1, 7)
     world.post(NonceProven(world.now_ms, 0, found))
-    assert world.lane.slots[1].seen is not None
+    assert 1 in world.lane.seen
     chain(world, 1, 8)
     assert [result.status for result in world.results.values()] == ["confirmed"]
 

@@ -27,6 +27,7 @@ from laneway.evm.transaction import (
 )
 from laneway.wire.hex import octets, quantity, read_octets, read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.limits import WEI_MAX
 
 BLOCK_NUMBER = RpcCall("eth_blockNumber")
 
@@ -152,39 +153,43 @@ def claim_of(node: Endpoint, count: int, place: PlaceShape, shown: Raw) -> Nonce
 
 def transaction_of(shape: TransactionShape) -> Transaction:
     """The transaction that has these fields; ValueError where there is none."""
-    kind = read_quantity(shape.type)
+    kind = read_quantity(shape.type, WEI_MAX)
     common: dict[str, Any] = {
-        "nonce": read_quantity(shape.nonce),
-        "gas_limit": read_quantity(shape.gas),
+        "nonce": read_quantity(shape.nonce, WEI_MAX),
+        "gas_limit": read_quantity(shape.gas, WEI_MAX),
         "to": None if shape.to is None else read_octets(shape.to),
-        "value_wei": read_quantity(shape.value),
+        "value_wei": read_quantity(shape.value, WEI_MAX),
         "data": read_octets(shape.input),
     }
-    price = read_quantity(shape.gas_price or "0x0")
-    r, s, v = read_quantity(shape.r), read_quantity(shape.s), read_quantity(shape.v)
+    price = read_quantity(shape.gas_price or "0x0", WEI_MAX)
+    r, s, v = (
+        read_quantity(shape.r, WEI_MAX),
+        read_quantity(shape.s, WEI_MAX),
+        read_quantity(shape.v, WEI_MAX),
+    )
     if kind == 0:
         chain = None if v < 35 else (v - 35) // 2
         signature = Signature((v - 27 if chain is None else v - 35) & 1, r, s)
         return LegacyTransaction(**common, gas_price_wei=price, chain_id=chain, signature=signature)
     common |= {
-        "chain_id": read_quantity(shape.chain_id or "0x0"),
+        "chain_id": read_quantity(shape.chain_id or "0x0", WEI_MAX),
         "access_list": tuple(
             Access(read_octets(one.address), tuple(map(read_octets, one.storage_keys)))
             for one in shape.access_list or ()
         ),
-        "signature": Signature(read_quantity(shape.y_parity or shape.v), r, s),
+        "signature": Signature(read_quantity(shape.y_parity or shape.v, WEI_MAX), r, s),
     }
     if kind == 1:
         return AccessListTransaction(**common, gas_price_wei=price)
-    common["fee_wei_max"] = read_quantity(shape.max_fee_per_gas)
-    common["tip_wei_max"] = read_quantity(shape.max_priority_fee_per_gas)
+    common["fee_wei_max"] = read_quantity(shape.max_fee_per_gas, WEI_MAX)
+    common["tip_wei_max"] = read_quantity(shape.max_priority_fee_per_gas, WEI_MAX)
     match kind:
         case 2:
             return DynamicFeeTransaction(**common)
         case 3:
             return BlobTransaction(
                 **common,
-                blob_fee_wei_max=read_quantity(shape.max_fee_per_blob_gas),
+                blob_fee_wei_max=read_quantity(shape.max_fee_per_blob_gas, WEI_MAX),
                 blob_hashes=tuple(map(read_octets, shape.blob_versioned_hashes or ())),
             )
         case 4:
@@ -196,10 +201,10 @@ def transaction_of(shape: TransactionShape) -> Transaction:
 
 def authorization_of(shape: AuthorizationShape) -> Authorization:
     return Authorization(
-        chain_id=read_quantity(shape.chain_id),
+        chain_id=read_quantity(shape.chain_id, WEI_MAX),
         address=read_octets(shape.address),
-        nonce=read_quantity(shape.nonce),
-        y_parity=read_quantity(shape.y_parity or shape.v),
-        r=read_quantity(shape.r),
-        s=read_quantity(shape.s),
+        nonce=read_quantity(shape.nonce, WEI_MAX),
+        y_parity=read_quantity(shape.y_parity or shape.v, WEI_MAX),
+        r=read_quantity(shape.r, WEI_MAX),
+        s=read_quantity(shape.s, WEI_MAX),
     )

@@ -69,14 +69,9 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
         for slot, fact in facts.fresh.items()
         if slot not in final
     ]
-    records += [denied_at(lane, slot, fact) for slot, fact in facts.denied.items()]
-    for number, fact in facts.undone.items():
-        if number not in facts.fresh and number not in facts.sure:
-            is_reorg = number not in facts.denied
-            record, sends = reoffer(lane, lane.attempts[number][fact.attempt], reorg=is_reorg)
-            records.append(record)
-            effects += sends
-    records += settled
+    back = taken_back(lane, facts)
+    records += (*back.records, *settled)
+    effects += back.effects
     unknown = unseen(lane, facts, event)
     report = report_of(event.now_ms, settled, doubled, len(unknown))
     if is_telling(report):
@@ -110,6 +105,19 @@ def has_funds(lane: EoaLane, event: ChainRead) -> bool:
     is_lowest = slot is not None and slot.nonce <= event.latest
     is_enough = 0 < value(health.needed) <= event.balance
     return is_lowest and is_enough and event.now_ms >= health.broke_ms + settings.funds_retry_ms
+
+
+def taken_back(lane: EoaLane, facts: "Facts") -> Decision:
+    """What is in no block any more, or never was: its bytes are sent again."""
+    records: list[Record] = [denied_at(lane, slot, fact) for slot, fact in facts.denied.items()]
+    effects: list[Effect] = []
+    for slot, fact in facts.undone.items():
+        if slot not in facts.fresh and slot not in facts.sure:
+            is_reorg = slot not in facts.denied
+            record, sends = reoffer(lane, lane.attempts[slot][fact.attempt], reorg=is_reorg)
+            records.append(record)
+            effects += sends
+    return said(records, effects)
 
 
 def contradicted(lane: EoaLane, event: ChainRead) -> list[Record]:
