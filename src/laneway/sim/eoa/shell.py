@@ -38,7 +38,9 @@ class EoaShell(ShellWorld):
         settings = msgspec.structs.replace(
             plan.settings, fee_wei_max=None, cost_wei_max=None, spend_wei_max=None
         )
-        self.plan = msgspec.structs.replace(plan, settings=settings, poor=False, foreign=0.0)
+        self.plan = msgspec.structs.replace(
+            plan, settings=settings, poor=False, foreign=0.0, fee_lie=0.0
+        )
         self.steps = 0
         self.sky = Sky(self)
         self.witnesses = Witnesses(self, self.sky)
