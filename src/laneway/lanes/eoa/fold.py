@@ -1,7 +1,7 @@
 """The only code that changes an account's lane: one record at a time."""
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import value
@@ -116,21 +116,13 @@ def evolve(lane: EoaLane, record: Record) -> Touched:
             assert_never(record)
 
 
-def evolve_head(
-    lane: EoaLane,
-    record: AccountSeen
-    | Offered
-    | LookBegun
-    | LookEnded
-    | FundsJudged
-    | NoncesReset
-    | NoncesCrowded
-    | CleanupDone
-    | ModeChanged
-    | CommandRefused
-    | ProofsPaced
-    | HaltJudged,
-) -> Touched:
+OfHead: TypeAlias = (
+    AccountSeen | Offered | LookBegun | LookEnded | FundsJudged | NoncesReset | NoncesCrowded
+    | CleanupDone | ModeChanged | CommandRefused | ProofsPaced | HaltJudged
+)  # fmt: skip
+
+
+def evolve_head(lane: EoaLane, record: OfHead) -> Touched:
     """Those that change the head alone."""
     head = lane.head
     match record:

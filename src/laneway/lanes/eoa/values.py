@@ -106,7 +106,6 @@ class ChainRead(Struct, frozen=True):
     receipts: tuple[Receipt, ...] = ()
     fork: int | None = None
     """The last block that still stands of those we knew, if ours does not."""
-    fork_hash: bytes = b""
     agreed: tuple[Receipt, ...] = ()
     """Receipts that a majority of all nodes shows alike, in blocks that are final for each of them;
     with one node alone none is needed."""
@@ -336,8 +335,7 @@ class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
 
 
 class InclusionDenied(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It was seen in a block that should be final, and a majority of all nodes shows it nowhere:
-    whoever showed it there was wrong."""
+    """It was seen in a block that is final by now, and a majority of all nodes shows it nowhere."""
 
     slot: int
     intent: IntentId | None = None
@@ -353,8 +351,7 @@ class ProofsPaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
 
 
 class HaltJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A number is used, and nothing that proves by what: nothing new is given a number until our
-    own bytes are shown there, or it turns out to be unused. Without a reason: it is over."""
+    """A number is used and nothing proves by what: no new ones are given out. No reason: over."""
 
     reason: str
     at_ms: int
@@ -487,10 +484,9 @@ class LookAtChain(Struct, frozen=True):
     block_hash: bytes
     hashes: tuple[bytes, ...]
     depth: int = 0
-    """With so many blocks on top of it a block is final."""
+    """With this many blocks on top of it a block is final."""
     due: tuple[tuple[bytes, int], ...] = ()
-    """Hashes that were seen in blocks, with these blocks' numbers, in the order of nonces: a
-    majority of several nodes must show them before they are final."""
+    """Hashes that a majority of several nodes must show, and the blocks where they were seen."""
 
 
 class ProveNonce(Struct, frozen=True):

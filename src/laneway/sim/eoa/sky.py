@@ -169,7 +169,7 @@ class Sky:
         if self._world.faults:
             self._world.seen["deposit"] += 1
             self._world.note("someone pays, and a node lags behind that")
-            self.chain.freeze(self._dice.randrange(len(NODES)), True)
+            self.chain.freeze(self._dice.randrange(len(self.names)), True)
         self.pay(RICH_WEI)
 
     def use_foreign(self, account: int) -> None:
