@@ -31,7 +31,7 @@ def lanes(client: "Client", output: Output) -> None:
 
 @click.group()
 def lane() -> None:
-    """Show one lane and its health, or pause, resume, drain, reset, set or adopt it."""
+    """Show one lane and its health, or pause, resume, drain, revive, reset, set or adopt it."""
 
 
 @lane.command("list")
@@ -219,6 +219,30 @@ def drain(
 ) -> None:
     """Finish what waits now, or only what runs; then pause."""
     output.action(client.drain(lane, mode, reason=reason, dry_run=dry_run))
+
+
+@lane.command()
+@click.argument("lane")
+@click.option("--tx", metavar="ID", help="What is put aside, if not the one that is named.")
+@click.option("--keep", is_flag=True, help="Put no transaction aside.")
+@reasoned
+@remote
+def revive(
+    client: "Client",
+    output: Output,
+    *,
+    lane: str,
+    tx: str | None,
+    keep: bool,
+    reason: str,
+    dry_run: bool,
+) -> None:
+    """Go on with a lane that a bug stopped, without what stopped it.
+
+    Try it with --dry-run first: it shows the evidence and what would be put aside. A transaction
+    that a node may have stays bound and is watched.
+    """
+    output.action(client.revive(lane, tx=tx, keep=keep, reason=reason, dry_run=dry_run))
 
 
 @lane.command("reset-nonce")

@@ -8,7 +8,7 @@ import click
 
 from laneway.cli.options import evm_options
 from laneway.cli.remote import Output, ended, reasoned, remote
-from laneway.wire.values import StatusWord
+from laneway.wire.values import SettleWord, StatusWord
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
@@ -22,7 +22,7 @@ ID = click.argument("intent", metavar="ID")
 
 @click.group()
 def tx() -> None:
-    """Show, list, wait for, cancel, bump, replace or retry transactions.
+    """Show, list, wait for, cancel, bump, replace, settle or retry transactions.
 
     ID is tx_…, or key: and an idempotency key; of an account's transaction also the hash of an
     attempt, or LANE#NONCE and LANE#SEQUENCE.
@@ -110,6 +110,22 @@ def replace(
     if data is None and options["to"] is None:
         raise click.UsageError("say the whole new content: --to, --value, --data")
     output.action(client.replace(intent, data, reason=reason, dry_run=dry_run, **options))
+
+
+@tx.command()
+@ID
+@click.argument("word", type=click.Choice(get_args(SettleWord)))
+@reasoned
+@remote
+def settle(
+    client: "Client", output: Output, *, intent: str, word: SettleWord, reason: str, dry_run: bool
+) -> None:
+    """Say what became of a contract's execution whose lane is halted.
+
+    Look at the chain first: executed of one that is not there loses it, not_executed of one that
+    is there does it twice. skip gives up one of which every try was refused.
+    """
+    output.action(client.settle(intent, word, reason=reason, dry_run=dry_run))
 
 
 @tx.command()

@@ -86,6 +86,15 @@ def resume(client: "Client", output: Output, webhook: str, reason: str, dry_run:
     acted(output, client.operate_webhook(webhook, "resume", reason=reason, dry_run=dry_run))
 
 
+@webhook.command()
+@click.argument("webhook")
+@reasoned
+@remote
+def revive(client: "Client", output: Output, webhook: str, reason: str, dry_run: bool) -> None:
+    """Go on with a webhook that a bug stopped, without the message that stopped it."""
+    acted(output, client.operate_webhook(webhook, "revive", reason=reason, dry_run=dry_run))
+
+
 @click.group()
 def dead() -> None:
     """List what was given up, or try one of it again."""

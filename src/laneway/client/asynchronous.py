@@ -60,6 +60,7 @@ from laneway.wire.values import (
     Delivery,
     Lane,
     LaneHealth,
+    SettleWord,
     Tx,
     Webhook,
     WebhookAction,
@@ -194,6 +195,14 @@ class AsyncClient:
         payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
         return await self._run(self._calls.replace(intent, payload, words))
 
+    async def settle(
+        self, intent: str, word: SettleWord, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> Action:
+        """Say what became of an execution that halted its lane: executed, not_executed or skip.
+        Look at the chain first: a wrong word loses it, or does it twice."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return await self._run(self._calls.settle(intent, word, words))
+
     async def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Queue what one said again, as a new one that names it in `retry_of`.
 
@@ -262,6 +271,20 @@ class AsyncClient:
     async def resume(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Go on after a pause, a drain or a halt."""
         return await self._operate(lane, "resume", reason, dry_run)
+
+    async def revive(
+        self,
+        lane: str,
+        *,
+        tx: str | None = None,
+        keep: bool = False,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+    ) -> Action:
+        """Go on with a lane that a bug stopped, without what stopped it; a dry run shows the
+        evidence. `tx` names the transaction that is put aside, `keep` puts none aside."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return await self._run(self._calls.revive(lane, tx, keep, words))
 
     async def drain(
         self, lane: str, mode: str = "queue", *, reason: str = NO_REASON, dry_run: bool = False

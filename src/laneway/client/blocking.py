@@ -47,6 +47,7 @@ from laneway.wire.values import (
     Delivery,
     Lane,
     LaneHealth,
+    SettleWord,
     Tx,
     Webhook,
     WebhookAction,
@@ -180,6 +181,14 @@ class Client:
         payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
         return self._run(self._calls.replace(intent, payload, words))
 
+    def settle(
+        self, intent: str, word: SettleWord, *, reason: str = NO_REASON, dry_run: bool = False
+    ) -> Action:
+        """Say what became of an execution that halted its lane: executed, not_executed or skip.
+        Look at the chain first: a wrong word loses it, or does it twice."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return self._run(self._calls.settle(intent, word, words))
+
     def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Queue what one said again, as a new one that names it in `retry_of`.
 
@@ -244,6 +253,20 @@ class Client:
     def resume(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Go on after a pause, a drain or a halt."""
         return self._operate(lane, "resume", reason, dry_run)
+
+    def revive(
+        self,
+        lane: str,
+        *,
+        tx: str | None = None,
+        keep: bool = False,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+    ) -> Action:
+        """Go on with a lane that a bug stopped, without what stopped it; a dry run shows the
+        evidence. `tx` names the transaction that is put aside, `keep` puts none aside."""
+        words = Words(reason=reason, dry_run=dry_run)
+        return self._run(self._calls.revive(lane, tx, keep, words))
 
     def drain(
         self, lane: str, mode: str = "queue", *, reason: str = NO_REASON, dry_run: bool = False

@@ -43,7 +43,10 @@ from laneway.wire.values import (
     NewTx,
     Order,
     ReplaceOrder,
+    ReviveOrder,
     SequenceOrder,
+    SettleOrder,
+    SettleWord,
     Tx,
     TxPage,
     WebhookAction,
@@ -128,6 +131,11 @@ class Calls:
         order = ReplaceOrder(reason=words.reason, payload=payload, dry_run=words.dry_run)
         return (yield from self._act(f"{tx_path(intent)}/replace", order))
 
+    def settle(self, intent: str, word: SettleWord, words: Words) -> Steps[Action]:
+        intent = yield from self._id(intent)
+        order = SettleOrder(reason=words.reason, word=word, dry_run=words.dry_run)
+        return (yield from self._act(f"{tx_path(intent)}/settle", order))
+
     def retry(self, intent: str, words: Words) -> Steps[Action]:
         return (yield from self._act_on(intent, "retry", words))
 
@@ -166,6 +174,10 @@ class Calls:
     def set_sequence(self, lane: str, sequence: int | None, words: Words) -> Steps[Action]:
         order = SequenceOrder(words.reason, words.dry_run, sequence)
         return (yield from self._act(f"{lane_path(lane)}/set-sequence", order))
+
+    def revive(self, lane: str, tx: str | None, keep: bool, words: Words) -> Steps[Action]:
+        order = ReviveOrder(words.reason, words.dry_run, tx, keep)
+        return (yield from self._act(f"{lane_path(lane)}/revive", order))
 
     # Rollups.
 

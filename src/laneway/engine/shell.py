@@ -226,7 +226,6 @@ class Engine:
                 fault = fault_of(lane, error, doing, intents, self._clock.now_ms())
                 self.faults[lane] = fault
                 log.critical("lane stopped by a bug", exc_info=error, extra={"lane": lane})
-                self._listeners.closed(lane)
                 self.stopping(fault)
             case Revived(lane=lane):
                 self.faults.pop(lane, None)

@@ -78,6 +78,11 @@ class ContractMetrics(Listener):
             "What was given up, of all lanes; counted up to a thousand.",
             registry=self.registry,
         )
+        self.stopped = Gauge(
+            "laneway_lanes_stopped",
+            "Lanes that a bug stopped in this process, and that nobody has revived.",
+            registry=self.registry,
+        )
         built = Gauge("laneway_build_info", "1.", ("version",), registry=self.registry)
         built.labels(__version__).set(1)
         if not per_lane:
@@ -127,9 +132,12 @@ class ContractMetrics(Listener):
         if is_contract(lane):
             self._of(self.workers, lane).dec()
 
-    def scrape(self, queues: Sequence[QueueMetrics], tasks: int, dead: int = 0) -> bytes:
+    def scrape(
+        self, queues: Sequence[QueueMetrics], tasks: int, dead: int = 0, stopped: int = 0
+    ) -> bytes:
         """All series in the text form, with depths and tasks as they are now."""
         self.dead.set(dead)
+        self.stopped.set(stopped)
         self.tasks.set(tasks)
         if self._per_lane:
             for queue in queues:

@@ -28,6 +28,7 @@ from laneway.wire.values import (
     NewCosmosTx,
     NewEvmTx,
     NewTx,
+    SettleWord,
     Tx,
     Webhook,
     WebhookAction,
@@ -36,8 +37,10 @@ from laneway.wire.values import (
 LaneTest = Callable[[str], bool]
 """Whether a lane is one that the caller may see."""
 
-LaneVerb = Literal["pause", "resume", "drain", "reset-nonce", "set-sequence"]
-WebhookVerb = Literal["pause", "resume", "test"]
+MachineVerb = Literal["pause", "resume", "drain", "reset-nonce", "set-sequence"]
+"""What a lane's machine hears of."""
+LaneVerb = MachineVerb | Literal["revive"]
+WebhookVerb = Literal["pause", "resume", "revive", "test"]
 
 
 class Taken(Struct, frozen=True):
@@ -78,6 +81,10 @@ class Word(Struct, frozen=True, kw_only=True):
     mode: str = "queue"
     sequence: int | None = None
     """Of `set-sequence`; None: what the chain says."""
+    tx: str | None = None
+    """Of `revive`: what is put aside; None: the transaction that stopped the lane, if known."""
+    keep: bool = False
+    """Of `revive`: no transaction is put aside."""
 
 
 class EventReader(Protocol):
@@ -164,6 +171,9 @@ class Desk(Protocol):
 
     async def replace(self, intent: str, payload: EvmPayload, word: Word) -> Action:
         """Other content at the same nonce."""
+
+    async def settle(self, intent: str, said: SettleWord, word: Word) -> Action:
+        """What a person found out about an execution that halted its lane."""
 
     async def retry(self, intent: str, word: Word) -> Action:
         """A new transaction in the place of one that is proven dead; asked twice, the same."""

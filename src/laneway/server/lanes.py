@@ -12,7 +12,15 @@ from laneway.server.route import Route, Told
 from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
 from laneway.wire.cursor import LanePlace, unwrap, wrap
 from laneway.wire.limits import PAGE_DEFAULT
-from laneway.wire.values import DrainOrder, Lane, LaneHealth, LanePage, Order, SequenceOrder
+from laneway.wire.values import (
+    DrainOrder,
+    Lane,
+    LaneHealth,
+    LanePage,
+    Order,
+    ReviveOrder,
+    SequenceOrder,
+)
 
 
 class LaneQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,6 +86,17 @@ async def resume_lane(call: Call) -> web.Response:
     return await operated(call, "resume", await call.body(Order))
 
 
+async def revive_lane(call: Call) -> web.Response:
+    """Go on with a lane that a bug stopped, without what stopped it.
+
+    A dry run shows the evidence and what would be put aside. That transaction is cancelled, unless
+    a node may have it: then it stays bound and is watched. Where the offender is not known, the
+    lane goes on one step at a time, and names it if it is stopped again.
+    """
+    order = await call.body(ReviveOrder)
+    return await operated(call, "revive", order, tx=order.tx, keep=order.keep)
+
+
 async def drain_lane(call: Call) -> web.Response:
     """Finish what waits now (or only what runs), then pause."""
     order = await call.body(DrainOrder)
@@ -85,7 +104,7 @@ async def drain_lane(call: Call) -> web.Response:
 
 
 async def operated(
-    call: Call, verb: LaneVerb, order: Order | DrainOrder | SequenceOrder, **more: Any
+    call: Call, verb: LaneVerb, order: Order | DrainOrder | SequenceOrder | ReviveOrder, **more: Any
 ) -> web.Response:
     dry_run = call.query(DryRunQuery).dry_run or order.dry_run
     lane = await visible(call)
@@ -136,6 +155,7 @@ ROUTES = (
             ("pause", pause_lane, "Pause a lane", Order),
             ("resume", resume_lane, "Resume a lane", Order),
             ("drain", drain_lane, "Drain a lane", DrainOrder),
+            ("revive", revive_lane, "Revive a lane that a bug stopped", ReviveOrder),
             ("reset-nonce", reset_nonce, "Reset an EVM account's next nonce", Order),
             ("set-sequence", set_sequence, "Set a Cosmos account's next sequence", SequenceOrder),
         )

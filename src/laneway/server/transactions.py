@@ -24,6 +24,7 @@ from laneway.wire.values import (
     NewTx,
     Order,
     ReplaceOrder,
+    SettleOrder,
     StatusWord,
     Tx,
     TxPage,
@@ -221,6 +222,19 @@ async def replace(call: Call) -> web.Response:
     return acted(await call.desk.replace(tx.id, order.payload, word))
 
 
+async def settle(call: Call) -> web.Response:
+    """Say what became of a contract's execution whose lane is halted, because no call can tell.
+
+    Look at the chain first: `executed` of one that is not there loses it, and `not_executed` of one
+    that is there does it twice.
+    """
+    dry_run = call.query(DryRunQuery).dry_run
+    order = await call.body(SettleOrder)
+    tx = await visible(call)
+    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
+    return acted(await call.desk.settle(tx.id, order.word, word))
+
+
 async def retry(call: Call) -> web.Response:
     """Queue what one said again, as a new transaction that names it in `retry_of`.
 
@@ -316,6 +330,18 @@ ROUTES = (
         scope="tx:write",
         query=DryRunQuery,
         body=ReplaceOrder,
+        told=ACTED,
+        problems=(409,),
+        writes=True,
+    ),
+    Route(
+        method="POST",
+        path="/v1/transactions/{id}/settle",
+        act=settle,
+        summary="Say what became of an execution that halted its lane",
+        scope="lane:operate",
+        query=DryRunQuery,
+        body=SettleOrder,
         told=ACTED,
         problems=(409,),
         writes=True,

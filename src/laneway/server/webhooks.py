@@ -68,6 +68,11 @@ async def resume_webhook(call: Call) -> web.Response:
     return await operated(call, "resume")
 
 
+async def revive_webhook(call: Call) -> web.Response:
+    """Go on with a webhook whose lane a bug stopped, without the message that stopped it."""
+    return await operated(call, "revive")
+
+
 async def operated(call: Call, verb: WebhookVerb) -> web.Response:
     webhook, word = allowed(call), await worded(call)
     return acted(await call.desk.webhooks.operate(webhook, verb, word))
@@ -131,6 +136,7 @@ ROUTES = (
             ("test", test_webhook, "Test a webhook"),
             ("pause", pause_webhook, "Pause a webhook"),
             ("resume", resume_webhook, "Resume a webhook"),
+            ("revive", revive_webhook, "Revive a webhook that a bug stopped"),
         )
     ),
     Route(

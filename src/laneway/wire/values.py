@@ -233,6 +233,30 @@ class SequenceOrder(Struct, frozen=True, forbid_unknown_fields=True):
     """Left out: what the chain says."""
 
 
+class ReviveOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is put aside of a lane that a bug stopped."""
+
+    reason: Reason
+    dry_run: bool = False
+    tx: str | None = None
+    """Left out: the transaction that stopped it, where that is known."""
+    keep: bool = False
+    """Put no transaction aside; the answer that stopped it is asked for again."""
+
+
+SettleWord = Literal["executed", "not_executed", "skip"]
+
+
+class SettleOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a person who looked at the chain knows of an execution that halted its lane."""
+
+    reason: Reason
+    word: SettleWord
+    """executed: it is on the chain. not_executed: it is not, and no longer can be. skip: every try
+    of it was refused; it is given up."""
+    dry_run: bool = False
+
+
 class ReplaceOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Other content for a transaction, at the same nonce."""
 
@@ -265,10 +289,11 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     """Its place in the trail, without gaps."""
     at: Moment
     actor: str
-    """The id of an API key, `loopback` where there are none, or `keys_file`."""
+    """The id of an API key, `loopback` where there are none, `keys_file`, or `laneway` itself."""
     action: str
-    """pause, resume, drain, reset-nonce, set-sequence, cancel, bump, replace, retry, `webhook.` and
-    pause, resume, resend, test, or `apikey.` and in_force, changed, removed."""
+    """pause, resume, drain, revive, reset-nonce, set-sequence, cancel, bump, replace, retry,
+    settle, `lane.stopped` (by a bug), `webhook.` and pause, resume, revive, resend, test, or
+    `apikey.` and in_force, changed, removed."""
     outcome: Literal["asked", "done", "told", "refused"]
     """asked: written before anything was done; the entry that answers it says what came of it."""
     reason: str

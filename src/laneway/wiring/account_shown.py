@@ -118,6 +118,10 @@ class AccountTeller(Generic[A_co, L]):
             history = self._decode(result.history) if result.history else None
             return words.Sight(Status(result.status), "", history)
         lane, account = self.held(row.lane), self.account(row.lane)
+        fault = self._engine.faults.get(row.lane)
+        if fault is not None:
+            status = Status.SUBMITTED if view.open else Status.QUEUED
+            return words.Sight(status, fault.words())
         if lane is not None:
             return words.sight(lane, row.id)
         if view.open:

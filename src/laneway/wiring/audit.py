@@ -5,16 +5,19 @@ without one; the second says what came of it. Where a crash left only the first,
 events tell the rest. Acts that are refused for their form, and dry runs, leave none.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from laneway.core.errors import CallerError
+from laneway.core.errors import CallerError, LanewayError
 from laneway.core.ids import ENTROPY_BYTES, IntentId, LaneId, intent_id, lane_id
 from laneway.core.intent import Accepted, Arrival, IntentRow
+from laneway.engine.faults import Fault
 from laneway.engine.shell import Engine
 from laneway.lanes.audit import KIND
 from laneway.ports import Clock, Entropy
@@ -28,6 +31,8 @@ from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
 LANE: LaneId = lane_id(KIND, "log")
 KEYS_FILE = "keys_file"
 """Who changes API keys: whoever may write that file."""
+ITSELF = "laneway"
+"""Who says that a bug stopped a lane."""
 KEY_SCOPE = "~apikey"
 """Of idempotency keys: processes that start together tell a change once."""
 
@@ -63,6 +68,7 @@ class Audit:
         self._store = engine.store
         self._clock = clock
         self._entropy = entropy
+        self._noting: set[asyncio.Task[None]] = set()
 
     async def note(self, entry: Entry, key: str | None = None) -> str:
         """Keep an entry; returns when it is durable. `key`: told twice, it is kept once."""
@@ -96,6 +102,26 @@ class Audit:
 
     async def _answer(self, asked: Entry, first: str, outcome: str, detail: str) -> None:
         await self.note(msgspec.structs.replace(asked, outcome=outcome, detail=detail, of=first))
+
+    def stopped(self, fault: Fault) -> None:
+        """Keep the evidence of a bug that stopped a lane: it outlives the process that met it."""
+        entry = Entry(
+            actor=ITSELF,
+            action="lane.stopped",
+            lane=fault.lane,
+            tx=fault.intents[0] if len(fault.intents) == 1 else "",
+            reason=fault.error,
+            outcome="done",
+            detail=fault.evidence(),
+        )
+        task = asyncio.get_running_loop().create_task(self._note_if_possible(entry))
+        self._noting.add(task)
+        task.add_done_callback(self._noting.discard)
+
+    async def _note_if_possible(self, entry: Entry) -> None:
+        """An engine that is stopping takes no more; the log has it too."""
+        with suppress(LanewayError):
+            await self.note(entry)
 
     async def page(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]:
         """In the order in which it was said; a filter that fits few gives a short page."""

@@ -11,6 +11,7 @@ from laneway.ports import Clock, IntentView, Store
 from laneway.wire.evm import EvmPayload
 from laneway.wiring.arrivals import check_text, contract_lane, is_count
 from laneway.wiring.evm_request import decode, encoded, request_of
+from laneway.wiring.revival import Revival
 
 
 class Commands:
@@ -30,6 +31,16 @@ class Commands:
 
     async def resume(self, contract: str, *, reason: str = "", by: str = "") -> None:
         await self._tell(contract, "resume", reason=reason, by=by)
+
+    async def revive(
+        self, lane: str, *, tx: str | None = None, keep: bool = False, reason: str, by: str = ""
+    ) -> str:
+        """Go on with a lane that a bug stopped, without the transaction that stopped it; what was
+        put aside, in words. `tx` names that transaction, `keep` puts none aside."""
+        revival = Revival(self.engine, self._clock)
+        plan = await revival.plan(self._lane_of(lane), tx, keep=keep)
+        await revival.tell(plan, checked("reason", reason), checked("by", by))
+        return plan.effect()
 
     async def drain_lane(
         self, contract: str, mode: str = "queue", *, reason: str = "", by: str = ""

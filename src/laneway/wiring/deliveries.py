@@ -27,6 +27,7 @@ from laneway.wiring.commands import checked, is_intent_id
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.limits import FOLLOW_S_MAX
+from laneway.wiring.revival import Revival, RevivalPlan
 from laneway.wiring.schema import WebhookSection
 from laneway.wiring.system import SystemEntropy
 
@@ -43,6 +44,7 @@ class EngineWebhooks:
         self._trail = trail
         self._clock = clock
         self._entropy = SystemEntropy()
+        self._revival = Revival(laneway.engine, clock)
         self._sections = {webhook.section.id: webhook.section for webhook in laneway.webhooks}
 
     async def listed(self) -> Sequence[Webhook]:
@@ -52,6 +54,9 @@ class EngineWebhooks:
         view = await self._store.lane(lane_id(KIND, section.id))
         state = b"" if view is None else view.head.state
         head, told = read_head(state), describe(state)
+        fault = self._engine.faults.get(lane_id(KIND, section.id))
+        if fault is not None:
+            told = msgspec.structs.replace(told, word="halted", reason=fault.words())
         waiting = 0 if view is None else view.depth() - head.open_count
         return Webhook(
             id=section.id,
@@ -150,8 +155,15 @@ class EngineWebhooks:
                 effect = "sends nothing more; messages wait"
                 act = partial(self._tell, section, verb, word)
             case "resume":
+                fault = self._engine.faults.get(lane)
+                if fault is not None:
+                    raise CommandUnfit(lane, verb, fault.words())
                 effect = "goes on with what waits"
                 act = partial(self._tell, section, verb, word)
+            case "revive":
+                plan = await self._revival.plan(lane)
+                effect = plan.effect()
+                act = partial(self._revive, section, plan, word)
             case _:
                 assert_never(verb)
         if word.dry_run:
@@ -191,6 +203,14 @@ class EngineWebhooks:
             followed = await self._followed(lane, verb, heard)
         effect = "sends nothing more" if verb == "pause" else "goes on with what waits"
         return await self._action(section, verb, "done" if followed else "told", effect)
+
+    async def _revive(
+        self, section: WebhookSection, plan: RevivalPlan, word: Word
+    ) -> WebhookAction:
+        followed, effect = await self._revival.act(plan, word.reason, word.by, self._following)
+        outcome = "done" if followed else "told"
+        intent = None if plan.row is None else plan.row.id
+        return await self._action(section, "revive", outcome, effect, intent)
 
     async def _followed(self, lane: LaneId, verb: str, heard: "asyncio.Future[str | None]") -> bool:
         try:

@@ -37,6 +37,7 @@ from laneway.server.desk import (
     LaneTest,
     LaneVerb,
     Listing,
+    MachineVerb,
     RollupDesk,
     Taken,
     WebhookDesk,
@@ -57,6 +58,7 @@ from laneway.wire.values import (
     NewCosmosTx,
     NewEvmTx,
     NewTx,
+    SettleWord,
     Tx,
 )
 from laneway.wiring.account_desk import AccountDesk
@@ -65,7 +67,13 @@ from laneway.wiring.audit import Audit, Entry
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.cosmos_desk import CosmosDesk
 from laneway.wiring.deliveries import EngineWebhooks
-from laneway.wiring.effects import cancel_effect, check_retry, dead_letter, lane_effect
+from laneway.wiring.effects import (
+    cancel_effect,
+    check_retry,
+    dead_letter,
+    lane_effect,
+    settle_effect,
+)
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.evm_desk import EvmDesk, check_account
 from laneway.wiring.evm_request import request_of
@@ -73,6 +81,7 @@ from laneway.wiring.following import Following
 from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, RETRY_AFTER_S
 from laneway.wiring.listing import Lister
 from laneway.wiring.readiness import Readiness
+from laneway.wiring.revival import Revival, RevivalPlan
 from laneway.wiring.rollup_desk import RollupsDesk
 from laneway.wiring.system import SystemClock, SystemEntropy
 from laneway.wiring.told import Teller, accepted_tx, payload_of
@@ -89,7 +98,9 @@ class Events(Protocol):
 
 
 class Meter(Protocol):
-    def scrape(self, queues: Sequence[QueueMetrics], tasks: int, dead: int) -> bytes: ...
+    def scrape(
+        self, queues: Sequence[QueueMetrics], tasks: int, dead: int, stopped: int
+    ) -> bytes: ...
 
 
 class EngineDesk:
@@ -132,6 +143,8 @@ class EngineDesk:
         }
         self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
+        self._revival = Revival(laneway.engine, self._clock)
+        laneway.engine.stopping = self.trail.stopped
 
     def _teller(self) -> Teller:
         return self._views.teller()
@@ -281,6 +294,24 @@ class EngineDesk:
             effect = self._evm.followed(verb, row, final=False)
         return await self._action(verb, "done" if followed else "told", effect, row.lane, row.id)
 
+    async def settle(self, intent: str, said: SettleWord, word: Word) -> Action:
+        row = await self._open(intent)
+        if not is_contract(row.lane):
+            raise CommandUnfit(row.lane, "settle", "only a contract's lane is settled by hand")
+        if word.dry_run:
+            effect = settle_effect(await self.lane(row.lane), said)
+            return await self._action("settle", "would", effect, row.lane, intent)
+        asked = Entry(word.by, "settle", row.lane, intent, reason=word.reason, detail=said)
+        return await self.trail.acted(asked, partial(self._settle, row, said, word))
+
+    async def _settle(self, row: IntentRow, said: SettleWord, word: Word) -> Action:
+        with self._following.watch(row.lane, "settle", row.id) as heard:
+            await self._laneway.settle(row.id, said, reason=word.reason, by=word.by)
+            followed = await self._heard(row.lane, "settle", heard)
+        effect = f"{said}, by your word" if followed else "the lane is told"
+        outcome = "done" if followed else "told"
+        return await self._action("settle", outcome, effect, row.lane, row.id)
+
     async def retry(self, intent: str, word: Word) -> Action:
         view = await self._views.intent(intent)
         if view is None:
@@ -329,6 +360,11 @@ class EngineDesk:
         view = await self._views.lane_view(lane)
         shown = await self._teller().lane(view)
         lane = LaneId(shown.id)
+        if verb == "revive":
+            return await self._revive(lane, word)
+        fault = self._engine.faults.get(lane)
+        if verb == "resume" and fault is not None:
+            raise CommandUnfit(lane, verb, fault.words())
         plan: dict[str, Any] = {}
         match verb:
             case "reset-nonce":
@@ -342,7 +378,7 @@ class EngineDesk:
         asked = Entry(word.by, verb, lane, reason=word.reason)
         return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
 
-    async def _operate(self, lane: LaneId, verb: LaneVerb, word: Word, effect: str) -> Action:
+    async def _operate(self, lane: LaneId, verb: MachineVerb, word: Word, effect: str) -> Action:
         tell, name = self._laneway, lane_key(lane) if is_contract(lane) else lane
         with self._following.watch(lane, verb) as heard:
             match verb:
@@ -360,6 +396,20 @@ class EngineDesk:
                     assert_never(verb)
             followed = await self._heard(lane, verb, heard)
         return await self._action(verb, "done" if followed else "told", effect, lane)
+
+    async def _revive(self, lane: LaneId, word: Word) -> Action:
+        plan = await self._revival.plan(lane, word.tx, keep=word.keep)
+        intent = None if plan.row is None else plan.row.id
+        if word.dry_run:
+            return await self._action("revive", "would", plan.effect(), lane, intent)
+        asked = Entry(word.by, "revive", lane, intent or "", reason=word.reason)
+        return await self.trail.acted(asked, partial(self._revived, plan, word))
+
+    async def _revived(self, plan: RevivalPlan, word: Word) -> Action:
+        followed, effect = await self._revival.act(plan, word.reason, word.by, self._following)
+        intent = None if plan.row is None else plan.row.id
+        outcome = "done" if followed else "told"
+        return await self._action("revive", outcome, effect, plan.lane, intent)
 
     async def _heard(self, lane: LaneId, verb: str, heard: "asyncio.Future[str | None]") -> bool:
         """Whether the lane followed in time; raises its refusal."""
@@ -412,7 +462,8 @@ class EngineDesk:
                 reading_of(lane, view.depth()) for lane, view in await self._rollup.held()
             ]
         dead = await self._store.page(Status.DEAD.value, None, DEAD_COUNTED_MAX)
-        return self._meter.scrape(await self.queues(), len(asyncio.all_tasks()), len(dead))
+        tasks, stopped = len(asyncio.all_tasks()), len(self._engine.faults)
+        return self._meter.scrape(await self.queues(), tasks, len(dead), stopped)
 
     async def follow(
         self, after: str | None, lane: str | None, may_see: LaneTest | None

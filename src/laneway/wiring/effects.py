@@ -6,7 +6,7 @@ from laneway.core.errors import RetryUnfit
 from laneway.lanes.contract.show import is_proven_dead
 from laneway.ports import IntentView
 from laneway.wire.times import to_time
-from laneway.wire.values import DeadLetter, Lane
+from laneway.wire.values import DeadLetter, Lane, SettleWord
 
 
 def dead_letter(view: IntentView) -> DeadLetter:
@@ -34,6 +34,20 @@ def cancel_effect(view: IntentView) -> str:
     if view.open:
         return "refused while it executes; taken back only if every try of it was refused"
     return "it would never be executed; what waits behind it moves up"
+
+
+def settle_effect(lane: Lane, said: SettleWord) -> str:
+    if lane.state != "halted":
+        return "refused: the lane is not halted, and finds out by itself"
+    match said:
+        case "executed":
+            return "it would be confirmed by your word, and the lane goes on"
+        case "not_executed":
+            return "it would be tried again, or be refused if a try was refused for good"
+        case "skip":
+            return "it would be given up as dead, and the lane goes on"
+        case _:
+            assert_never(said)
 
 
 def lane_effect(lane: Lane, verb: Literal["pause", "resume", "drain"], mode: str) -> str:

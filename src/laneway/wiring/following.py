@@ -86,6 +86,8 @@ def is_word_followed(record: object) -> bool:
 
 def is_about(watch: Watch, record: object) -> bool:
     """Whether an account's lane began what it was told about an intent that has a number."""
+    if watch.verb == "settle" and isinstance(record, ModeChanged):
+        return record.halt and record.mode != "halted"
     if isinstance(record, eoa.ContentReplaced):
         return watch.verb == "replace" and record.content.intent == watch.intent
     if not isinstance(record, eoa.BumpOrdered) or record.intent != watch.intent:

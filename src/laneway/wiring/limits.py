@@ -157,3 +157,9 @@ PORT_MAX = 65_535
 
 SPELLING_LIKENESS_MIN = 0.85
 """Of a name that was mistyped and the one that was meant: a letter or two in a dozen."""
+
+REVIVED_POLL_S = 0.02
+"""How often a revived lane is looked at while its operator waits for the answer."""
+
+STOPPED_NAMED_MAX = 8
+"""Stopped lanes that /readyz names; the rest are counted there, and listed by `lanes`."""

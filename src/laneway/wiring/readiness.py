@@ -1,14 +1,15 @@
 """Whether this process may be sent traffic, and what is wrong if not."""
 
 import asyncio
+from collections.abc import Collection
 
 from laneway.core.errors import ChainError, ChainUnreachable
-from laneway.core.ids import lane_key
+from laneway.core.ids import LaneId, lane_key
 from laneway.lanes.contract.show import read_head
 from laneway.ports import Cautious, Durability, Store
 from laneway.wire.values import Check
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
+from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX, STOPPED_NAMED_MAX
 from laneway.wiring.shown import contract_lanes
 from laneway.wiring.system import SystemClock
 
@@ -25,6 +26,16 @@ def durability_words(store: Store) -> list[str]:
     """What survives, and what is not safe about it."""
     cautions = store.cautions() if isinstance(store, Cautious) else ()
     return [WORDS[store.durability], *cautions]
+
+
+def stopped_lanes(faults: Collection[LaneId]) -> list[Check]:
+    """Lanes that a bug stopped. The others go on, so that traffic may come all the same."""
+    if not faults:
+        return []
+    named = ", ".join(sorted(faults)[:STOPPED_NAMED_MAX])
+    more = f" and {len(faults) - STOPPED_NAMED_MAX} more" * (len(faults) > STOPPED_NAMED_MAX)
+    words = f"{len(faults)} stopped by a bug: {named}{more}; `laneway lane revive` shows why"
+    return [Check("lanes", True, words)]
 
 
 class Readiness:
@@ -49,6 +60,7 @@ class Readiness:
         return [
             Check("store", beating, store),
             Check("durability", True, durable),
+            *stopped_lanes(laneway.engine.faults),
             *await self._chain_checks(),
         ]
 

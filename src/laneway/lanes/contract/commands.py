@@ -71,7 +71,8 @@ def resume_lane(lane: ContractLane, command: Command, now_ms: int) -> Decision:
         return refuse(
             command,
             now_ms,
-            "its outcome is unknown; tell it 'settle' with 'executed' or 'not_executed'",
+            "its outcome is unknown; look at the chain, then `laneway tx settle ID executed` or "
+            "`not_executed`",
         )
     assert lane.slot is not None
     again = RetryPlanned(lane.slot.id, now_ms, told_by(command), failed=False, afresh=True)

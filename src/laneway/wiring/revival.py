@@ -1,0 +1,123 @@
+"""Reviving a lane that a bug stopped: what is put aside, and the durable commands that do it.
+
+The transaction that stopped the lane is cancelled, as far as its lane can: what a node may have
+stays bound and watched. Then the command `revive` opens the lane again, in whichever process it
+belongs to. Both stand in the lane's mailbox, so that a crash in between loses neither.
+"""
+
+import asyncio
+
+from msgspec import Struct
+
+from laneway.core.errors import CommandUnfit, IntentFinal, IntentNotFound
+from laneway.core.ids import IntentId, LaneId
+from laneway.core.intent import IntentRow
+from laneway.core.reason import clip
+from laneway.core.rows import Command
+from laneway.engine.faults import REVIVE, Fault
+from laneway.engine.shell import Engine
+from laneway.ports import Clock
+from laneway.wiring.following import Following
+from laneway.wiring.limits import FOLLOW_S_MAX, REVIVED_POLL_S
+
+
+class RevivalPlan(Struct, frozen=True):
+    """What a revival puts aside."""
+
+    lane: LaneId
+    fault: Fault | None
+    """None: another process may know why the lane stands still."""
+    row: IntentRow | None
+    """The transaction that is taken back; None: none of them is known to be the offender."""
+
+    def effect(self) -> str:
+        if self.fault is None:
+            return "goes on in the process that stopped it; here no bug of it is known"
+        why = self.fault.evidence()
+        if self.row is not None:
+            return f"takes {self.row.id} back as far as it can be, and goes on; {why}"
+        if self.fault.command:
+            return f"passes over the command that broke it, and goes on; {why}"
+        if len(self.fault.intents) > 1:
+            some = ", ".join(self.fault.intents)
+            return f"puts nothing aside, for any of {some} may be it, and goes on one by one; {why}"
+        return f"forgets the answer that broke it, which is asked for again; {why}"
+
+    def reason(self, words: str, by: str) -> str:
+        """Of the transaction that is put aside: as it will be shown for ever."""
+        who = f"put aside by {by or 'an operator'}: {words}"
+        return clip(who if self.fault is None else f"{who}; it stopped its lane: {self.why()}")
+
+    def why(self) -> str:
+        return "" if self.fault is None else f"{self.fault.error} at {self.fault.where}"
+
+
+class Revival:
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    async def plan(self, lane: LaneId, tx: str | None = None, *, keep: bool = False) -> RevivalPlan:
+        """CommandUnfit where no bug stopped it; `tx` names what is put aside, `keep` nothing."""
+        fault = self._engine.faults.get(lane)
+        if fault is None and (self._engine.reactor.holds(lane) or self._engine.is_home(lane)):
+            raise CommandUnfit(lane, REVIVE, "no bug stopped it")
+        if tx is None and not keep and fault is not None and not fault.command:
+            tx = fault.intents[0] if len(fault.intents) == 1 else None
+            view = None if tx is None else await self._engine.store.intent(IntentId(tx))
+            if view is None or view.result is not None:
+                return RevivalPlan(lane, fault, None)
+            return RevivalPlan(lane, fault, view.intent)
+        return RevivalPlan(lane, fault, None if tx is None else await self._named(lane, tx))
+
+    async def _named(self, lane: LaneId, tx: str) -> IntentRow:
+        view = await self._engine.store.intent(IntentId(tx))
+        if view is None or view.intent.lane != lane:
+            raise IntentNotFound(tx)
+        if view.result is not None:
+            raise IntentFinal(view.intent.id, view.result.status)
+        return view.intent
+
+    async def tell(self, plan: RevivalPlan, words: str, by: str) -> None:
+        """Both commands are durable when this returns."""
+        now_ms, row = self._clock.now_ms(), plan.row
+        if row is not None:
+            taken_back = Command(
+                0, plan.lane, "cancel", now_ms, plan.reason(words, by), by, row.id, row.seq,
+                row.priority, row.size(),
+            )  # fmt: skip
+            await self._engine.tell(taken_back)
+        broken = "" if plan.fault is None else str(plan.fault.command or "")
+        await self._engine.tell(Command(0, plan.lane, REVIVE, now_ms, words, by, word=broken))
+
+    async def act(
+        self, plan: RevivalPlan, words: str, by: str, following: Following
+    ) -> tuple[bool, str]:
+        """Whether the lane goes on already, and what became of what was put aside."""
+        intent = None if plan.row is None else plan.row.id
+        with following.watch(plan.lane, "cancel", intent) as heard:
+            await self.tell(plan, words, by)
+            followed = await self._goes_on(plan)
+            if not followed or intent is None:
+                return followed, "goes on" if followed else plan.effect()
+            try:
+                async with asyncio.timeout(FOLLOW_S_MAX):
+                    refusal = await heard
+            except TimeoutError:
+                return False, plan.effect()
+        if refusal is None:
+            return True, f"goes on; {intent} is put aside"
+        return True, f"goes on; {intent} stays bound and is watched: {refusal}"
+
+    async def _goes_on(self, plan: RevivalPlan) -> bool:
+        """CommandUnfit where it was stopped again at once."""
+        if plan.fault is None:
+            return False
+        for _ in range(int(FOLLOW_S_MAX / REVIVED_POLL_S)):
+            fault = self._engine.faults.get(plan.lane)
+            if fault is not None and fault is not plan.fault:
+                raise CommandUnfit(plan.lane, REVIVE, f"it was stopped again: {fault.evidence()}")
+            if fault is None and self._engine.reactor.is_settled(plan.lane):
+                return True
+            await asyncio.sleep(REVIVED_POLL_S)
+        return False

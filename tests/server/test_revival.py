@@ -1,0 +1,309 @@
+"""Laws of lanes that stand still, over HTTP and on the command line: a lane that a bug stopped is
+seen everywhere and revived without what stopped it; a halted contract is settled by hand."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.stage import Terminal, beside
+from tests.feeds.receiver import receiving
+from tests.server.stage import Client, running
+from tests.wiring.hooked import configured, hooked
+
+from laneway.core.outcome import Outcome
+from laneway.engine.contract import decode_call
+from laneway.lanes.contract import machine as contract
+from laneway.lanes.delivery import machine as delivery
+from laneway.ports import ContractCall, Execution
+from laneway.wiring.server import Up
+
+LANE, OTHER = "contract:Qm1", "contract:Qm2"
+WHY = {"reason": "its data are nonsense"}
+THOUGHT = WHY | {"dry_run": True}
+PARENTLESS = {
+    "host__takes_parent": "false",
+    "contract__search_ms": "10",
+    "contract__execution_ms_max": "100",
+}
+"""A host that picks the parent itself: a doubt halts its lane."""
+
+
+@pytest.fixture
+def buggy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that no poison survives."""
+    decide = contract.decide
+
+    def broken(lane: Any, event: Any) -> Any:
+        for row in getattr(event, "intents", ()):
+            if decode_call(row.payload).data == "poison":
+                raise KeyError("a machine's bug")
+        return decide(lane, event)
+
+    monkeypatch.setattr(contract, "decide", broken)
+
+
+async def until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+async def stopped(up: Up, client: Client) -> tuple[str, str]:
+    """A poisoned transaction, and one that waits for it."""
+    poison = (await client.send("poison"))["id"]
+    waits = (await client.send("transfer 5"))["id"]
+    await until(lambda: up.laneway.engine.faults)
+    return poison, waits
+
+
+@pytest.mark.usefixtures("buggy")
+def test_a_stopped_lane_is_seen_wherever_somebody_looks() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            poison, waits = await stopped(up, client)
+            await client.finish((await client.send(lane=OTHER))["id"])
+            lane = (await client.get(f"/v1/lanes/{LANE}")).body
+            assert lane["state"] == "halted"
+            assert "stopped by a bug: KeyError" in lane["reason"]
+            assert "laneway lane revive contract:Qm1" in lane["reason"]
+            health = (await client.get(f"/v1/lanes/{LANE}/health")).body
+            assert not health["healthy"]
+            assert "KeyError" in health["problems"][0]
+            for tx in (poison, waits):
+                assert (
+                    "stopped by a bug"
+                    in (await client.get(f"/v1/transactions/{tx}")).body["reason"]
+                )
+            ready = await client.get("/readyz")
+            (check,) = [one for one in ready.body["checks"] if one["name"] == "lanes"]
+            assert ready.status == 200, "the other lanes go on"
+            assert "1 stopped by a bug: contract:Qm1" in check["what"]
+            assert "laneway_lanes_stopped 1.0" in (await client.get("/metrics")).body
+            trail = (await client.get("/v1/audit")).body["items"]
+            (noted,) = [entry for entry in trail if entry["action"] == "lane.stopped"]
+            assert (noted["actor"], noted["lane"], noted["tx"]) == ("laneway", LANE, poison)
+            assert "test_revival.py" in noted["detail"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("buggy")
+def test_resume_of_a_stopped_lane_says_what_to_do_instead() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            await stopped(up, client)
+            for order in (WHY, THOUGHT):
+                heard = await client.post(f"/v1/lanes/{LANE}/resume", order)
+                assert (heard.status, heard.code) == (409, "command_refused")
+                assert "laneway lane revive contract:Qm1" in heard.body["detail"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("buggy")
+def test_a_revived_lane_goes_on_without_what_stopped_it() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            poison, waits = await stopped(up, client)
+            path = f"/v1/lanes/{LANE}/revive"
+            would = await client.post(path, THOUGHT)
+            assert (would.status, would.body["outcome"]) == (200, "would")
+            assert f"takes {poison} back" in would.body["effect"]
+            assert "KeyError" in would.body["effect"]
+            assert would.body["tx"]["id"] == poison
+            assert up.laneway.engine.faults, "only in thought"
+            done = await client.post(path, WHY)
+            assert (done.status, done.body["outcome"]) == (200, "done")
+            assert done.body["tx"]["status"] == "cancelled"
+            assert (await client.finish(waits))["status"] == "confirmed"
+            put = (await client.get(f"/v1/transactions/{poison}")).body
+            assert "put aside by loopback: its data are nonsense" in put["reason"]
+            assert "KeyError" in put["reason"]
+            assert "laneway_lanes_stopped 0.0" in (await client.get("/metrics")).body
+            trail = (await client.get("/v1/audit")).body["items"]
+            revived = [entry for entry in trail if entry["action"] == "revive"]
+            assert [entry["outcome"] for entry in revived] == ["asked", "done"]
+            assert revived[0]["tx"] == poison
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("buggy")
+def test_a_revival_that_puts_nothing_aside_is_stopped_again_and_says_so() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            poison, waits = await stopped(up, client)
+            heard = await client.post(f"/v1/lanes/{LANE}/revive", WHY | {"keep": True})
+            assert (heard.status, heard.code) == (409, "command_refused")
+            assert "stopped again" in heard.body["detail"]
+            named = await client.post(f"/v1/lanes/{LANE}/revive", WHY | {"tx": poison})
+            assert named.body["outcome"] == "done"
+            await client.finish(waits)
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("buggy")
+def test_only_what_a_bug_stopped_is_revived_and_only_its_own_transactions_are_put_aside() -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            other = (await client.send(lane=OTHER))["id"]
+            await client.finish(other)
+            heard = await client.post(f"/v1/lanes/{OTHER}/revive", WHY)
+            assert (heard.status, heard.body["detail"]) == (
+                409,
+                f"{OTHER} cannot revive: no bug stopped it",
+            )
+            await stopped(up, client)
+            for tx in (other, "tx_nonsense"):
+                heard = await client.post(f"/v1/lanes/{LANE}/revive", WHY | {"tx": tx})
+                assert heard.status == 404, tx
+            assert (await client.post(f"/v1/lanes/{LANE}/revive", {})).status == 422
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("buggy")
+def test_the_evidence_outlives_the_process_that_met_the_bug(tmp_path: Path) -> None:
+    path = str(tmp_path / "laneway.db")
+
+    async def first() -> str:
+        async with running(store__path=path, store__durability="full") as (up, client):
+            poison, _ = await stopped(up, client)
+            await until(lambda: not up.desk.trail._noting)
+            return poison
+
+    async def second(poison: str) -> None:
+        async with running(store__path=path, store__durability="full") as (up, client):
+            await until(lambda: up.laneway.engine.faults)
+            trail = (await client.get("/v1/audit")).body["items"]
+            noted = [entry for entry in trail if entry["action"] == "lane.stopped"]
+            assert noted[0]["tx"] == poison
+            done = await client.post(f"/v1/lanes/{LANE}/revive", WHY)
+            assert done.body["tx"]["status"] == "cancelled"
+
+    poison = asyncio.run(first())
+    asyncio.run(second(poison))
+
+
+def test_a_webhook_that_a_bug_stopped_says_so_and_is_revived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide, bugs = delivery.decide, [KeyError("a machine's bug")]
+
+    def broken(lane: Any, event: Any) -> Any:
+        if bugs and hasattr(event, "intents"):
+            raise bugs[0]
+        return decide(lane, event)
+
+    monkeypatch.setattr(delivery, "decide", broken)
+
+    async def main() -> None:
+        async with (
+            receiving() as receiver,
+            hooked(configured(tmp_path, receiver.url)) as (up, client),
+        ):
+            await client.post("/v1/webhooks/hook/test", WHY)
+            await until(lambda: up.laneway.engine.faults)
+            (shown,) = (await client.get("/v1/webhooks")).body["items"]
+            assert shown["state"] == "halted"
+            assert "stopped by a bug" in shown["reason"]
+            heard = await client.post("/v1/webhooks/hook/resume", WHY)
+            assert (heard.status, heard.code) == (409, "command_refused")
+            would = await client.post("/v1/webhooks/hook/revive", THOUGHT)
+            assert would.body["outcome"] == "would"
+            bugs.clear()
+            done = await client.post("/v1/webhooks/hook/revive", WHY)
+            assert (done.status, done.body["outcome"]) == (200, "done")
+            assert done.body["webhook"]["state"] != "halted"
+
+    asyncio.run(main())
+
+
+# Settling by hand.
+
+
+async def halted(up: Up, client: Client) -> str:
+    async def lost(call: ContractCall, parent: int) -> Execution:
+        return Execution(Outcome.UNKNOWN, reason="the line broke")
+
+    up.laneway.host.execute = lost  # type: ignore[method-assign]
+    sent: str = (await client.send())["id"]
+    async with asyncio.timeout(20):
+        while (await client.get(f"/v1/lanes/{LANE}")).body["state"] != "halted":
+            await asyncio.sleep(0.01)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "state"),
+    [("executed", "confirmed", "idle"), ("not_executed", "submitted", "running")],
+)
+def test_a_halted_contract_is_settled_by_what_a_person_found(
+    word: str, status: str, state: str
+) -> None:
+    async def main() -> None:
+        async with running(**PARENTLESS) as (up, client):
+            sent = await halted(up, client)
+            path = f"/v1/transactions/{sent}/settle"
+            would = await client.post(path, WHY | {"word": word, "dry_run": True})
+            assert (would.status, would.body["outcome"]) == (200, "would")
+            refused = await client.post(path, WHY | {"word": "skip"})
+            assert (refused.status, refused.code) == (409, "command_refused")
+            done = await client.post(path, WHY | {"word": word})
+            assert (done.status, done.body["outcome"]) == (200, "done"), done
+            if word == "executed":
+                assert (await client.finish(sent))["status"] == "confirmed"
+            assert done.body["tx"]["status"] in (status, "queued")
+            assert (await client.get(f"/v1/lanes/{LANE}")).body["state"] != "paused"
+            trail = (await client.get("/v1/audit")).body["items"]
+            noted = [entry for entry in trail if entry["action"] == "settle"]
+            assert [one["outcome"] for one in noted] == ["asked", "refused", "asked", "done"]
+            assert noted[2]["detail"] == word
+
+    asyncio.run(main())
+
+
+def test_only_a_halted_contract_is_settled() -> None:
+    async def main() -> None:
+        async with running(host__round_ms="60000") as (_, client):
+            sent = (await client.send())["id"]
+            path = f"/v1/transactions/{sent}/settle"
+            would = await client.post(path, WHY | {"word": "executed", "dry_run": True})
+            assert would.body["effect"].startswith("refused: ")
+            heard = await client.post(path, WHY | {"word": "executed"})
+            assert (heard.status, heard.code) == (409, "command_refused")
+            assert (await client.post(path, WHY | {"word": "perhaps"})).status == 422
+
+    asyncio.run(main())
+
+
+# On the command line.
+
+
+@pytest.mark.usefixtures("buggy")
+def test_a_stopped_lane_is_revived_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with beside() as url:
+        terminal = Terminal(url, capsys)
+        (poison,) = terminal.json("send", LANE, "--data", "poison")
+        code = 0
+        for _ in range(100):
+            code, out, _ = terminal.type("lane", "health", LANE)
+            if code:
+                break
+        assert (code, "stopped by a bug" in out) == (1, True)
+        code, out, err = terminal.type("lane", "resume", LANE, "--reason", "go")
+        assert code == 1
+        assert "laneway lane revive" in err
+        words = ("lane", "revive", LANE, "--reason", "nonsense")
+        code, out, _ = terminal.type(*words, "--dry-run")
+        assert (code, f"takes {poison['id']} back" in out) == (0, True)
+        (action,) = terminal.json(*words)
+        assert (action["outcome"], action["tx"]["status"]) == ("done", "cancelled")
+        code, _, err = terminal.type(*words)
+        assert (code, "no bug stopped it" in err) == (1, True)
+        code, _, err = terminal.type("tx", "settle", poison["id"], "skip", "--reason", "x")
+        assert code == 1
+        assert "final" in err
