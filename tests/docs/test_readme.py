@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.readme import PAGE, ROOT, Reader, blocks
+from tests.readme import PAGE, ROOT, Block, Reader, blocks
 from tests.servers import PostgresServer
+
+import laneway
 
 KINDS = {"sh", "toml", "python", "text"}
 COMMANDS = ("laneway", "pip", "python", "make", "curl")
@@ -50,6 +52,26 @@ def test_the_page_shows_an_import_of_every_name_it_uses() -> None:
         name for span in spans for name in re.findall(r"\b[A-Z][a-z]+[A-Z]\w+|\bClient\b", span)
     }
     assert named <= imported()
+
+
+def test_every_name_that_the_package_offers_can_be_imported() -> None:
+    assert sorted(laneway.__all__) == sorted(laneway.PLACES)
+    for name in laneway.__all__:
+        assert getattr(laneway, name).__name__ == name
+    assert imported() - {"namespace_of"} <= set(laneway.__all__)
+
+
+@pytest.mark.parametrize("line", ["false", "no-such-command", "exit 3 | cat; test -e nothing"])
+def test_a_line_that_fails_is_noticed(line: str, tmp_path: Path) -> None:
+    with Reader(tmp_path, Path(sys.prefix)) as reader:
+        assert reader.type("echo hello").strip() == "hello"
+        with pytest.raises(AssertionError, match="ended with"):
+            reader.type(line)
+        with pytest.raises(AssertionError, match="Traceback"):
+            reader.type("python3 -c 'import nothing_here' || true")
+        nameless = Block("", "python", "print(1)\n", None, None)
+        with pytest.raises(AssertionError, match="a file needs its name first"):
+            reader.follow(nameless)
 
 
 @pytest.mark.slow

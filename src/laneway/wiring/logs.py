@@ -9,6 +9,7 @@ import msgspec
 
 from laneway.core.text import printable, printable_json
 from laneway.core.urls import shown_urls
+from laneway.feeds.log import quoted
 from laneway.wiring.schema import LogSection
 
 
@@ -34,7 +35,12 @@ class TextLines(logging.Formatter):
     own and commands no terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = printable(shown_urls(record.getMessage()))
+        message = record.getMessage()
+        if not record.args:
+            # The queue's lines have their fields among their words already.
+            fields: dict[str, object] = getattr(record, "fields", {})
+            message = " ".join((message, *(f"{name}={quoted(fields[name])}" for name in fields)))
+        said = printable(shown_urls(message))
         line = f"{stamp(record)} [{record.levelname}] {said}"
         if record.exc_info:
             trace = shown_urls(self.formatException(record.exc_info))
