@@ -91,6 +91,7 @@ PARTS = [
     seeds("s2", 5_000, 500, "eoa"),
     seeds("s3", 10_000, 1_000, "eoa"),
     seeds("s1", 100_000, 5_000, "cosmos"),
+    seeds("s1", 20_000, 5_000, "cosmos", lying=True),
     seeds("s2", 5_000, 500, "cosmos"),
     seeds("s3", 10_000, 1_000, "cosmos"),
     seeds("s1", 100_000, 5_000, "rollup"),

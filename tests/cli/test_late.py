@@ -45,8 +45,15 @@ def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
     assert run(["sim", "--seed", "7", "--layer", "S2", "--kind", "eoa", "--json"]) == 3
     assert run(["sim"]) == 3
     assert calls == [
-        {"seed": 7, "seeds": 100, "layer": "s2", "kind": "eoa", "json": True},
-        {"seed": None, "seeds": 100, "layer": "s1", "kind": "contract", "json": False},
+        {"seed": 7, "seeds": 100, "layer": "s2", "kind": "eoa", "lying": False, "json": True},
+        {
+            "seed": None,
+            "seeds": 100,
+            "layer": "s1",
+            "kind": "contract",
+            "lying": False,
+            "json": False,
+        },
     ]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from laneway.core.cosmos import OfferKind
+from laneway.core.cosmos import CosmosAccount, CosmosLook, OfferKind
 from laneway.core.outcome import Outcome
 
 KINDS = {
@@ -28,3 +28,15 @@ def test_only_what_is_wrong_by_itself_is_final() -> None:
     assert [kind.value for kind in OfferKind if kind.is_final()] == [
         "timed_out", "too_large", "malformed", "unauthorized", "out_of_gas", "bad_blob",
     ]  # fmt: skip
+
+
+def test_a_look_is_of_the_chain_and_the_account_that_were_asked_for() -> None:
+    look = CosmosLook("a", 5, CosmosAccount(7, 500), (), "mine-1", "celestia1me")
+    assert look.problem("mine-1", "celestia1me") == ""
+    assert look.problem("mine-2", "celestia1me") == (
+        "it serves chain mine-1, and this is chain mine-2"
+    )
+    assert look.problem("mine-1", "celestia1you") == (
+        "it showed the account celestia1me, and celestia1you was asked for"
+    )
+    assert CosmosLook("a", 5, None, (), "mine-1").problem("mine-1", "celestia1you") == ""

@@ -6,9 +6,11 @@ from msgspec.structs import replace
 from laneway.core.facts import AccountSeen, BlockRef, NodeReceipts, ReceiptSeen
 from laneway.core.majority import (
     account_of,
+    agreed,
     final_quorum,
     look_quorum,
     reached,
+    reached_by,
     verdicts,
 )
 
@@ -99,3 +101,14 @@ def test_a_majority_that_has_come_far_enough_can_deny() -> None:
 
 def test_nobody_says_nothing() -> None:
     assert verdicts([], 3, 3) == []
+
+
+def test_too_few_values_reach_nothing() -> None:
+    assert reached_by([5, 500, 7], 2) == 7
+    assert reached_by([500], 2) is None
+
+
+def test_what_enough_say_alike_is_agreed() -> None:
+    assert agreed(["a", "b", "b"], 2) == "b"
+    assert agreed(["a", "b", "c"], 2) is None
+    assert agreed([], 1) is None

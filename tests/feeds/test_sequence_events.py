@@ -131,6 +131,7 @@ TOLD: list[tuple[Any, str | None, dict[str, Any]]] = [
     (v.NodeChanged(r.Node("a")), None, {}),
     (v.AccountSeen(1, 2, 3, 4), None, {}),
     (v.AccountMissing(9), None, {}),
+    (v.LaneHalted("it counts back", 9), "lane.halted", {"reason": "it counts back"}),
 ]
 
 

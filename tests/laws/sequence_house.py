@@ -49,7 +49,13 @@ R = TypeVar("R")
 NODES = ("one", "two", "three")
 WAIT_S = 60.0
 QUICK = SequenceSettings(
-    poll_ms=50, retry_ms=20, make_retry_ms=20, rest_ms=500, account_ms=200, timeout_blocks=20
+    poll_ms=50,
+    retry_ms=20,
+    make_retry_ms=20,
+    rest_ms=500,
+    account_ms=200,
+    timeout_blocks=20,
+    block_ms=1,
 )
 
 
@@ -111,7 +117,8 @@ class ModelChain:
         account = self.model.account(self.model.app.raw_of(address))
         seen = None if account is None else AccountSeen(account.number, account.sequence)
         txs = tuple([self._seen(place, one) for one in hashes])
-        return CosmosLook(node, self.model.height, seen, txs)
+        owner = "" if seen is None else address
+        return CosmosLook(node, self.model.height, seen, txs, CHAIN_ID, owner)
 
     def _seen(self, place: int, hash_: bytes) -> TxSeen:
         status = self.model.status(place, hash_)
@@ -137,10 +144,10 @@ class ModelChain:
             told.signers,
         )
 
-    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
+    async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
         await asyncio.sleep(0.001)
         found = self.model.used_by(address, sequence) if self.has_index else None
-        return None if found is None else self._committed(found.tx.hash)
+        return () if found is None else [self._committed(found.tx.hash)] * len(self.nodes)
 
     async def gas_price(self, _priority: int = 2) -> float | None:
         return self.price

@@ -1,7 +1,7 @@
 """What was seen of a Cosmos chain, each thing with the node that showed it.
 
-Its blocks are final: what one node shows as committed stands. All else a node says of a
-transaction is how things look from there.
+Its blocks are final: what a majority of the nodes shows as committed stands. All else a node says
+of a transaction is how things look from there.
 """
 
 from enum import Enum
@@ -136,3 +136,19 @@ class CosmosLook(Struct, frozen=True):
     account: CosmosAccount | None
     """None: it does not exist yet."""
     txs: tuple[TxSeen, ...]
+    network: str = ""
+    """The chain that the node serves, by its own word."""
+    address: str = ""
+    """Whose account it showed; empty where it showed none."""
+    origin_height: int = 0
+    """The first block that the node has; 0: it does not say."""
+    origin: bytes = b""
+    """That block's hash."""
+
+    def problem(self, network: str, address: str) -> str:
+        """Why this says nothing of the account that was asked for; empty: it does."""
+        if self.network != network:
+            return f"it serves chain {self.network}, and this is chain {network}"
+        if self.account is not None and self.address != address:
+            return f"it showed the account {self.address}, and {address} was asked for"
+        return ""

@@ -6,11 +6,14 @@ look finds is never final.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from laneway.core.facts import AccountSeen, NodeReceipts, ReceiptSeen
+
+T = TypeVar("T")
 
 
 def final_quorum(nodes: int) -> int:
@@ -27,6 +30,16 @@ def look_quorum(nodes: int) -> int:
 def reached(values: Sequence[int], quorum: int) -> int:
     """The highest value that so many have reached."""
     return sorted(values, reverse=True)[quorum - 1]
+
+
+def reached_by(values: Sequence[int], quorum: int) -> int | None:
+    """The same; None where there are fewer values."""
+    return reached(values, quorum) if len(values) >= quorum else None
+
+
+def agreed(values: Sequence[T], quorum: int) -> T | None:
+    """What so many of these values are; None where none is there so often."""
+    return next((one for one in values if values.count(one) >= quorum), None)
 
 
 def account_of(seen: Sequence[AccountSeen], nodes: int) -> AccountSeen | None:
@@ -87,6 +100,6 @@ def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[V
             if receipt.block.number + depth <= one.head:
                 alike = (receipt.hash, receipt.block, receipt.succeeded, receipt.gas_used)
                 votes.setdefault(alike, []).append(receipt)
-        agreed = next((each[0] for each in votes.values() if len(each) >= quorum), None)
-        told.append(Verdict(agreed, shown, tuple(absent)))
+        found = next((each[0] for each in votes.values() if len(each) >= quorum), None)
+        told.append(Verdict(found, shown, tuple(absent)))
     return told

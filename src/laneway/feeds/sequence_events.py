@@ -19,6 +19,7 @@ from laneway.lanes.sequence.values import (
     AttemptSigned,
     CommandRefused,
     IntentDropped,
+    LaneHalted,
     ModeChanged,
     Record,
     SequenceSet,
@@ -110,6 +111,10 @@ def renumbered(record: SlotsRenumbered) -> Said:
     return "lane.renumbered", {"sequence": record.start, "reason": record.reason}
 
 
+def halted(record: LaneHalted) -> Said:
+    return "lane.halted", {"reason": record.reason}
+
+
 def sequence_set(record: SequenceSet) -> Said:
     return "lane.sequence_set", {
         "sequence": record.sequence_next,
@@ -127,6 +132,7 @@ SEQUENCE: dict[type, Tell] = {
     SlotCorrected: corrected,
     SlotsRenumbered: renumbered,
     IntentDropped: ended,
+    LaneHalted: halted,
     SequenceSet: sequence_set,
     ModeChanged: mode_changed,
     CommandRefused: command_refused,

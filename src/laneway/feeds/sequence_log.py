@@ -17,6 +17,7 @@ from laneway.lanes.sequence.values import (
     AccountMissing,
     AttemptSigned,
     CommandRefused,
+    LaneHalted,
     ModeChanged,
     SequenceSet,
     SlotChanged,
@@ -135,6 +136,10 @@ def missing(_record: AccountMissing) -> Line:
     return logging.WARNING, "Account does not exist yet", {}
 
 
+def halted(record: LaneHalted) -> Line:
+    return logging.ERROR, "Lane halted", {"reason": record.reason}
+
+
 def sequence_set(record: SequenceSet) -> Line:
     fields = {"sequenceNext": record.sequence_next, "by": record.by, "reason": record.reason}
     return logging.WARNING, "Sequence set", fields
@@ -147,6 +152,7 @@ LINES: dict[type, Any] = {
     SlotsRenumbered: renumbered,
     SlotCorrected: corrected,
     AccountMissing: missing,
+    LaneHalted: halted,
     SequenceSet: sequence_set,
     ModeChanged: mode,
     CommandRefused: refused,

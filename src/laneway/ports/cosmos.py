@@ -80,8 +80,8 @@ class CosmosChain(Protocol):
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
         """What one node shows of an account and its transactions, in their order."""
 
-    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
-        """The transaction in a block that used this number; None where no node tells."""
+    async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
+        """The transaction in a block that used this number, as each node names it that tells."""
 
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now, by the chain's own estimate; None where it has none."""

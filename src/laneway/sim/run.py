@@ -33,7 +33,7 @@ class Verdict(Struct, frozen=True):
 
 LAYERS = ("s1", "s2", "s3")
 KINDS = ("contract", "eoa", "cosmos", "rollup")
-LYING_KINDS = ("eoa",)
+LYING_KINDS = ("eoa", "cosmos")
 """Kinds whose worlds can have three nodes of which one lies."""
 
 
@@ -87,7 +87,7 @@ def furnished(
         from laneway.sim.sequence.plan import cosmos_plan
         from laneway.sim.sequence.world import CosmosWorld
 
-        sequences = CosmosWorld(cosmos_plan(seed, shared=shared), shelf)
+        sequences = CosmosWorld(cosmos_plan(seed, shared=shared, lying=lying), shelf)
         return sequences, SequenceLaws(sequences).account
     if kind == "rollup":
         from laneway.sim.bundle.laws import RollupLaws
@@ -133,7 +133,7 @@ def furnished_shell(seed: int, kind: str, *, lying: bool = False) -> "ShellWorld
         from laneway.sim.sequence.plan import cosmos_plan
         from laneway.sim.sequence.shell import CosmosShell
 
-        return CosmosShell(cosmos_plan(seed, shared=False))
+        return CosmosShell(cosmos_plan(seed, shared=False, lying=lying))
     if kind == "rollup":
         from laneway.sim.bundle.plan import rollup_plan
         from laneway.sim.bundle.shell import RollupShell

@@ -126,10 +126,19 @@ class AccountTeller(Generic[A_co, L]):
             return words.sight(lane, row.id)
         if view.open:
             # Its rows are with the process that holds the lane; that something is out is known.
-            return words.Sight(Status.SUBMITTED, "held_elsewhere")
+            return words.Sight(Status.SUBMITTED, self._elsewhere(row.lane, state))
         head = words.read_head(state)
         waits = "" if account is None else words.waiting(head, account.settings)
         return words.Sight(Status.QUEUED, waits)
+
+    def _elsewhere(self, lane: LaneId, state: bytes) -> str:
+        """Why an intent waits whose lane this process does not hold; of a lane that is halted, the
+        reason of that."""
+        fault = self._engine.faults.get(lane)
+        if fault is not None:
+            return fault.words()
+        told = self._words.describe(state)
+        return told.reason if told.word == "halted" else "held_elsewhere"
 
     # What each kind knows for itself.
 

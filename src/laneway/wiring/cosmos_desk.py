@@ -67,7 +67,7 @@ class CosmosDesk(AccountDesk[CosmosTeller]):
             return "it would never be given a sequence"
         held = self.teller.held(row.lane)
         assert held is not None
-        if is_out(slot, held.nodes.values()):
+        if is_out(held, slot, held.nodes.values()):
             return f"refused: {bound(slot)}"
         return f"it would never be sent; {freed(slot)}"
 

@@ -58,6 +58,18 @@ def test_an_execution_that_failed_and_a_rejection_are_told_with_their_reasons() 
     tell(story)
 
 
+def test_a_look_names_the_chain_the_account_and_the_first_block() -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        look = await chain.look("one", address(A), [])
+        assert (look.network, look.address) == (net.chain_id, address(A))
+        assert (look.origin_height, len(look.origin)) == (1, 32)
+        assert look.problem(net.chain_id, address(A)) == ""
+        absent = await chain.look("one", address(STRANGER), [])
+        assert (absent.address, absent.problem(net.chain_id, address(STRANGER))) == ("", "")
+
+    tell(story)
+
+
 def test_an_account_that_does_not_exist_is_none() -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         assert (await chain.look("one", address(STRANGER), [])).account is None
@@ -178,14 +190,14 @@ def test_who_used_a_number_is_found_in_blocks() -> None:
     async def story(net: CosmosDevnet, chain: CometChain) -> None:
         made = pay(0)
         accepted(net.chain, made)
-        assert await chain.used_by(address(A), 0) is None
+        assert await chain.used_by(address(A), 0) == []
         net.produce()
-        seen = await chain.used_by(address(A), 0)
-        assert seen is not None
-        assert (seen.hash, seen.standing, seen.height) == (made.hash, Standing.COMMITTED, 2)
-        assert await chain.used_by(address(B), 0) is None
+        for seen in await chain.used_by(address(A), 0):
+            assert (seen.hash, seen.standing, seen.height) == (made.hash, Standing.COMMITTED, 2)
+        assert len(await chain.used_by(address(A), 0)) == 2
+        assert await chain.used_by(address(B), 0) == []
 
-    tell(story)
+    tell(story, nodes=2)
 
 
 def test_a_node_without_an_index_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +205,7 @@ def test_a_node_without_an_index_proves_nothing(monkeypatch: pytest.MonkeyPatch)
         accepted(net.chain, pay(0))
         net.produce()
         monkeypatch.delitem(comet.METHODS, "tx_search")
-        assert await chain.used_by(address(A), 0) is None
+        assert await chain.used_by(address(A), 0) == []
 
     tell(story)
 

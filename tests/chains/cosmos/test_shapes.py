@@ -56,6 +56,7 @@ STATUS = ("statuses", 0, "result")
 PLACES = (
     ("status", ("sync_info", "latest_block_height")),
     ("abci_query", ("response", "height")),
+    ("status", ("sync_info", "earliest_block_height")),
     ("tx_status_batch", (*STATUS, "height")),
     ("tx_status_batch", (*STATUS, "gas_wanted")),
     ("tx_status_batch", (*STATUS, "gas_used")),
@@ -130,7 +131,7 @@ def test_an_accounts_number_that_no_row_holds_is_unreadable(
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_who_used_a_number_is_asked_of_the_next_node_where_one_says_nonsense(
+def test_who_used_a_number_is_told_by_the_other_node_where_one_says_nonsense(
     monkeypatch: pytest.MonkeyPatch, odd: str
 ) -> None:
     async def story(net: CosmosDevnet, chain: CometChain) -> None:
@@ -146,8 +147,7 @@ def test_who_used_a_number_is_asked_of_the_next_node_where_one_says_nonsense(
             return said
 
         monkeypatch.setitem(comet.METHODS, "tx_search", (second_only, names))
-        seen = await chain.used_by(address(A), 0)
-        assert seen is not None
+        (seen,) = await chain.used_by(address(A), 0)
         assert (seen.hash, seen.height) == (made.hash, 2)
 
     tell(story, nodes=2)

@@ -536,3 +536,24 @@ def test_who_used_a_number_is_known_from_its_block_on() -> None:
     assert used is not None
     assert used.tx.hash == made.hash
     assert chain.used_by(address(A), 1) is None
+
+
+def test_what_fails_before_its_number_is_taken_is_in_a_block_and_used_nothing() -> None:
+    chain = world()
+    made = [pay(0), pay(1)]
+    for one in made:
+        accepted(chain, one)
+    chain.app.ante_fails[made[0].hash] = words.no_funds("0utia", "1utia")
+    assert chain.produce().hashes == (made[0].hash,)
+    found = chain.committed(made[0].hash)
+    assert found is not None
+    assert (found.is_used, found.delivered.verdict.code, found.delivered.gas_used) == (False, 5, 0)
+    assert chain.used_by(address(A), 0) is None
+    seen = account(chain, raw_of(A))
+    assert (seen.sequence, seen.balance) == (0, RICH)
+    # The same bytes are good for as long as their number is free.
+    accepted(chain, made[0])
+    chain.produce()
+    again = chain.committed(made[0].hash)
+    assert again is not None
+    assert again.is_used

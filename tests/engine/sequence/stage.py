@@ -9,9 +9,6 @@ from msgspec import structs
 from tests.engine.virtual import VirtualTime
 
 from laneway.core.cosmos import (
-    CosmosAccount as AccountSeen,
-)
-from laneway.core.cosmos import (
     CosmosLook,
     GasSeen,
     Offered,
@@ -60,7 +57,7 @@ class FakeChain:
         self.gas_said: GasSeen = GasSeen(70_000)
         self.answers: list[OfferKind] = []
         """Of the next transactions; taken when there is none."""
-        self.look_said = CosmosLook(NODE, HEIGHT, AccountSeen(7, 3), ())
+        self.look_said = CosmosLook(NODE, HEIGHT, None, (), CHAIN_ID)
         self.owner: TxSeen | None = None
         self.trouble: Exception | None = None
         self.takes_s = 0.0
@@ -96,9 +93,9 @@ class FakeChain:
         await self._ask("look")
         return self.look_said
 
-    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
+    async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
         await self._ask("used_by")
-        return self.owner
+        return () if self.owner is None else (self.owner,)
 
     async def gas_price(self, priority: int = 2) -> float | None:
         await self._ask("gas_price")

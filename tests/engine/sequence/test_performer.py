@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.engine.sequence.stage import (
     AWAY,
+    CHAIN_ID,
     HEIGHT,
     NODE,
     Stage,
@@ -16,6 +17,7 @@ from tests.engine.sequence.stage import (
     seen,
 )
 
+from laneway.core.cosmos import CosmosAccount as AccountSeen
 from laneway.core.cosmos import CosmosLook, OfferKind
 from laneway.core.outcome import Outcome
 from laneway.engine.effects import Batcher, Follower
@@ -164,7 +166,7 @@ def test_offers_and_looks_do_not_wait_for_each_other() -> None:
 
 def test_a_look_is_at_one_node_for_one_account() -> None:
     stage = Stage()
-    stage.chain.look_said = CosmosLook(NODE, HEIGHT, None, (seen(),))
+    stage.chain.look_said = CosmosLook(NODE, HEIGHT, None, (seen(),), CHAIN_ID)
     event = stage.perform(looking(b"a", b"b"))
     assert stage.chain.looked == [(NODE, stage.account.address, (b"a", b"b"))]
     assert isinstance(event, NodeLooked)
@@ -185,6 +187,25 @@ def test_a_look_that_fails_proves_nothing() -> None:
     stage.chain.trouble = AWAY
     event = stage.perform(looking(node="n2"))
     assert event == LookFailed(stage.time.now_ms(), "n2")
+
+
+@pytest.mark.parametrize(
+    ("network", "owner", "kind"),
+    [
+        ("another-1", "own", LookFailed),
+        (CHAIN_ID, "celestia1other", LookFailed),
+        (CHAIN_ID, "", LookFailed),
+        (CHAIN_ID, "own", NodeLooked),
+    ],
+)
+def test_a_look_at_another_chain_or_another_account_proves_nothing(
+    network: str, owner: str, kind: type
+) -> None:
+    stage = Stage()
+    owner = stage.account.address if owner == "own" else owner
+    shown = CosmosLook(NODE, HEIGHT, AccountSeen(7, 500), (), network, owner)
+    stage.chain.look_said = shown
+    assert isinstance(stage.perform(looking()), kind)
 
 
 def test_a_look_that_hangs_ends_and_leaves_its_place() -> None:
@@ -216,9 +237,9 @@ def test_each_number_is_proven_for_itself() -> None:
     stage = Stage()
     stage.chain.owner = seen()
     events = stage.perform_all(ProveSequence(1), ProveSequence(2))
-    assert [(type(one), one.sequence, one.seen) for one in events] == [
-        (SequenceProven, 1, seen()),
-        (SequenceProven, 2, seen()),
+    assert [(type(one), one.sequence, one.shown) for one in events] == [
+        (SequenceProven, 1, (seen(),)),
+        (SequenceProven, 2, (seen(),)),
     ]
 
 
@@ -227,7 +248,7 @@ def test_who_used_a_number_may_stay_unknown(trouble: str) -> None:
     stage = Stage()
     stage.chain.trouble = AWAY if trouble == "away" else None
     stage.chain.takes_s = 1e6 if trouble == "hangs" else 0.0
-    assert stage.perform(ProveSequence(4)) == SequenceProven(stage.time.now_ms(), 4, None)
+    assert stage.perform(ProveSequence(4)) == SequenceProven(stage.time.now_ms(), 4, ())
 
 
 # Declining.
@@ -247,7 +268,7 @@ def test_what_was_not_begun_is_answered_with_nothing_that_is_worth_a_risk() -> N
     assert [one.kind for one in offered.answers] == [OfferKind.UNREACHABLE] * 2
     assert offered.serial == 5
     assert declined(looking(node="n2")) == LookFailed(now_ms, "n2")
-    assert declined(ProveSequence(3)) == SequenceProven(now_ms, 3, None)
+    assert declined(ProveSequence(3)) == SequenceProven(now_ms, 3, ())
     assert stage.chain.sent == []
     assert stage.chain.asked == []
 

@@ -63,6 +63,7 @@ SETTINGS = SequenceSettings(
     account_ms=500,
     conflict_blocks=3,
     watch_blocks=20,
+    block_ms=1,
 )
 TAKEN, IN_MEMPOOL = OfferKind.TAKEN, OfferKind.IN_MEMPOOL
 HEIGHT = 5
@@ -269,13 +270,24 @@ class Stage:
         self.tick(self.settings.poll_ms)
         self.look(node, height, sequence, shown)
 
+    def all_look(
+        self,
+        height: int,
+        sequence: int | None,
+        shown: Mapping[int, Standing | TxSeen] | None = None,
+    ) -> None:
+        """Every node shows the same, at its next time; `told` is what the last of them brought."""
+        self.tick(self.settings.poll_ms)
+        for order in self.take(LookAtNode):
+            self.post(self.looked(order, height, sequence, shown or {}))
+
     def blind(self, node: str) -> None:
         self.take(LookAtNode, 1, node)
         self.post(LookFailed(self.now_ms, node))
 
-    def prove(self, seen: TxSeen | None) -> None:
+    def prove(self, *shown: TxSeen) -> None:
         (order,) = self.take(ProveSequence, 1)
-        self.post(SequenceProven(self.now_ms, order.sequence, seen))
+        self.post(SequenceProven(self.now_ms, order.sequence, shown))
 
     def change(self, number: int, **fields: Any) -> None:
         """A slot's bytes are as a test wants them."""

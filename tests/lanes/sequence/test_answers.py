@@ -114,7 +114,7 @@ def test_a_number_is_filled_where_those_above_it_may_land() -> None:
     stage = out(2, attempts_max=3)
     # The first one's last block is over, the second one's is not.
     stage.change(2, timeout_height=99)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     stage.fail(final=True)
     assert stage.statuses() == ["refused", ""]
     assert isinstance(stage.told[0], SlotSettled)
@@ -218,10 +218,12 @@ def test_silence_counts_as_taken_and_is_asked_again_later_and_later(kind: OfferK
 
 
 def test_a_node_that_was_not_reached_was_not_offered_anything() -> None:
-    stage = offered(1)
+    stage = offered(1, nodes=("a", "b", "c"))
     stage.answer("a", AWAY)
     assert stage.node("a").top == 0
     stage.answer("b", OfferKind.TOO_LARGE)
+    assert stage.statuses() == [""]
+    stage.answer("c", OfferKind.TOO_LARGE)
     assert stage.statuses() == ["refused"]
 
 
@@ -232,10 +234,21 @@ def test_bytes_that_every_node_refused_are_made_again_where_others_may_do() -> N
     assert [record.what for record in stage.told if isinstance(record, SlotChanged)] == ["dead"]
     slot = stage.slot(1)
     assert (slot.sequence, slot.attempt, len(slot.past), slot.attempt_next) == (0, None, 1, 2)
-    assert [stage.node(name).top for name in "ab"] == [0, 0]
     stage.make()
     stage.answer("a", FEE)
     stage.answer("b", FEE)
+    # It was tried often enough; but one of them may lie, and have it: its last block decides.
+    assert stage.statuses() == ["", ""]
+    stage.all_look(HEIGHT + 11, 0)
+    assert stage.statuses() == ["expired", ""]
+
+
+def test_where_there_is_one_node_its_refusals_end_an_intent() -> None:
+    stage = offered(2, nodes=("a",))
+    stage.answer("a", FEE)
+    assert stage.node("a").top == 0
+    stage.make()
+    stage.answer("a", FEE)
     # It was tried often enough; the one above it moves down.
     assert stage.statuses() == ["refused", ""]
     assert stage.sequences() == {0: 2}
@@ -323,7 +336,7 @@ def set_back_while_offered(stage: Stage) -> OfferReturned:
     order = stage.offered("a")
     assert order.first == 1
     stage.change(1, timeout_height=HEIGHT)
-    stage.look_later("a", HEIGHT + 2, 0)
+    stage.all_look(HEIGHT + 2, 0)
     assert stage.node("a").epoch == 1
     return stage.returned(order)
 
@@ -347,8 +360,7 @@ def test_a_refusal_from_before_a_node_was_set_back_still_proves_that_it_has_noth
 
 def test_what_was_settled_meanwhile_is_passed_by() -> None:
     stage = offered(3)
-    stage.tick(100)
-    stage.look("a", HEIGHT + 1, 2, {1: committed(), 2: committed(code=5)})
+    stage.all_look(HEIGHT + 1, 2, {1: committed(), 2: committed(code=5)})
     assert stage.statuses() == ["confirmed", "reverted", ""]
     stage.answer("b")
     assert stage.node("b").next == 3
@@ -398,9 +410,10 @@ def test_one_that_cannot_be_made_for_a_used_number_ends_and_nobody_moves() -> No
 
 
 def test_a_node_that_never_came_so_far_is_not_set_back() -> None:
-    stage = offered(2, retry_ms=5_000)
+    stage = offered(2, retry_ms=5_000, nodes=("a", "b", "c"))
     stage.answer("b", AWAY)
     before = stage.node("b")
+    stage.answer("c", OfferKind.TAKEN, FEE)
     stage.answer("a", OfferKind.TAKEN, FEE)
     assert stage.slot(2).attempt is None
     assert stage.node("b").epoch == before.epoch
@@ -435,3 +448,35 @@ def test_bytes_for_a_number_that_others_used_meanwhile_are_not_kept() -> None:
     stage.post(AttemptsMade(stage.now_ms, (stage.made(first), stage.made(second))))
     assert [type(record) for record in stage.told] == [AttemptSigned, NodeChanged]
     assert stage.slot(1).attempt is None
+
+
+def test_an_intent_of_which_bytes_may_land_is_not_hopeless() -> None:
+    stage = offered(1)
+    stage.answer("a", FEE)
+    stage.answer("b", FEE)
+    stage.fail(final=True)
+    assert stage.statuses() == [""]
+    assert stage.slot(1).delayed
+
+
+def test_one_node_of_three_that_refuses_ends_nothing() -> None:
+    for kind in (FEE, OfferKind.MALFORMED, OfferKind.TIMED_OUT, OfferKind.REFUSED):
+        stage = offered(1, nodes=("a", "b", "c"))
+        stage.answer("a", AWAY)
+        stage.answer("b", AWAY)
+        stage.answer("c", kind)
+        assert stage.statuses() == [""]
+        assert stage.slot(1).past == ()
+
+
+def test_earlier_bytes_that_may_land_hold_a_refusal_back() -> None:
+    stage = offered(1)
+    stage.answer("a", FEE)
+    stage.answer("b", FEE)
+    stage.make()
+    for name in "ab":
+        stage.place(name, top=0)
+    stage.answer("a", OfferKind.MALFORMED)
+    stage.answer("b", OfferKind.MALFORMED)
+    assert stage.attempt(1).final == ("a", "b")
+    assert stage.statuses() == [""]

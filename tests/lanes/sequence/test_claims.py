@@ -88,7 +88,7 @@ def test_nothing_new_is_signed_while_every_node_is_recovered() -> None:
 def test_nothing_new_is_signed_while_someone_may_have_taken_an_intents_place() -> None:
     stage = out(1)
     stage.accept(1)
-    stage.look_later("a", HEIGHT + 1, 1)
+    stage.all_look(HEIGHT + 1, 1)
     assert stage.lane.head.used_count == 1
     assert stage.kind.wants(stage.lane) == 0
 

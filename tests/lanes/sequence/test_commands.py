@@ -1,12 +1,21 @@
 """What an operator tells a sequence lane."""
 
+from typing import Any
+
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, Stage, begun, offered, out
 
 from laneway.core.cosmos import OfferKind, Standing
 from laneway.core.ids import IntentId
 from laneway.lanes.sequence.commands import plan_sequence
-from laneway.lanes.sequence.values import CommandRefused, MakeAttempt, OfferToNode, SlotFellOut
+from laneway.lanes.sequence.values import (
+    CommandRefused,
+    LookAtNode,
+    MakeAttempt,
+    OfferToNode,
+    SequenceSet,
+    SlotFellOut,
+)
 
 
 def intent(stage: Stage, place: int) -> IntentId:
@@ -26,7 +35,7 @@ def test_a_paused_lane_takes_nothing_and_finishes_what_it_has() -> None:
     assert (head.mode, head.reason, head.by, head.mode_ms) == (
         "paused", "why", "ann", stage.now_ms,
     )  # fmt: skip
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
     assert stage.statuses() == ["confirmed"]
     stage.tell("resume")
     assert stage.lane.head.mode == "running"
@@ -82,11 +91,10 @@ def test_what_no_node_has_is_taken_back() -> None:
 
 
 def test_what_a_node_may_have_is_not_taken_back() -> None:
-    stage = offered(1)
+    stage = offered(1, nodes=("a",))
     stage.tell("cancel", intent(stage, 0))
     assert refusal(stage) == "a node may have it: it is final in block 16 at last"
     stage.answer("a", OfferKind.MEMPOOL_FULL)
-    stage.answer("b", OfferKind.MEMPOOL_FULL)
     stage.tell("cancel", intent(stage, 0))
     assert stage.statuses() == ["cancelled"]
 
@@ -136,3 +144,106 @@ def test_a_plan_tells_what_would_be_done_and_why_no_more(
     plan = plan_sequence(begun(count).lane, wanted)
     assert plan is not None
     assert (plan.becomes, plan.bound, plan.why()) == (becomes, count, why)
+
+
+# A lane whose nodes took back what was believed.
+
+
+def shows(stage: Stage, height: int, sequence: int | None) -> None:
+    stage.place("a", looking=True)
+    order = LookAtNode("a", stage.node("a").epoch, 0, ())
+    stage.post(stage.looked(order, height, sequence, {}))
+
+
+def counted_back(count: int, **settings: Any) -> Stage:
+    """A node showed 505 once; so many are bound from there on."""
+    stage = begun(0, nodes=("a",), **settings)
+    shows(stage, HEIGHT + 1, 505)
+    stage.accept(count)
+    stage.pull()
+    return stage
+
+
+def halted(stage: Stage) -> Stage:
+    """It counts from 5 on again."""
+    shows(stage, HEIGHT + 20, 5)
+    assert stage.lane.head.halt
+    return stage
+
+
+def test_a_halted_lane_follows_its_operator_downwards() -> None:
+    stage = halted(counted_back(0))
+    stage.tell("set-sequence")
+    (done,) = stage.told
+    assert isinstance(done, SequenceSet)
+    head = stage.lane.head
+    assert (head.committed, head.sequence_next, head.floor, head.halt) == (5, 5, 0, "")
+    assert (stage.node("a").next, stage.node("a").top) == (5, 5)
+    stage.accept(1)
+    stage.pull()
+    assert stage.sequences() == {5: 1}
+
+
+def test_an_operators_own_number_is_a_floor_for_a_halted_lane_too() -> None:
+    stage = halted(counted_back(0))
+    stage.tell("set-sequence", word="7")
+    head = stage.lane.head
+    assert (head.committed, head.sequence_next, head.floor) == (5, 7, 7)
+    stage = halted(counted_back(0))
+    stage.tell("set-sequence", word="3")
+    assert stage.lane.head.sequence_next == 5
+
+
+def test_what_no_node_has_moves_down_with_a_halted_lane() -> None:
+    stage = counted_back(2)
+    assert stage.sequences() == {505: 1, 506: 2}
+    halted(stage)
+    stage.take(MakeAttempt)
+    stage.tell("set-sequence")
+    assert stage.sequences() == {5: 1, 6: 2}
+    orders = stage.take(MakeAttempt)
+    assert stage.lane.head.landed_next == 0
+    assert [(one.sequence, one.height, one.account_number) for one in orders] == [
+        (5, HEIGHT + 20, 7),
+        (6, HEIGHT + 20, 7),
+    ]
+
+
+def test_a_halted_lane_waits_for_bytes_that_may_land() -> None:
+    stage = counted_back(1, timeout_blocks=30)
+    stage.make()
+    stage.answer("a")
+    halted(stage)
+    stage.tell("set-sequence")
+    assert refusal(stage) == "sequence 505 is bound, and its bytes may land up to block 36"
+    plan = plan_sequence(stage.lane, 3)
+    assert plan is not None
+    assert (plan.becomes, plan.why()) == (506, refusal(stage))
+    shows(stage, 37, 5)
+    stage.tell("set-sequence")
+    assert stage.sequences() == {5: 1}
+
+
+def test_a_halted_lane_needs_a_majority_that_shows_its_account() -> None:
+    stage = halted(counted_back(0))
+    shows(stage, HEIGHT + 21, None)
+    stage.tell("set-sequence")
+    assert refusal(stage) == "too few nodes show the same account"
+
+
+@pytest.mark.parametrize("word", ["x", "٣", "9" * 16, "9" * 5_000, "-1"])
+def test_a_sequence_is_a_number_that_every_store_holds(word: str) -> None:
+    stage = begun(0)
+    stage.tell("set-sequence", word=word)
+    assert refusal(stage).startswith(f"'{word[:9]}")
+
+
+def test_what_was_given_up_before_its_last_block_is_not_taken_back() -> None:
+    stage = offered(1)
+    stage.answer("a", OfferKind.FEE_TOO_LOW)
+    stage.answer("b", OfferKind.FEE_TOO_LOW)
+    stage.tell("cancel", intent(stage, 0))
+    assert refusal(stage) == "a node may have it: it is final in block 16 at last"
+    stage.make(timeout=99)
+    stage.tell("cancel", intent(stage, 0))
+    assert refusal(stage) == "a node may have it: it is final in block 100 at last"

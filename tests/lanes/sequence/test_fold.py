@@ -11,6 +11,7 @@ from laneway.lanes.sequence.values import (
     AccountMissing,
     AccountSeen,
     CommandRefused,
+    LaneHalted,
     MakingDelayed,
     MakingResumed,
     NodeChanged,
@@ -34,7 +35,7 @@ def test_signed_bytes_are_counted_and_named_by_their_hash() -> None:
     assert stage.indexes == {stage.attempt(1).hash.hex(): "hash"}
     stage.answer("a")
     stage.answer("b")
-    stage.look_later("a", HEIGHT + 1, 1, {1: committed()})
+    stage.all_look(HEIGHT + 1, 1, {1: committed()})
     assert stage.lane.head.signed_bytes == 0
     assert stage.indexes[f"{LANE}#0"] == "sequence"
     assert stage.lane.head.landed_next == 1
@@ -44,7 +45,7 @@ def test_an_account_never_counts_back() -> None:
     stage = begun(0)
     stage.apply([AccountSeen(5, 7, 9, 1), AccountSeen(3, 7, 8, 2)])
     head = stage.lane.head
-    assert (head.committed, head.height, head.read_ms, head.sequence_next) == (5, 9, 2, 5)
+    assert (head.committed, head.height, head.read_ms, head.sequence_next) == (5, 8, 2, 5)
     assert [node.next for node in stage.lane.nodes.values()] == [5, 5]
 
 
@@ -230,3 +231,25 @@ def test_numbers_go_on_where_the_chain_is_when_the_last_above_a_gap_fell_out() -
     stage.fail(final=True)
     assert stage.lane.head.sequence_next == 0
     assert [node.next for node in stage.lane.nodes.values()] == [0, 0]
+
+
+def test_a_lane_is_halted_until_its_account_is_seen_again() -> None:
+    stage = begun(0)
+    stage.apply([LaneHalted("it counts back", 9)])
+    assert (stage.lane.head.halt, stage.lane.head.halt_ms) == ("it counts back", 9)
+    stage.apply([AccountSeen(5, 7, 9, 1, 8, 2, 6, 1, b"first")])
+    head = stage.lane.head
+    assert (head.halt, head.halt_ms, head.pace_height, head.pace_ms) == ("", 0, 8, 2)
+    assert (head.committed_height, head.origin_height, head.origin) == (6, 1, b"first")
+
+
+def test_an_operators_word_takes_back_what_was_believed() -> None:
+    stage = begun(0)
+    stage.lane.head.landed_next = 500
+    stage.apply([AccountSeen(505, 7, 900, 1), LaneHalted("it counts back", 9)])
+    seen = AccountSeen(5, 8, 30, 20, 30, 20, 30, 1, b"other")
+    stage.apply([SequenceSet(6, 6, 20, seen=seen)])
+    head = stage.lane.head
+    assert (head.committed, head.sequence_next, head.taken_next, head.floor) == (5, 6, 6, 6)
+    assert (head.landed_next, head.account_number, head.height, head.halt) == (6, 8, 30, "")
+    assert [(node.next, node.top) for node in stage.lane.nodes.values()] == [(6, 6), (6, 6)]

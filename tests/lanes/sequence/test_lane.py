@@ -12,13 +12,15 @@ from laneway.lanes.sequence.lane import (
     is_clear_from,
     is_out,
     is_recovering,
+    is_refused,
     is_taken,
+    need_of,
     passed,
     restore,
     used_count,
 )
 from laneway.lanes.sequence.limits import RAW_INLINE_MAX
-from laneway.lanes.sequence.rows import SequenceHead
+from laneway.lanes.sequence.rows import Past, SequenceHead
 from laneway.lanes.sequence.values import AttemptsMade, MakeAttempt
 
 
@@ -67,7 +69,7 @@ def test_a_new_node_begins_with_what_is_out_and_one_that_left_is_remembered() ->
     assert (stage.node("c").next, stage.node("c").top, stage.node("c").look_ms) == (0, 0, 0)
     assert stage.node("a").gone
     assert not stage.node("a").looking
-    assert is_out(stage.slot(1), [stage.node("a")])
+    assert is_out(stage.lane, stage.slot(1), [stage.node("a")])
     assert [node.name for node in stage.lane.live()] == ["b", "c"]
     stage.tick(0)
     assert stage.offered("c").first == 0
@@ -105,19 +107,18 @@ def test_heads_count_what_is_open_filled_and_watched() -> None:
 
 
 def test_bytes_are_out_where_a_node_may_have_them() -> None:
-    stage = offered(2)
+    stage = offered(2, nodes=("a",))
     slot = stage.slot(1)
-    assert is_out(slot, stage.lane.nodes.values())
+    assert is_out(stage.lane, slot, stage.lane.nodes.values())
     stage.answer("a", OfferKind.MEMPOOL_FULL)
-    stage.answer("b", OfferKind.MEMPOOL_FULL)
-    assert not is_out(stage.slot(1), stage.lane.nodes.values())
+    assert not is_out(stage.lane, stage.slot(1), stage.lane.nodes.values())
     assert is_clear_from(stage.lane, 0, stage.lane.nodes.values())
     stage.change(1, refused=())
-    assert is_out(stage.slot(1), stage.lane.nodes.values())
+    assert is_out(stage.lane, stage.slot(1), stage.lane.nodes.values())
     assert not is_clear_from(stage.lane, 0, stage.lane.nodes.values())
     assert is_clear_from(stage.lane, 1, stage.lane.nodes.values())
     assert is_clear_from(stage.lane, 0, stage.lane.nodes.values(), dead=[1])
-    assert not is_out(replace(slot, attempt=None), stage.lane.nodes.values())
+    assert not is_out(stage.lane, replace(slot, attempt=None), stage.lane.nodes.values())
 
 
 def test_bytes_are_taken_when_some_node_took_them() -> None:
@@ -135,7 +136,7 @@ def test_a_lane_recovers_when_every_node_does_and_something_is_out() -> None:
     assert not is_recovering(stage.lane)
     stage.answer("b", OfferKind.MEMPOOL_FULL)
     assert is_recovering(stage.lane)
-    stage.tell("cancel", next(iter(stage.accepted)))
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
     assert not is_recovering(stage.lane)
 
 
@@ -165,7 +166,7 @@ def test_a_new_lane_has_its_nodes() -> None:
 def test_a_slot_that_is_watched_has_no_number_and_no_intent() -> None:
     stage = out(1, nodes=("a",), conflict_blocks=0)
     stage.look_later("a", HEIGHT + 1, 1, {1: Standing.UNKNOWN})
-    stage.prove(None)
+    stage.prove()
     stage.look_later("a", HEIGHT + 2, 1, {1: Standing.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     assert (list(stage.lane.watched), stage.lane.numbers, stage.lane.bound) == ([1], {}, {})
@@ -223,3 +224,21 @@ def test_bytes_that_another_slot_has_now_are_its_own() -> None:
     stage.lane.hashes[stage.attempt(1).hash] = 9
     forget_hashes(stage.lane, stage.slot(1))
     assert list(stage.lane.hashes.values()) == [9]
+
+
+def test_what_all_nodes_refused_one_of_them_may_have() -> None:
+    stage = offered(1)
+    stage.answer("a", OfferKind.MEMPOOL_FULL)
+    stage.answer("b", OfferKind.MEMPOOL_FULL)
+    nodes = stage.lane.nodes.values()
+    assert is_out(stage.lane, stage.slot(1), nodes)
+    assert not is_refused(stage.lane, stage.attempt(1))
+    stage.change(1, final=("a", "b"))
+    assert is_refused(stage.lane, stage.attempt(1))
+    assert not is_out(stage.lane, stage.slot(1), nodes)
+    # Bytes before them may be out all the same.
+    past = Past(b"x" * 32, 9, "why", proven=False)
+    assert is_out(stage.lane, replace(stage.slot(1), past=(past,), attempt=None), nodes)
+    # Whoever was offered nothing has nothing.
+    assert not is_out(stage.lane, stage.slot(1), [])
+    assert need_of(stage.lane) == 2

@@ -11,7 +11,6 @@ from laneway.core.rows import Head, Rows
 from laneway.lanes.sequence.machine import decide, resume, sequence_kind
 from laneway.lanes.sequence.values import (
     AttemptSigned,
-    LookAtNode,
     MakeAttempt,
     OfferToNode,
     ProveSequence,
@@ -21,9 +20,9 @@ from laneway.lanes.sequence.values import (
 
 def test_an_intent_goes_from_the_backlog_into_a_block() -> None:
     stage = out(2)
-    stage.look_later("a", 6, 2, {1: committed(), 2: committed()})
+    stage.all_look(6, 2, {1: committed(), 2: committed()})
     assert stage.statuses() == ["confirmed", "confirmed"]
-    stage.look("b", 6, 2)
+    stage.look_later("a", 6, 2)
     assert (stage.rows, stage.wake_ms) == ({}, None)
 
 
@@ -48,11 +47,11 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
 
 def test_who_used_a_number_is_asked_again_after_a_crash() -> None:
     stage = out(1)
-    stage.look_later("a", 6, 1)
+    stage.all_look(6, 1)
     stage.crash()
-    assert [type(effect) for effect in stage.out] == [ProveSequence, LookAtNode]
-    stage.post(SequenceProven(stage.now_ms, 0, None))
-    assert [type(effect) for effect in resume(stage.lane)] == [LookAtNode]
+    assert [type(effect) for effect in stage.out] == [ProveSequence]
+    stage.post(SequenceProven(stage.now_ms, 0, ()))
+    assert resume(stage.lane) == ()
 
 
 def test_a_look_that_failed_is_repeated() -> None:

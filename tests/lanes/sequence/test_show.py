@@ -7,6 +7,7 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.sequence.rows import Node, SequenceHead
 from laneway.lanes.sequence.show import describe, read_head, recovery, sight, waiting
+from laneway.lanes.sequence.values import LaneHalted
 
 
 def first(stage: Stage) -> IntentId:
@@ -30,6 +31,7 @@ def test_a_lane_without_an_account_is_halted() -> None:
     stage.accept(1)
     stage.pull()
     stage.look("a", HEIGHT, None)
+    stage.look("b", HEIGHT, None)
     assert describe(stage.head).word == "halted"
     assert sight(stage.lane, first(stage)).waits == "account_does_not_exist"
 
@@ -89,7 +91,7 @@ def test_an_intent_tells_why_it_waits() -> None:
 def test_an_intent_whose_number_is_used_says_so() -> None:
     stage = out(1)
     stage.accept(1)
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.EVICTED})
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.EVICTED})
     assert sight(stage.lane, first(stage)).waits == "sequence_used"
     assert sight(stage.lane, list(stage.accepted)[1]).waits == "sequence_used"
 
@@ -103,3 +105,14 @@ def test_a_backlog_tells_why_it_waits() -> None:
     assert waiting(replace(head, mode="draining"), SETTINGS) == "paused"
     assert waiting(replace(head, mode="draining", drain_left=1), SETTINGS) == ""
     assert waiting(replace(head, filler_count=8), SETTINGS) == "window_closed"
+
+
+def test_a_halted_lane_says_why_and_nothing_else() -> None:
+    stage = offered(1)
+    stage.accept(1)
+    stage.tell("pause")
+    stage.apply([LaneHalted("the account counts back", 9)])
+    state = describe(stage.head)
+    assert (state.word, state.reason, state.since_ms) == ("halted", "the account counts back", 9)
+    for one in stage.accepted:
+        assert sight(stage.lane, one).waits == "the account counts back"

@@ -1,5 +1,7 @@
 """What a look at a node says of the account and its transactions."""
 
+from typing import Any
+
 from tests.lanes.sequence.stage import (
     HEIGHT,
     Stage,
@@ -13,11 +15,13 @@ from tests.lanes.sequence.stage import (
 
 from laneway.core.cosmos import OfferKind, Standing, TxSeen
 from laneway.lanes.sequence.lane import decode_history
-from laneway.lanes.sequence.limits import WATCHED_MAX
+from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, WATCHED_MAX
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.values import (
+    LaneHalted,
     LookAtNode,
     MakeAttempt,
+    NodeChanged,
     NodeLooked,
     OfferToNode,
     ProveSequence,
@@ -72,9 +76,11 @@ def test_nodes_are_looked_at_until_nothing_is_out() -> None:
     stage.look_later("a", HEIGHT + 1, 0)
     assert stage.node("a").look_ms == stage.now_ms + 100
     stage.look("b", HEIGHT + 2, 1, {1: committed()})
-    assert stage.node("b").look_ms is None
-    stage.look_later("a", HEIGHT + 2, 1)
+    assert stage.node("b").look_ms == stage.now_ms + 100
+    stage.look_later("a", HEIGHT + 2, 1, {1: committed()})
     assert stage.node("a").look_ms is None
+    stage.look("b", HEIGHT + 2, 1)
+    assert stage.node("b").look_ms is None
 
 
 # Ends that a block proves.
@@ -82,33 +88,32 @@ def test_nodes_are_looked_at_until_nothing_is_out() -> None:
 
 def test_what_is_in_a_block_is_confirmed_or_reverted() -> None:
     stage = out(2)
-    stage.look_later("a", HEIGHT + 1, 0, {1: committed(), 2: committed(code=5)})
+    stage.all_look(HEIGHT + 1, 2, {1: committed(), 2: committed(code=5)})
     assert stage.statuses() == ["confirmed", "reverted"]
     assert list(stage.results.values())[1].reason == "sdk code 5: why"
     history = decode_history(next(iter(stage.results.values())).history)
     assert history.seen is not None
     assert history.seen.height == 6
-    # A node's account may be behind its own blocks.
-    assert stage.lane.head.committed == 2
 
 
 def test_a_number_is_used_and_the_chain_says_by_whom() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.EVICTED})
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.EVICTED})
     assert stage.slot(1).proving
-    stage.prove(OTHER)
+    stage.prove(OTHER, OTHER)
     (result,) = stage.results.values()
     assert result.status == "refused"
     assert "someone else signs for this account" in result.reason
     assert OTHER.hash.hex().upper() in result.reason
-    stage.post(SequenceProven(stage.now_ms, 0, OTHER))
+    stage.post(SequenceProven(stage.now_ms, 0, (OTHER,)))
     assert stage.told == []
 
 
 def test_a_number_is_used_by_our_own_bytes_that_no_node_showed() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.UNKNOWN})
-    stage.prove(replace(OTHER, hash=stage.attempt(1).hash))
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+    own = replace(OTHER, hash=stage.attempt(1).hash)
+    stage.prove(own, own)
     assert stage.statuses() == ["confirmed"]
 
 
@@ -117,12 +122,12 @@ def test_who_used_a_number_is_asked_once_a_block_and_not_for_ever() -> None:
     lost = {1: Standing.UNKNOWN}
     stage.look_later("a", 6, 1, lost)
     stage.look_later("a", 6, 1, lost)
-    stage.prove(None)
+    stage.prove()
     assert [type(one) for one in stage.told] == [SlotChanged]
     stage.look_later("a", 6, 1, lost)
     assert stage.take(ProveSequence) == []
     stage.look_later("a", 7, 1, lost)
-    stage.prove(None)
+    stage.prove()
     stage.look_later("a", 9, 1, lost)
     (result,) = stage.results.values()
     assert result.status == "indeterminate"
@@ -133,7 +138,7 @@ def test_who_used_a_number_is_asked_once_a_block_and_not_for_ever() -> None:
 def indeterminate(**settings: int) -> Stage:
     stage = out(1, nodes=("a",), conflict_blocks=0, **settings)
     stage.look_later("a", 6, 1, {1: Standing.UNKNOWN})
-    stage.prove(None)
+    stage.prove()
     stage.look_later("a", 7, 1, {1: Standing.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     return stage
@@ -170,9 +175,9 @@ def test_no_more_are_watched_than_can_be_asked_for() -> None:
 def test_a_filler_whose_number_others_used_is_done() -> None:
     stage = out(2, attempts_max=1)
     stage.change(2, timeout_height=99)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     stage.make()
-    stage.look_later("a", HEIGHT + 12, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 12, 1, {1: Standing.UNKNOWN})
     assert stage.sequences() == {1: 2}
 
 
@@ -200,9 +205,8 @@ def test_bytes_that_were_not_asked_for_are_not_judged() -> None:
 
 
 def test_whoever_was_overtaken_is_given_the_next_numbers() -> None:
-    stage = offered(2)
+    stage = offered(2, nodes=("a",))
     stage.answer("a", OfferKind.WRONG_SEQUENCE, expected=1)
-    stage.answer("b", OfferKind.WRONG_SEQUENCE, expected=1)
     stage.take(MakeAttempt)
     stage.look_later("a", HEIGHT + 1, 1)
     assert any(isinstance(record, SlotsRenumbered) for record in stage.told)
@@ -298,9 +302,9 @@ def test_a_mismatch_is_not_judged_before_the_next_block() -> None:
 
 def test_bytes_end_behind_their_last_block_and_are_made_again_at_the_same_number() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 10, 0)
+    stage.all_look(HEIGHT + 10, 0)
     assert stage.take(MakeAttempt) == []
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     (order,) = stage.take(MakeAttempt)
     assert (order.sequence, order.number) == (0, 2)
     assert stage.slot(1).past[0].reason == "not in a block up to 15"
@@ -318,7 +322,7 @@ def test_the_last_word_against_bytes_is_told_with_their_end() -> None:
 
 def test_bytes_do_not_end_where_the_account_is_beyond_them() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 11, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 11, 1, {1: Standing.UNKNOWN})
     assert stage.take(MakeAttempt) == []
     assert len(stage.take(ProveSequence)) == 1
 
@@ -326,7 +330,7 @@ def test_bytes_do_not_end_where_the_account_is_beyond_them() -> None:
 def test_an_intent_that_was_signed_often_enough_expires_and_leaves_no_gap() -> None:
     stage = out(2, attempts_max=1)
     stage.change(2, timeout_height=99)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     # The second may land yet, so the first one's number is filled.
     assert stage.statuses() == ["expired", ""]
     (filler,) = stage.take(MakeAttempt)
@@ -336,7 +340,7 @@ def test_an_intent_that_was_signed_often_enough_expires_and_leaves_no_gap() -> N
 
 def test_where_all_bytes_have_ended_those_above_move_down() -> None:
     stage = out(3, attempts_max=1)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     assert stage.statuses() == ["expired", "", ""]
     assert any(isinstance(record, SlotFellOut) for record in stage.told)
     assert stage.sequences() == {0: 2, 1: 3}
@@ -345,3 +349,244 @@ def test_where_all_bytes_have_ended_those_above_move_down() -> None:
         (2, 0, HEIGHT + 11),
         (3, 1, HEIGHT + 11),
     ]
+
+
+# Nodes that lie.
+
+THREE = ("a", "b", "c")
+
+
+def test_one_node_of_three_whose_heights_climb_ends_no_bytes() -> None:
+    stage = out(3, nodes=THREE, block_ms=500)
+    for turn in range(1, 8):
+        stage.tick(100)
+        for name in THREE:
+            stage.look(name, HEIGHT + (200 * turn if name == "c" else 0), 0)
+    assert stage.statuses() == ["", "", ""]
+    assert all(slot.past == () for slot in stage.lane.in_order())
+    assert stage.sequences() == {0: 1, 1: 2, 2: 3}
+    # Nor do its heights make bytes that are good for hundreds of blocks.
+    assert stage.lane.head.height <= HEIGHT + 2 + AHEAD_BLOCKS_MAX
+
+
+def test_one_node_of_three_confirms_nothing() -> None:
+    stage = out(1, nodes=THREE)
+    stage.look_later("c", HEIGHT + 1, 1, {1: committed()})
+    assert stage.statuses() == [""]
+    assert [one.node for one in stage.slot(1).shown] == ["c"]
+    stage.look("a", HEIGHT + 1, 1, {1: committed(7)})
+    stage.look("b", HEIGHT + 1, 1, {1: committed(7, code=5)})
+    assert stage.statuses() == [""]
+    # Each node has one word: what it says last.
+    stage.look_later("c", HEIGHT + 1, 1, {1: committed(7, code=5)})
+    assert stage.statuses() == ["reverted"]
+
+
+def test_a_node_that_left_has_no_word() -> None:
+    stage = out(1, nodes=THREE)
+    stage.look_later("c", HEIGHT + 1, 1, {1: committed()})
+    stage.crash(nodes=("a", "b", "d"))
+    stage.tick(100)
+    stage.look("a", HEIGHT + 1, 1, {1: committed()})
+    assert stage.statuses() == [""]
+    stage.look("b", HEIGHT + 1, 1, {1: committed()})
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_one_node_of_three_uses_no_number_and_proves_no_conflict() -> None:
+    stage = out(1, nodes=THREE)
+    stage.look_later("c", HEIGHT + 1, 500, {1: Standing.UNKNOWN})
+    assert stage.take(ProveSequence) == []
+    assert stage.lane.head.committed == 0
+    stage.all_look(HEIGHT + 2, 1, {1: Standing.UNKNOWN})
+    lie = replace(OTHER, hash=hash_of(b"lie"))
+    stage.prove(lie, OTHER)
+    assert stage.statuses() == [""]
+    stage.all_look(HEIGHT + 3, 1, {1: Standing.UNKNOWN})
+    stage.prove(lie, OTHER, OTHER)
+    (result,) = stage.results.values()
+    assert OTHER.hash.hex().upper() in result.reason
+
+
+def test_a_node_that_shows_bytes_in_a_block_does_not_doubt_them() -> None:
+    stage = out(1)
+    stage.look_later("a", HEIGHT + 1, 1)
+    stage.look("b", HEIGHT + 1, 1, {1: committed()})
+    assert stage.take(ProveSequence) == []
+    stage.look_later("a", HEIGHT + 1, 1)
+    assert len(stage.take(ProveSequence)) == 1
+
+
+def test_nodes_that_were_never_looked_at_are_when_too_few_show_the_account() -> None:
+    stage = Stage(nodes=("a",))
+    stage.accept(1)
+    stage.pull()
+    stage.look("a", HEIGHT, None)
+    stage.crash(nodes=("a", "b"))
+    stage.tick(500)
+    stage.look("a", HEIGHT, 0)
+    assert stage.node("b").look_ms == stage.now_ms
+    assert stage.node("a").look_ms == stage.now_ms + 100
+    stage.tick(0)
+    stage.look("b", HEIGHT, 0)
+    assert stage.lane.head.sequence_next == 0
+
+
+def test_an_account_is_not_missing_because_one_node_says_so() -> None:
+    stage = Stage(nodes=THREE)
+    stage.accept(1)
+    stage.pull()
+    stage.look("c", HEIGHT, None)
+    stage.look("a", HEIGHT, 3)
+    assert (stage.lane.head.is_missing, stage.lane.head.sequence_next) == (False, None)
+    stage.look("b", HEIGHT, 3)
+    assert stage.lane.head.sequence_next == 3
+
+
+def test_a_gate_far_above_a_nodes_blocks_is_open() -> None:
+    stage = out(1, nodes=("a",))
+    stage.place("a", gate=5_000)
+    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.EVICTED})
+    assert stage.offered("a").first == 0
+
+
+# Bytes that were given up, and may land.
+
+
+def unproven(**settings: Any) -> Stage:
+    """Both nodes called an intent's first bytes too cheap; one may have lied."""
+    stage = offered(1, **settings)
+    stage.answer("a", OfferKind.FEE_TOO_LOW)
+    stage.answer("b", OfferKind.FEE_TOO_LOW)
+    assert stage.slot(1).is_unproven()
+    return stage
+
+
+def test_bytes_that_were_given_up_are_over_behind_their_last_block() -> None:
+    stage = unproven()
+    stage.make(timeout=99)
+    stage.all_look(HEIGHT + 10, 0)
+    assert stage.slot(1).is_unproven()
+    stage.all_look(HEIGHT + 11, 0)
+    assert not stage.slot(1).is_unproven()
+    assert stage.slot(1).attempt is not None
+
+
+def test_an_intent_of_which_earlier_bytes_may_land_is_not_given_up() -> None:
+    stage = unproven()
+    stage.make(timeout=HEIGHT)
+    stage.all_look(HEIGHT + 10, 0)
+    assert stage.statuses() == [""]
+    stage.all_look(HEIGHT + 11, 0)
+    assert stage.statuses() == ["expired"]
+
+
+def test_bytes_that_were_given_up_count_when_they_land() -> None:
+    stage = unproven()
+    stage.make()
+    first = stage.slot(1).past[0].hash
+    for node in "ab":
+        stage.answer(node)
+    landed = replace(committed(), hash=first)
+    for order in look_orders(stage):
+        looked = stage.looked(order, HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+        txs = [landed if one.hash == first else one for one in looked.look.txs]
+        stage.post(replace(looked, look=replace(looked.look, txs=tuple(txs))))
+    (result,) = stage.results.values()
+    assert (result.status, result.hash) == ("confirmed", first)
+
+
+def look_orders(stage: Stage) -> list[LookAtNode]:
+    stage.tick(stage.settings.poll_ms)
+    return stage.take(LookAtNode)
+
+
+def test_a_number_that_is_used_while_other_bytes_are_made_is_doubted() -> None:
+    stage = unproven(conflict_blocks=1)
+    lost = {1: Standing.UNKNOWN}
+    stage.all_look(HEIGHT + 1, 1, lost)
+    stage.prove()
+    stage.all_look(HEIGHT + 3, 1, lost)
+    (result,) = stage.results.values()
+    assert (result.status, result.number) == ("indeterminate", 0)
+    assert decode_history(result.history).raw == b""
+
+
+def test_what_most_nodes_refused_is_refused_behind_its_last_block() -> None:
+    stage = offered(1)
+    stage.answer("a", OfferKind.REFUSED, log="no such thing")
+    stage.answer("b", OfferKind.REFUSED, log="no such thing")
+    assert stage.statuses() == [""]
+    stage.all_look(HEIGHT + 11, 0)
+    (result,) = stage.results.values()
+    assert (result.status, result.reason) == ("refused", "refused: no such thing")
+
+
+# Bytes that failed before they used their number.
+
+
+def test_bytes_that_failed_without_using_their_number_are_no_end() -> None:
+    stage = out(2)
+    failed: dict[int, Standing | TxSeen] = {1: committed(code=5), 2: Standing.REJECTED}
+    stage.all_look(HEIGHT + 5, 0, failed)
+    assert stage.statuses() == ["", ""]
+    assert stage.lane.head.committed == 0
+    stage.all_look(HEIGHT + 11, 0, failed)
+    assert stage.sequences() == {0: 1, 1: 2}
+    first = stage.slot(1).past[0].hash
+    stage.make()
+    for order in look_orders(stage):
+        looked = stage.looked(order, HEIGHT + 12, 1, {1: committed(16)})
+        txs = [committed(6, code=5) if one.hash == first else one for one in looked.look.txs]
+        txs = [replace(one, hash=hash_) for one, hash_ in zip(txs, order.hashes, strict=True)]
+        stage.post(replace(looked, look=replace(looked.look, txs=tuple(txs))))
+    assert stage.statuses() == ["confirmed", ""]
+
+
+# What was believed is taken back.
+
+
+def test_an_account_that_counts_back_halts_its_lane_with_the_evidence() -> None:
+    stage = out(1, nodes=("a",))
+    stage.look_later("a", HEIGHT + 1, 505, {1: Standing.PENDING})
+    stage.prove()
+    stage.look_later("a", HEIGHT + 5, 0)
+    assert stage.lane.head.halt == ""
+    stage.look_later("a", HEIGHT + 20, 0)
+    (halted,) = [record for record in stage.told if isinstance(record, LaneHalted)]
+    assert halted.reason == (
+        "the account was at sequence 505 at block 6, and now a shows sequence 0 at block 25"
+    )
+    assert stage.lane.head.halt == halted.reason
+    stage.accept(1)
+    assert stage.kind.wants(stage.lane) == 0
+    # Its first evidence is kept, and it is looked at more seldom.
+    stage.tick(500)
+    stage.look("a", HEIGHT + 30, 0)
+    assert [type(record) for record in stage.told] == [NodeChanged]
+    assert stage.node("a").look_ms == stage.now_ms + stage.settings.account_ms
+
+
+def test_a_lane_goes_on_when_its_nodes_show_again_what_was_believed() -> None:
+    stage = out(1, nodes=("a",))
+    stage.look_later("a", HEIGHT + 1, 5, {1: committed()})
+    stage.accept(1)
+    stage.tick(2_000)
+    stage.pull()
+    stage.look("a", HEIGHT + 50, 2)
+    assert stage.lane.head.halt
+    stage.tick(500)
+    stage.look("a", HEIGHT + 51, 5)
+    assert (stage.lane.head.halt, stage.kind.wants(stage.lane)) == ("", 8)
+
+
+def test_a_chain_that_is_another_one_halts_the_lane() -> None:
+    stage = out(1, nodes=("a",))
+    for origin in (b"the first".ljust(32), b"another".ljust(32)):
+        stage.tick(100)
+        order = stage.take(LookAtNode)[0]
+        looked = stage.looked(order, HEIGHT + 1, 0, {})
+        look = replace(looked.look, origin_height=1, origin=origin)
+        stage.post(replace(looked, look=look))
+    assert stage.lane.head.halt.startswith("the nodes serve another chain: its block 1 was ")
+    assert stage.statuses() == [""]

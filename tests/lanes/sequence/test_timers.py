@@ -89,4 +89,5 @@ def test_a_look_that_failed_is_repeated_later() -> None:
     stage.post(LookFailed(stage.now_ms, "c"))
     assert stage.told == []
     stage.look("b", HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.COMMITTED})
     assert stage.statuses() == ["confirmed"]

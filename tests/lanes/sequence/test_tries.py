@@ -13,7 +13,7 @@ from laneway.lanes.sequence.values import LookAtNode, MakeAttempt, OfferToNode
 
 def test_bytes_are_made_for_the_newest_block_that_is_known() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     (order,) = stage.take(MakeAttempt)
     assert (order.height, order.number, order.sequence) == (HEIGHT + 11, 2, 0)
     assert order.payload == next(iter(stage.accepted)).encode()
@@ -22,7 +22,7 @@ def test_bytes_are_made_for_the_newest_block_that_is_known() -> None:
 def test_a_filler_is_made_without_a_payload() -> None:
     stage = out(2, attempts_max=1)
     stage.change(2, timeout_height=99)
-    stage.look_later("a", HEIGHT + 11, 0)
+    stage.all_look(HEIGHT + 11, 0)
     (order,) = stage.take(MakeAttempt)
     assert (order.purpose, order.payload) == (Purpose.FILLER, b"")
 

@@ -1,8 +1,9 @@
 """The Cosmos adapter: what a lane asks of a chain, asked of its nodes."""
 
+import asyncio
 import base64
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import (
@@ -21,8 +22,8 @@ from laneway.chains.cosmos.shapes import (
     read_account,
     read_as,
     read_hash,
-    read_height,
     read_state_height,
+    read_status,
     words_of,
 )
 from laneway.chains.cosmos.words import Row, Words
@@ -30,6 +31,7 @@ from laneway.chains.endpoint import KnownNodes, NodePlace
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.majority import final_quorum
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
     EstimateGasPriceRequest,
@@ -78,12 +80,13 @@ class CometChain(KnownNodes):
             hashes[at : at + STATUSES_PER_CALL_MAX]
             for at in range(0, len(hashes), STATUSES_PER_CALL_MAX)
         ]
-        account = query(QueryAccountRequest.path, QueryAccountRequest(address))
-        calls = [RpcCall("status"), account]
+        asked = query(QueryAccountRequest.path, QueryAccountRequest(address))
+        calls = [RpcCall("status"), asked]
         if endpoint.has_statuses:
             calls += [RpcCall("tx_status_batch", [listed(part)]) for part in parts]
         status, found, *told = await endpoint.ask(calls)
-        height = read_height(node, status)
+        where = read_status(node, status)
+        height = where.height
         endpoint.saw_head(height)
         # A node has a block before it has executed it, and several may answer behind one address:
         # what is said of the account is said of its own block alone.
@@ -93,7 +96,17 @@ class CometChain(KnownNodes):
             txs = self._statuses(endpoint, parts, told)
         if txs is None:
             txs = await self._committed(endpoint, hashes)
-        return CosmosLook(node, height, read_account(node, found), tuple(txs))
+        owner, account = read_account(node, found) or ("", None)
+        return CosmosLook(
+            node,
+            height,
+            account,
+            tuple(txs),
+            network=where.network,
+            address=owner,
+            origin_height=where.origin_height,
+            origin=where.origin,
+        )
 
     def _statuses(
         self,
@@ -130,18 +143,21 @@ class CometChain(KnownNodes):
                 seen.append(read_as(FoundTx, endpoint.name, answer).seen(endpoint.name, hash_))
         return seen
 
-    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
-        """Asked of the nodes one after the other: many keep no index of transactions."""
+    async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
+        """Asked of all nodes: many keep no index of transactions, and one may lie."""
+        found = await asyncio.gather(
+            *(self._used_by(node, address, sequence) for node in self._nodes.values())
+        )
+        return [seen for seen in found if seen is not None]
+
+    async def _used_by(self, node: CosmosEndpoint, address: str, sequence: int) -> TxSeen | None:
         asked = f"tx.acc_seq='{address}/{sequence}'"
-        for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
-            try:
-                (answer,) = await node.ask([RpcCall("tx_search", [asked, False, "1", "1", "asc"])])
-                found = read_as(SearchShape, node.name, answer).txs
-                if found:
-                    return found[0].seen(node.name, read_hash(node.name, found[0].hash))
-            except ChainError:
-                continue
-        return None
+        try:
+            (answer,) = await node.ask([RpcCall("tx_search", [asked, False, "1", "1", "asc"])])
+            found = read_as(SearchShape, node.name, answer).txs
+            return found[0].seen(node.name, read_hash(node.name, found[0].hash)) if found else None
+        except ChainError:
+            return None
 
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now, by the chain's own estimate; None where it has none."""
@@ -150,25 +166,38 @@ class CometChain(KnownNodes):
         return None if told.code else read_price(told.value or b"")
 
     async def gas_used(self, raw: bytes) -> GasSeen:
-        """What these bytes would use now."""
-        told = await self._query(SimulateRequest.path, SimulateRequest(raw))
-        if told.code:
-            kind = Words().of_code(told.code, told.codespace, told.log)
-            return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
-        used = read_gas(told.value or b"")
-        return GasSeen(used) if used is not None else GasSeen(None, OfferKind.UNKNOWN)
+        """What these bytes would use now. That they would fail is believed of a majority."""
+        failures = 0
+        async for told in self._answers(SimulateRequest.path, SimulateRequest(raw)):
+            if not told.code:
+                used = read_gas(told.value or b"")
+                return GasSeen(used) if used is not None else GasSeen(None, OfferKind.UNKNOWN)
+            failures += 1
+            if failures >= final_quorum(len(self._nodes)):
+                kind = Words().of_code(told.code, told.codespace, told.log)
+                return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
+        raise ChainUnreadable(self.nodes[0], "too few nodes simulate it")
 
     async def _query(self, path: str, request: Message) -> QueryAnswer:
-        """Asked of the nodes one after the other, until one answers."""
+        """What the first node says that answers."""
+        return await anext(self._answers(path, request))
+
+    async def _answers(self, path: str, request: Message) -> AsyncIterator[QueryAnswer]:
+        """What the nodes say one after the other, as far as they answer; ChainError if none."""
         last: ChainError | None = None
+        count = 0
         for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
             try:
                 (answer,) = await node.ask([query(path, request)])
-                return read_as(QueryShape, node.name, answer).response
+                told = read_as(QueryShape, node.name, answer).response
             except ChainError as error:
                 last = error
-        assert last is not None
-        raise last
+                continue
+            count += 1
+            yield told
+        if not count:
+            assert last is not None
+            raise last
 
     async def close(self) -> None:
         for node in self._nodes.values():

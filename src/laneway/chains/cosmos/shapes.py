@@ -32,6 +32,8 @@ class NodeInfo(Struct, frozen=True):
 class SyncInfo(Struct, frozen=True):
     latest_block_height: str
     catching_up: bool = False
+    earliest_block_height: str = "0"
+    earliest_block_hash: str = ""
 
 
 class StatusShape(Struct, frozen=True):
@@ -144,11 +146,27 @@ def read_as(kind: type[T], node: str, answer: RpcAnswer) -> T:
         raise ChainUnreadable(node, f"{kind.__name__}: {error}") from error
 
 
-def read_height(node: str, answer: RpcAnswer) -> int:
-    told = read_as(StatusShape, node, answer).sync_info
+class Standpoint(Struct, frozen=True):
+    """Which chain a node serves, and where on it the node is."""
+
+    network: str
+    height: int
+    origin_height: int
+    origin: bytes
+
+
+def read_status(node: str, answer: RpcAnswer) -> Standpoint:
+    status = read_as(StatusShape, node, answer)
+    told = status.sync_info
     if told.catching_up:
         raise ChainUnreadable(node, "it is still catching up")
-    return number(node, told.latest_block_height)
+    origin_height = number(node, told.earliest_block_height)
+    return Standpoint(
+        status.node_info.network,
+        number(node, told.latest_block_height),
+        origin_height,
+        read_hash(node, told.earliest_block_hash) if told.earliest_block_hash else b"",
+    )
 
 
 def read_state_height(node: str, answer: RpcAnswer) -> int:
@@ -164,8 +182,8 @@ def number(node: str, digits: str) -> int:
         raise ChainUnreadable(node, str(error)) from error
 
 
-def read_account(node: str, answer: RpcAnswer) -> CosmosAccount | None:
-    """None: there is no such account."""
+def read_account(node: str, answer: RpcAnswer) -> tuple[str, CosmosAccount] | None:
+    """An account and whose it is; None: there is no such account."""
     told = read_as(QueryShape, node, answer).response
     if told.code == KEY_NOT_FOUND or "not found" in told.log:
         return None
@@ -180,7 +198,7 @@ def read_account(node: str, answer: RpcAnswer) -> CosmosAccount | None:
         raise ChainUnreadable(node, "its account is of a kind that is not known here")
     if max(base.account_number, base.sequence) > NUMBER_MAX:
         raise ChainUnreadable(node, f"its account: a number is more than {NUMBER_MAX}")
-    return CosmosAccount(base.account_number, base.sequence)
+    return base.address, CosmosAccount(base.account_number, base.sequence)
 
 
 def base_of(url: str, value: bytes) -> BaseAccount | None:

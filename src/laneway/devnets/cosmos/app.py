@@ -91,6 +91,9 @@ class App:
         """The least that a node takes for a unit of gas, in millionths."""
         self.fails: dict[bytes, Verdict] = {}
         """Executions that end so, by the hash of their transaction."""
+        self.ante_fails: dict[bytes, Verdict] = {}
+        """Transactions that end so in their next block before their fee and their sequence are
+        taken, as on a chain whose proposers look at nothing."""
 
     # Before a transaction.
 
@@ -230,6 +233,9 @@ class App:
                 verdict = self._execute(trial, message, place)
         if verdict is OK:
             trial.settle()
+        return self.ended(tx, verdict, self.gas_used(tx, size))
+
+    def ended(self, tx: Read, verdict: Verdict, used: int) -> Delivered:
         signer = raw_address(tx.public_key())
         rules = self.rules
         named = (
@@ -237,7 +243,7 @@ class App:
             if rules.shows_address
             else (f"{rules.prefix}1{signer.hex()}")
         )
-        return Delivered(verdict, gas_wanted(tx), self.gas_used(tx, size), (named,))
+        return Delivered(verdict, gas_wanted(tx), used, (named,))
 
     def _execute(self, ledger: Ledger, message: Any, place: int) -> Verdict:
         """Of a message that was checked before it was let in."""

@@ -40,6 +40,8 @@ class Committed(Struct, frozen=True):
     raw: bytes
     tx: Read
     delivered: Delivered
+    is_used: bool = True
+    """Whether its number was taken: not where it failed before that."""
 
 
 class Status(Struct, frozen=True):
@@ -177,14 +179,19 @@ class CosmosChain:
         chosen = [] if self.is_held else self._proposed(self._proposer(proposer), height)
         hashes = []
         for index, one in enumerate(chosen):
+            raw, tx = self._kept(one)
+            hashes.append(one.hash)
+            failed = self.app.ante_fails.pop(one.hash, OK)
+            if failed is not OK:
+                ended = self.app.ended(one.tx, failed, 0)
+                self._committed[one.hash] = Committed(height, index, raw, tx, ended, is_used=False)
+                continue
             verdict = self.app.ante(self.state, one.tx, one.size, height, Mode.DELIVER)
             assert verdict is OK
             delivered = self.app.deliver(self.state, one.tx, one.size)
-            raw, tx = self._kept(one)
             self._committed[one.hash] = Committed(height, index, raw, tx, delivered)
             for signer, info in zip(delivered.signers, one.tx.auth.signer_infos, strict=False):
                 self._used[signer, info.sequence] = one.hash
-            hashes.append(one.hash)
         block = Block(height, tuple(hashes), made_ms)
         self.blocks.append(block)
         for node in self.nodes:
@@ -216,7 +223,9 @@ class CosmosChain:
                 is_room = False
             if not is_room:
                 continue
-            if self.app.ante(trial, one.tx, one.size, height, Mode.DELIVER) is OK:
+            if one.hash in self.app.ante_fails:
+                chosen.append(one)
+            elif self.app.ante(trial, one.tx, one.size, height, Mode.DELIVER) is OK:
                 self.app.deliver(trial, one.tx, one.size)
                 chosen.append(one)
                 size += one.size

@@ -110,7 +110,7 @@ class SequencePerformer:
             case LookAtNode(node=node):
                 return LookFailed(now_ms, node)
             case ProveSequence(sequence=sequence):
-                return SequenceProven(now_ms, sequence, None)
+                return SequenceProven(now_ms, sequence, ())
             case _:
                 assert_never(effect)
 
@@ -146,13 +146,15 @@ class SequencePerformer:
                 seen = await chain.look(order.node, account.address, order.hashes)
         except (ChainError, TimeoutError):
             return LookFailed(self._clock.now_ms(), order.node)
+        if seen.problem(account.view.chain_id, account.address):
+            return LookFailed(self._clock.now_ms(), order.node)
         return NodeLooked(self._clock.now_ms(), order.epoch, order.until, seen)
 
     async def _prove(self, account: CosmosAccount, order: ProveSequence) -> SequenceProven:
-        seen: TxSeen | None = None
+        seen: Sequence[TxSeen] = ()
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000), self._looks:
                 seen = await account.view.chain.used_by(account.address, order.sequence)
         except (ChainError, TimeoutError):
             pass
-        return SequenceProven(self._clock.now_ms(), order.sequence, seen)
+        return SequenceProven(self._clock.now_ms(), order.sequence, tuple(seen))

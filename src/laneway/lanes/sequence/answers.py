@@ -10,7 +10,14 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.reason import clip
 from laneway.lanes.sequence.fold import moved, started_again
-from laneway.lanes.sequence.lane import SequenceLane, is_clear_from, is_out, replace
+from laneway.lanes.sequence.lane import (
+    SequenceLane,
+    is_clear_from,
+    is_refused,
+    may_have,
+    need_of,
+    replace,
+)
 from laneway.lanes.sequence.limits import LOG_BYTES_MAX, RAW_INLINE_MAX, RETRY_GROWTH_MAX
 from laneway.lanes.sequence.rows import Attempt, Node, Purpose, Slot
 from laneway.lanes.sequence.tries import (
@@ -51,6 +58,10 @@ ENDED = (*FINAL, *REMADE, OfferKind.REFUSED)
 
 PROVEN = (*ENDED, *GATED)
 """Whoever says so does not have them."""
+
+TURNED_AWAY = tuple([kind.value for kind in (*FINAL, OfferKind.REFUSED) if kind not in REMADE])
+"""Words that end an intent whose bytes can land no more: other bytes of it would have no other
+end."""
 
 # What was made.
 
@@ -131,8 +142,10 @@ def sign(slot: Slot, one: Made, now_ms: int) -> AttemptSigned:
 
 
 def is_hopeless(lane: SequenceLane, slot: Slot, one: NotMade) -> bool:
-    if slot.intent is None:
-        return False  # A filler is made until it lands, or is needed no more.
+    if slot.intent is None or slot.is_unproven():
+        # A filler is made until it lands, or is needed no more; and an intent of which bytes may
+        # still land has no answer yet.
+        return False
     return one.final or (one.fails and slot.make_tries + 1 >= lane.settings.make_tries_max)
 
 
@@ -152,7 +165,7 @@ def give_up(
     *,
     nodes: Collection[Node],
     dead: Collection[int] = (),
-    height: int = 0,
+    height: int | None = None,
 ) -> Decision:
     """A final answer to an intent of whose bytes none can land. Where nothing above it can land
     either, those move down; otherwise its number is filled, so that they need not be made again.
@@ -183,7 +196,7 @@ def give_up(
     return said([told], [make(lane, filler, height=height)])
 
 
-def make_moved(lane: SequenceLane, fallen: Slot, height: int) -> list[MakeAttempt]:
+def make_moved(lane: SequenceLane, fallen: Slot, height: int | None) -> list[MakeAttempt]:
     """The bytes of those above one that falls out, each for the number below its own."""
     return [
         make(lane, moved(slot, slot.sequence - 1), height=height)
@@ -323,13 +336,19 @@ def unsure(
         )
         is_kept = not event.again and answer.kind in (*PROVEN, OfferKind.UNREACHABLE)
         if event.node in attempt.refused and not (is_judged or is_kept):
-            held = replace(attempt, refused=without(attempt.refused, event.node))
+            held = not_refused(attempt, event.node)
             found.append(SlotChanged(replace(slot, attempt=held), "unsure"))
     return found
 
 
 def without(names: Iterable[str], name: str) -> tuple[str, ...]:
     return tuple([one for one in names if one != name])
+
+
+def not_refused(attempt: Attempt, name: str) -> Attempt:
+    """This node may have it now."""
+    refused, final = without(attempt.refused, name), without(attempt.final, name)
+    return replace(attempt, refused=refused, final=final)
 
 
 def taken_records(lane: SequenceLane, heard: Heard) -> list[Record]:
@@ -344,7 +363,7 @@ def taken_records(lane: SequenceLane, heard: Heard) -> list[Record]:
         if is_early and slot.sequence >= lane.head.taken_next:
             fresh.append((slot.intent, attempt.hash))
         if name in attempt.refused or not (is_early or attempt.taken):
-            held = replace(attempt, taken=True, refused=without(attempt.refused, name))
+            held = replace(not_refused(attempt, name), taken=True)
             records.append(SlotChanged(replace(slot, attempt=held), "taken"))
     if fresh:
         intents, hashes = zip(*fresh, strict=True)
@@ -398,23 +417,43 @@ def judge_refusal(
     if answer.kind is OfferKind.UNREACHABLE:
         return NOTHING
     refused = without(slot.attempt.refused, answer.node)
+    final = without(slot.attempt.final, answer.node)
     if heard.is_first and answer.kind in PROVEN:
         refused = (*refused, answer.node)
+        final = (*final, answer.node) if answer.kind in FINAL else final
     attempt = replace(
         slot.attempt,
         refused=refused,
+        final=final,
         word=told(answer),
         code=answer.code,
         codespace=clip(answer.codespace, LOG_BYTES_MAX),
     )
     noted = replace(slot, attempt=attempt)
+    waits = NOTHING if noted == slot else said([SlotChanged(noted, "refused")])
     is_used = slot.sequence < lane.head.committed
-    if answer.kind not in ENDED or is_used or is_out(noted, nodes.values()):
+    is_had = any(may_have(node, slot.sequence, refused) for node in nodes.values())
+    if answer.kind not in ENDED or is_used or is_had or not is_turned_away_by_most(lane, attempt):
         # Whoever used its number, the chain is asked about it.
-        return NOTHING if noted == slot else said([SlotChanged(noted, "refused")])
+        return waits
+    is_proven = is_refused(lane, attempt)
     is_mended = answer.kind in REMADE and len(slot.past) + 1 < lane.settings.attempts_max
     if slot.intent is not None and is_mended:
-        again = ended(noted, told(answer))
+        # At the same number: whichever of its bytes lands, no other can.
+        again = ended(noted, told(answer), proven=is_proven)
         return said([SlotChanged(again, "dead")], [make(lane, again)])
+    if not is_proven or slot.is_unproven():
+        return waits
     status = Status.EXPIRED if answer.kind is OfferKind.TIMED_OUT else Status.REFUSED
     return give_up(lane, slot, status.value, told(answer), now_ms, nodes=nodes.values())
+
+
+def is_turned_away_by_most(lane: SequenceLane, attempt: Attempt) -> bool:
+    """Whether a majority of the nodes refused it as often as they were offered it."""
+    return sum([name in attempt.refused for name in lane.settings.nodes]) >= need_of(lane)
+
+
+def is_turned_away(lane: SequenceLane, attempt: Attempt) -> bool:
+    """And for a reason that other bytes of the same intent would meet too."""
+    word = attempt.word.partition(":")[0]
+    return word in TURNED_AWAY and is_turned_away_by_most(lane, attempt)

@@ -30,7 +30,7 @@ def wants(lane: SequenceLane) -> int:
     would be refused behind a gap, and a node remembers its first reason for ever. None while
     someone else's transaction may have taken an intent's place: that one goes before them."""
     head = lane.head
-    if not is_running(lane) or is_drained(lane):
+    if not is_running(lane) or is_drained(lane) or head.halt:
         return 0
     if head.sequence_next is None or head.is_missing:
         # What is offered makes it read the account.
@@ -56,7 +56,7 @@ def claim_offered(lane: SequenceLane, intents: tuple[IntentRow, ...], now_ms: in
     if left == 0:
         return NOTHING
     if is_stale(lane, now_ms):
-        return read_first(lane)
+        return read_first(lane, now_ms)
     number = lane.head.sequence_next
     assert number is not None
     records: list[Record] = []
@@ -80,9 +80,11 @@ def claim_offered(lane: SequenceLane, intents: tuple[IntentRow, ...], now_ms: in
     return said(records, effects)
 
 
-def read_first(lane: SequenceLane) -> Decision:
-    """Every node that is not looked at anyway."""
-    resting = [node for node in lane.live() if node.is_unseen()]
+def read_first(lane: SequenceLane, now_ms: int) -> Decision:
+    """Every node that is not looked at anyway, and was not just now: a majority has to be read."""
+    is_known = lane.head.sequence_next is not None and not lane.head.is_missing
+    since_ms = now_ms - lane.settings.rest_ms if is_known else now_ms
+    resting = [node for node in lane.live() if node.is_unseen() and node.seen_ms < since_ms]
     return said(
         [NodeChanged(looked_at(node)) for node in resting],
         [look(lane, node) for node in resting],

@@ -7,14 +7,19 @@ from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.core.rows import Command, taken
 from laneway.lanes.sequence.answers import give_up
-from laneway.lanes.sequence.lane import SequenceLane, is_out
-from laneway.lanes.sequence.tries import Decision, said
+from laneway.lanes.sequence.belief import Belief, believed_anew, seen_at
+from laneway.lanes.sequence.fold import moved
+from laneway.lanes.sequence.lane import SequenceLane, is_out, replace
+from laneway.lanes.sequence.limits import SEQUENCE_DIGITS_MAX
+from laneway.lanes.sequence.rows import Slot
+from laneway.lanes.sequence.tries import Decision, make, said
 from laneway.lanes.sequence.values import (
     CommandRefused,
     IntentDropped,
     ModeChanged,
     Record,
     SequenceSet,
+    SlotsRenumbered,
 )
 
 
@@ -72,12 +77,17 @@ def cancel(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
         if command.seq <= taken(lane.head.cursors, command.priority):
             return refused(command, "it is final already")
         return said([waiting_dropped(command, now_ms)])
-    if is_out(slot, lane.nodes.values()):
-        assert slot.attempt is not None
-        until = slot.attempt.timeout_height
+    if is_out(lane, slot, lane.nodes.values()):
+        until = last_block(slot)
         return refused(command, f"a node may have it: it is final in block {until + 1} at last")
     word, reason = Status.CANCELLED.value, command.reason
     return give_up(lane, slot, word, reason, now_ms, nodes=lane.nodes.values())
+
+
+def last_block(slot: Slot) -> int:
+    """The last one that may hold bytes of it."""
+    past = [one.timeout_height for one in slot.past if not one.proven]
+    return max(past if slot.attempt is None else [slot.attempt.timeout_height, *past])
 
 
 def waiting_dropped(command: Command, now_ms: int) -> IntentDropped:
@@ -106,8 +116,12 @@ class SequencePlan(Struct, frozen=True):
     """Numbers that an intent or a filler has."""
     bound_highest: int | None
     becomes: int
+    held: str = ""
+    """Why it is not done: bytes may still land. Empty: it is done."""
 
     def why(self) -> str:
+        if self.held:
+            return self.held
         if self.wanted is not None and self.becomes == self.wanted:
             return f"the chain counts {self.committed}, and nothing of ours has it"
         if self.bound_highest is not None and self.becomes == self.bound_highest + 1:
@@ -125,6 +139,8 @@ def plan_sequence(lane: SequenceLane, wanted: int | None) -> SequencePlan | None
     if head.sequence_next is None:
         return None
     highest = max(lane.numbers, default=None)
+    if head.halt:
+        return plan_anew(lane, wanted, highest, head.halt_ms)
     least = head.committed if highest is None else max(head.committed, highest + 1)
     return SequencePlan(
         wanted=wanted,
@@ -136,13 +152,65 @@ def plan_sequence(lane: SequenceLane, wanted: int | None) -> SequencePlan | None
     )
 
 
+def plan_anew(
+    lane: SequenceLane, wanted: int | None, highest: int | None, now_ms: int
+) -> SequencePlan:
+    """Where a lane goes on whose nodes took back what was believed: where a majority of them counts
+    the account now, also below, and only if nothing that is bound can land."""
+    head, nodes = lane.head, lane.nodes.values()
+    assert head.sequence_next is not None
+    belief = believed_anew(head, lane.settings, nodes, now_ms)
+    sequence, held = belief.sequence, held_by(lane, belief)
+    if sequence is None or belief.number is None:
+        sequence, held = head.committed, "too few nodes show the same account"
+    return SequencePlan(
+        wanted=wanted,
+        sequence_next=head.sequence_next,
+        committed=sequence,
+        bound=len(lane.numbers),
+        bound_highest=highest,
+        becomes=head.sequence_next if held else max(sequence, wanted or 0),
+        held=held,
+    )
+
+
+def held_by(lane: SequenceLane, belief: Belief) -> str:
+    """What is bound and may still land; empty: nothing."""
+    for slot in lane.in_order():
+        last = last_block(slot) if is_out(lane, slot, lane.nodes.values()) else 0
+        if last and not belief.is_over(slot.sequence, last):
+            return f"sequence {slot.sequence} is bound, and its bytes may land up to block {last}"
+    return ""
+
+
 def set_sequence(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
-    wanted = int(command.word) if command.word.isdecimal() else None
-    if command.word and wanted is None:
-        return refused(command, f"{command.word!r} is no sequence")
+    word = command.word
+    is_number = word.isascii() and word.isdecimal() and len(word) <= SEQUENCE_DIGITS_MAX
+    wanted = int(word) if is_number else None
+    if word and wanted is None:
+        return refused(command, f"{word!r} is no sequence")
     plan = plan_sequence(lane, wanted)
     if plan is None:
         return refused(command, "the account was not read yet")
+    if plan.held:
+        return refused(command, plan.held)
     reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
     floor = 0 if wanted is None else plan.becomes
-    return said([SequenceSet(floor, plan.becomes, now_ms, reason, by)])
+    done = SequenceSet(floor, plan.becomes, now_ms, reason, by)
+    return begin_anew(lane, plan, done) if lane.head.halt else said([done])
+
+
+def begin_anew(lane: SequenceLane, plan: SequencePlan, done: SequenceSet) -> Decision:
+    """All that is bound is given the next numbers, in its order, and made anew."""
+    belief = believed_anew(lane.head, lane.settings, lane.nodes.values(), done.at_ms)
+    assert belief.number is not None
+    seen = seen_at(belief, plan.committed, belief.number, belief.sequence_height)
+    told: list[Record] = [replace(done, seen=seen)]
+    slots = list(lane.in_order())
+    if slots:
+        told.append(SlotsRenumbered(plan.becomes, "an operator set the sequence", done.at_ms))
+    made = [
+        replace(make(lane, moved(slot, number)), height=seen.height, account_number=seen.number)
+        for number, slot in enumerate(slots, plan.becomes)
+    ]
+    return said(told, made)

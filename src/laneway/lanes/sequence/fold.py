@@ -9,19 +9,21 @@ from laneway.lanes.sequence.lane import (
     drop_slot,
     encode,
     forget_gone,
+    hashes_of,
     passed,
     put_raw,
     put_slot,
     replace,
     unbind,
 )
-from laneway.lanes.sequence.rows import History, Node, Slot
+from laneway.lanes.sequence.rows import History, Node, SequenceHead, Slot
 from laneway.lanes.sequence.values import (
     AccountMissing,
     AccountSeen,
     AttemptSigned,
     CommandRefused,
     IntentDropped,
+    LaneHalted,
     MakingDelayed,
     MakingResumed,
     ModeChanged,
@@ -81,7 +83,10 @@ def evolve(lane: SequenceLane, record: Record) -> Touched:
             head.make_ms = None
             again = [replace(lane.slots[one], delayed=False) for one in lane.delayed]
             return tuple([touch for slot in again for touch in put_slot(lane, slot)])
-        case MakingDelayed() | AccountMissing() | SequenceSet() | ModeChanged() | CommandRefused():
+        case (
+            MakingDelayed() | AccountMissing() | LaneHalted() | SequenceSet() | ModeChanged()
+            | CommandRefused()
+        ):  # fmt: skip
             evolve_head(lane, record)
             return ()
         case _:
@@ -90,8 +95,9 @@ def evolve(lane: SequenceLane, record: Record) -> Touched:
 
 def evolve_head(
     lane: SequenceLane,
-    record: MakingDelayed | AccountMissing | SequenceSet | ModeChanged | CommandRefused,
-) -> None:
+    record: MakingDelayed | AccountMissing | LaneHalted | SequenceSet | ModeChanged
+    | CommandRefused,
+) -> None:  # fmt: skip
     """Those that change the head alone."""
     head = lane.head
     match record:
@@ -99,8 +105,14 @@ def evolve_head(
             head.make_ms = make_ms if head.make_ms is None else min(head.make_ms, make_ms)
         case AccountMissing(at_ms=at_ms):
             head.is_missing, head.read_ms = True, at_ms
-        case SequenceSet(floor=floor, sequence_next=number):
+        case LaneHalted(reason=reason, at_ms=at_ms):
+            head.halt, head.halt_ms = reason, at_ms
+        case SequenceSet(floor=floor, sequence_next=number, seen=seen):
             head.floor, head.sequence_next = floor, number
+            if seen is not None:
+                head.committed, head.taken_next = seen.sequence, number
+                head.landed_next = min(head.landed_next, number)
+                believe(head, seen)
             if not lane.numbers:
                 place_nodes(lane, number)
         case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
@@ -115,8 +127,7 @@ def evolve_head(
 def see_account(lane: SequenceLane, record: AccountSeen) -> None:
     head = lane.head
     head.committed = max(head.committed, record.sequence)
-    head.account_number, head.is_missing = record.number, False
-    head.height, head.read_ms = max(head.height, record.height), record.at_ms
+    believe(head, record)
     if head.floor <= head.committed:
         head.floor = 0
     if head.sequence_next is None or not lane.numbers:
@@ -129,6 +140,16 @@ def see_account(lane: SequenceLane, record: AccountSeen) -> None:
             lane.nodes[node.name] = replace(
                 node, next=head.committed, top=max(node.top, head.committed)
             )
+
+
+def believe(head: SequenceHead, record: AccountSeen) -> None:
+    """What the nodes show of the account and the chain, its sequence aside."""
+    head.account_number, head.is_missing = record.number, False
+    head.height, head.read_ms = record.height, record.at_ms
+    head.pace_height, head.pace_ms = record.pace_height, record.pace_ms
+    head.committed_height = record.sequence_height
+    head.origin_height, head.origin = record.origin_height, record.origin
+    head.halt, head.halt_ms = "", 0
 
 
 def go_on(lane: SequenceLane) -> None:
@@ -235,6 +256,7 @@ def moved(slot: Slot, sequence: int) -> Slot:
         attempt=None,
         doubt_height=None,
         proving=False,
+        shown=(),
     )
 
 
@@ -245,8 +267,12 @@ def settle(lane: SequenceLane, record: SlotSettled) -> Touched:
         lane.head.confirmed_ms = record.at_ms
     if slot.intent is not None:
         status, at_ms, seen = record.status, record.at_ms, record.seen
-        raw = lane.raw(slot) if record.stays is not None and record.stays.told else b""
-        touched += final(lane, slot, status, at_ms, reason=record.reason, seen=seen, raw=raw)
+        is_told = record.stays is not None and record.stays.told
+        raw = lane.raw(slot) if is_told and slot.attempt is not None else b""
+        hash_ = hashes_of(slot)[0] if is_told else None
+        touched += final(
+            lane, slot, status, at_ms, reason=record.reason, seen=seen, hash_=hash_, raw=raw
+        )
         if seen is not None:
             lane.head.landed_next = max(lane.head.landed_next, slot.sequence + 1)
             name = f"{lane.id}#{slot.sequence}"
@@ -265,9 +291,11 @@ def final(
     *,
     reason: str,
     seen: TxSeen | None = None,
+    hash_: bytes | None = None,
     raw: bytes = b"",
 ) -> list[Touch]:
-    """The answer, with all that was tried for it, and what of that is in a block."""
+    """The answer, with all that was tried for it, and what of that is in a block; `hash_` is what
+    may be in one."""
     intent = slot.intent
     assert intent is not None
     lane.head.settled_count += 1
@@ -276,10 +304,8 @@ def final(
     attempt = slot.attempt
     if attempt is not None and attempt.raw:
         slot = replace(slot, attempt=replace(attempt, raw=b""))
-    number = None if seen is None else slot.sequence
-    hash_ = None if seen is None else seen.hash
-    if raw and attempt is not None:
-        number, hash_ = slot.sequence, attempt.hash
+    hash_ = hash_ if seen is None else seen.hash
+    number = None if hash_ is None else slot.sequence
     history = encode(History(slot, seen, raw))
     return [Result(intent, status, at_ms, number, hash_, reason, history)]
 

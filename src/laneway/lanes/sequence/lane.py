@@ -6,6 +6,7 @@ import msgspec
 
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
+from laneway.core.majority import final_quorum
 from laneway.core.rows import START, Cursors, HeadWrite, RowKey, RowPut, Rows, Table, Touch, taken
 from laneway.lanes.sequence.rows import Attempt, History, Node, SequenceHead, Slot
 from laneway.lanes.sequence.settings import SequenceSettings
@@ -152,12 +153,28 @@ def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
 # What follows from the rows.
 
 
-def is_out(slot: Slot, nodes: Iterable[Node]) -> bool:
+def need_of(lane: SequenceLane) -> int:
+    """How many of the lane's nodes are a majority."""
+    return final_quorum(len(lane.settings.nodes))
+
+
+def is_out(lane: SequenceLane, slot: Slot, nodes: Iterable[Node]) -> bool:
     """Whether bytes of it may land: they are signed, and some node may have them."""
     attempt = slot.attempt
-    return attempt is not None and any(
-        may_have(node, slot.sequence, attempt.refused) for node in nodes
-    )
+    if attempt is None or slot.is_unproven():
+        return slot.is_unproven()
+    offered = [node for node in nodes if node.offered_until() > slot.sequence]
+    if any(may_have(node, slot.sequence, attempt.refused) for node in offered):
+        return True
+    return bool(offered) and not is_refused(lane, attempt)
+
+
+def is_refused(lane: SequenceLane, attempt: Attempt) -> bool:
+    """Of bytes that every node refused which was offered them: whether that is believed. One of
+    several nodes may lie and keep them; a majority that calls the bytes themselves wrong does
+    not."""
+    need = need_of(lane)
+    return need == 1 or sum([name in attempt.final for name in lane.settings.nodes]) >= need
 
 
 def may_have(node: Node, sequence: int, refused: Collection[str]) -> bool:
@@ -176,7 +193,7 @@ def is_clear_from(
     """Whether nothing at this number or above can land; `nodes` is how they stand, and `dead` are
     slots whose bytes have just ended."""
     return not any(
-        above >= sequence and number not in dead and is_out(lane.slots[number], nodes)
+        above >= sequence and number not in dead and is_out(lane, lane.slots[number], nodes)
         for above, number in lane.numbers.items()
     )
 

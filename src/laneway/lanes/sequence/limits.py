@@ -27,5 +27,20 @@ PAST_KEPT_MAX = 2
 """Bytes of a filler that can land no more and are still looked for: it is made again until it
 lands, and its row stays under 1 KB. Those of an intent are bounded by how often it is signed."""
 
+AHEAD_BLOCKS_MAX = 10
+"""Blocks by which a height may run ahead of the pace: a clock is adjusted, and two looks are not as
+far apart as their answers."""
+
+LAG_BLOCKS_MAX = 100
+"""Blocks by which a node may fall back without taking anything back: several answer at one address,
+and one of them lags. Ten minutes of most chains."""
+
+SHOWN_HASH_BYTES = 8
+"""Of the hash of bytes that a node shows in a block, and of a chain's first block: one slot has a
+handful of them, and one chain one."""
+
+SEQUENCE_DIGITS_MAX = 15
+"""Of a sequence that an operator names: every store holds so many."""
+
 PAGES_AHEAD = 4
 """Pages of the backlog held ahead; the engine bounds their bytes."""

@@ -32,7 +32,7 @@ class Node(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     epoch: int = 0
     """Grows whenever `next` is set back: older answers say nothing about it."""
     height: int = 0
-    """Of its newest block, as it was last seen."""
+    """Of its newest block, as it showed it last."""
     gate: int | None = None
     """It is offered nothing before it has a block above this one."""
     retry_ms: int | None = None
@@ -54,6 +54,16 @@ class Node(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Where its recovery began."""
     gone: bool = False
     """It is no node of this lane any more, but may hold something of it."""
+    seen_ms: int = 0
+    """When it was last looked at; 0: never."""
+    sequence: int | None = None
+    """The account's sequence, as it showed it then; None: it knows no such account."""
+    number: int = 0
+    """The account's number, as it showed it then."""
+    origin_height: int = 0
+    """The first block that it has; 0: it did not say."""
+    origin: bytes = b""
+    """The beginning of that block's hash."""
 
     def offered_until(self) -> int:
         """Nothing from here on can have reached it."""
@@ -79,14 +89,15 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     sequence_next: int | None = None
     """The first that no slot has. None until the account was read."""
     committed: int = 0
-    """The account's sequence: the first that no block holds."""
+    """The account's sequence, as a majority of the nodes showed it: the first that no block
+    holds."""
     account_number: int = 0
     is_missing: bool = False
     """The account does not exist yet."""
     floor: int = 0
     """Numbers begin no lower, by an operator's word."""
     height: int = 0
-    """The newest block that some node showed."""
+    """The newest block, as far as it is believed."""
     taken_next: int = 0
     """First attempts below it were taken by some node."""
     read_ms: int = 0
@@ -117,6 +128,20 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     cannot be given another, or it would stand behind those that came after it."""
     used_count: int = 0
     """Slots whose numbers are used, and nobody knows by whom."""
+    pace_height: int = 0
+    """A block that a majority showed: heights are believed as far above it as time allows."""
+    pace_ms: int = 0
+    """When that was; 0: never."""
+    committed_height: int = 0
+    """The highest block of the nodes that showed `committed` last."""
+    origin_height: int = 0
+    origin: bytes = b""
+    """The first block that a majority has, and the beginning of its hash: another one at this
+    height is of another chain."""
+    halt: str = ""
+    """Why nothing is signed until an operator decides: what was believed is taken back. Empty: the
+    lane is not halted."""
+    halt_ms: int = 0
 
 
 class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -141,6 +166,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a node said last against it."""
     code: int = 0
     codespace: str = ""
+    final: tuple[str, ...] = ()
+    """Of those that refused it: who said that these bytes are wrong at any time."""
 
 
 class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -149,6 +176,19 @@ class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     hash: bytes
     timeout_height: int
     reason: str
+    proven: bool = True
+    """Whether a majority of the nodes showed that. Otherwise all that were offered them refused
+    them, and one may have lied: the others know of their end by their timeout height."""
+
+
+class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What one node says of bytes in a block."""
+
+    node: str
+    hash: bytes
+    """The beginning of it."""
+    height: int
+    code: int
 
 
 class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -181,6 +221,12 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     wait_reason: str = ""
     accepted_ms: int = 0
     """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
+    shown: tuple[Shown, ...] = ()
+    """Nodes that show bytes of it in a block, while they are too few to be believed."""
+
+    def is_unproven(self) -> bool:
+        """Whether bytes of it may land that were given up before their last block."""
+        return any(not one.proven for one in self.past)
 
 
 class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

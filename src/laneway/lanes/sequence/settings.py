@@ -33,3 +33,6 @@ class SequenceSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     indeterminate."""
     watch_blocks: int = 1_000
     """How long it is looked for after that."""
+    block_ms: int = 500
+    """Blocks come no faster: heights that climb quicker end no bytes before that time is over. On a
+    chain that is faster an end is only told later."""

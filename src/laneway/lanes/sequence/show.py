@@ -28,6 +28,8 @@ def describe(state: bytes) -> LaneState:
     """What a lane's head says, without waking the lane."""
     head = read_head(state)
     open_count = head.open_count
+    if head.halt:
+        return LaneState("halted", head.halt, head.halt_ms, running=open_count)
     if head.mode == "paused":
         return LaneState("paused", head.reason, head.mode_ms, running=open_count, by=head.by)
     if head.is_missing:
@@ -82,6 +84,8 @@ def status(slot: Slot, lane: SequenceLane) -> Status:
 
 
 def wait_reason(lane: SequenceLane, slot: Slot) -> str:
+    if lane.head.halt:
+        return lane.head.halt
     if slot.doubt_height is not None:
         return USED
     if slot.attempt is None:
@@ -95,6 +99,8 @@ def wait_reason(lane: SequenceLane, slot: Slot) -> str:
 
 def waiting(head: SequenceHead, settings: SequenceSettings) -> str:
     """Why the backlog is not taken; empty where it is about to be."""
+    if head.halt:
+        return head.halt
     if head.mode == "paused" or (head.mode == "draining" and not head.drain_left):
         return PAUSED
     if head.is_missing:

@@ -1,20 +1,28 @@
 """What a look at a node says of the account and its transactions.
 
-A block is final: what is committed ends a slot. Everything else a node shows is how things look
-from there, and tells only what it is to be offered again. Bytes can land no more when a node with a
-block above their last one still counts the account below them.
+A block is final: what a majority of the nodes shows in one ends a slot. Everything else a node
+shows is how things look from there, and tells only what it is to be offered again. Bytes can land
+no more when a majority of the nodes, each with a block above their last one, still counts the
+account below them.
 """
 
 from msgspec import Struct
 
 from laneway.core.cosmos import CosmosLook, Standing, TxSeen
+from laneway.core.majority import agreed
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
-from laneway.lanes.sequence.answers import give_up, is_fall_out, wound_back
+from laneway.lanes.sequence.answers import give_up, is_fall_out, is_turned_away, wound_back
+from laneway.lanes.sequence.belief import Belief, believed, contradiction, seen_at
 from laneway.lanes.sequence.fold import moved
-from laneway.lanes.sequence.lane import SequenceLane, is_clear_from, is_out, replace
-from laneway.lanes.sequence.limits import LOG_BYTES_MAX, WATCHED_MAX
-from laneway.lanes.sequence.rows import Node, Slot
+from laneway.lanes.sequence.lane import SequenceLane, is_clear_from, is_out, need_of, replace
+from laneway.lanes.sequence.limits import (
+    LAG_BLOCKS_MAX,
+    LOG_BYTES_MAX,
+    SHOWN_HASH_BYTES,
+    WATCHED_MAX,
+)
+from laneway.lanes.sequence.rows import Node, Shown, Slot
 from laneway.lanes.sequence.tries import (
     NOTHING,
     Decision,
@@ -27,8 +35,8 @@ from laneway.lanes.sequence.tries import (
 )
 from laneway.lanes.sequence.values import (
     AccountMissing,
-    AccountSeen,
     Effect,
+    LaneHalted,
     NodeChanged,
     NodeLooked,
     ProveSequence,
@@ -50,8 +58,9 @@ class Sight(Struct):
     lane: SequenceLane
     look: CosmosLook
     now_ms: int
+    belief: Belief
     committed: int
-    """The account's sequence, as far as anyone showed it."""
+    """The account's sequence, as far as a majority showed it."""
     own: int
     """And as this node shows it."""
     landed: int
@@ -62,9 +71,16 @@ class Sight(Struct):
     effects: list[Effect]
     changed: dict[int, Signed | None]
     """Numbers whose bytes ended."""
+    noted: dict[int, Slot]
+    """Slots as they stand after what was noted of them in this look."""
 
     def open(self) -> list[Slot]:
-        return [slot for slot in self.lane.in_order() if slot.id not in self.settled]
+        slots = self.lane.in_order()
+        return [self.noted.get(one.id, one) for one in slots if one.id not in self.settled]
+
+    def note(self, slot: Slot, what: str) -> None:
+        self.noted[slot.id] = slot
+        self.records.append(SlotChanged(slot, what))
 
 
 def judge_look(lane: SequenceLane, event: NodeLooked) -> Decision:
@@ -72,16 +88,20 @@ def judge_look(lane: SequenceLane, event: NodeLooked) -> Decision:
     node = lane.nodes.get(look.node)
     if node is None or not node.looking:
         return NOTHING
-    state = replace(node, looking=False, height=max(node.height, look.height))
-    if look.account is None:
-        return judge_missing(lane, state, now_ms)
-    own = look.account.sequence
-    committed, landed = max(lane.head.committed, own), lane.head.landed_next
-    sight = Sight(lane, look, now_ms, committed, own, landed, {}, [], [], {})
-    settle_committed(sight)
-    sight.records.insert(0, AccountSeen(sight.committed, look.account.number, look.height, now_ms))
-    forget_watched(sight)
+    state = testified(node, look, now_ms)
     nodes = {**lane.nodes, state.name: state}
+    belief = believed(lane.head, lane.settings, nodes.values(), now_ms)
+    reason = contradiction(lane.head, belief)
+    if reason:
+        return judge_halt(lane, state, reason, now_ms)
+    if belief.sequence is None or belief.number is None or state.sequence is None:
+        return judge_unread(lane, state, belief, now_ms)
+    committed, landed = max(lane.head.committed, belief.sequence), lane.head.landed_next
+    own = state.sequence
+    sight = Sight(lane, look, now_ms, belief, committed, own, landed, {}, [], [], {}, {})
+    settle_committed(sight)
+    sight.records.insert(0, seen_at(belief, sight.committed, belief.number, shown_at(sight)))
+    forget_watched(sight)
     nodes = {name: reached(one, sight.committed) for name, one in nodes.items()}
     settle_passed(sight, nodes)
     if is_overtaken(sight, nodes):
@@ -99,12 +119,55 @@ def judge_look(lane: SequenceLane, event: NodeLooked) -> Decision:
     return said((*sight.records, *sent.records), (*sight.effects, *sent.effects))
 
 
-def judge_missing(lane: SequenceLane, state: Node, now_ms: int) -> Decision:
-    """The account does not exist, on this node at least."""
-    again = replace(state, look_ms=now_ms + lane.settings.account_ms)
-    if lane.head.sequence_next is not None and not lane.head.is_missing:
-        return said([NodeChanged(replace(state, look_ms=now_ms + lane.settings.poll_ms))])
-    return said([NodeChanged(again), AccountMissing(now_ms)])
+def testified(node: Node, look: CosmosLook, now_ms: int) -> Node:
+    """A node with its last word on the account and the chain."""
+    account = look.account
+    return replace(
+        node,
+        looking=False,
+        height=look.height,
+        seen_ms=max(1, now_ms),
+        sequence=None if account is None else account.sequence,
+        number=0 if account is None else account.number,
+        origin_height=look.origin_height,
+        origin=look.origin[:SHOWN_HASH_BYTES],
+    )
+
+
+def shown_at(sight: Sight) -> int:
+    """The highest block that the account's sequence was shown at."""
+    head, belief = sight.lane.head, sight.belief
+    if belief.sequence == sight.committed:
+        return belief.sequence_height
+    return head.committed_height if head.committed == sight.committed else belief.height
+
+
+def judge_unread(lane: SequenceLane, state: Node, belief: Belief, now_ms: int) -> Decision:
+    """Too few nodes show the account, or a majority says that it does not exist."""
+    settings, head = lane.settings, lane.head
+    if belief.is_missing and (head.sequence_next is None or head.is_missing):
+        again = replace(state, look_ms=now_ms + settings.account_ms)
+        return said([NodeChanged(again), AccountMissing(now_ms)])
+    others = [node for node in lane.live() if node.name != state.name]
+    if not lane.slots and any(node.looking for node in others):
+        return said([NodeChanged(state)])  # They may be enough.
+    waiting = [state, *(node for node in others if node.is_unseen())]
+    later_ms = now_ms + settings.poll_ms
+    return said(
+        [
+            NodeChanged(replace(node, look_ms=later_ms if node.seen_ms else now_ms))
+            for node in waiting
+        ]
+    )
+
+
+def judge_halt(lane: SequenceLane, state: Node, reason: str, now_ms: int) -> Decision:
+    """What was believed is taken back: until an operator decides, or the nodes show it again,
+    nothing is judged upon it. The first evidence is kept."""
+    again = NodeChanged(replace(state, look_ms=now_ms + lane.settings.account_ms))
+    if lane.head.halt:
+        return said([again])
+    return said([again, LaneHalted(clip(reason), now_ms)])
 
 
 def reached(node: Node, committed: int) -> Node:
@@ -124,16 +187,48 @@ def paced(sight: Sight, node: Node) -> Node:
 
 
 def settle_committed(sight: Sight) -> None:
+    """What a majority shows in the same block, with the same end. Of bytes that failed the account
+    says whether they used their number: those that failed before their fee was taken did not."""
     for seen in sight.look.txs:
         number = sight.lane.hashes.get(seen.hash)
         if seen.standing is not Standing.COMMITTED or number is None or number in sight.settled:
             continue
-        slot = sight.lane.slots[number]
+        slot = sight.noted.get(number, sight.lane.slots[number])
+        if seen.code and not is_last(slot, seen):
+            continue
+        noted = voted(slot, sight.look.node, seen)
+        is_used = seen.code == 0 or slot.sequence < sight.committed
+        if not (is_used and is_agreed(sight, noted, seen)):
+            if noted != slot:
+                sight.note(noted, "shown")
+            continue
         sight.records.append(committed(slot, seen, sight.now_ms))
         sight.settled[number] = None
         sight.committed = max(sight.committed, slot.sequence + 1)
         if slot.intent is not None:
             sight.landed = max(sight.landed, slot.sequence + 1)
+
+
+def is_last(slot: Slot, seen: TxSeen) -> bool:
+    """Whether these are the only bytes of it that may have used its number."""
+    return slot.attempt is not None and slot.attempt.hash == seen.hash and not slot.is_unproven()
+
+
+def voted(slot: Slot, node: str, seen: TxSeen) -> Slot:
+    """A slot with one node's word on it; each node has one."""
+    word = Shown(node, seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
+    if word in slot.shown:
+        return slot
+    others = [one for one in slot.shown if one.node != node]
+    return replace(slot, shown=(*others, word))
+
+
+def is_agreed(sight: Sight, slot: Slot, seen: TxSeen) -> bool:
+    """Whether a majority of the nodes shows these bytes as this look does."""
+    wanted = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
+    names = [node.name for node in sight.belief.nodes]
+    shown = [one for one in slot.shown if one.node in names]
+    return sum([(one.hash, one.height, one.code) == wanted for one in shown]) >= sight.belief.need
 
 
 def committed(slot: Slot, seen: TxSeen, now_ms: int) -> SlotSettled | SlotCorrected:
@@ -154,7 +249,7 @@ def settle_passed(sight: Sight, nodes: dict[str, Node]) -> None:
     for slot in sight.open():
         if slot.sequence >= min(sight.landed, sight.committed):
             break
-        if not is_out(slot, nodes.values()):
+        if not is_out(sight.lane, slot, nodes.values()):
             reason = f"sequence {slot.sequence} was used by another transaction"
             status = Status.REFUSED.value
             sight.records.append(
@@ -167,22 +262,28 @@ def judge_used(sight: Sight) -> None:
     """A number is used, and none of our bytes is in a block of this node: who did it is asked."""
     shown = {seen.hash: seen for seen in sight.look.txs}
     for slot in sight.open():
-        if slot.sequence >= sight.own:
+        if slot.sequence >= min(sight.own, sight.committed):
             break
-        attempt = slot.attempt
-        if attempt is None or attempt.hash not in shown or slot.proving:
+        mine = [] if slot.attempt is None else [slot.attempt.hash]
+        mine += [past.hash for past in slot.past if not past.proven]
+        if not mine or mine[0] not in shown or slot.proving or is_in_block(shown, mine):
             continue
         if slot.intent is None:
             filled(sight, slot)
             continue
-        lane, height = sight.lane, sight.look.height
+        lane, height = sight.lane, sight.belief.proven
         begun = height if slot.doubt_height is None else slot.doubt_height
         if height > begun + lane.settings.conflict_blocks:
             unknown(sight, slot)
         elif slot.doubt_height is None or height > begun:
-            asked = replace(slot, doubt_height=begun, proving=True)
-            sight.records.append(SlotChanged(asked, "proving"))
+            sight.note(replace(slot, doubt_height=begun, proving=True), "proving")
             sight.effects.append(ProveSequence(slot.sequence))
+
+
+def is_in_block(shown: dict[bytes, TxSeen], hashes: list[bytes]) -> bool:
+    """Whether this node shows one of these in a block, where no other node has said so yet."""
+    found = [shown[one] for one in hashes if one in shown]
+    return any(one.standing is Standing.COMMITTED for one in found)
 
 
 def filled(sight: Sight, slot: Slot) -> None:
@@ -199,7 +300,8 @@ def unknown(sight: Sight, slot: Slot) -> None:
         f"sequence {slot.sequence} is used, and no node shows by whom: look for its hash before "
         "it is sent in another way"
     )
-    watched = replace(slot, told=True, doubt_height=sight.look.height, making=False, delayed=False)
+    height = sight.belief.proven
+    watched = replace(slot, told=True, doubt_height=height, making=False, delayed=False)
     told = SlotSettled(
         slot.id, Status.INDETERMINATE.value, sight.now_ms, slot.sequence, reason, slot.intent,
         stays=watched,
@@ -211,7 +313,7 @@ def forget_watched(sight: Sight) -> None:
     lane = sight.lane
     watched = [lane.slots[one] for one in lane.watched if one not in sight.settled]
     for place, slot in enumerate(watched):
-        is_old = sight.look.height > (slot.doubt_height or 0) + lane.settings.watch_blocks
+        is_old = sight.belief.proven > (slot.doubt_height or 0) + lane.settings.watch_blocks
         if is_old or place < len(watched) - WATCHED_MAX:
             sight.records.append(SlotCorrected(slot.id, slot.intent))
             sight.settled[slot.id] = None
@@ -223,9 +325,11 @@ def judge_proof(lane: SequenceLane, event: SequenceProven) -> Decision:
     slot = lane.slot_at(event.sequence)
     if slot is None or not slot.proving:
         return NOTHING
-    seen = event.seen
-    if seen is None:
+    words = [(one.hash, one.height, one.code) for one in event.shown]
+    word = agreed(words, need_of(lane))
+    if word is None:
         return said([SlotChanged(replace(slot, proving=False), "doubted")])
+    seen = event.shown[words.index(word)]
     if lane.hashes.get(seen.hash) == slot.id:
         return said([committed(slot, seen, event.now_ms)])
     reason = (
@@ -259,7 +363,7 @@ def renumbered(sight: Sight, state: Node) -> Decision:
     reason = f"others used sequence {slots[0].sequence}"
     told = SlotsRenumbered(sight.committed, reason, sight.now_ms)
     made = [
-        make(sight.lane, moved(slot, number), height=sight.look.height)
+        make(sight.lane, moved(slot, number), height=sight.belief.height)
         for number, slot in enumerate(slots, sight.committed)
     ]
     return said((NodeChanged(paced(sight, state)), *sight.records, told), made)
@@ -270,7 +374,7 @@ def renumbered(sight: Sight, state: Node) -> Decision:
 
 def judge_standing(sight: Sight, node: Node, event: NodeLooked) -> Node:
     """What this node does not hold any more it is offered again, the lowest first."""
-    if node.gate is not None and node.height > node.gate:
+    if node.gate is not None and not node.gate - LAG_BLOCKS_MAX <= node.height <= node.gate:
         node = replace(node, gate=None)
     if node.until or event.epoch != node.epoch or node.gate is not None:
         return node
@@ -296,19 +400,24 @@ def lost_reason(slot: Slot, seen: TxSeen) -> str:
 
 
 def judge_ended(sight: Sight, nodes: dict[str, Node]) -> dict[str, Node]:
+    judge_past(sight)
     dead = [slot for slot in sight.open() if is_dead(sight, slot)]
     gone = [slot.id for slot in dead]
-    lane, height = sight.lane, sight.look.height
+    lane, height = sight.lane, sight.belief.height
     for slot in dead:
         assert slot.attempt is not None
-        reason = ended_reason(slot)
-        if slot.intent is not None and len(slot.past) + 1 < lane.settings.attempts_max:
+        status, reason = Status.EXPIRED, ended_reason(slot)
+        is_refused = is_turned_away(lane, slot.attempt)
+        if is_refused:
+            status, reason = Status.REFUSED, slot.attempt.word
+        is_last_one = len(slot.past) + 1 >= lane.settings.attempts_max
+        if slot.intent is not None and not (is_refused or is_last_one):
             again = ended(slot, reason)
-            sight.records.append(SlotChanged(again, "dead"))
+            sight.note(again, "dead")
             sight.effects.append(make(lane, again, height=height))
         else:
             answer = give_up(
-                lane, slot, Status.EXPIRED.value, reason, sight.now_ms,
+                lane, slot, status.value, reason, sight.now_ms,
                 nodes=nodes.values(), dead=gone, height=height,
             )  # fmt: skip
             sight.records += answer.records
@@ -321,12 +430,26 @@ def judge_ended(sight: Sight, nodes: dict[str, Node]) -> dict[str, Node]:
     return wound_back(lane, nodes, min(sight.changed), height, gone)
 
 
+def judge_past(sight: Sight) -> None:
+    """Bytes that were given up before their last block: it is over for all nodes now."""
+    for slot in sight.open():
+        if slot.is_unproven():
+            past = [
+                replace(
+                    one,
+                    proven=one.proven or sight.belief.is_over(slot.sequence, one.timeout_height),
+                )
+                for one in slot.past
+            ]
+            if tuple(past) != slot.past:
+                sight.note(replace(slot, past=tuple(past)), "over")
+
+
 def is_dead(sight: Sight, slot: Slot) -> bool:
-    """Its last block is over, with the one behind it, and the account is still below it: a node's
-    height runs ahead of its account by one."""
-    if slot.attempt is None or slot.sequence < sight.committed:
+    """Its last block is over for a majority of the nodes, and the account is still below it."""
+    if slot.attempt is None or slot.sequence < sight.committed or slot.is_unproven():
         return False
-    return sight.look.height > slot.attempt.timeout_height
+    return sight.belief.is_over(slot.sequence, slot.attempt.timeout_height)
 
 
 def ended_reason(slot: Slot) -> str:

@@ -34,7 +34,7 @@ def said(made: Iterable[Record], effects: Iterable[Effect] = ()) -> Decision:
 
 
 def make(
-    lane: SequenceLane, slot: Slot, payload: bytes | None = None, height: int = 0
+    lane: SequenceLane, slot: Slot, payload: bytes | None = None, height: int | None = None
 ) -> MakeAttempt:
     """The payload of an intent that is just being claimed, and the height that is just seen, are
     not in the lane yet."""
@@ -48,7 +48,7 @@ def make(
         number=slot.attempt_next,
         sequence=slot.sequence,
         account_number=lane.head.account_number,
-        height=max(lane.head.height, height),
+        height=lane.head.height if height is None else height,
         purpose=slot.purpose,
         payload=payload,
     )
@@ -71,11 +71,11 @@ def looked_at(node: Node) -> Node:
     return replace(node, looking=True, look_ms=None, looks=node.looks + 1)
 
 
-def ended(slot: Slot, reason: str) -> Slot:
-    """Its bytes can land no more; others are made at the same number."""
+def ended(slot: Slot, reason: str, *, proven: bool = True) -> Slot:
+    """Its bytes can land no more, as far as is `proven`; others are made at the same number."""
     assert slot.attempt is not None
     reason = clip(reason, LOG_BYTES_MAX)
-    gone = Past(slot.attempt.hash, slot.attempt.timeout_height, reason)
+    gone = Past(slot.attempt.hash, slot.attempt.timeout_height, reason, proven)
     past = slot.past if slot.intent is not None else slot.past[1 - PAST_KEPT_MAX :]
     return replace(
         slot,
@@ -86,6 +86,7 @@ def ended(slot: Slot, reason: str) -> Slot:
         attempt=None,
         past=(*past, gone),
         wait_reason=reason,
+        shown=(),
     )
 
 

@@ -80,8 +80,8 @@ class SequenceProven(Struct, frozen=True):
 
     now_ms: int
     sequence: int
-    seen: TxSeen | None
-    """None proves nothing."""
+    shown: tuple[TxSeen, ...]
+    """What each node that tells it names; none proves nothing."""
 
 
 class TimerFired(Struct, frozen=True):
@@ -117,8 +117,9 @@ class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
 class SlotChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
     slot: Slot
     what: str
-    """delayed, refused (a node did), unsure (it may have taken what it refused before), dead,
-    proving, doubted (nobody shows who used its number) or taken."""
+    """delayed, refused (a node did), unsure (it may have taken what it refused before), dead, over
+    (bytes that were given up before), shown (a node does, in a block), proving, doubted (nobody
+    shows who used its number) or taken."""
 
 
 class MakingDelayed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -148,6 +149,21 @@ class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     sequence: int
     number: int
     height: int
+    at_ms: int
+    """A majority was read since then."""
+    pace_height: int = 0
+    pace_ms: int = 0
+    sequence_height: int = 0
+    origin_height: int = 0
+    origin: bytes = b""
+
+
+class LaneHalted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+    """What was believed is taken back: nothing is signed until an operator decides, or the nodes
+    show it again."""
+
+    reason: str
+    """With what each node shows."""
     at_ms: int
 
 
@@ -218,6 +234,8 @@ class SequenceSet(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     at_ms: int
     reason: str = ""
     by: str = ""
+    seen: AccountSeen | None = None
+    """What the nodes show, where the lane was halted and goes on from there."""
 
 
 class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
@@ -237,8 +255,8 @@ class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
 
 Record: TypeAlias = (
     SlotClaimed | AttemptSigned | SlotChanged | MakingDelayed | MakingResumed | NodeChanged
-    | Submitted | AccountSeen | AccountMissing | SlotFellOut | SlotsRenumbered | SlotSettled
-    | SlotCorrected | IntentDropped | SequenceSet | ModeChanged | CommandRefused
+    | Submitted | AccountSeen | LaneHalted | AccountMissing | SlotFellOut | SlotsRenumbered
+    | SlotSettled | SlotCorrected | IntentDropped | SequenceSet | ModeChanged | CommandRefused
 )  # fmt: skip
 
 # Effects.

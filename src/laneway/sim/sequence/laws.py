@@ -64,6 +64,8 @@ class SequenceLaws:
         """The place of the last intent of a lane and class that is in a block."""
         self._late: dict[tuple[LaneId, bytes], int] = {}
         """Blocks in which someone could have answered what can land no more."""
+        self._first: dict[tuple[str, LaneId, IntentId], int] = {}
+        """Blocks in which an intent was the first of its lane, of those that have a number."""
         world.observers.append(self)
 
     # What is durable.
@@ -104,20 +106,23 @@ class SequenceLaws:
                 self._none_lands(intent, f"{lane}: {intent[-6:]} is told to be {status}")
 
     def _signed(self, lane: LaneId, intent: IntentId, hash_: bytes) -> None:
-        """An intent is signed again only when nothing of it can land any more."""
-        self._none_lands(intent, f"{lane}: {intent[-6:]} is signed again")
+        """An intent is signed again only when nothing of it can land any more, or at the same
+        number: of bytes for one number one lands at most."""
+        number = self._world.host.made[hash_].sequence
+        self._none_lands(intent, f"{lane}: {intent[-6:]} is signed again", number)
         self._tries.setdefault(intent, []).append(hash_)
 
-    def _none_lands(self, intent: IntentId, what: str) -> None:
+    def _none_lands(self, intent: IntentId, what: str, number: int | None = None) -> None:
         for earlier in self._tries.get(intent, ()):
-            if self._can_land(earlier):
-                made = self._world.host.made[earlier]
+            made = self._world.host.made[earlier]
+            if made.sequence != number and self._can_land(earlier):
                 raise LawBroken(f"never twice: {what}, while {made} may land")
 
     def _can_land(self, hash_: bytes) -> bool:
         world = self._world
         made = world.host.made[hash_]
-        if world.chain.committed(hash_) is not None:
+        found = world.chain.committed(hash_)
+        if found is not None and found.is_used:
             return True
         account = world.chain.account(world.sky.accounts[world.account(made.lane)])
         is_over = made.timeout_height <= world.chain.height
@@ -179,7 +184,7 @@ class SequenceLaws:
         self._check_time()
 
     def _check_landed(self, found: Committed) -> None:
-        """Each intent stands on the chain once, with its last bytes, and behind those before it."""
+        """Each intent stands on the chain once, at its last number, and behind those before it."""
         data, hash_ = found.tx.body.memo, found.tx.hash
         if not data or data.startswith(FOREIGN):
             return
@@ -189,7 +194,8 @@ class SequenceLaws:
         intent = self._durable.get(hash_)
         if intent is None:
             raise LawBroken(f"never lost: {data} is in a block, and the store does not know it")
-        if self._tries[intent][-1] != hash_:
+        made = self._world.host.made
+        if made[self._tries[intent][-1]].sequence != made[hash_].sequence:
             raise LawBroken(f"never twice: {data} was signed again, and is in a block as before")
         if intent in self._undone:
             raise LawBroken(f"never twice: {data} is in a block, told {self._undone[intent]}")
@@ -212,6 +218,7 @@ class SequenceLaws:
                 continue
             for lane in world.lanes:
                 memory: SequenceLane | None = process.reactor.lane(lane)
+                self._check_first(process.owner, lane, memory, allowed)
                 for slot in () if memory is None else memory.in_order():
                     attempt = slot.attempt
                     if attempt is None or self._height <= attempt.timeout_height:
@@ -220,6 +227,19 @@ class SequenceLaws:
                     self._late[key] = self._late.get(key, 0) + 1
                     if self._late[key] > allowed:
                         raise LawBroken(f"never lost: {lane} does not end {slot}")
+
+    def _check_first(
+        self, owner: str, lane: LaneId, memory: SequenceLane | None, allowed: int
+    ) -> None:
+        """An intent is not tried for ever: nothing stands before it but itself."""
+        first = None if memory is None else next(iter(memory.in_order()), None)
+        if first is None or first.intent is None:
+            return
+        settings = self._world.plan.settings
+        key = (owner, lane, first.intent)
+        self._first[key] = self._first.get(key, 0) + 1
+        if self._first[key] > settings.attempts_max * (settings.timeout_blocks + allowed):
+            raise LawBroken(f"never lost: {lane} does not answer {first}")
 
     def _slack(self) -> int:
         """Blocks that a few looks take, each with its messages; more of them where one look asks
@@ -256,7 +276,7 @@ class SequenceLaws:
                 raise LawBroken(f"{wish.data} is indeterminate, and all was told of {place}")
             return
         if found is None:
-            if result.status not in UNDONE:
+            if result.status not in UNDONE and not self._has_failed(result):
                 raise LawBroken(f"{wish.data} is {result.status}, and in no block")
             return
         code = found.delivered.verdict.code
@@ -266,6 +286,11 @@ class SequenceLaws:
         true = (expected, found.tx.sequence(), found.tx.hash, (found.height, code))
         if shown != true:
             raise LawBroken(f"{wish.data} is {true}, told {shown}")
+
+    def _has_failed(self, result: Result) -> bool:
+        """In a block, without its number: someone else used that."""
+        found = None if result.hash is None else self._world.chain.committed(result.hash)
+        return result.status == Status.REVERTED.value and found is not None and not found.is_used
 
     def _check_rest(self, lane: LaneId) -> None:
         """No number is left open, the feed tells all that the rows say, and the counts add up."""

@@ -13,6 +13,7 @@ from msgspec import Struct
 from laneway.chains.cosmos.words import Words, expected_in
 from laneway.core.cosmos import CosmosLook, Offered, OfferKind, Standing, TxSeen
 from laneway.core.ids import LaneId
+from laneway.core.majority import final_quorum
 from laneway.core.outcome import Outcome
 from laneway.devnets.cosmos.model import Committed
 from laneway.devnets.cosmos.words import Verdict
@@ -32,8 +33,15 @@ from laneway.lanes.sequence.values import (
     ProveSequence,
     SequenceProven,
 )
-from laneway.sim.sequence.calls import FILLER, UNSOUND, decode_request, signed
-from laneway.sim.sequence.plan import NODES
+from laneway.sim.sequence.calls import (
+    CHAIN_ID,
+    FILLER,
+    UNSOUND,
+    address_of,
+    decode_request,
+    signed,
+)
+from laneway.sim.sequence.liar import Liar
 
 if TYPE_CHECKING:
     from laneway.sim.process import Process
@@ -55,6 +63,7 @@ LATE_MS_MAX = 3_000
 """Bytes that were given up as lost arrive as late as this."""
 
 RPC_ERROR = -32603
+ORIGIN = b"the first block".ljust(32, b".")
 NOT_OFFERED = "not offered: one before it was not taken"
 
 
@@ -88,6 +97,7 @@ class Nodes:
         self._world = world
         self._dice = world.plan.rng("nodes")
         self._words = Words()
+        self._liar = Liar(world)
         self.made: dict[bytes, Bytes] = {}
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
@@ -134,7 +144,7 @@ class Nodes:
             case ProveSequence(sequence=sequence):
                 for lane in self._world.lanes:
                     self.withheld[lane, sequence] = None
-                return SequenceProven(now_ms, sequence, None)
+                return SequenceProven(now_ms, sequence, ())
             case _:
                 assert_never(effect)
 
@@ -161,7 +171,7 @@ class Nodes:
             number=effect.account_number,
             sequence=effect.sequence,
             timeout_height=timeout,
-            price_micro=sky.prices[self._dice.randrange(len(NODES))],
+            price_micro=sky.prices[self._dice.randrange(len(sky.names))],
         )
         raw, hash_ = drafted.signed.raw, drafted.signed.hash
         is_sound = request.way not in UNSOUND
@@ -178,7 +188,7 @@ class Nodes:
             self._finish(offer)
             return
         is_ours = process.reactor.owns(offer.lane, offer.fence)
-        node = NODES.index(effect.node)
+        node = world.sky.names.index(effect.node)
         if not process.may_act() or not is_ours or not world.sky.is_up(node):
             self._heard(offer, Offered(effect.node, OfferKind.UNREACHABLE))
             return
@@ -235,11 +245,13 @@ class Nodes:
         """The node itself, and what its answer proves."""
         world = self._world
         self.travelling[hash_] -= 1
-        place = NODES.index(node)
+        place = world.sky.names.index(node)
         if not world.sky.is_up(place):
             return Offered(node, OfferKind.SILENT)
+        if self._liar.drops(node):
+            return Offered(node, OfferKind.TAKEN)
         said = world.sky.offer(place, raw)
-        answer = self._judged(node, said)
+        answer = self._liar.answer(self._judged(node, said))
         made = self.made[hash_]
         told = f"{made.data or 'a filler'} of a{world.account(made.lane)}/{made.sequence}"
         if answer.kind is OfferKind.TAKEN:
@@ -290,14 +302,18 @@ class Nodes:
 
     def _look(self, process: "Process", lane: LaneId, effect: LookAtNode) -> None:
         """The newest block first; the account and the transactions a moment later."""
-        world, node = self._world, NODES.index(effect.node)
+        world = self._world
+        node = world.sky.names.index(effect.node)
         if world.chance(world.plan.lose) or not world.sky.is_up(node):
             process.answered(lane, LookFailed(world.now_ms, effect.node))
             return
         height = world.sky.height(node)
 
         def read() -> None:
-            look = self._shown(lane, effect, node, height)
+            look = self._liar.look(lane, self._shown(lane, effect, node, height))
+            if look.problem(CHAIN_ID, address_of(world.account(lane))):
+                process.answered(lane, LookFailed(world.now_ms, effect.node))
+                return
             event = NodeLooked(world.now_ms, effect.epoch, effect.until, look)
             process.answered(lane, event)
 
@@ -310,7 +326,8 @@ class Nodes:
         at = self._dice.choice((max(0, height - 1), height, newest))
         account = sky.account_at(world.account(lane), at)
         txs = tuple([self._standing(node, hash_, newest) for hash_ in effect.hashes])
-        return CosmosLook(effect.node, height, account, txs)
+        owner = "" if account is None else address_of(world.account(lane))
+        return CosmosLook(effect.node, height, account, txs, CHAIN_ID, owner, 1, ORIGIN)
 
     def _standing(self, node: int, hash_: bytes, height: int) -> TxSeen:
         sky = self._world.sky
@@ -329,14 +346,22 @@ class Nodes:
         return shown(committed)
 
     def _prove(self, lane: LaneId, sequence: int) -> SequenceProven:
+        """What every node that tells says of who used a number; too few are as good as none."""
         world, sky = self._world, self._world.sky
-        node = self._dice.randrange(len(NODES))
         found = sky.users.get((sky.accounts[world.account(lane)], sequence))
-        is_lost = world.chance(world.plan.lose) or not sky.is_up(node) or sky.blind[node]
-        if not world.plan.proofs or is_lost or found is None or found.height > sky.height(node):
+        told = []
+        for node, name in enumerate(sky.names):
+            if name not in world.settings.nodes:
+                continue
+            is_lost = world.chance(world.plan.lose) or not sky.is_up(node) or sky.blind[node]
+            is_shown = found is not None and found.height <= sky.height(node)
+            seen = shown(found) if found is not None and is_shown and not is_lost else None
+            told.append(self._liar.proof(lane, name, seen) if world.plan.proofs else None)
+        known = tuple([seen for seen in told if seen is not None])
+        true = sum([found is not None and seen == shown(found) for seen in known])
+        if true < final_quorum(len(world.settings.nodes)):
             self.withheld[lane, sequence] = None
-            return SequenceProven(world.now_ms, sequence, None)
-        return SequenceProven(world.now_ms, sequence, shown(found))
+        return SequenceProven(world.now_ms, sequence, known)
 
 
 def place_of(offer: Offer) -> tuple[str, LaneId, str, int]:

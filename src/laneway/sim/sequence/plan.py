@@ -10,7 +10,21 @@ from laneway.engine.windows import Windows
 from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.sim.plan import Weather
 
-NODES = ("n0", "n1")
+NODES = ("n0", "n1", "n2")
+"""The third is there where one of them lies."""
+LIES = (
+    "height",
+    "sequence",
+    "inclusion",
+    "network",
+    "address",
+    "number",
+    "missing",
+    "offer",
+    "proof",
+    "origin",
+)
+"""What a node may say that is not so."""
 TX_BYTES_MAX = 800
 """What a node takes at most: a transfer has 320 bytes, and a caller sometimes wants more."""
 
@@ -64,12 +78,47 @@ class CosmosPlan(Weather, frozen=True, kw_only=True):
     rewired: bool
     """Whether the operator changes the nodes that lanes are offered to."""
     priorities: bool
+    names: tuple[str, ...] = NODES[:2]
+    """The nodes of the chain."""
+    liar: str = ""
+    """The node that lies as long as there are faults; empty: none does."""
+    lies: tuple[str, ...] = ()
+    """What it lies about."""
+    lie: float = 0.0
+    """Chance that an answer of it is a lie."""
+    ante: float = 0.0
+    """Chance that a transaction fails in its block before its fee and its number are taken."""
     untold: bool
     """Whether the second node tells of a transaction only that it is in a block."""
 
 
-def cosmos_plan(seed: int, *, shared: bool = True) -> CosmosPlan:
-    """The plan of one seed. `shared` says whether two processes may use the store at once."""
+def cosmos_plan(seed: int, *, shared: bool = True, lying: bool = False) -> CosmosPlan:
+    """The plan of one seed. `shared` says whether two processes may use the store at once, and
+    `lying` whether there are three nodes of which one lies."""
+    plan = honest_plan(seed, shared=shared)
+    return lying_plan(plan) if lying else plan
+
+
+def lying_plan(plan: CosmosPlan) -> CosmosPlan:
+    """The same with a third node, and one that lies. The others say nothing that is not so: of
+    three nodes one may be false, and not two."""
+    rng = Random(f"{plan.seed}/cosmos lies")
+    return replace(
+        plan,
+        is_calm=False,
+        names=NODES,
+        settings=replace(plan.settings, nodes=NODES),
+        liar=rng.choice(NODES),
+        lies=tuple(rng.sample(LIES, rng.choice((1, 2, 3, len(LIES))))),
+        lie=rng.choice((0.2, 0.6, 1.0)),
+        ante=rng.choice((0.0, 0.1, 0.4)),
+        rewired=False,
+        refuse=0.0,
+    )
+
+
+def honest_plan(seed: int, *, shared: bool) -> CosmosPlan:
+    """The plan of one seed, in which no node lies."""
     rng = Random(f"{seed}/cosmos plan")
     calm = rng.random() < 0.1
 
@@ -133,7 +182,7 @@ def cosmos_settings(rng: Random, block_ms: int, delay_ms: int) -> SequenceSettin
     what was made upon it are a dozen messages, so bytes live longer than these take."""
     messages = 16 * delay_ms // block_ms
     return SequenceSettings(
-        nodes=NODES if rng.random() < 0.8 else NODES[:1],
+        nodes=NODES[:2] if rng.random() < 0.8 else NODES[:1],
         inflight=rng.choice((1, 3, 8)),
         timeout_blocks=messages + rng.choice((4, 8, 20)),
         attempts_max=rng.choice((1, 2, 3)),
@@ -146,6 +195,7 @@ def cosmos_settings(rng: Random, block_ms: int, delay_ms: int) -> SequenceSettin
         account_ms=500,
         conflict_blocks=rng.choice((2, 6)),
         watch_blocks=rng.choice((5, 30)),
+        block_ms=block_ms,
     )
 
 

@@ -17,8 +17,7 @@ from laneway.cosmos.keys import HeldKey
 from laneway.devnets.cosmos.limits import GAS_PRICE_MICRO
 from laneway.devnets.cosmos.model import Committed
 from laneway.devnets.cosmos.words import OK, Verdict
-from laneway.sim.sequence.calls import GAS, address_of
-from laneway.sim.sequence.plan import NODES
+from laneway.sim.sequence.calls import CHAIN_ID, GAS, address_of
 
 if TYPE_CHECKING:
     from laneway.sim.sequence.shell import CosmosShell
@@ -74,7 +73,7 @@ class LoopChain:
         return [[answer] for answer in answers]
 
     async def _offer(self, name: str, raw: bytes) -> Offered:
-        world, node = self._world, NODES.index(name)
+        world, node = self._world, self._sky.names.index(name)
         if world.chance(world.plan.lose) or not self._sky.is_up(node):
             world.seen["node unreachable"] += 1
             return Offered(name, OfferKind.UNREACHABLE, log="refused")
@@ -108,11 +107,12 @@ class LoopChain:
 
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
         await self._reach(node)
-        place = NODES.index(node)
+        place = self._sky.names.index(node)
         height = self._sky.height(place)
         account = self._sky.account_at(self._accounts[address], height)
         txs = tuple([self._seen(place, height, one) for one in hashes])
-        return CosmosLook(node, height, account, txs)
+        owner = "" if account is None else address
+        return CosmosLook(node, height, account, txs, CHAIN_ID, owner)
 
     def _seen(self, node: int, height: int, hash_: bytes) -> TxSeen:
         status = self._sky.chain.status(node, hash_)
@@ -124,10 +124,10 @@ class LoopChain:
         verdict = status.verdict
         return TxSeen(hash_, Standing[status.standing.value], code=verdict.code, log=verdict.log)
 
-    async def used_by(self, address: str, sequence: int) -> TxSeen | None:
+    async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
         await self._reach(self.nodes[0])
         found = self._sky.chain.used_by(address, sequence)
-        return None if found is None else shown(found)
+        return () if found is None else [shown(found)] * len(self.nodes)
 
     async def gas_price(self, _priority: int = 2) -> float | None:
         await self._reach(self.nodes[0])
@@ -143,7 +143,7 @@ class LoopChain:
     async def _reach(self, node: str) -> None:
         world = self._world
         await asyncio.sleep(world.delay_s())
-        if world.chance(world.plan.lose) or not self._sky.is_up(NODES.index(node)):
+        if world.chance(world.plan.lose) or not self._sky.is_up(self._sky.names.index(node)):
             raise ChainUnreachable(node, "lost on the way")
 
 

@@ -28,7 +28,7 @@ from laneway.sim.sequence.calls import (
     address_of,
     key_of,
 )
-from laneway.sim.sequence.plan import NODES, CosmosPlan
+from laneway.sim.sequence.plan import CosmosPlan
 from laneway.sim.sequence.port import LoopChain, LoopSigner, PromptLoopSigner
 from laneway.sim.sequence.sky import Sky
 from laneway.sim.shell_world import ShellWorld
@@ -49,7 +49,7 @@ class CosmosShell(ShellWorld):
         super().__init__(plan)
         # Nobody else uses the accounts, and everyone can pay.
         settings = replace(
-            plan.settings, nodes=NODES, timeout_blocks=TIMEOUT_BLOCKS, attempts_max=8
+            plan.settings, nodes=plan.names, timeout_blocks=TIMEOUT_BLOCKS, attempts_max=8
         )
         self.plan = replace(plan, settings=settings, poor=False, absent=False, foreign=0.0)
         self.steps = 0

@@ -8,7 +8,7 @@ from laneway.core.cosmos import CosmosAccount
 from laneway.devnets.cosmos.app import Rules
 from laneway.devnets.cosmos.limits import GAS_PRICE_MICRO
 from laneway.devnets.cosmos.model import Committed, CosmosChain, NodeRefused
-from laneway.devnets.cosmos.words import Verdict
+from laneway.devnets.cosmos.words import Verdict, no_funds
 from laneway.sim.sequence.calls import (
     CHAIN_ID,
     FOREIGN,
@@ -18,7 +18,7 @@ from laneway.sim.sequence.calls import (
     raw_of,
     signed,
 )
-from laneway.sim.sequence.plan import NODES, CosmosPlan
+from laneway.sim.sequence.plan import CosmosPlan
 
 RICH = 10**12
 POOR = 1_200
@@ -43,11 +43,12 @@ class Ground(Protocol):
 
 
 class Sky:
-    """One chain, two nodes with mempools of their own. It remembers every account at each block."""
+    """One chain, and nodes with mempools of their own. It remembers every account at each block."""
 
     def __init__(self, world: Ground) -> None:
         plan = world.plan
         self._world = world
+        self.names = plan.names
         self._dice = plan.rng("sky")
         self.accounts = [raw_of(number) for number in range(plan.accounts)]
         self._names = {address_of(number): raw_of(number) for number in range(plan.accounts)}
@@ -55,11 +56,11 @@ class Sky:
         self.chain = CosmosChain(
             {} if plan.absent else dict.fromkeys(self.accounts, amount),
             rules=Rules(CHAIN_ID, PREFIX, checks_signatures=plan.checks_signatures),
-            nodes=[plan.mempool] * len(NODES),
+            nodes=[plan.mempool] * len(self.names),
         )
-        self.prices = [GAS_PRICE_MICRO] * len(NODES)
-        self.lags = [0] * len(NODES)
-        self.blind = [False] * len(NODES)
+        self.prices = [GAS_PRICE_MICRO] * len(self.names)
+        self.lags = [0] * len(self.names)
+        self.blind = [False] * len(self.names)
         self.foreign: dict[bytes, int] = dict.fromkeys(self.accounts, 0)
         """How many transactions of others each account was used for."""
         self.landed: list[Committed] = []
@@ -86,11 +87,12 @@ class Sky:
         world, plan = self._world, self._world.plan
         world.after(plan.block_ms, "block", self._block)
         if world.faults:
-            for node, name in enumerate(NODES):
+            for node, name in enumerate(self.names):
                 self._befall(node, name)
             self._hold()
-        proposer = self._dice.randrange(len(NODES))
+        proposer = self._dice.randrange(len(self.names))
         self.chain.app.price_micro = self.prices[proposer]
+        self._fail(proposer)
         block = self.chain.produce(world.now_ms, proposer=proposer)
         for hash_ in block.hashes:
             found = self.chain.committed(hash_)
@@ -99,9 +101,20 @@ class Sky:
         self._remember()
         if block.hashes:
             told = ", ".join(self.named(hash_) for hash_ in block.hashes)
-            world.note(f"block {block.height} of {NODES[proposer]} holds {told}")
+            world.note(f"block {block.height} of {self.names[proposer]} holds {told}")
+
+    def _fail(self, proposer: int) -> None:
+        """One of what is proposed next may fail before its fee and its number are taken."""
+        held = list(self.chain.nodes[proposer].mempool.in_order())
+        fails = self.chain.app.ante_fails
+        fails.clear()
+        if held and self.is_hit(self._world.plan.ante):
+            fails[held[0].hash] = no_funds("0utia", "1utia")
 
     def _land(self, found: Committed) -> None:
+        if not found.is_used:
+            self._world.seen["failed before its number was taken"] += 1
+            return
         self.landed.append(found)
         self.users[self.signer(found), found.tx.sequence()] = found
 
@@ -174,14 +187,14 @@ class Sky:
             world.note(f"{name} wants {self.prices[node]} for a million of gas")
 
     def _restart(self, node: int) -> None:
-        self._world.note(f"{NODES[node]} restarts without its mempool")
+        self._world.note(f"{self.names[node]} restarts without its mempool")
         self._down.pop(node, None)
         self.chain.restart(node)
 
     def calm(self) -> None:
         """The faults are over: nodes are up and speak to each other, accounts have money."""
         self.chain.is_held = False
-        for node in range(len(NODES)):
+        for node in range(len(self.names)):
             if node in self._down:
                 self._restart(node)
             self.chain.nodes[node].is_cut_off = False
@@ -208,7 +221,7 @@ class Sky:
     def use_foreign(self, account: int) -> None:
         """Someone else has the key as well, and uses a number that a node calls free."""
         world, chain = self._world, self.chain
-        node = self._dice.randrange(len(NODES))
+        node = self._dice.randrange(len(self.names))
         address = self.accounts[account]
         ledger = self._dice.choice((chain.state, chain.nodes[node].checked))
         found = ledger.account(address)
@@ -224,7 +237,7 @@ class Sky:
         )
         self.foreign[address] += 1
         world.seen["foreign transaction"] += 1
-        world.note(f"someone else offers a{account}/{found.sequence} to {NODES[node]}")
+        world.note(f"someone else offers a{account}/{found.sequence} to {self.names[node]}")
         self.offer(node, made.signed.raw)
 
     def is_held(self, hash_: bytes) -> bool:

@@ -11,6 +11,7 @@ from laneway.lanes.sequence.values import (
     AccountMissing,
     AttemptSigned,
     CommandRefused,
+    LaneHalted,
     MakingDelayed,
     NodeChanged,
     Record,
@@ -26,6 +27,7 @@ COUNTED = (
     AccountMissing,
     AttemptSigned,
     CommandRefused,
+    LaneHalted,
     MakingDelayed,
     NodeChanged,
     SequenceSet,
@@ -77,6 +79,8 @@ class Tally:
                 return ["forgotten" if seen is None else "corrected"]
             case AccountMissing():
                 return ["account missing"]
+            case LaneHalted():
+                return ["halted"]
             case MakingDelayed():
                 return ["making delayed"]
             case SequenceSet():
