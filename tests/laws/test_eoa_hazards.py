@@ -86,10 +86,14 @@ def test_h1_a_lost_answer_keeps_the_nonce_and_pays_once(rule: Rule, tmp_path: Pa
 
 
 def test_h2_a_lagging_nodes_null_receipts_replace_nothing(tmp_path: Path) -> None:
-    """Two nodes; one stays where the chain stood. It takes all bytes and knows of no block."""
+    """Three nodes; one stays where the chain stood. It takes all bytes and knows of no block. Of
+    two nodes it would be half: nothing is final without a majority."""
 
     async def story(node: Anvil, behind: Anvil) -> None:
-        async with opened(tmp_path, [behind.url, node.url]) as engine:
+        async with (
+            ChaosProxy(node.url) as third,
+            opened(tmp_path, [behind.url, node.url, third.url]) as engine,
+        ):
             async with mining(node):
                 await engine.confirmed(*await engine.pay_all([1, 2, 3]))
             assert engine.heard.of(SlotFreed) == []

@@ -21,7 +21,7 @@ from laneway.lanes.eoa.values import SendResult
 from laneway.lanes.sequence import lane, sightings
 from laneway.lanes.sequence.rows import Slot
 from laneway.sim import cli
-from laneway.sim.run import KINDS, LAYERS, run_world, run_worlds
+from laneway.sim.run import KINDS, LAYERS, LYING_KINDS, run_world, run_worlds
 
 SEEDS = Path(__file__).parent / "seeds.txt"
 KEPT = [
@@ -237,3 +237,20 @@ def test_payments_keep_their_promises_however_their_sends_are_cut(
     monkeypatch.setattr(sending, "SENDS_PER_PART", count)
     broken = {seed: run_world(seed, "s3", "eoa").broken for seed in range(100)}
     assert {seed: law for seed, law in broken.items() if law is not None} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layer", "count"), [("s1", 300), ("s3", 100)])
+@pytest.mark.parametrize("kind", LYING_KINDS)
+def test_one_node_of_three_that_lies_breaks_no_promise(kind: str, layer: str, count: int) -> None:
+    broken, seen, _ = run_worlds(range(count), layer, kind, lying=True)
+    assert [(one.seed, one.broken) for one in broken] == []
+    assert any(number for name, number in seen.items() if name.startswith("lie:"))
+
+
+def test_the_command_tells_worlds_in_which_a_node_lies(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(seed=None, seeds=20, layer="s1", json=True, kind="eoa", lying=True) == 0
+    seen = json.loads(capsys.readouterr().out)["seen"]
+    assert seen["count outvoted"] > 0
+    assert cli.main(seed=1, seeds=0, layer="s1", json=False, kind="contract", lying=True) == 2
+    assert "no node lies" in capsys.readouterr().err

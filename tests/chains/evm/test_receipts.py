@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.chains.evm.stage import Node, run, served
-from tests.rpc_stub import No, Stub
+from tests.rpc_stub import Drop, No, Stub
 
 from laneway.chains.evm import receipts
 from laneway.chains.evm.endpoint import Endpoint
@@ -192,5 +192,34 @@ def test_a_receipt_that_cannot_be_read_is_said_so(said: Any) -> None:
         async with served([node_with(None, one)]) as (chain, _):
             with pytest.raises(ChainUnreadable):
                 await chain.receipts([digest(0)])
+
+    run(story)
+
+
+def test_what_one_node_does_not_know_is_asked_of_the_others() -> None:
+    """An archive as second node is of use when the first has lost its history, or lies."""
+
+    async def story() -> None:
+        nodes = [node_with(None, lambda _: None), node_with(None), node_with(None, lambda _: None)]
+        async with served(nodes) as (chain, stubs):
+            told = await chain.receipts([digest(0), digest(1)])
+            assert [one is not None and one.hash for one in told] == [digest(0), digest(1)]
+            assert {one.node for one in told if one is not None} == {"b"}
+            assert asked(stubs[1]) == {ONE: 2}
+
+    run(story)
+
+
+def test_each_node_shows_what_it_has_and_how_far_it_was_before() -> None:
+    async def story() -> None:
+        nodes = [node_with(None), node_with(None, lambda _: None), Node(10, **{ONE: Drop()})]
+        nodes[1].head = 8
+        async with served(nodes) as (chain, stubs):
+            for _ in range(2):
+                first, second = await chain.receipts_by_node([digest(0)])
+                assert (first.node, first.head, first.receipts[0] is None) == ("a", 10, False)
+                assert (second.node, second.head, second.receipts) == ("b", 8, (None,))
+            heads = [method for method, _ in stubs[0].heard if method == "eth_blockNumber"]
+            assert len(heads) == 1, "a head that was just read is not asked for again"
 
     run(story)

@@ -215,6 +215,17 @@ def test_a_small_block_holds_few() -> None:
     assert node.devnet.chain.newest().gas_limit == BLOCK_GAS_MIN
 
 
+def test_state_that_a_node_forgot_is_refused_in_geths_words() -> None:
+    node = Node()
+    digest = node.send(0)
+    node.devnet.mine(5)
+    node.devnet.chain.keep_state(0, 2)
+    assert node.count() == 1
+    with pytest.raises(RpcRefused, match="missing trie node"):
+        node.count("0x1")
+    assert node.say("eth_getTransactionReceipt", digest)["blockNumber"] == "0x1"
+
+
 QUEER: tuple[object, ...] = (
     None, True, 0, 1, -1, 1.5, 10**40, "", "0x", "0xzz", "0x0", "0x" + "f" * 70, "latest", "é",
     BARE, "0x" + "00" * 32, [], [[]], [["0x", 0]], {}, {"to": 5}, {"to": BARE, "value": "x"},

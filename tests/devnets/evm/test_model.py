@@ -484,3 +484,18 @@ def test_receipts_add_up_the_gas_of_their_block() -> None:
     chain.mine(1)
     receipts = [chain.receipt(0, digest) for digest in hashes]
     assert [receipt and receipt.gas_total for receipt in receipts] == [GAS, 2 * GAS, 3 * GAS]
+
+
+def test_a_node_may_forget_old_state_and_keeps_its_receipts() -> None:
+    chain = world()
+    digest = accepted(chain, pay(0))
+    old = chain.mine(1)
+    for at_ms in range(2, 6):
+        chain.mine(at_ms)
+    assert chain.has_state(0, old)
+    chain.keep_state(0, 4)
+    assert not chain.has_state(0, old)
+    assert chain.has_state(0, chain.head(0))
+    assert chain.receipt(0, digest) is not None
+    chain.keep_state(0, None)
+    assert chain.has_state(0, old)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.block import Block, base_fee_after, price_wei
 from laneway.devnets.evm.given import (
+    INTERNAL,
     INVALID_PARAMS,
     NOT_FOUND,
     REVERTED,
@@ -198,7 +199,17 @@ def block_at(host: EvmHost, node: int, where: object) -> Block | None:
 
 
 def state_at(host: EvmHost, node: int, where: object) -> Block:
-    """The block whose state is asked for, also by its hash (EIP-1898)."""
+    """The block whose state is asked for; a node that forgot it says so in geth's words."""
+    block = block_named(host, node, where)
+    if not host.chain.has_state(node, block):
+        root = octets(block.hash)
+        words = f"missing trie node {root[2:]} (path ) state {root} is not available, not found"
+        raise RpcRefused(INTERNAL, words)
+    return block
+
+
+def block_named(host: EvmHost, node: int, where: object) -> Block:
+    """The block of a number or tag, also by its hash (EIP-1898)."""
     if isinstance(where, dict) and "blockHash" in where:
         block = host.chain.block_by_hash(node, octets_of(where["blockHash"], 32))
         if block is None:

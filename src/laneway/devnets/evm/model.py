@@ -213,6 +213,16 @@ class EvmChain:
         self._nodes[node].frozen = frozen
         self._follow(self._nodes[node])
 
+    def keep_state(self, node: int, blocks: int | None) -> None:
+        """Let a node forget the state of all but its newest blocks, as a full node does; None: it
+        keeps all. Blocks, transactions and receipts stay."""
+        self._nodes[node].state_blocks = blocks
+
+    def has_state(self, node: int, block: Block) -> bool:
+        """Whether a node still knows how accounts stood at a block."""
+        kept = self._nodes[node].state_blocks
+        return kept is None or block.number > self._nodes[node].head.number - kept
+
     def set_account(
         self, address: bytes, *, balance_wei: int | None = None, nonce: int | None = None
     ) -> None:
@@ -472,10 +482,11 @@ class EvmChain:
 
 
 class _Node:
-    __slots__ = ("frozen", "head", "lag_blocks", "pool")
+    __slots__ = ("frozen", "head", "lag_blocks", "pool", "state_blocks")
 
     def __init__(self, head: Block) -> None:
         self.head = head
         self.pool = Pool()
         self.lag_blocks = 0
         self.frozen = False
+        self.state_blocks: int | None = None
