@@ -207,6 +207,26 @@ def test_a_store_that_is_down_at_the_start_is_waited_for(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+def test_a_start_that_waits_for_its_store_is_alive_and_not_ready(tmp_path: Path) -> None:
+    port = free_port()
+    with waiting(tmp_path, "redis://:canary@127.0.0.1:1", "--set", f"server.port={port}"):
+        told = {}
+        for path in ("/livez", "/readyz", "/v1/lanes"):
+            connection = HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            told[path] = (answer.status, answer.read().decode())
+            connection.close()
+        assert told["/livez"][0] == 200
+        status, body = told["/readyz"]
+        assert (status, json.loads(body)["ready"]) == (503, False)
+        assert "waiting for the store" in json.loads(body)["checks"][0]["what"]
+        status, body = told["/v1/lanes"]
+        assert (status, json.loads(body)["code"]) == (503, "store_busy")
+        assert not any("canary" in body for _, body in told.values())
+
+
+@pytest.mark.slow
 def test_a_signal_ends_the_wait_for_a_store(tmp_path: Path) -> None:
     with waiting(tmp_path, f"redis://127.0.0.1:{free_port()}") as up:
         up.send_signal(signal.SIGTERM)

@@ -8,10 +8,12 @@ import asyncio
 import resource
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from laneway.core.errors import LanewayError, StoreError
 from laneway.core.ids import LaneId
+from laneway.core.urls import shown_url, shown_urls
 from laneway.engine.listeners import Listener
 from laneway.feeds.bundle_metrics import BundleMetrics
 from laneway.feeds.metrics import (
@@ -23,8 +25,8 @@ from laneway.feeds.metrics import (
 from laneway.feeds.stream import Stream
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
+from laneway.server.waiting import WaitingDoor
 from laneway.stores.sqlite.database import sqlite_version
-from laneway.wire.urls import shown_url
 from laneway.wiring.config import ConfigError, Configuration, is_loopback
 from laneway.wiring.contract import is_file, open_laneway
 from laneway.wiring.desk import EngineDesk
@@ -156,7 +158,8 @@ def bounds_of(config: Config) -> Bounds:
 async def opened(configuration: Configuration, say: Say) -> Up | None:
     """A server whose store can be reached; one that others share is waited for. None if a signal
     came first, StoreBusy if it took longer than `store.start_ms_max`."""
-    store, ending = configuration.config.store, Ending()
+    store, section = configuration.config.store, configuration.config.server
+    ending, door = Ending(), WaitingDoor()
 
     async def open_() -> Up:
         up = Up(configuration)  # This asks PostgreSQL; Redis is asked when it is first read.
@@ -170,11 +173,17 @@ async def opened(configuration: Configuration, say: Say) -> Up | None:
 
     async def rest(line: str, wait_ms: int) -> bool:
         ending.listen()
+        door.why = shown_urls(line)
+        with suppress(OSError):  # Where it cannot listen, the start itself will say so.
+            await door.open(section.listen, section.port)
         say(line)
         return not await ending.came_within(wait_ms)
 
     wait_ms_max = 0 if is_file(store.path) else store.start_ms_max
-    return await once_reached(open_, wait_ms_max, SystemClock(), rest)
+    try:
+        return await once_reached(open_, wait_ms_max, SystemClock(), rest)
+    finally:
+        await door.close()
 
 
 async def serve(configuration: Configuration, say: Say) -> int:
