@@ -620,3 +620,21 @@ def test_a_node_that_knows_no_contract_yet_is_there_and_another_server_is_not() 
             assert host.witness == ("Qm2", 3)
 
     run(story)
+
+
+def test_nothing_is_executed_by_a_node_that_lacks_a_block_that_was_seen() -> None:
+    async def story() -> None:
+        replies = [chain_data(block(5)), refuses("no such token"), chain_data(block(7))]
+        execute = [says(PASSWORD_NEEDED)]
+        async with (
+            broken(get=replies, execute=execute, signature=[refuses("x")]) as node,
+            host_of(node.url) as host,
+        ):
+            host.witness = ("Qm1", 7)
+            for _ in range(2):
+                with pytest.raises(ChainUnreachable, match="laneway has seen block 7"):
+                    await host.execute(CALL, 7)
+            assert not any("smartContractData" in body for body in node.bodies)
+            assert (await host.execute(CALL, 7)).outcome is Outcome.UNKNOWN
+
+    run(story)

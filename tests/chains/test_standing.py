@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.chains.evm.stage import ADDRESS, CHAIN_ID, SEND, Node, run, served
-from tests.rpc_stub import Drop, Whole
+from tests.relay import Relay
+from tests.rpc_stub import Drop, Stub, Whole
 
 from laneway.chains import endpoint as shared
 from laneway.chains.contract_rest import RestHost
@@ -23,6 +24,12 @@ from laneway.chains.standing import Standing
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind
 from laneway.ports.nodes import NodesKnown
+
+GREETING = {"eth_chainId", "web3_clientVersion"}
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2])
 
 
 @contextmanager
@@ -89,7 +96,7 @@ def test_nothing_is_sent_to_a_node_of_another_chain_and_it_is_named_with_both_id
                 await chain.account(ADDRESS)
             ((answer,),) = await chain.send([b"\x01"])
             assert answer.kind is SendKind.UNREACHABLE
-            assert {method for method, _ in stubs[0].heard} == {"eth_chainId", "web3_clientVersion"}
+            assert {method for method, _ in stubs[0].heard} == GREETING
             (found,) = chain.standings()
             assert found.trouble == "wrong_chain"
             assert found.words() == (
@@ -131,6 +138,28 @@ def test_the_chain_of_a_node_that_never_failed_is_asked_for_again(
             monkeypatch.setattr(shared, "GREETING_KEPT_MS", -1)
             with pytest.raises(ChainUnreachable, match="chain id 1"):
                 await chain.account(ADDRESS)
+
+    run(story)
+
+
+def test_a_node_that_ended_a_connection_names_its_chain_before_anything_is_sent() -> None:
+    async def story() -> None:
+        async with (
+            Stub(Node()) as first,
+            Stub(Node(eth_chainId="0x1")) as second,
+            Relay(port_of(first.url)) as relay,
+        ):
+            chain = RpcChain([Place(f"http://127.0.0.1:{relay.port}")], chain_id=CHAIN_ID)
+            try:
+                await chain.account(ADDRESS)
+                relay.point(port_of(second.url))
+                while not chain.endpoints[0].client.losses_count:
+                    await asyncio.sleep(0)
+                await chain.send([b"\x01"])
+                assert {method for method, _ in second.heard} == GREETING
+                assert chain.standings()[0].trouble == "wrong_chain"
+            finally:
+                await chain.close()
 
     run(story)
 

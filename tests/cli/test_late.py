@@ -130,6 +130,7 @@ def test_the_doctor_looks_at_rollups_too(
         asked.extend(one.name for one in rollups)
         return [Finding("rollup main", False, "its chain cannot be asked", "start a node")]
 
+    put(monkeypatch, "laneway.wiring.node_doctor", examine_nodes=lambda _configuration: [])
     put(monkeypatch, "laneway.wiring.rollup_doctor", examine_rollups=look)
     assert run(["doctor"]) == 1
     assert asked == ["main"]

@@ -413,9 +413,11 @@ def test_a_recovery_says_why_what_is_expected_and_what_happens_next(
             assert "again" in node["then"]
             assert node["reason"] in down["reason"]
             lane = (await stage.client.get("/v1/lanes/cosmos:dev")).body
-            assert (lane["state"], lane["reason"]) == ("recovering", down["reason"])
+            assert lane["state"] == "recovering"
+            said = f"node {stage.chain.url} cannot be reached: connection refused"
+            assert lane["reason"].endswith(f"without an answer; {said}")
             sick = (await stage.client.get("/v1/lanes/cosmos:dev/health")).body
-            assert (sick["healthy"], len(sick["problems"])) == (False, 1)
+            assert (sick["healthy"], sick["problems"][1:]) == (False, [said])
             # Its mempool is empty when it is back: everything is given again, the lowest first.
             await stage.chain.start_node(0)
             for intent in (*out, new["id"]):

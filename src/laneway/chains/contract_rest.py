@@ -9,6 +9,7 @@ The real node takes no parent block. `takes_parent` is for hosts that know our d
 """
 
 import asyncio
+from contextlib import suppress
 from time import monotonic
 from typing import Annotated, TypeVar
 
@@ -29,6 +30,7 @@ from laneway.chains.limits import (
     ANSWER_MS,
     CONNECT_MS,
     CONNECTIONS_MAX,
+    GREETING_KEPT_MS,
     KEEPALIVE_S,
     READ_MS,
 )
@@ -183,6 +185,7 @@ class RestHost:
         return (await self._newest(contract)).number
 
     async def execute(self, call: ContractCall, parent: int) -> Execution:
+        await self._check_chain()
         asked = await self._ask(call, parent)
         if isinstance(asked, Execution):
             return asked
@@ -197,7 +200,10 @@ class RestHost:
         if isinstance(answer.result, Result) and answer.result.id:
             said = self._clean(answer.message)
             return doubt(f"the node asks for more than a password: {said}")
-        return Execution(Outcome.ACCEPTED, block=await self._made(call, parent, answer))
+        block = await self._made(call, parent, answer)
+        if block is not None:
+            self._compare(call.contract, block)
+        return Execution(Outcome.ACCEPTED, block=block)
 
     async def find(self, call: ContractCall, parent: int) -> Finding:
         newest = await self._newest(call.contract)
@@ -223,6 +229,18 @@ class RestHost:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+    async def _check_chain(self) -> None:
+        """ChainUnreachable before anything is sent to a node that lacks a block which was seen.
+        One that answered a moment ago is not asked again."""
+        standing = self._standing
+        is_fresh = monotonic() - standing.heard_s < GREETING_KEPT_MS / 1000
+        if self.witness is None or (is_fresh and standing.now.trouble != WRONG_CHAIN):
+            return
+        with suppress(ChainUnreadable):
+            await self._newest(self.witness[0])
+        if standing.now.trouble == WRONG_CHAIN:
+            raise WrongChain(self._name, standing.now.problem)
 
     async def _ask(self, call: ContractCall, parent: int) -> Result | Execution:
         """The first call: the node's question for a password, or the proof that nothing ran."""

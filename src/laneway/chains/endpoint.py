@@ -67,6 +67,7 @@ class NodeEndpoint(ABC):
         self.standing = Standing(place.url)
         self._calls_per_s = place.calls_per_s
         self._greeted_s: float | None = None
+        self._losses_seen = 0
         self._bucket: Bucket | None = None
         self._rest_until_s = 0.0
         self._busy_until_s = 0.0
@@ -87,7 +88,7 @@ class NodeEndpoint(ABC):
         now_s = loop_s()
         if self._busy_until_s > now_s:
             raise ChainUnreachable(self.name, f"it is busy for {self._busy_until_s - now_s:.1f} s")
-        if self._greeted_s is None or now_s - self._greeted_s > GREETING_KEPT_MS / 1000:
+        if self._greeted_s is None or self._may_be_another(self._greeted_s, now_s):
             await self._greet()
         if self._calls_per_s > 0:
             await self._pace(calls_count)
@@ -179,6 +180,7 @@ class NodeEndpoint(ABC):
         if self._greeted_s is not None:
             # Others go on meanwhile by what is known; a failure of this question ends that.
             self._greeted_s = loop_s()
+        self._losses_seen = self.client.losses_count
         try:
             problem = await self._hear_chain()
         except AnswerLost as error:
@@ -190,6 +192,12 @@ class NodeEndpoint(ABC):
             raise wrong
         self._greeted_s = loop_s()
         self.standing.answered()
+
+    def _may_be_another(self, greeted_s: float, now_s: float) -> bool:
+        """Whether the address may have been given to another node since it named its chain."""
+        if self.client.losses_count != self._losses_seen:
+            return True
+        return now_s - greeted_s > GREETING_KEPT_MS / 1000
 
     def rest_busy(self, wait_s: float) -> None:
         self._busy_until_s = max(self._busy_until_s, loop_s() + wait_s)

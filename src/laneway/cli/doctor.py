@@ -15,7 +15,7 @@ from laneway.wiring.process import EXIT_FAILED
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @configured
 def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
-    """Check this machine, its SQLite, the database at PATH and the chains of rollups.
+    """Check this machine, its SQLite, the database at PATH and the nodes of all chains.
 
     PATH is a file or the address of a PostgreSQL or Redis; without it, it is the configured one.
     Exits 1 if anything needs a person.
@@ -23,9 +23,13 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
     store = configuration.config.store
     path = path or store.path
     findings = find("doctor", "laneway.wiring.doctor", "examine")(path, store.options())
-    if configuration.config.rollup:
+    config = configuration.config
+    if config.evm or config.cosmos or config.rollup or config.host.kind == "rest":
+        nodes = find("doctor", "laneway.wiring.node_doctor", "examine_nodes")
+        findings = [*findings, *nodes(configuration)]
+    if config.rollup:
         look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
-        findings = [*findings, *look(configuration.config.rollup)]
+        findings = [*findings, *look(config.rollup)]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         shown = [

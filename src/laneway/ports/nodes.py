@@ -41,3 +41,11 @@ class NodesKnown(Protocol):
     async def probe(self, timeout_ms: int, heard_ms: int) -> None:
         """Ask each node for its chain, unless it answered within the last `heard_ms`. It raises
         nothing: what came of it is in the standings."""
+
+
+@runtime_checkable
+class Witnessed(Protocol):
+    """An adapter whose nodes do not name their chain."""
+
+    witness: tuple[str, int] | None
+    """A contract and a block of it that was seen; None while none is known."""

@@ -131,8 +131,9 @@ class EvmTx(Struct, frozen=True, kw_only=True):
     wait_reason: str = ""
     """being_made, parked_by_cap, out_of_funds, gap_before, window_closed, returned, paused,
     recycled_above_max, account_not_read, no_node_has_it, not_mined_yet, not_final_yet,
-    no_majority_yet, nonce_used_unproven, why the lane is halted, or a node's or a signer's own
-    words. Empty: it is about to go on, or it is final."""
+    no_majority_yet, nonce_used_unproven, why the lane is halted, node_unreachable, wrong_chain,
+    node_unreadable or node_busy while no node of the chain is of use, or a node's or a signer's
+    own words. Empty: it is about to go on, or it is final."""
     confirmations: int | None = None
     """Blocks from the one it is in to the last one that was read."""
     block_hash: str | None = None

@@ -129,6 +129,13 @@ class RpcClient:
         self._session: ClientSession | None = None
         self._closed = False
         self._id_next = 1
+        self._losses_count = 0
+
+    @property
+    def losses_count(self) -> int:
+        """Connections that the other side ended, as far as that is seen: another node may be at
+        the same address since."""
+        return self._losses_count
 
     async def ask(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
         """One request; the answers in the order of the calls, whatever order they came in."""

@@ -5,7 +5,7 @@ is known of a request that failed is the same.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from yarl import URL
@@ -20,7 +20,8 @@ from laneway.wire.trouble import no_answer, trouble_of
 class Connection(asyncio.Protocol):
     """One request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, lost: Callable[[], None]) -> None:
+        self._lost = lost
         self.used_s = 0.0
         self.is_open = False
         self._transport: asyncio.Transport
@@ -44,6 +45,8 @@ class Connection(asyncio.Protocol):
                 self._end()
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self.is_open:
+            self._lost()
         self.is_open = False
         if self._answer is not None:
             self._answer.end()
@@ -146,10 +149,15 @@ class PlainClient(RpcClient):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._connect_s):
-                _, connection = await loop.create_connection(Connection, self._host, self._port)
+                _, connection = await loop.create_connection(
+                    lambda: Connection(self._count_loss), self._host, self._port
+                )
         except (TimeoutError, OSError) as error:
             raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from error
         return connection
+
+    def _count_loss(self) -> None:
+        self._losses_count += 1
 
     def _give_back(self, connection: Connection) -> None:
         self._room.release()

@@ -46,6 +46,11 @@ class RpcSocket(RpcClient):
         self._freed = asyncio.Event()
 
     @property
+    def losses_count(self) -> int:
+        is_open = self._line is not None and self._line.is_open
+        return self.connections_count - is_open
+
+    @property
     def held_count(self) -> int:
         """Subscriptions that take a place at the node."""
         return self._line.held_count if self._line is not None else 0

@@ -54,6 +54,7 @@ from laneway.wiring.evm_arrivals import EvmArrivals
 from laneway.wiring.evm_request import request_of
 from laneway.wiring.handle import Handle, Handles, Settled, taken
 from laneway.wiring.limits import LANE_PAGE
+from laneway.wiring.nodes import Nodes
 from laneway.wiring.rollup_calls import RollupCalls
 from laneway.wiring.room import Room
 from laneway.wiring.shown import Shower, contract_lanes
@@ -94,9 +95,7 @@ class Laneway(RollupCalls):
         settings = msgspec.structs.replace(
             settings, takes_parent=host.traits.takes_parent, has_chain=host.traits.has_chain
         )
-        self.host = host
-        self.shared = store.shared
-        self.settings = settings
+        self.host, self.settings, self.shared = host, settings, store.shared
         self._closing = asyncio.Lock()
         self._closed = False
         self._handles = Handles()
@@ -134,7 +133,8 @@ class Laneway(RollupCalls):
         super().__init__(engine, store, clock)
         self._shower = Shower(settings, engine.faults)
         self.tellers = Tellers(engine, evm, cosmos, rollup)
-        self.views = Views(store, self._shower, self.tellers, clock)
+        self.nodes = Nodes(store, host, evm, cosmos, rollup)
+        self.views = Views(store, self._shower, self.tellers, clock, self.nodes)
         bundles.find = self.tellers.rollup.held
 
     def _listeners(self, contracts: ContractLog, bundles: BundleLog) -> list[Listener]:

@@ -83,6 +83,9 @@ PROBE_EVERY_MS = 5_000
 PROBE_S_MAX = 3.0
 """How often and how long readiness asks the chain: orchestrators ask every few seconds."""
 
+NODES_EVERY_MS = 30_000
+"""How often `laneway up` asks a node that no lane asks: one call each."""
+
 FILES_SPARE = 256
 """File descriptors beside the connections: the database, the chain, the log."""
 

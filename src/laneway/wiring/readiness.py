@@ -7,6 +7,7 @@ from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.ids import LaneId, lane_key
 from laneway.lanes.contract.show import read_head
 from laneway.ports import Cautious, Durability, Store
+from laneway.ports.nodes import NodesKnown
 from laneway.wire.values import Check
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX, STOPPED_NAMED_MAX
@@ -65,20 +66,27 @@ class Readiness:
         ]
 
     async def _chain_checks(self) -> list[Check]:
+        nodes, rollup = self._laneway.nodes, self._laneway.rollup
         async with self._asking:
             now_ms = self._clock.monotonic_ms()
             if self._asked_ms is None or now_ms - self._asked_ms >= PROBE_EVERY_MS:
+                await nodes.probe()
                 ok, what = await self._probe()
                 self._chain = Check("chain", ok, what)
-                rollup = self._laneway.rollup
                 self._rollups = [] if rollup is None else await rollup.checks()
                 self._asked_ms = now_ms
-        return [self._chain, *self._rollups]
+        # Of nodes it is known at any time how they stand, without asking.
+        host = nodes.host()
+        chain = host.check("chain", "reachable") if host.count else self._chain
+        return [chain, *nodes.checks(self._rollups)]
 
     async def _probe(self) -> tuple[bool, str]:
+        """Ask a chain inside this process."""
         laneway = self._laneway
         if not laneway.host.traits.has_chain:
             return True, "a callable: there is no chain to ask"
+        if isinstance(laneway.host, NodesKnown):
+            return True, "reachable"  # Its standing says more.
         lanes = await contract_lanes(laneway.store, None, 1)
         contract = lane_key(lanes[0].tail.lane) if lanes else NOBODY
         try:

@@ -37,6 +37,7 @@ from laneway.wire.values import Check
 from laneway.wiring.address import is_shared
 from laneway.wiring.config import ConfigError
 from laneway.wiring.limits import CHAIN_OPEN_RETRY_S, CHAIN_OPEN_S_MAX, PROBE_S_MAX
+from laneway.wiring.nodes import outlook_of
 from laneway.wiring.rollup_devnet import NODE_NAME, devnet_lines, open_devnet
 from laneway.wiring.rollup_service import applied_block, is_behind, ledger_head, unfit_cores
 from laneway.wiring.schema_rollup import (
@@ -150,11 +151,11 @@ class RollupLanes:
             places = [JamPlace(url=self.devnet.url, name=NODE_NAME)]
         chain = open_chain(section, places, self._clock)
         self._closing.append(chain.aclose)
-        sizes = await reached(section, chain.parameters)
+        sizes = await reached(section, chain, chain.parameters)
         problem = unfit_cores(section, sizes)
         if problem:
             raise ConfigError("laneway", f"{problem} - at `$.rollup`")
-        head = await reached(section, partial(ledger_head, chain, section.service))
+        head = await reached(section, chain, partial(ledger_head, chain, section.service))
         if isinstance(head, str):
             raise ConfigError("laneway", f"{section.name}: {head} - at `$.rollup`")
         builder = await self._open_builder(section, chain)
@@ -207,7 +208,7 @@ class RollupLanes:
                 continue
             chain = self.rollups[lane].chain
             ask = partial(applied_block, chain, section.service, tip.number)
-            found = await reached(section, ask)
+            found = await reached(section, chain, ask)
             if found is None and await is_behind(chain):
                 continue
             if found != tip.block:
@@ -251,7 +252,7 @@ class RollupLanes:
             await self._closing.pop()()
 
 
-async def reached(section: RollupSection, ask: Callable[[], Awaitable[T]]) -> T:
+async def reached(section: RollupSection, chain: JamChain, ask: Callable[[], Awaitable[T]]) -> T:
     """What a chain answers, if it does before a start has waited long enough."""
     clock = asyncio.get_running_loop().time
     until_s = clock() + CHAIN_OPEN_S_MAX
@@ -261,7 +262,8 @@ async def reached(section: RollupSection, ask: Callable[[], Awaitable[T]]) -> T:
                 return await ask()
         except (ChainError, TimeoutError) as error:
             if clock() + CHAIN_OPEN_RETRY_S >= until_s:
-                said = str(error) or f"no answer within {CHAIN_OPEN_S_MAX:g} s"
+                said = outlook_of(chain).words() or str(error)
+                said = said or f"no answer within {CHAIN_OPEN_S_MAX:g} s"
                 advice = "start a node of it, or name others as its `nodes`"
                 whose = f"the chain of rollup:{section.service} ({section.name})"
                 raise ChainUnreachable(whose, f"{said}; {advice}") from error

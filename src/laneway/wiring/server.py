@@ -34,7 +34,8 @@ from laneway.wiring.doctor import access
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.keys import read_keys
-from laneway.wiring.limits import ACCOUNTS_SHOWN_MAX, FILES_SPARE
+from laneway.wiring.limits import ACCOUNTS_SHOWN_MAX, FILES_SPARE, NODES_EVERY_MS
+from laneway.wiring.nodes import Nodes
 from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
 from laneway.wiring.readiness import durability_words
 from laneway.wiring.schema import Config
@@ -198,7 +199,9 @@ async def serve(configuration: Configuration, say: Say) -> int:
         calm_collector()
         for line in greeting(configuration, up.server.urls, up.laneway):
             say(line)
+        watching = asyncio.create_task(watch_nodes(up.laneway.nodes, say))
         await up.ending.came.wait()
+        watching.cancel()
         say("stopping: no more is accepted, commits are finished")
     failure = up.ending.failure
     if failure is None:
@@ -207,6 +210,17 @@ async def serve(configuration: Configuration, say: Say) -> int:
     code = failure.code if isinstance(failure, LanewayError) else "bug"
     say(f"failed: {code}: {failure}")
     return exit_code(failure) if isinstance(failure, StoreError) else EXIT_FAILED
+
+
+async def watch_nodes(nodes: Nodes, say: Say) -> None:
+    """Ask all nodes once and say which fail; then, now and then, those that no lane asks. What
+    changes later is in the log."""
+    await nodes.probe()
+    for node in nodes.bad():
+        say(f"caution     {node.trouble}: {node.words()}")
+    while True:
+        await asyncio.sleep(NODES_EVERY_MS / 1000)
+        await nodes.probe(NODES_EVERY_MS)
 
 
 def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) -> list[str]:

@@ -13,6 +13,7 @@ from laneway.ports import Clock, IntentView, Store, TracedCall
 from laneway.wire.times import to_time
 from laneway.wire.values import ContractPayload, Lane, Queue, Tx
 from laneway.wiring.account_shown import AccountTeller, shown_tx, taken_tx, when
+from laneway.wiring.nodes import Nodes, lane_at, tx_at
 from laneway.wiring.shown import IntentShown, LaneShown, Shower, pruned
 
 Accounts = Mapping[str, AccountTeller[Any, Any]]
@@ -22,8 +23,11 @@ Accounts = Mapping[str, AccountTeller[Any, Any]]
 class Teller:
     """For one request: it reads each lane once."""
 
-    def __init__(self, store: Store, shower: Shower, clock: Clock, accounts: Accounts) -> None:
+    def __init__(
+        self, store: Store, shower: Shower, clock: Clock, accounts: Accounts, nodes: Nodes
+    ) -> None:
         self._store = store
+        self._nodes = nodes
         self._accounts = accounts
         self._shower = shower
         self._clock = clock
@@ -33,8 +37,10 @@ class Teller:
         lane = await self._lane(view.intent.lane)
         account = self._accounts.get(lane_kind(view.intent.lane))
         if account is not None:
-            return account.tx(view, lane)
-        return tx_of(view, self._shower.intent(view, lane))
+            found = account.tx(view, lane)
+        else:
+            found = tx_of(view, self._shower.intent(view, lane))
+        return tx_at(found, self._nodes.of(view.intent.lane))
 
     async def pruned(self, intent: str) -> Tx:
         """What is left of an intent that retention removed."""
@@ -60,8 +66,10 @@ class Teller:
         oldest_ms = None if oldest is None else oldest.accepted_ms
         account = self._accounts.get(lane_kind(view.tail.lane))
         if account is not None:
-            return account.lane(view, oldest_ms, self._clock.now_ms())
-        return lane_of(self._shower.lane(view, oldest_ms, self._clock.now_ms()))
+            found = account.lane(view, oldest_ms, self._clock.now_ms())
+        else:
+            found = lane_of(self._shower.lane(view, oldest_ms, self._clock.now_ms()))
+        return lane_at(found, self._nodes.of(view.tail.lane))
 
     async def _lane(self, lane: LaneId) -> LaneView:
         if lane not in self._lanes:

@@ -11,19 +11,23 @@ from laneway.wire.values import Lane, LaneHealth, Tx
 from laneway.wiring.account_desk import AccountDesk
 from laneway.wiring.commands import is_intent_id
 from laneway.wiring.finding import find, is_name
+from laneway.wiring.nodes import Nodes, health_at
 from laneway.wiring.shown import Shower, shown_lanes
 from laneway.wiring.tellers import Tellers
 from laneway.wiring.told import Teller
 
-STUCK = ("halted", "tripped", "recovering", "paused")
+STUCK = ("halted", "tripped", "backing off", "recovering", "paused")
 """States of a contract's lane that a person should look at."""
 
 
 class Views:
     """Reads the store for lanes of every kind, contracts and accounts alike."""
 
-    def __init__(self, store: Store, shower: Shower, tellers: Tellers, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, shower: Shower, tellers: Tellers, clock: Clock, nodes: Nodes
+    ) -> None:
         self._store = store
+        self._nodes = nodes
         self._shower = shower
         self._tellers = tellers
         self._clock = clock
@@ -33,7 +37,7 @@ class Views:
 
     def teller(self) -> Teller:
         """One for each request, for it reads every lane once."""
-        return Teller(self._store, self._shower, self._clock, self._tellers.by_kind)
+        return Teller(self._store, self._shower, self._clock, self._tellers.by_kind, self._nodes)
 
     def _account(self, lane: str) -> AccountDesk[Any] | None:
         """None if it is a contract's lane."""
@@ -72,11 +76,11 @@ class Views:
         view = await self.lane_view(lane)
         account = self._account(lane)
         if account is not None:
-            health: LaneHealth = account.teller.health(view)
-            return health
+            return health_at(account.teller.health(view), self._nodes.of(view.tail.lane))
         shown = await self.teller().lane(view)
         problems = [f"{shown.state}: {shown.reason}"] if shown.state in STUCK else []
-        return LaneHealth(lane=lane, healthy=not problems, problems=problems)
+        health = LaneHealth(lane=lane, healthy=not problems, problems=problems)
+        return health if problems else health_at(health, self._nodes.of(view.tail.lane))
 
     async def lane_view(self, lane: str) -> LaneView:
         """The rows of a lane: `contract:TOKEN`, or an account or a rollup that is configured."""

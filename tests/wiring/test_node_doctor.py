@@ -1,0 +1,51 @@
+"""What the doctor says of nodes, without asking any lane."""
+
+import socket
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from laneway.wiring import node_doctor
+from laneway.wiring.config import load
+from laneway.wiring.extras import ExtraMissing
+from laneway.wiring.node_doctor import examine_nodes
+
+TOML = """
+[[evm]]
+name = "dev"
+chain_id = 31337
+nodes = ["http://ann:secret-word@127.0.0.1:{port}"]
+[[cosmos]]
+name = "hub"
+chain_id = "hub-1"
+nodes = ["http://127.0.0.1:{port}"]
+[[rollup]]
+name = "roll"
+service = 1
+nodes = ["ws://127.0.0.1:{port}"]
+"""
+
+
+def test_each_node_of_each_chain_has_a_finding(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        (tmp_path / "laneway.toml").write_text(TOML.format(port=port))
+        found = examine_nodes(load(str(tmp_path / "laneway.toml"), {}))
+    assert [(one.name, one.ok) for one in found] == [
+        ("evm dev", False), ("cosmos hub", False), ("rollup:1", False),
+    ]  # fmt: skip
+    assert all("cannot be reached: connection refused" in one.what for one in found)
+    assert all(f"127.0.0.1:{port}" in one.what for one in found)
+    assert not any("secret-word" in one.what for one in found)
+
+
+def test_a_missing_extra_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_config: object) -> NoReturn:
+        raise ExtraMissing("coincurve", "evm")
+
+    monkeypatch.setattr(node_doctor, "opened", missing)
+    (tmp_path / "laneway.toml").write_text("")
+    (found,) = examine_nodes(load(str(tmp_path / "laneway.toml"), {}))
+    assert (found.ok, "laneway[evm]" in found.what) == (False, True)
