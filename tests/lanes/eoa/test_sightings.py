@@ -361,6 +361,8 @@ def test_one_node_alone_is_believed_at_depth() -> None:
     world = begun(1, nodes=("a",))
     make_all(world)
     chain(world, 1, 1, receipt(world, 1, 1, 1), agreed=())
+    chain(world, 1, 3, agreed=())
+    assert world.results == {}
     chain(world, 1, 4, agreed=())
     assert [result.status for result in world.results.values()] == ["confirmed"]
 
