@@ -160,6 +160,28 @@ def test_commands_print_through_one_module() -> None:
     assert found == []
 
 
+def test_an_address_is_printed_by_the_function_that_hides_its_secrets() -> None:
+    """An f-string that holds one is a message, a request's target or an address of our own."""
+    addresses = ("url", "_url", "ws_url", "conninfo", "upstream", "store_path", "_store_path")
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in SOURCES
+        if not name(path).startswith(("devnets/", "bench/", "wiring/demo", "cli/demo"))
+        for node in nodes(path)
+        if isinstance(node, ast.FormattedValue)
+        and getattr(node.value, "attr", getattr(node.value, "id", "")) in addresses
+        and f"{name(path)} {ast.unparse(node.value)}" not in OWN_ADDRESSES
+    ]
+    assert found == []
+
+
+OWN_ADDRESSES = {
+    "client/errors.py self.url": "what shown_url made of it",
+    "wiring/rollup_devnet.py devnet.url": "of a chain inside this process",
+    "wiring/rollup_devnet.py store_path": "a file beside the database",
+}
+
+
 def test_broad_excepts_stand_only_where_they_are_listed() -> None:
     found: dict[str, int] = {}
     for path in SOURCES:

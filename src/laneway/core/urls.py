@@ -5,6 +5,7 @@ What a server says about our request may repeat the address, and passes `scrubbe
 """
 
 import re
+from base64 import b64encode
 from urllib.parse import unquote
 
 from laneway.core.text import printable
@@ -39,11 +40,15 @@ def shown_url(url: str) -> str:
 
 
 def scrubbed(text: str, url: str, *secrets: str) -> str:
-    """What a server said, without these secrets and those of the address that it was asked at."""
+    """What a server said, without these secrets and those of the address that it was asked at. Of
+    a text that was cut its end may be the beginning of a secret, which is left out too."""
     for secret in sorted((*_parted(url)[1], *secrets), key=len, reverse=True):
         for form in (secret, unquote(secret)):
             if len(form) >= SECRET_CHARS_MIN:
                 text = text.replace(form, REDACTED)
+                for size in range(len(form) - 1, SECRET_CHARS_MIN - 1, -1):
+                    if text.endswith(form[:size]):
+                        text = text[:-size] + REDACTED
     return text
 
 
@@ -86,9 +91,12 @@ def _parted(url: str) -> tuple[str, list[str]]:
 
 
 def _of_user(users: list[str]) -> list[str]:
-    """User info whole, and the password in it; a name alone may be a token."""
+    """User info whole, the password in it, and both as a request's header has them; a name alone
+    may be a token."""
     named = [user.rstrip("@") for user in users]
-    return [*named, *(user.partition(":")[2] for user in named)]
+    pairs = [unquote(user if ":" in user else f"{user}:") for user in named]
+    headers = [b64encode(pair.encode(errors="replace")).decode() for pair in pairs]
+    return [*named, *headers, *(user.partition(":")[2] for user in named)]
 
 
 def _shown_segment(segment: str) -> str:

@@ -27,6 +27,7 @@ from laneway.feeds.signature import signed
 from laneway.ports import Clock, Message, Posted
 from laneway.version import __version__
 from laneway.wire.retry_after import read_retry_after
+from laneway.wire.urls import scrubbed
 
 
 class HttpSender:
@@ -72,7 +73,8 @@ class HttpSender:
         async with session.post(
             endpoint.url, data=message.body, headers=headers, allow_redirects=False
         ) as answer:
-            preview = await beginning(answer)
+            said = (await beginning(answer)).decode("latin-1")
+            preview = scrubbed(said, endpoint.url).encode("latin-1")[:POST_ANSWER_BYTES_MAX]
             code = answer.status
             return Posted(
                 code,
