@@ -99,6 +99,7 @@ MUST_BE_SEEN = {
         "node says pool_full",
         "node says replacement_underpriced",
         "number freed",
+        "offered before its time was over",
         "out of funds",
         "owned by another",
         "parked by cap",

@@ -41,6 +41,9 @@ class Wish:
 class Callers(ABC):
     """Every wish is sent until it is answered."""
 
+    limited = 0.05
+    """Chance that a wish is valid for a while only, and for how long at most."""
+    limited_ms_max = 400
     fast_size = 0
     count_max: int | None = None
 
@@ -67,8 +70,8 @@ class Callers(ABC):
             world.after(50, "submit", lambda: self._submit(wish))
             return
         process = living[wish.number % len(living)]
-        if wish.valid_until_ms is None and world.chance(0.05):
-            wish.valid_until_ms = world.now_ms + self._dice.randint(1, 400)
+        if wish.valid_until_ms is None and world.chance(self.limited):
+            wish.valid_until_ms = world.now_ms + self._dice.randint(1, self.limited_ms_max)
         payload = wish.payload
         arrival = Arrival(
             id=intent_id(world.now_ms, self._dice.randbytes(10)),

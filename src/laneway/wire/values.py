@@ -96,7 +96,8 @@ class NewEvmTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     lane: AccountLane
     payload: EvmPayload
     valid_until: Moment | None = None
-    """Given no nonce after this moment; then its status is `expired`."""
+    """Offered to no node for the first time after this moment; then its status is `expired`. Once a
+    node may hold its bytes this counts no more."""
 
 
 class NewCosmosTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

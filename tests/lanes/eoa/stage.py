@@ -17,7 +17,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
 from laneway.core.units import value
 from laneway.lanes.eoa.fees import Fee, is_replaced_by
-from laneway.lanes.eoa.lane import EoaLane, restore
+from laneway.lanes.eoa.lane import EoaLane, note_date, restore
 from laneway.lanes.eoa.machine import decide, eoa_kind, resume
 from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.settings import EoaSettings
@@ -46,6 +46,7 @@ replace = msgspec.structs.replace
 
 LANE = LaneId("evm:1:0xab")
 NODES = ("a", "b")
+LONG_MS = 10_000
 SETTINGS = EoaSettings(nodes=NODES, target_tps=1, finality_depth_blocks=3, recycled_max=5)
 
 
@@ -97,6 +98,8 @@ class World:
         self.backlog: list[IntentRow] = []
         self.accepted: dict[IntentId, IntentRow] = {}
         self.out: list[Any] = []
+        self.begun: set[int] = set()
+        """Slots of which something was ordered to be sent."""
         self.refuses: set[str] = set()
         """Intents that the signer cannot make, for good."""
         self.crashes = 0
@@ -130,12 +133,22 @@ class World:
         self.apply(decision.records)
         self.last = decision.records
         self.out += decision.effects
+        self.check_dates(decision.effects, event.now_ms)
         # Every effect is in resume until the record that answers it.
         kept = resume(self.lane)
         for effect in decision.effects:
             if isinstance(effect, SendAttempt):
                 effect = replace(effect, again=True)
             assert effect in kept, f"{effect} is not in resume"
+
+    def check_dates(self, effects: Sequence[Any], now_ms: int) -> None:
+        """Nothing of a slot is offered for the first time after its intent's `valid_until`."""
+        for effect in effects:
+            if isinstance(effect, SendAttempt) and effect.slot not in self.begun:
+                self.begun.add(effect.slot)
+                intent = self.lane.slots[effect.slot].intent
+                until_ms = None if intent is None else self.accepted[intent].valid_until_ms
+                assert until_ms is None or now_ms <= until_ms, "it was valid no longer"
 
     def apply(self, records: Sequence[Any]) -> None:
         """Fold records into the lane and commit its rows; the lane equals what they restore."""
@@ -177,7 +190,8 @@ class World:
             msgspec.msgpack.encode(lane.head),
             dict(lane.slots), dict(lane.nonces), lane.attempts, lane.raws, lane.hashes,
             set(lane.unsure), set(lane.delayed), lane.returned, lane.free.rows(),
-            set(lane.intents), lane.contents, set(lane.submitted), set(lane.noops), lane.bound,
+            set(lane.intents), lane.dated, lane.contents, set(lane.submitted), set(lane.noops),
+            lane.bound,
         )  # fmt: skip
 
     def pull(self) -> None:
@@ -493,6 +507,14 @@ def begun(count: int, **settings: Any) -> World:
         world.backlog.append(row)
     world.pull()
     return world
+
+
+def limited(world: World, *seqs: int, for_ms: int = LONG_MS) -> None:
+    """These intents may be offered for the first time until then."""
+    for row in [row for row in world.accepted.values() if row.seq in seqs]:
+        late = replace(row, valid_until_ms=world.now_ms + for_ms)
+        world.accepted[row.id] = world.lane.intents[row.id] = late
+        note_date(world.lane, row.id)
 
 
 def make_all(world: World) -> None:

@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 from tests.lanes.eoa.stage import (
+    LONG_MS,
     NODES,
     World,
     begun,
     chain,
     is_broke,
     later,
+    limited,
     make_all,
     receipt,
     refuse,
@@ -510,3 +512,16 @@ def test_bytes_that_never_left_are_offered_for_the_first_time_after_a_crash() ->
     world.post(AttemptsMade(world.now_ms, (world.make(first),)))
     refuse(world, 2, 1)
     assert list(world.lane.slots) == [1], "its number is free: nobody ever had it"
+
+
+def test_what_is_valid_no_longer_is_neither_signed_nor_offered() -> None:
+    world = begun(3)
+    limited(world, 1, 2)
+    first, second, third = [one for one in world.out if isinstance(one, MakeAttempt)]
+    world.post(AttemptsMade(world.now_ms, (world.make(second), world.make(third))))
+    world.now_ms += LONG_MS + 1
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    assert list(world.lane.attempts) == [2, 3]
+    limited(world, 1)
+    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    assert [one.slot for one in world.out if isinstance(one, SendAttempt)] == [1]

@@ -7,6 +7,7 @@ from tests.lanes.eoa.stage import (
     begun,
     chain,
     later,
+    limited,
     make_all,
     receipt,
     refuse,
@@ -252,3 +253,20 @@ def test_without_anything_bound_the_chain_alone_says_which_number_is_next() -> N
     lane.head.nonce_next = lane.head.offered_next = 5
     evolve(lane, AccountSeen(1, 1, b"\1", 100, 1, world.now_ms))
     assert (lane.head.nonce_next, lane.free.count) == (1, 0)
+
+
+def test_until_when_an_intent_is_valid_counts_until_its_bytes_are_out_or_it_is_final() -> None:
+    world = begun(3)
+    limited(world, 1, 2, 3)
+    make_all(world)
+    assert world.lane.dated == {}
+    refuse(world, 1, 1)
+    (first,) = world.lane.returned
+    assert list(world.lane.dated) == [first], "it waits for a number again"
+    later(world, world.settings.make_retry_ms)
+    make_all(world)
+    assert world.lane.dated == {}, "below others that were offered it is out at once"
+    refuse(world, 2, 1)
+    (second,) = world.lane.returned
+    world.apply([IntentDropped(second, 2, 0, 1, "expired", "", 1, returned=True)])
+    assert (world.lane.dated, world.lane.returned) == ({}, {})

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane, is_next_taken, replace
+from laneway.lanes.eoa.lane import EoaLane, is_late, is_next_taken, replace
 from laneway.lanes.eoa.limits import RAW_INLINE_MAX, RESEND_GROWTH_MAX
 from laneway.lanes.eoa.rows import FIRST, Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
@@ -48,6 +48,8 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
     signed: dict[int, tuple[Attempt, bytes]] = {}
     spending = Spending(lane)
     for slot, one in waited_for(lane, made):
+        if is_late(lane, slot.intent, now_ms):
+            continue  # The timer is due that ends it.
         if isinstance(one, NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
@@ -72,7 +74,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
             apart = b"" if attempt.raw else one.raw
             records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
             signed[slot.nonce] = (attempt, one.raw)
-    return offer(lane, records, signed)
+    return offer(lane, records, signed, now_ms)
 
 
 def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
@@ -100,9 +102,11 @@ def offer(
     lane: EoaLane,
     records: list[Record],
     signed: dict[int, tuple[Attempt, bytes]],
+    now_ms: int,
     latest: int = 0,
 ) -> Decision:
-    """Numbers are offered without a gap: one that is not made yet holds back those above it.
+    """Numbers are offered without a gap: one that is not made yet holds back those above it, and
+    so does one that is valid no longer.
 
     Numbers below `latest` are used up, by whomever, and hold nobody back.
     """
@@ -114,6 +118,8 @@ def offer(
     number = begun
     while (ready := signed.get(number) or made_before(lane, number)) is not None:
         attempt, raw = ready
+        if lane.dated and is_late(lane, lane.slots[attempt.slot].intent, now_ms):
+            break
         effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
         number += 1
     if number > lane.head.offered_next:
@@ -151,7 +157,7 @@ def fall_out(
         for record in before
         if isinstance(record, AttemptSigned)
     }
-    decision = offer(lane, before, signed)
+    decision = offer(lane, before, signed, now_ms)
     gone = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
     again: list[Effect] = []
     for nonce in sorted([one for one in lane.nonces if one > slot.nonce]):

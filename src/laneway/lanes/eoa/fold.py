@@ -14,6 +14,7 @@ from laneway.lanes.eoa.lane import (
     encode,
     free_number,
     index_slot,
+    note_date,
     passed,
     put_attempt,
     put_content,
@@ -22,6 +23,7 @@ from laneway.lanes.eoa.lane import (
     replace,
     take_first,
     take_number,
+    undate,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import FIRST, Attempt, History, Slot
@@ -130,6 +132,7 @@ def evolve_head(lane: EoaLane, record: OfHead) -> Touched:
             return see_account(lane, record)
         case Offered(next=number):
             head.offered_next = number
+            undate(lane)
         case LookBegun():
             head.looking, head.poll_ms = True, None
         case LookEnded(poll_ms=poll_ms):
@@ -157,13 +160,8 @@ def evolve_head(lane: EoaLane, record: OfHead) -> Touched:
 def judge_funds(lane: EoaLane, record: FundsJudged) -> None:
     head = lane.head
     head.broke = record.broke
-    head.health = replace(
-        head.health,
-        threshold=record.threshold,
-        needed=record.needed,
-        poor_slot=record.slot,
-        broke_ms=record.at_ms,
-    )
+    health = replace(head.health, threshold=record.threshold, broke_ms=record.at_ms)
+    head.health = replace(health, needed=record.needed, poor_slot=record.slot)
     if not record.broke:
         # What waited for money is tried at once.
         head.make_ms = None if head.make_ms is None else min(head.make_ms, head.read_ms)
@@ -180,8 +178,7 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
     # Others may have used numbers beyond ours; those are nobody's to give out.
     head.nonce_next = max(head.nonce_next, record.latest)
     if not lane.slots:
-        # Nothing is out, so the chain's word is all there is: others may have used the account
-        # meanwhile, or a reorg may have taken back what they did.
+        # Nothing is out: the chain's word is all there is, whatever others did, or a reorg undid.
         head.low = head.nonce_next = head.offered_next = record.latest
         for number in lane.free.first(lane.free.count):
             touched += take_number(lane, number)  # It is the next, or comes after the next.
@@ -225,6 +222,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     if not lane.returned and not lane.free.count:
         head.retake_ms = None
     index_slot(lane, slot)
+    note_date(lane, slot.intent)
     # Its first attempt is mostly signed in the same turn, and then stands in the same row.
     lane.unwritten[slot.id] = None
     return tuple(touched)
@@ -298,6 +296,8 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
         touched += (put_raw(lane, attempt, record.raw),)
     if slot.intent is None:
         return touched
+    if slot.nonce < lane.head.offered_next:
+        undate(lane)
     # Now, for a chain may be quicker than our own record of a node's answer.
     return (*touched, Index("hash", attempt.hash.hex(), slot.intent, lane.id))
 
@@ -363,6 +363,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
     assert slot.intent is not None
     back = Returned(slot.intent, slot.seq, slot.priority)
     lane.returned[slot.intent] = back
+    note_date(lane, slot.intent)
     head.retake_ms = record.retake_ms
     lane.spend -= value(slot.cost)
     return (
@@ -447,6 +448,7 @@ def final(
     lane.head.settled_count += 1
     lane.head.settled_bytes += slot.size
     lane.intents.pop(slot.intent, None)
+    lane.dated.pop(slot.intent, None)
     content = lane.contents.get(slot.intent)
     number = None if mined is None else slot.nonce
     # The bytes are on the chain, or of no use any more; kept where no other row says what they do.
@@ -478,6 +480,7 @@ def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:
     head.settled_count += 1
     head.settled_bytes += record.size
     lane.intents.pop(record.intent, None)
+    lane.dated.pop(record.intent, None)
     result = Result(record.intent, record.status, record.at_ms, reason=record.reason)
     return (result, *touched)
 

@@ -87,6 +87,9 @@ class EoaLane:
         self.spend = 0
         """Wei for the gas of all attempts in flight, the dearest of each slot."""
         self.free = Ranges()
+        self.dated: dict[IntentId, int] = {}
+        """Until when intents may be offered for the first time, of those that have a number or wait
+        for one again. Whose bytes were offered is not here: a node may hold them."""
         self.intents: dict[str, IntentRow] = {}
         self.unwritten: dict[int, None] = {}
         """Slots that were claimed in this turn, and have no row yet."""
@@ -146,7 +149,32 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     below = lane.head.offered_next
     lane.inherited = {place: None for place in lane.unsure if lane.slots[place[0]].nonce < below}
     lane.intents = {intent.id: intent for intent in rows.intents}
+    for intent in lane.returned:
+        note_date(lane, intent)
+    for intent, number in lane.bound.items():
+        if lane.slots[number].nonce >= below or not lane.tries(number):
+            note_date(lane, intent)
     return lane
+
+
+def note_date(lane: EoaLane, intent: IntentId | None) -> None:
+    row = None if intent is None else lane.intents.get(intent)
+    if row is not None and row.valid_until_ms is not None:
+        lane.dated[row.id] = row.valid_until_ms
+
+
+def undate(lane: EoaLane) -> None:
+    """Forget until when intents are valid whose bytes a node may hold from here on."""
+    for intent in [*lane.dated]:
+        slot = lane.slot_of(intent)
+        if slot is not None and slot.nonce < lane.head.offered_next and lane.tries(slot.id):
+            del lane.dated[intent]
+
+
+def is_late(lane: EoaLane, intent: IntentId | None, now_ms: int) -> bool:
+    """Whether it may not be offered any more, and never was."""
+    until_ms = None if intent is None else lane.dated.get(intent)
+    return until_ms is not None and until_ms < now_ms
 
 
 def as_taken(first: Attempt, taken_next: int) -> Attempt:

@@ -14,13 +14,21 @@ from laneway.core.ids import LaneId
 from laneway.lanes.eoa.answers import judge_answers, judge_made
 from laneway.lanes.eoa.claims import claim_offered, wants
 from laneway.lanes.eoa.commands import judge_command
+from laneway.lanes.eoa.expiry import expire
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import EoaLane, encode, head_write, left_rows, restore
 from laneway.lanes.eoa.limits import PAGES_AHEAD
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
 from laneway.lanes.eoa.sightings import judge_chain, judge_proof
-from laneway.lanes.eoa.timers import deadline, judge_head, judge_timer, offered
+from laneway.lanes.eoa.timers import (
+    deadline,
+    expire_ms,
+    is_due,
+    judge_head,
+    judge_timer,
+    offered,
+)
 from laneway.lanes.eoa.tries import Decision, look, make, prove, said, send_again
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -57,6 +65,8 @@ def decide(lane: EoaLane, event: Event) -> Decision:
             return said([LookEnded(now_ms + lane.settings.poll_ms)])
         case NonceProven():
             return judge_proof(lane, event)
+        case TimerFired(now_ms=now_ms) if is_due(expire_ms(lane), now_ms):
+            return expire(lane, now_ms)  # It moves numbers; what else is due follows at once.
         case TimerFired(now_ms=now_ms):
             return judge_timer(lane, now_ms)
         case CommandTold(command=command, now_ms=now_ms):

@@ -84,7 +84,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     effects += proofs.effects
     if head.nonce_next is not None:
         # Whoever else used numbers below them, those above are held back no longer.
-        moved = offer(lane, [], {}, event.latest)
+        moved = offer(lane, [], {}, event.now_ms, event.latest)
         records += moved.records
         effects += moved.effects
     open_count = len(lane.slots) - len(settled)

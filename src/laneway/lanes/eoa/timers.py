@@ -73,6 +73,11 @@ def gap_ms(lane: EoaLane) -> int | None:
     return head.health.moved_ms + lane.settings.bump_after_ms
 
 
+def expire_ms(lane: EoaLane) -> int | None:
+    """When the next intent may not be offered any more; in a paused lane as in any other."""
+    return min(lane.dated.values()) + 1 if lane.dated else None
+
+
 def funded_ms(lane: EoaLane) -> int | None:
     """Due at once when what the account could not pay has gone: it was cancelled, or replaced."""
     poor = lane.head.health.poor_slot
@@ -86,6 +91,7 @@ def drained_ms(lane: EoaLane) -> int | None:
 def deadline(lane: EoaLane) -> int | None:
     times = (
         drained_ms(lane),
+        expire_ms(lane),
         funded_ms(lane),
         lane.head.poll_ms,
         retake_ms(lane),

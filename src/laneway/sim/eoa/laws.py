@@ -12,7 +12,7 @@ from laneway.core.units import value
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import EoaLane, restore
-from laneway.lanes.eoa.values import AttemptSigned, Record, SendAttempt
+from laneway.lanes.eoa.values import AccountSeen, AttemptSigned, Offered, Record, SendAttempt
 from laneway.sim.clients import Wish
 from laneway.sim.eoa.tally import Tally
 from laneway.sim.eoa.world import EoaWorld
@@ -204,6 +204,7 @@ class EoaLaws:
 
     def _folded(self, lane: LaneId) -> EoaLane:
         folded = EoaLane(lane, self._world.plan.settings)
+        dates = Dates(self._world)
         cursor = ""
         while entries := self._world.book.feed(cursor, FEED_PAGE):
             for entry in entries:
@@ -213,6 +214,7 @@ class EoaLaws:
                         evolve(folded, record)
                         if isinstance(record, AttemptSigned):
                             self._check_spending(folded, before)
+                        dates.judge(folded, record)
             cursor = entries[-1].cursor
         return folded
 
@@ -225,6 +227,36 @@ class EoaLaws:
         self._world.seen["signed under a cap on spending"] += 1
         if in_flight(lane) > max(before, wei_max):
             raise LawBroken(f"{lane.id}: {in_flight(lane)} wei are in flight, {wei_max} may be")
+
+
+class Dates:
+    """What a lane orders to be offered for the first time, by the times that its records tell."""
+
+    def __init__(self, world: EoaWorld) -> None:
+        self._world = world
+        self._now_ms = 0
+        self._begun: set[int] = set()
+
+    def judge(self, lane: EoaLane, record: Record) -> None:
+        """Nothing is offered for the first time after its intent's `valid_until`."""
+        if isinstance(record, AttemptSigned):
+            self._now_ms = record.attempt.made_ms
+        elif isinstance(record, AccountSeen):
+            self._now_ms = record.at_ms
+        elif not isinstance(record, Offered):
+            return
+        for slot in lane.slots.values():
+            is_out = slot.nonce < lane.head.offered_next and lane.tries(slot.id)
+            if not is_out or slot.id in self._begun:
+                continue
+            self._begun.add(slot.id)
+            view = None if slot.intent is None else self._world.book.intent(slot.intent)
+            until_ms = None if view is None else view.intent.valid_until_ms
+            if until_ms is not None:
+                self._world.seen["offered before its time was over"] += 1
+                if until_ms < self._now_ms:
+                    late_ms = self._now_ms - until_ms
+                    raise LawBroken(f"{lane.id}: {slot.intent} is offered {late_ms} ms too late")
 
 
 def in_flight(lane: EoaLane) -> int:

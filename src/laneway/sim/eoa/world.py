@@ -82,6 +82,9 @@ class EoaWorld(World):
 class Payers(Callers):
     """They want transfers: some that no signer makes, some that revert, some that are too large."""
 
+    limited = 0.15
+    limited_ms_max = 1_500
+
     _world: EoaWorld
 
     def _wish(self, number: int) -> Wish:
