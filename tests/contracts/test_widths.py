@@ -12,6 +12,7 @@ from tests.contracts.test_store import ME, YOU, Desk, opened, postgres_desk, red
 from tests.engine.eoa import stage as eoa
 from tests.engine.sequence import stage as sequence
 
+from laneway.core.cosmos import CosmosAccount
 from laneway.core.errors import BadRequest
 from laneway.core.ids import LaneId
 from laneway.core.intent import Accepted, Arrival
@@ -301,6 +302,15 @@ def cosmos_door(lane: LaneId, **said: Any) -> Arrival:
     return CosmosArrivals(WORLD, WORLD, 1 << 30).make(lane, cosmos_request(asked, Payer()), None)
 
 
+def cosmos_stage(**words: Any) -> sequence.Stage:
+    """An account that exists."""
+    stage = sequence.Stage(**words)
+    stage.chain.look_said = structs.replace(
+        stage.chain.look_said, account=CosmosAccount(7, 3), address=stage.account.address
+    )
+    return stage
+
+
 COSMOS_EDGES = [
     ({"amount": "9" * 78}, {"amount": "9" * 79}),
     ({"amount": NUMBER_MAX}, {"amount": NUMBER_MAX + 1}),
@@ -318,7 +328,7 @@ COSMOS_EDGES = [
 def test_a_cosmos_accounts_door_is_as_wide_as_every_store(
     desk: Desk, most: dict[str, Any], beyond: dict[str, Any]
 ) -> None:
-    stage = sequence.Stage(price_micro=4_000)
+    stage = cosmos_stage(price_micro=4_000)
     arrival = cosmos_door(stage.lane, **most)
     staged(desk, sequence_kind(SequenceSettings()), arrival, stage)
     with pytest.raises((BadRequest, ValidationError)):
@@ -334,7 +344,7 @@ def test_gas_times_its_price_is_refused_with_both_and_the_bound() -> None:
 def test_a_price_of_the_chain_that_no_row_can_hold_parks_and_stops_no_lane(
     desk: Desk, price_micro: int
 ) -> None:
-    stage = sequence.Stage(price_micro=price_micro)
+    stage = cosmos_stage(price_micro=price_micro)
     arrival = cosmos_door(stage.lane, gas=NUMBER_MAX)
     staged(desk, sequence_kind(SequenceSettings()), arrival, stage)
 
@@ -351,7 +361,7 @@ def test_an_operators_words_are_as_wide_as_every_store(desk: Desk) -> None:
             convert(said, kind)
     with pytest.raises(ValidationError):
         convert({"reason": "x", "sequence": NUMBER_MAX + 1}, SequenceOrder)
-    stage = sequence.Stage(price_micro=4_000)
+    stage = cosmos_stage(price_micro=4_000)
     told = [
         Command(0, stage.lane, verb, NOW_MS, words, words, word=word)
         for verb, word in (("pause", ""), ("set-sequence", str(NUMBER_MAX)), ("resume", ""))
