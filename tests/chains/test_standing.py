@@ -23,6 +23,7 @@ from laneway.chains.jam.node import JamPlace
 from laneway.chains.standing import Standing
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind
+from laneway.core.text import printable
 from laneway.ports.nodes import NodesKnown
 
 GREETING = {"eth_chainId", "web3_clientVersion"}
@@ -216,12 +217,14 @@ def test_a_change_is_logged_and_the_same_trouble_in_other_words_seldom(
     standing = Standing("http://127.0.0.1:1/key-0123456789abcdef")
     with caplog.at_level(logging.INFO, "laneway.nodes"):
         standing.answered()
-        for problem in ("refused", "reset", "\x1b[31m"):
+        for problem in ("cut off", "cut off", "refused", "reset", "\x1b[31m", "refused"):
             standing.failed(ChainUnreachable("n", problem))
-        assert standing.now.problem == "cannot be reached: \\x1b[31m"
+            assert standing.now.problem == f"cannot be reached: {printable(problem)}"
         standing.answered()
     assert [record.getMessage() for record in caplog.records] == [
+        "node_unreachable: node http://127.0.0.1:1/(redacted) cannot be reached: cut off",
         "node_unreachable: node http://127.0.0.1:1/(redacted) cannot be reached: refused",
+        "node_unreachable: node http://127.0.0.1:1/(redacted) cannot be reached: reset",
         "Node answers again: node http://127.0.0.1:1/(redacted)",
     ]
 

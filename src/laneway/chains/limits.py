@@ -40,8 +40,10 @@ without a failed call in between."""
 SILENT_MS_MIN = 2_000
 """A question that was given up earlier says nothing of its node; the next one is asked by then."""
 
+STANDING_LINES_MAX = 3
 STANDING_LOG_S = 10
-"""Between two log lines on one node whose trouble goes on in other words."""
+"""Log lines on one node that fails in other and other words, and the seconds between further ones:
+a node that dies cuts connections first and refuses them then."""
 
 BURST_S = 2
 """A paced node is asked so many seconds' calls at once; gateways count over one to ten seconds."""

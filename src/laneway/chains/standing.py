@@ -3,7 +3,7 @@
 import logging
 from time import monotonic, time
 
-from laneway.chains.limits import STANDING_LOG_S
+from laneway.chains.limits import STANDING_LINES_MAX, STANDING_LOG_S
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.text import printable
@@ -28,22 +28,27 @@ class Standing:
         self.heard_s = float("-inf")
         """When it answered last, by the monotonic clock."""
         self._logged_s = float("-inf")
+        self._logged: list[str] = []
+        """What was logged of it since it answered last."""
 
     def answered(self) -> None:
         self.heard_s = monotonic()
         if self.now.trouble:
             log.info("Node answers again: node %s", self.now.node)
             self.now = NodeStanding(self.now.node)
+            self._logged.clear()
 
     def failed(self, error: Exception) -> None:
         trouble, problem = read_trouble(error)
         before, now_s = self.now, monotonic()
         since_ms = before.since_ms if before.trouble == trouble else int(time() * 1000)
         self.now = NodeStanding(before.node, trouble, problem, since_ms)
-        is_other = problem != before.problem and now_s - self._logged_s >= STANDING_LOG_S
-        if trouble != before.trouble or is_other:
+        words = f"{trouble}: {self.now.words()}"
+        is_due = len(self._logged) < STANDING_LINES_MAX or now_s - self._logged_s >= STANDING_LOG_S
+        if is_due and words not in self._logged:
             self._logged_s = now_s
-            log.warning("%s: %s", trouble, self.now.words())
+            self._logged = [*self._logged[1 - STANDING_LINES_MAX :], words]
+            log.warning("%s", words)
 
 
 def read_trouble(error: Exception) -> tuple[str, str]:
