@@ -94,6 +94,7 @@ OTHER: dict[str, object] = {
     "sequence.account_ms": 1_000,
     "sequence.conflict_blocks": 5,
     "sequence.watch_blocks": 100,
+    "sequence.block_ms": 250,
     "sequence.gas_percent": 130,
     "sequence.gas_default": 100_000,
     "sequence.account_bytes_max": 1 << 20,

@@ -144,6 +144,12 @@ class CosmosTeller(AccountTeller[Account, SequenceLane]):
         head = read_head(view.head.state)
         if head.sequence_next is None or head.open_count or head.filler_count:
             return None
+        account = self.account(view.tail.lane)
+        if head.halt and account is not None:
+            # Nothing is bound, so the head says all.
+            idle = SequenceLane(view.tail.lane, account.settings)
+            idle.head, idle.nodes = head, {node.name: node for node in head.nodes}
+            return plan_sequence(idle, wanted)
         becomes = head.committed if wanted is None else max(head.committed, wanted)
         return SequencePlan(wanted, head.sequence_next, head.committed, 0, None, becomes)
 

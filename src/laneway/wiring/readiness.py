@@ -39,6 +39,15 @@ def stopped_lanes(faults: Collection[LaneId]) -> list[Check]:
     return [Check("lanes", True, words)]
 
 
+def halted_lanes(laneway: Laneway) -> list[Check]:
+    """Cosmos accounts of this process whose nodes took back what was believed, each with why."""
+    cosmos = laneway.cosmos
+    held = [] if cosmos is None else [laneway.engine.reactor.lane(one) for one in cosmos.settings]
+    halted = [lane for lane in held if lane is not None and lane.head.halt]
+    named = "; ".join([f"{lane.id}: {lane.head.halt}" for lane in halted[:STOPPED_NAMED_MAX]])
+    return [Check("accounts", True, f"{len(halted)} halted: {named}")] if halted else []
+
+
 class Readiness:
     """Asks the chain at most every few seconds, however often it is asked itself."""
 
@@ -62,6 +71,7 @@ class Readiness:
             Check("store", beating, store),
             Check("durability", True, durable),
             *stopped_lanes(laneway.engine.faults),
+            *halted_lanes(laneway),
             *await self._chain_checks(),
         ]
 

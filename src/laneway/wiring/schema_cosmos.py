@@ -37,6 +37,7 @@ class SequenceSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     account_ms: Duration = D.account_ms
     conflict_blocks: Blocks = D.conflict_blocks
     watch_blocks: Blocks = D.watch_blocks
+    block_ms: Duration = D.block_ms
     gas_percent: Annotated[int, Meta(ge=100, le=1_000)] = 110
     """What is asked for of a simulation's gas."""
     gas_default: Count = 200_000
@@ -104,6 +105,7 @@ class CosmosSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     inflight: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
     timeout_blocks: Blocks | UnsetType = UNSET
     poll_ms: Duration | UnsetType = UNSET
+    block_ms: Duration | UnsetType = UNSET
     statuses: Annotated[int, Meta(ge=2, le=200)] | UnsetType = UNSET
 
 

@@ -6,17 +6,23 @@ import pytest
 from tests.chains.cosmos.stage import tell
 from tests.devnets.cosmos.stage import RICH, STRANGER, A, B, accepted, address, pay
 
-from laneway.chains.cosmos.chain import CometChain, read_gas, read_price
+from laneway.chains.cosmos.chain import CometChain, query, read_gas, read_price
 from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
 from laneway.chains.cosmos.shapes import base_of, number, read_hash
 from laneway.chains.endpoint import NodePlace
+from laneway.chains.standing import WrongChain
 from laneway.core.cosmos import CosmosAccount, OfferKind, Standing
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
-from laneway.cosmos.messages import BaseAccount, BaseVestingAccount, VestingAccount
+from laneway.cosmos.messages import (
+    BaseAccount,
+    BaseVestingAccount,
+    QueryAccountRequest,
+    VestingAccount,
+)
 from laneway.cosmos.protobuf import encode
 from laneway.devnets.cosmos import comet
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.given import INTERNAL, RpcRefused
+from laneway.devnets.cosmos.given import INTERNAL, Given, RpcRefused
 
 
 def test_a_look_shows_account_and_transactions_of_one_node() -> None:
@@ -66,6 +72,33 @@ def test_a_look_names_the_chain_the_account_and_the_first_block() -> None:
         assert look.problem(net.chain_id, address(A)) == ""
         absent = await chain.look("one", address(STRANGER), [])
         assert (absent.address, absent.problem(net.chain_id, address(STRANGER))) == ("", "")
+
+    tell(story)
+
+
+@pytest.mark.parametrize("lie", ["network", "address"])
+def test_a_look_at_another_chain_or_account_is_trouble_of_that_node(
+    monkeypatch: pytest.MonkeyPatch, lie: str
+) -> None:
+    async def story(_net: CosmosDevnet, chain: CometChain) -> None:
+        assert (await chain.look("one", address(A), [])).account == CosmosAccount(0, 0)
+        method = "status" if lie == "network" else "abci_query"
+        real, names = comet.METHODS[method]
+
+        def answer(*given: Any) -> comet.Json:
+            said = real(*given)
+            if lie == "network":
+                said["node_info"]["network"] = "another-1"
+                return said
+            strangers = query(QueryAccountRequest.path, QueryAccountRequest(address(B)))
+            given = (*given[:2], Given(dict(zip(names, strangers.params, strict=True))))
+            return real(*given)
+
+        monkeypatch.setitem(comet.METHODS, method, (answer, names))
+        problem = "another-1" if lie == "network" else address(B)
+        with pytest.raises(WrongChain, match=problem):
+            await chain.look("one", address(A), [])
+        assert problem in str(chain.standings()[0])
 
     tell(story)
 

@@ -480,3 +480,10 @@ def test_earlier_bytes_that_may_land_hold_a_refusal_back() -> None:
     stage.answer("b", OfferKind.MALFORMED)
     assert stage.attempt(1).final == ("a", "b")
     assert stage.statuses() == [""]
+
+
+def test_a_node_that_was_to_be_looked_at_much_later_is_looked_at_when_something_is_signed() -> None:
+    stage = begun(1)
+    stage.place("a", look_ms=stage.now_ms + 9_999)
+    stage.make()
+    assert stage.node("a").look_ms == stage.now_ms + stage.settings.poll_ms

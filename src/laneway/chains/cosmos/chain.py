@@ -28,6 +28,7 @@ from laneway.chains.cosmos.shapes import (
 )
 from laneway.chains.cosmos.words import Row, Words
 from laneway.chains.endpoint import KnownNodes, NodePlace
+from laneway.chains.standing import WrongChain
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
@@ -63,6 +64,7 @@ class CometChain(KnownNodes):
         self.endpoints = tuple(self._nodes.values())
         self.nodes = tuple(self._nodes)
         self._offers = Offers()
+        self._chain_id = chain_id
 
     @property
     def unknown_words(self) -> Counter[str]:
@@ -97,7 +99,7 @@ class CometChain(KnownNodes):
         if txs is None:
             txs = await self._committed(endpoint, hashes)
         owner, account = read_account(node, found) or ("", None)
-        return CosmosLook(
+        look = CosmosLook(
             node,
             height,
             account,
@@ -107,6 +109,12 @@ class CometChain(KnownNodes):
             origin_height=where.origin_height,
             origin=where.origin,
         )
+        problem = look.problem(self._chain_id, address)
+        if problem:
+            wrong = WrongChain(node, problem)
+            endpoint.rest_failed(wrong)
+            raise wrong
+        return look
 
     def _statuses(
         self,

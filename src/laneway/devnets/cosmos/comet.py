@@ -205,11 +205,11 @@ def status(chain: CosmosChain, node: int, _given: Given) -> Json:
             "other": {"tx_index": "on", "rpc_address": "tcp://127.0.0.1:26657"},
         },
         "sync_info": {
-            "latest_block_hash": named(block_hash(height)),
+            "latest_block_hash": named(block_hash(height, chain.genesis)),
             "latest_app_hash": named(app_hash(height)),
             "latest_block_height": str(height),
             "latest_block_time": timestamp(made_ms),
-            "earliest_block_hash": named(block_hash(1)),
+            "earliest_block_hash": named(block_hash(1, chain.genesis)),
             "earliest_app_hash": named(app_hash(1)),
             "earliest_block_height": "1",
             "earliest_block_time": timestamp(first_ms),
@@ -244,7 +244,7 @@ def block(chain: CosmosChain, _node: int, given: Given) -> Json:
     }
     raws = [base64.b64encode(one.raw).decode() for one in txs if one is not None]
     return {
-        "block_id": {"hash": named(block_hash(height))},
+        "block_id": {"hash": named(block_hash(height, chain.genesis))},
         "block": {"header": header, "data": {"txs": raws}, "evidence": {"evidence": []}},
     }
 
@@ -274,8 +274,8 @@ def app_hash(height: int) -> bytes:
     return hashlib.sha256(b"app %d" % height).digest()
 
 
-def block_hash(height: int) -> bytes:
-    return hashlib.sha256(b"block %d" % height).digest()
+def block_hash(height: int, genesis: bytes = b"") -> bytes:
+    return hashlib.sha256(b"block %d" % height + genesis).digest()
 
 
 def timestamp(made_ms: int) -> str:

@@ -5,6 +5,7 @@ async with CosmosDevnet(block_ms=500) as devnet:
 """
 
 from collections.abc import Mapping, Sequence
+from secrets import token_bytes
 from types import TracebackType
 
 from laneway.devnets.cosmos.accounts import DEV_ACCOUNTS
@@ -33,7 +34,8 @@ class CosmosDevnet:
         self.accounts = DEV_ACCOUNTS
         if balances is None:
             balances = {account.raw: BALANCE_DEV for account in DEV_ACCOUNTS}
-        self.chain = CosmosChain(balances, rules=rules, nodes=nodes)
+        # A chain that begins anew has other blocks, though its name and its accounts are the same.
+        self.chain = CosmosChain(balances, rules=rules, nodes=nodes, genesis=token_bytes(8))
         self.chain.produce()
         self._host = CosmosHost(self.chain, block_ms=block_ms)
         self._sockets = [

@@ -75,8 +75,11 @@ class CosmosChain:
         *,
         rules: Rules | None = None,
         nodes: Sequence[MempoolRules] = (MempoolRules(),),
+        genesis: bytes = b"",
     ) -> None:
         self.app = App(rules or Rules())
+        self.genesis = genesis
+        """What tells this chain's blocks from those of another with the same name."""
         self.state = Ledger()
         for address, balance in (balances or {}).items():
             self.state.change(address, balance=balance)

@@ -119,7 +119,9 @@ def looked_at_soon(lane: SequenceLane, now_ms: int) -> dict[str, Node]:
     """What is signed ends by what nodes show, also where no node is offered it."""
     later = now_ms + lane.settings.poll_ms
     return {
-        node.name: replace(node, look_ms=later) if node.is_unseen() else node
+        node.name: replace(node, look_ms=later)
+        if node.is_unseen() or (node.look_ms or 0) > later
+        else node
         for node in lane.nodes.values()
     }
 
