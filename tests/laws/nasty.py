@@ -115,6 +115,7 @@ class NastySocket:
 
     held_count = 0
     subscriptions_max = 0
+    losses_count = 0
 
     def __init__(self, node: Node, nasty: Nasty) -> None:
         self._node = node

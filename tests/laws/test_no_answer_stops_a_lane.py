@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from tests.chains.jam import stage as jam
 from tests.contracts.test_store import ME, Desk, opened
 from tests.contracts.test_widths import WORLD, Driver, cosmos_door, evm_door
+from tests.engine.bundle import stage as bundle
 from tests.engine.eoa import stage as eoa
 from tests.engine.sequence import stage as sequence
 from tests.engine.virtual import VirtualTime
@@ -43,6 +44,8 @@ from laneway.engine.delivery import DeliveryPerformer, encode_message
 from laneway.evm.keccak import keccak
 from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.sender import HttpSender
+from laneway.lanes.bundle.machine import bundle_kind
+from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.delivery.machine import delivery_kind
 from laneway.lanes.eoa.machine import eoa_kind
@@ -343,7 +346,44 @@ def test_no_answer_of_a_receiver_stops_a_lane(
     lives(delivery_kind(), arrivals, time.loop, perform, tmp_path_factory.mktemp("hook"))
 
 
-# JAM nodes: what a bundle lane's performer asks of them.
+# Rollups.
+
+
+def jam_chain(nasty: Nasty, time: VirtualTime) -> Jip2Chain:
+    places = [JamPlace("ws://127.0.0.1:1", name=name) for name in NODES]
+    chain = Jip2Chain(places, now_ms=time.now_ms)
+    nodes: Any = chain.endpoints
+    for node in nodes:
+        good = jam.Node("a0 a1 a2 a3 a4 a5", final="a1")
+        node.client = node.socket = NastySocket(good, nasty)
+    return chain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chance", CHANCES)
+@settings(max_examples=40)
+@given(seed=SEEDS)
+def test_no_answer_of_a_jam_node_stops_a_lane(
+    chance: float, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    nasty, stage = Nasty(seed, chance), bundle.Stage()
+    stage.rollup.chain = jam_chain(nasty, stage.time)
+    kind = bundle_kind(BundleSettings(nodes=NODES))
+    arrivals = [
+        Arrival(
+            id=intent_id(number, number.to_bytes(10, "big")),
+            lane=stage.lane,
+            payload=b"transfer %d" % number,
+            digest=b"",
+            accepted_ms=0,
+        )
+        for number in range(1, 4)
+    ]
+
+    async def perform(effect: Any) -> list[Any]:
+        return list(await stage.performer.perform_all(stage.lane, (effect,), lambda: None))
+
+    lives(kind, arrivals, stage.time.loop, perform, tmp_path_factory.mktemp("rollup"))
 
 
 @pytest.mark.slow
@@ -354,11 +394,7 @@ def test_no_answer_of_a_jam_node_is_more_than_a_chains_trouble(chance: float, se
     nasty, time = Nasty(seed, chance), VirtualTime()
 
     async def story() -> None:
-        chain = Jip2Chain([JamPlace("ws://127.0.0.1:1", name=name) for name in NODES])
-        nodes: Any = chain.endpoints
-        for node in nodes:
-            good = jam.Node("a0 a1 a2 a3 a4 a5", final="a1")
-            node.client = node.socket = NastySocket(good, nasty)
+        chain = jam_chain(nasty, time)
         packages = (jam.watched(), jam.watched(keeps_records=True))
         asked: list[Callable[[], Awaitable[Any]]] = [
             chain.parameters, chain.clock, chain.head, chain.context, chain.sync_state,
