@@ -23,7 +23,6 @@ LIGHT_COMMANDS = [
     ["config", "--help"],
     ["config", "show"],
     ["config", "show", "--json", "--origin"],
-    ["config", "check"],
     ["demo", "--help"],
     ["sim", "--help"],
     ["bench", "--help"],

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from laneway.cli import print_bug
 from laneway.cli.printing import say, say_json
 from laneway.cli.remote import Output
 
@@ -56,3 +57,15 @@ def test_what_a_server_says_is_neutralised_in_every_form(
     said: Any = Said()
     output.value(said, f"why {said.reason}")
     assert printed(capsys).count("\n") == 1
+
+
+def test_a_bug_that_ends_a_command_shows_no_secret_of_an_address(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    try:
+        raise ValueError("no answer of redis://:hidden-key-7@h:1/0 \x1b[2J")
+    except ValueError as error:
+        print_bug(type(error), error, error.__traceback__)
+    text = printed(capsys)
+    assert "redis://(redacted)@h:1/0" in text
+    assert "hidden-key-7" not in text.rpartition("ValueError: ")[2]

@@ -8,17 +8,18 @@ from collections.abc import Iterator
 import pytest
 
 from laneway.feeds.log import line
-from laneway.wiring.logs import set_up_logs
+from laneway.wiring.logs import FOREIGN, OURS, set_up_logs
 from laneway.wiring.schema import LogSection
 
 
 @pytest.fixture(autouse=True)
 def logs_as_before() -> Iterator[None]:
-    root = logging.getLogger("laneway")
-    before = root.handlers, root.propagate, root.level
+    loggers = [logging.getLogger(name) for name in (OURS, *FOREIGN)]
+    before = [(one.handlers, one.propagate, one.level) for one in loggers]
     yield
-    root.handlers, root.propagate = before[0], before[1]
-    root.setLevel(before[2])
+    for one, (handlers, propagates, level) in zip(loggers, before, strict=True):
+        one.handlers, one.propagate = handlers, propagates
+        one.setLevel(level)
 
 
 class Terminal(io.StringIO):
@@ -108,3 +109,13 @@ def test_an_address_in_a_line_or_a_traceback_shows_no_secret(form: str) -> None:
         logging.getLogger("laneway.engine").exception("%s broke", url)
     assert "hidden-key-7" not in stream.getvalue()
     assert stream.getvalue().count("node:1/v3/") >= 3
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_a_library_logs_is_written_as_ours_is(name: str) -> None:
+    stream = io.StringIO()
+    set_up_logs(LogSection(format="json"), stream)
+    logging.getLogger(name).error("never retrieved: %s", "redis://:hidden-key-7@h:1/0")
+    logging.getLogger(name).info("nothing to see")
+    said = json.loads(stream.getvalue())
+    assert said["event"] == "never retrieved: redis://(redacted)@h:1/0"

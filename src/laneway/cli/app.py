@@ -30,11 +30,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lanes": ("laneway.cli.lanes:lanes", "List lanes: what is queued, in flight, stuck."),
     "lane": (
         "laneway.cli.lanes:lane",
-        "Show one lane and its health, or pause, resume, drain, reset, set or adopt it.",
+        "Show one lane and its health, or pause, resume, drain, revive, reset, set or adopt it.",
     ),
     "tx": (
         "laneway.cli.tx:tx",
-        "Show, list, wait for, cancel, bump, replace or retry transactions.",
+        "Show, list, wait for, cancel, bump, replace, settle or retry transactions.",
     ),
     "rollup": (
         "laneway.cli.rollup:rollup",

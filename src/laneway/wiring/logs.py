@@ -12,16 +12,22 @@ from laneway.core.urls import shown_urls
 from laneway.feeds.log import quoted
 from laneway.wiring.schema import LogSection
 
+OURS = "laneway"
+FOREIGN = ("aiohttp", "asyncio", "psycopg")
+"""Libraries whose warnings and errors are written as ours are; else Python would print them as they
+come, with whatever addresses they hold."""
+
 
 def set_up_logs(section: LogSection, stream: TextIO | None = None) -> None:
     stream = stream or sys.stderr
     as_json = section.format == "json" or (section.format == "auto" and not stream.isatty())
     writer = logging.StreamHandler(stream)
     writer.setFormatter(JsonLines() if as_json else TextLines())
-    root = logging.getLogger("laneway")
-    root.handlers = [writer]
-    root.propagate = False
-    root.setLevel(section.level.upper())
+    for name in (OURS, *FOREIGN):
+        logger = logging.getLogger(name)
+        logger.handlers = [writer]
+        logger.propagate = False
+        logger.setLevel(section.level.upper() if name == OURS else logging.WARNING)
 
 
 def stamp(record: logging.LogRecord) -> str:
