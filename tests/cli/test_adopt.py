@@ -6,7 +6,7 @@ import pytest
 from msgspec import json
 from tests.redis_servers import Server
 from tests.stores.letter_stage import CHAIN
-from tests.stores.test_redis_adopt import laid_out, redis
+from tests.stores.test_redis_adopt import key, laid_out, redis
 
 from laneway.cli.app import run
 
@@ -41,12 +41,25 @@ def test_a_dry_run_changes_nothing_and_the_real_one_takes_it_over(
     redis: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     laid_out(redis)
+    redis.say("DEL", key("recycled_nonces"))
     command = ["lane", "adopt", "evm:dev:hot", "--config", written(tmp_path, redis.url)]
     assert run([*command, "--dry-run", "--json"]) == 0
     told = json.decode(capsys.readouterr().out)
     assert (told["taken_over"], bool(told["found"]["pending"])) == (False, True)
     assert run(command) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "taken over"
+
+
+def test_a_recycled_nonce_of_which_no_node_says_anything_stops_it(
+    redis: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    laid_out(redis)
+    command = ["lane", "adopt", "evm:dev:hot", "--config", written(tmp_path, redis.url)]
+    for words in (["--dry-run"], []):
+        assert run([*command, *words]) == 1
+        said = capsys.readouterr().out
+        assert "PROBLEM: nonce 1 was recycled, maybe after a lost answer" in said
+        assert said.splitlines()[-1] == "nothing was changed"
 
 
 def test_only_a_redis_holds_such_accounts(

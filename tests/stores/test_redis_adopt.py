@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import msgspec
@@ -33,6 +33,7 @@ from laneway.ports import EvmRequest
 from laneway.stores.redis import RedisStore
 from laneway.stores.redis import adopt as adopting
 from laneway.stores.redis.adopt import Adoption, adopt
+from laneway.stores.redis.engine_core import Use
 
 ADOPTER = Owner("adopter")
 WORKER = Owner("worker")
@@ -151,12 +152,24 @@ def laid_out(redis: Server) -> None:
     is_out(redis, f"{HASHES[4]}:noop:0:0", 6)
     borrow(redis, "hexed", payment(7), "0x" + envelope.encode_canonical(payment(7)).hex())
     borrow(redis, "json", payment(8), as_alloy(payment(8)))
-    redis.say("ZADD", key("recycled_nonces"), 1, 1, 9, 9)
-    redis.say("SET", key("optimistic_nonce"), 10)
+    redis.say("ZADD", key("recycled_nonces"), 1, 1)
+    redis.say("SET", key("optimistic_nonce"), 9)
     redis.say("SET", key("last_tx_nonce"), 4)
 
 
-async def adopted(store: RedisStore, owner: Owner = ADOPTER, **settings: Any) -> Adoption:
+NOTHING = Use(b"n" * 32, bytes.fromhex(ADDRESS[2:]), 0, b"")
+"""A transfer of nothing to the account itself."""
+SAME = Use(b"s" * 32, PAYEE, 10**18, b"")
+"""What every payment here asks for."""
+
+
+async def adopted(
+    store: RedisStore, owner: Owner = ADOPTER, use: Use | None = NOTHING, **settings: Any
+) -> Adoption:
+    async def uses(nonces: Sequence[int]) -> dict[int, Use | None]:
+        return dict.fromkeys(nonces, use)
+
+    settings.setdefault("uses", uses)
     return await adopt(store, LANE, owner, nodes=("node",), at_ms=AT_MS, **settings)
 
 
@@ -183,8 +196,8 @@ def test_a_dry_run_says_what_it_would_take_and_takes_nothing(redis: Server) -> N
             *((4, "first", False), (4, "first", False), (5, "older", False), (6, "noop", False)),
             *((7, "hexed", True), (8, "json", True)),
         ]
-        assert report.recycled == (9,), "one is used up already"
-        assert (report.optimistic, report.counted) == (10, 4)
+        assert report.recycled == (), "one is used up already"
+        assert (report.optimistic, report.counted) == (9, 4)
         assert report.problems == ()
         assert report.passed_over == ("vanished is pending, and nothing is kept of its request",)
         assert any("nonce 7: hexed" in line for line in report.lines())
@@ -207,8 +220,8 @@ def test_what_is_out_keeps_its_number_and_what_waits_its_order(redis: Server) ->
         slots = {slot.nonce: slot for slot in lane.slots.values()}
         names = {nonce: slot.intent for nonce, slot in slots.items()}
         assert names == {4: "first", 5: "older", 6: None, 7: "hexed", 8: "json"}
-        assert (lane.head.nonce_next, lane.head.latest) == (10, 4)
-        assert lane.free.rows() == {9: 10}
+        assert (lane.head.nonce_next, lane.head.latest) == (9, 4)
+        assert lane.free.rows() == {}
         assert {type(effect) for effect in resume(lane)} == {LookAtChain, SendAttempt}
         offered = [effect for effect in resume(lane) if isinstance(effect, SendAttempt)]
         assert [effect.raw for effect in offered] == [
@@ -258,6 +271,72 @@ def test_an_adopted_account_goes_on_where_it_was(redis: Server) -> None:
         assert landed == {"first": 4, "older": 5, "hexed": 7, "json": 8, "early": 9, "late": 10}
         assert shown(redis) == await teller.drawn()
         assert redis.say("EXISTS", key("submitted_txs"), key("borrowed_txs")) == 0
+        await store.close()
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ({"use": None}, "no majority of nodes shows a final transaction there"),
+        ({"uses": None}, "no majority of nodes shows a final transaction there"),
+        ({"use": SAME}, f"0x{SAME.hash.hex()} there does what is pending as ['x']"),
+    ],
+    ids=["unused", "no node", "paid"],
+)
+def test_what_is_pending_is_not_taken_while_a_recycled_nonce_may_hold_it(
+    redis: Server, words: dict[str, Any], named: str
+) -> None:
+    """Engine-core recycles after a lost answer too: with x at 5 in a pool, x would be mined at 5
+    and at 9."""
+
+    async def story() -> None:
+        waits(redis, "x", 100)
+        redis.say("ZADD", key("recycled_nonces"), 5, 5)
+        redis.say("SET", key("optimistic_nonce"), 9)
+        redis.say("SET", key("last_tx_nonce"), 5)
+        store = await RedisStore(redis.url).open()
+        for dry_run in (True, False):
+            report = await adopted(store, dry_run=dry_run, **words)
+            (problem,) = report.problems
+            assert problem.startswith("nonce 5 was recycled")
+            assert named in problem
+            assert any(problem in line for line in report.lines())
+            assert await store.lane(LANE) is None
+        await store.close()
+
+    run(story)
+
+
+def test_a_recycled_nonce_that_something_else_used_keeps_nothing_back(redis: Server) -> None:
+    async def story() -> None:
+        waits(redis, "x", 100)
+        redis.say("ZADD", key("recycled_nonces"), 5, 5)
+        redis.say("SET", key("optimistic_nonce"), 9)
+        store = await RedisStore(redis.url).open()
+        report = await adopted(store, dry_run=False)
+        assert (report.problems, report.recycled, report.pending) == ((), (), ("x",))
+        _, lane = await taken(store)
+        assert (lane.head.nonce_next, lane.free.count) == (9, 0)
+        await store.close()
+
+    run(story)
+
+
+def test_without_anything_pending_a_recycled_nonce_is_taken_as_free(redis: Server) -> None:
+    """Whoever holds bytes for it, they pay nothing that would be paid again."""
+
+    async def story() -> None:
+        redis.say("ZADD", key("recycled_nonces"), 5, 5)
+        is_out(redis, f"{HASHES[1]}:first:5:50", 6)
+        redis.say("SET", key("optimistic_nonce"), 7)
+        redis.say("SET", key("last_tx_nonce"), 5)
+        store = await RedisStore(redis.url).open()
+        report = await adopted(store, dry_run=False, uses=None)
+        assert (report.problems, report.recycled) == ((), (5,))
+        _, lane = await taken(store)
+        assert lane.free.rows() == {5: 6}
         await store.close()
 
     run(story)

@@ -10,7 +10,8 @@ nothing, and the same order given again finishes it.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -24,7 +25,7 @@ from laneway.lanes.eoa.limits import RAW_INLINE_MAX
 from laneway.lanes.eoa.ranges import Ranges
 from laneway.lanes.eoa.rows import FIRST, Attempt, EoaHead, Purpose, Slot
 from laneway.ports import Commit
-from laneway.stores.redis.engine_core import Found, Layout, Out, understood
+from laneway.stores.redis.engine_core import Found, Layout, Out, Use, judge_recycled, understood
 from laneway.stores.redis.letter import Say
 from laneway.stores.redis.letter_keys import Account, account_of
 from laneway.stores.redis.letter_words import NO_OP
@@ -32,6 +33,8 @@ from laneway.stores.redis.limits import ADOPT_LEASE_MS, ADOPTED_PER_CALL_MAX
 from laneway.stores.redis.store import RedisStore, parts
 
 PAUSED = "it is being adopted"
+Uses: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Use | None]]]
+"""The final transaction at each nonce, by a majority of nodes; None where none is shown."""
 SCOPE = "engine-core"
 
 
@@ -71,9 +74,11 @@ async def adopt(
     nodes: Sequence[str],
     at_ms: int,
     dry_run: bool = True,
+    uses: Uses | None = None,
 ) -> Adoption:
     """Look at an account, and unless it is a dry run take it over. Its worker must be stopped, and
-    the account's lane not run meanwhile. `nodes` are those that its attempts are offered to."""
+    the account's lane not run meanwhile. `nodes` are those that its attempts are offered to, and
+    `uses` says what the chain has at nonces that were recycled; without it nobody knows."""
     account = account_of(store.names, lane)
     if account is None:
         raise BadRequest("lane", f"{lane} is not an account's lane in a plain Redis store")
@@ -81,6 +86,10 @@ async def adopt(
     layout = await read(store, account, head)
     found = understood(layout, bytes.fromhex(account.address[2:]))
     await check_order(store, lane, found, head)
+    bound = {one.nonce for one in found.out}
+    recycled = [nonce for nonce in layout.recycled if nonce not in bound]
+    if is_new(head) and found.pending and recycled:
+        judge_recycled(found, recycled, {} if uses is None else await uses(recycled))
     report = reported(lane, layout, found)
     if dry_run or found.problems:
         return report
@@ -107,7 +116,11 @@ def reported(lane: LaneId, layout: Layout, found: Found) -> Adoption:
         None if layout.lock is None else layout.lock.decode(errors="replace"),
         tuple(name for _, name in found.pending),
         tuple((one.nonce, one.id, "0x" + one.hash.hex(), bool(one.raw)) for one in found.out),
-        tuple(n for n in layout.recycled if lowest <= n < highest and n not in bound),
+        tuple(
+            n
+            for n in layout.recycled
+            if lowest <= n < highest and n not in bound and n not in found.used
+        ),
         optimistic,
         layout.counted,
         tuple(found.problems),

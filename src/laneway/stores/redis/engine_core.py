@@ -4,12 +4,13 @@ Nothing is guessed: an entry that cannot be understood is a problem that a perso
 to pass over one could pay it twice.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from laneway.core.units import amount
+from laneway.core.units import amount, value
 from laneway.evm import envelope
 from laneway.evm.errors import InvalidTransaction
 from laneway.evm.secp256k1 import Signature
@@ -57,6 +58,20 @@ class Out(Struct, frozen=True):
     gas: int = 0
 
 
+class Use(Struct, frozen=True):
+    """The transaction of this account that is final at a nonce, as a majority of nodes shows it."""
+
+    hash: bytes
+    to: bytes | None
+    value_wei: int
+    input: bytes
+
+    def does(self, request: EvmRequest) -> bool:
+        """Whether it does what this request asks for."""
+        asked = (request.to, value(request.value_wei), request.input)
+        return (self.to, self.value_wei, self.input) == asked
+
+
 class Found(Struct):
     """What an account holds, by our understanding."""
 
@@ -68,6 +83,8 @@ class Found(Struct):
     problems: list[str] = []
     """Each of these keeps the account from being adopted."""
     passed_over: list[str] = []
+    used: list[int] = []
+    """Recycled nonces that are used by something else than what is pending."""
 
 
 def understood(layout: Layout, sender: bytes) -> Found:
@@ -129,6 +146,31 @@ def _judge(found: Found) -> None:
     for nonce, names in owners.items():
         if len(names) > 1:
             found.problems.append(f"nonce {nonce} is out for several payments: {sorted(names)}")
+
+
+def judge_recycled(found: Found, nonces: Sequence[int], uses: Mapping[int, Use | None]) -> None:
+    """Engine-core recycles a nonce also when the answer to an offer was lost: what is pending may
+    still be mined there, or has been. It is taken only when each of these nonces is used for good
+    by something else; no look into pools proves that nobody holds bytes for one."""
+    for nonce in nonces:
+        use = uses.get(nonce)
+        if use is None:
+            found.problems.append(
+                f"nonce {nonce} was recycled, maybe after a lost answer, and no majority of nodes "
+                "shows a final transaction there: what is pending may still be mined at it. Let "
+                "engine-core empty its queue, or fill the nonce with a transfer of nothing to the "
+                "account itself; adopt when that is final"
+            )
+            continue
+        asked = [(name, found.requests.get(name)) for _, name in found.pending]
+        same = [name for name, request in asked if request is not None and use.does(request)]
+        if same:
+            found.problems.append(
+                f"nonce {nonce} was recycled, and 0x{use.hash.hex()} there does what is pending as "
+                f"{same}: it may be paid already. Take it out of pending_txs if it is"
+            )
+        else:
+            found.used.append(nonce)
 
 
 def is_name(name: str) -> bool:
