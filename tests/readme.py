@@ -82,14 +82,16 @@ class Reader:
         own |= {"TMPDIR": str(folder / "tmp"), "COLUMNS": "200"}
         # The lines come through a pipe of their own, so that no command can read them.
         script, self._keyboard = os.pipe()
+        # A run in the background ignores Ctrl-C, and so would all that it starts.
         self.process = subprocess.Popen(
-            ["bash", f"/dev/fd/{script}"],
+            ["env", "--default-signal=INT", "bash", f"/dev/fd/{script}"],
             cwd=folder, env=kept | own | more, pass_fds=[script], start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         os.close(script)
         self._heard: queue.Queue[str] = queue.Queue()
         self._count = 0
+        self._deadline_s = 0.0
         threading.Thread(target=self._listen, daemon=True).start()
 
     def __enter__(self) -> "Reader":
@@ -151,6 +153,7 @@ class Reader:
         command, _, comment = self.elsewhere(line).partition(" # ")
         os.write(self._keyboard, f"{command}\nended=$?; echo; echo '{mark}' $ended\n".encode())
         said, status = "", None
+        self._deadline_s = time.monotonic() + LINE_S_MAX
         while status is None:
             heard = self._next(line, said)
             if heard.startswith(mark):
@@ -170,7 +173,7 @@ class Reader:
 
     def _next(self, line: str, said: str) -> str:
         try:
-            return self._heard.get(timeout=LINE_S_MAX)
+            return self._heard.get(timeout=max(0.0, self._deadline_s - time.monotonic()))
         except queue.Empty:
             raise AssertionError(f"{line}\nwas not done in {LINE_S_MAX} s:\n{said}") from None
 
