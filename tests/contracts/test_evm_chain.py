@@ -554,6 +554,7 @@ async def proxied(
     [
         ("nonce too high", K.NONCE_TOO_HIGH, False),
         ("oversized data: transaction size 143360, limit 131072", K.OVERSIZED, True),
+        ("transaction type not supported", K.UNSUPPORTED, True),
         ("txpool is full", K.POOL_FULL, False),
         ("in-flight transaction limit reached for delegated accounts", K.ACCOUNT_LIMIT, False),
         (
@@ -562,7 +563,7 @@ async def proxied(
             False,
         ),
         ("replacement transaction underpriced", K.REPLACEMENT_UNDERPRICED, False),
-        ("tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", K.NODE_FEE_CAP, False),
+        ("tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", K.NODE_FEE_CAP, True),
     ],
 )
 def test_what_anvil_never_refuses_is_read(

@@ -37,8 +37,7 @@ def test_only_a_refusal_is_final(kind: SendKind) -> None:
         SendKind.POOL_FULL,
         SendKind.ACCOUNT_LIMIT,
         SendKind.UNREACHABLE,
-        SendKind.UNSUPPORTED,
-        SendKind.NODE_FEE_CAP,
+        SendKind.NOT_SERVED,
         SendKind.REVERTED,
     ],
 )

@@ -528,6 +528,7 @@ def test_gb4_to_gb6_an_attempt_younger_than_a_minute_is_left_alone() -> None:
     take(world, 1)
     later(world, 59_000)
     assert makes(world) == [], "the count stood still for two minutes, these bytes for one less"
+    chain(world, 0, 1)
     later(world, 1_000)
     assert [one.number for one in makes(world)] == [2]
 

@@ -8,7 +8,7 @@ from tests.laws.eoa_engine import mining, once, opened, paid, run
 
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import Fault, Rule
-from laneway.lanes.eoa.values import AttemptSigned, MakingDelayed
+from laneway.lanes.eoa.values import AttemptReoffered, AttemptSigned, MakingDelayed
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +96,27 @@ def test_a_ceiling_below_twice_the_base_fee_still_pays_the_fee_of_now(tmp_path: 
     with anvil() as node:
         run(story(node))
         assert paid(node) == once([1])
+
+
+def test_an_outage_of_the_node_alone_makes_no_payment_dearer(tmp_path: Path) -> None:
+    """32 attempts were signed that no node had received, and the payment cost 41 gwei, not 1."""
+
+    async def story(node: Anvil) -> None:
+        async with (
+            ChaosProxy(node.url) as proxy,
+            mining(node),
+            opened(tmp_path, [proxy.url], bump_after_ms=100) as engine,
+        ):
+            await engine.confirmed(await engine.pay(1))
+            proxy.rule(Rule(Fault.LOSE_REQUEST, method="eth_sendRawTransaction"))
+            handle = await engine.pay(2)
+            again = await engine.until_heard(AttemptReoffered, 5)
+            assert {one.number for one in again} == {1}
+            signed = [one for one in engine.heard.of(AttemptSigned) if one.nonce == 1]
+            assert len(signed) == 1
+            proxy.rule()
+            await engine.confirmed(handle)
+
+    with anvil() as node:
+        run(story(node))
+        assert paid(node) == once([1, 2])

@@ -191,8 +191,8 @@ def test_a_payment_is_borrowed_then_submitted_then_confirmed(redis: Server) -> N
             assert cli(redis, *submitted) == [[member, 0]]
             tx_data = f"eoa_executor:tx_data:{one.id}"
             assert cli(redis, "HGET", tx_data, "status") == "submitted"
-            await life.wait(61_000)
             await life.look(0)
+            await life.wait(61_000)
             await life.make()
             second = life.hashes(0)[1]
             dearer = f"0x{second.hex()}:{one.id}:{one.accepted_ms}:{life.now_ms}"

@@ -43,7 +43,7 @@ def test_addresses_are_checked_by_their_letters() -> None:
             address(wrong, "to")
 
 
-@given(st.integers(0, (1 << 256) - 1), st.binary(max_size=64), st.integers(21_000, 1 << 40))
+@given(st.integers(0, (1 << 256) - 1), st.binary(max_size=64), st.integers(60_000, 1 << 40))
 def test_what_is_shown_says_what_was_asked(wei: int, data: bytes, gas: int) -> None:
     asked = EvmPayload(
         to=TO,
@@ -103,6 +103,27 @@ def test_blobs_are_named_by_their_commitments() -> None:
 def test_what_contradicts_itself_is_refused(asked: EvmPayload, words: str) -> None:
     with pytest.raises(BadRequest, match=words):
         request_of(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "needed"),
+    [
+        (EvmPayload(to=TO), 21_000),
+        # EIP-7623: forty for a byte, ten for a zero.
+        (EvmPayload(to=TO, data="0x0102"), 21_080),
+        (EvmPayload(to=TO, data="0x0000"), 21_020),
+        (EvmPayload(to=TO, access_list=[EvmAccess(TO, [KEY, KEY])]), 27_200),
+        (EvmPayload(data="0x01"), 53_018),
+        (EvmPayload(to=TO, authorization_list=[AUTHORIZATION]), 46_000),
+    ],
+    ids=["transfer", "data", "zeros", "access list", "creation", "authorization"],
+)
+def test_less_gas_than_it_costs_before_its_first_step_is_refused_at_the_door(
+    asked: EvmPayload, needed: int
+) -> None:
+    assert request_of(replace(asked, gas=str(needed))).gas == needed
+    with pytest.raises(BadRequest, match=rf"^payload\.gas.*{needed}"):
+        request_of(replace(asked, gas=str(needed - 1)))
 
 
 def test_a_contract_may_be_created_and_nothing_may_be_larger_than_a_payload() -> None:

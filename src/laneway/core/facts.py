@@ -63,8 +63,10 @@ class SendKind(Enum):
     RATE_LIMITED = "rate_limited"
     UNREACHABLE = "unreachable"
     """The node was never asked."""
+    NOT_SERVED = "not_served"
+    """The node takes no transactions at all."""
     UNSUPPORTED = "unsupported"
-    """The node does not take transactions, or not of this type."""
+    """The chain knows no transactions of this type."""
     NODE_FEE_CAP = "node_fee_cap"
     """The node's own ceiling for a fee, against typing errors."""
     INTRINSIC_GAS = "intrinsic_gas"
@@ -111,6 +113,8 @@ FINAL_KINDS = (
     SendKind.MALFORMED,
     SendKind.OVERSIZED,
     SendKind.BAD_SIGNATURE,
+    SendKind.UNSUPPORTED,
+    SendKind.NODE_FEE_CAP,
 )
 """Everything else that is refused may be taken later: funds come, fees fall, pools empty."""
 

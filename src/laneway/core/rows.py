@@ -96,6 +96,10 @@ class Returned(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     intent: IntentId
     seq: int
     priority: int
+    refusals: int = 0
+    """How often every node refused all bytes of it for good."""
+    reason: str = ""
+    """Why its slot was freed."""
 
 
 class Outbox(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -11,6 +11,7 @@ import msgspec
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
 from laneway.core.units import AMOUNT_BITS_MAX, amount, value
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest
 from laneway.wire import evm as wire
 from laneway.wire.hex import octets, read_octets
@@ -90,6 +91,23 @@ def check(request: EvmRequest, at: str) -> None:
         raise BadRequest(f"{at}.access_list", "a type 0 transaction has none")
     if request.to is None:
         check_creation(request, at)
+    if request.gas is not None:
+        check_gas(request, request.gas, at)
+
+
+def check_gas(request: EvmRequest, gas: int, at: str) -> None:
+    """What is paid before the first step, or at least, as today's forks have it (EIP-7623). With
+    less gas a node refuses it, or keeps it and never mines it."""
+    # Imported late: the curve is an extra (`evm`), and contracts need none of it.
+    from laneway.engine.eoa.drafts import Terms, compose, type_of
+    from laneway.evm.fork import Fork
+    from laneway.evm.gas import floor_gas, intrinsic_gas
+
+    made = compose(request, type_of(request, Terms(True, 0)), 0, NO_FEE, gas, 1)
+    needed = max(intrinsic_gas(made, Fork.PRAGUE), floor_gas(made, Fork.PRAGUE))
+    if gas < needed:
+        problem = f"{gas} is less than the {needed} that it costs before its first step"
+        raise BadRequest(f"{at}.gas", problem)
 
 
 def check_creation(request: EvmRequest, at: str) -> None:

@@ -33,6 +33,10 @@ SAID = {
         "rlp: expected input list for types.LegacyTx": K.MALFORMED,
         "typed transaction too short": K.MALFORMED,
         "transaction type not supported: type 3 rejected": K.UNSUPPORTED,
+        "transaction type not supported: tx type 4 not supported by this pool": K.UNSUPPORTED,
+        "KZG verification error: invalid blob proof: can't verify opening proof": K.MALFORMED,
+        "invalid blob 0: can't verify opening proof": K.MALFORMED,
+        "blob 0: computed hash 0x01 mismatches transaction one 0x02": K.MALFORMED,
         "max fee per gas less than block base fee: address 0x1": K.FEE_CAP_TOO_LOW,
         "max priority fee per gas higher than max fee per gas: tip 2, cap 1": K.TIP_ABOVE_CAP,
     },
@@ -46,6 +50,7 @@ SAID = {
         "InsufficientFunds, Account balance: 0, cumulative cost: 1": K.INSUFFICIENT_FUNDS,
         "GasLimitExceeded, Gas limit: 1, gas limit of rejected tx: 2": K.GAS_LIMIT,
         "FailedToResolveSender": K.BAD_SIGNATURE,
+        "NotSupportedTxType": K.UNSUPPORTED,
         "Invalid": K.MALFORMED,
     },
     "besu": {
@@ -58,6 +63,9 @@ SAID = {
         "Intrinsic gas exceeds gas limit": K.INTRINSIC_GAS,
         "Transaction gas limit exceeds block gas limit": K.GAS_LIMIT,
         "Invalid signature": K.BAD_SIGNATURE,
+        "Transaction type BLOB is invalid, accepted transaction types are [FRONTIER]": (
+            K.UNSUPPORTED
+        ),
         "Wrong chainId": K.WRONG_CHAIN,
     },
     "erigon": {
@@ -148,7 +156,7 @@ def test_two_words_at_once_mean_the_softer_one(client: str) -> None:
 def test_a_code_tells_words_apart() -> None:
     assert Words().kind(-32005, "limit exceeded") is K.RATE_LIMITED
     assert Words().kind(-32000, "limit exceeded") is K.UNKNOWN
-    assert Words().kind(-32601, "method not found") is K.UNSUPPORTED
+    assert Words().kind(-32601, "method not found") is K.NOT_SERVED
 
 
 def test_an_operators_rows_come_first() -> None:

@@ -96,8 +96,14 @@ def test_a_permit_is_asked_again_after_waiting_and_nothing_leaves_without_it() -
         (SendKind.UNKNOWN, {"outcome": Outcome.UNKNOWN}),
         (SendKind.OVERSIZED, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
         (SendKind.GAS_LIMIT, {"outcome": Outcome.REFUSED, "final": True, "hopeless": True}),
+        (SendKind.UNSUPPORTED, {"outcome": Outcome.REFUSED, "final": True}),
+        (SendKind.NODE_FEE_CAP, {"outcome": Outcome.REFUSED, "final": True}),
+        (SendKind.UNDERPRICED, {"outcome": Outcome.REFUSED, "cheap": True}),
+        (SendKind.FEE_CAP_TOO_LOW, {"outcome": Outcome.REFUSED, "cheap": True}),
+        (SendKind.REPLACEMENT_UNDERPRICED, {"outcome": Outcome.REFUSED, "cheap": True}),
+        (SendKind.NOT_SERVED, {"outcome": Outcome.REFUSED}),
         (SendKind.MALFORMED, {"outcome": Outcome.REFUSED, "final": True}),
-        (SendKind.POOL_FULL, {"outcome": Outcome.REFUSED}),
+        (SendKind.POOL_FULL, {"outcome": Outcome.REFUSED, "cheap": True}),
     ],
 )
 def test_what_a_node_says_reaches_the_lane_as_what_it_proves(
@@ -106,10 +112,9 @@ def test_what_a_node_says_reaches_the_lane_as_what_it_proves(
     stage = Stage()
     stage.chain.answers = [kind]
     (result,) = stage.perform(sending(b"raw")).results
-    told = {
-        name: getattr(result, name) for name in ("outcome", "final", "hopeless", "broke", "used")
-    }
-    expected = {"final": False, "hopeless": False, "broke": False, "used": False, **words}
+    flags = ("final", "hopeless", "broke", "cheap", "used")
+    told = {name: getattr(result, name) for name in ("outcome", *flags)}
+    expected = {**dict.fromkeys(flags, False), **words}
     assert told == expected
 
 

@@ -28,6 +28,7 @@ from laneway.lanes.eoa.values import (
     BroadcastReturned,
     ChainRead,
     CommandTold,
+    HeadMoved,
     IntentsOffered,
     LookAtChain,
     Made,
@@ -272,6 +273,7 @@ class World:
                     final=final,
                     hopeless=reason == "oversized",
                     broke=reason == "insufficient funds",
+                    cheap=reason == "replacement transaction underpriced",
                     reason=reason,
                 )
             )
@@ -297,7 +299,7 @@ class World:
         if held is not None and held != raw:
             other = tx_of(held)
             if not is_replaced_by(Fee(other.cap, other.tip), Fee(tx.cap, tx.tip)):
-                return Outcome.UNKNOWN, False, "replacement transaction underpriced"
+                return Outcome.REFUSED, False, "replacement transaction underpriced"
         self.pools[node][tx.nonce] = raw
         return Outcome.ACCEPTED, False, ""
 
@@ -548,7 +550,11 @@ def adopted(world: World) -> Attempt:
 
 
 def later(world: World, ms: int) -> None:
+    """Time passes, and in a time that makes a number dearer so does a block."""
     world.now_ms += ms
+    if ms >= world.settings.bump_after_ms:
+        block = world.lane.head.block + 1
+        world.apply([HeadMoved(block, f"later{block}".encode())])
     world.post(TimerFired(world.now_ms))
 
 

@@ -25,6 +25,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import judge_answers, taken_in_a_row
 from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptsMade,
@@ -242,6 +243,44 @@ def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
     assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
 
 
+def test_what_every_node_refuses_is_tried_so_often_ever_later_and_then_refused() -> None:
+    """A malformed one, or one that its chain does not know, was signed and sent once a second."""
+    world = begun(1)
+    pauses, fees = [], []
+    for turn in range(1, REFUSALS_MAX + 1):
+        make_all(world)
+        (attempt,) = world.lane.attempts[turn].values()
+        fees.append(attempt.fee)
+        refuse(world, turn, 1)
+        if turn < REFUSALS_MAX:
+            assert world.results == {}
+            assert world.lane.head.retake_ms is not None
+            pauses.append((world.lane.head.retake_ms - world.now_ms) // 1_000)
+            later(world, world.lane.head.retake_ms - world.now_ms)
+    assert pauses == [1, 2, 4, 8]
+    assert len(set(fees)) == 1, "never at a climbing fee"
+    assert [(one.status, one.reason) for one in world.results.values()] == [("refused", "no")]
+    assert (world.lane.slots, world.lane.head.nonce_next) == ({}, 0), "and its number is free"
+
+
+def test_what_every_node_refuses_and_one_may_have_had_ends_by_a_no_op_at_its_number() -> None:
+    world = begun(1)
+    make_all(world)
+    results = [SendResult(1, 1, node, Outcome.UNKNOWN, reason="lost") for node in NODES]
+    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+    for turn in range(1, REFUSALS_MAX + 1):
+        assert (world.lane.slots[1].refusals, world.lane.slots[1].purpose) == (turn - 1, "intent")
+        later(world, world.settings.bump_after_ms)
+        assert list(world.lane.attempts[1]) == [1], "nothing dearer is made of it"
+        refuse(world, 1, 1, first=False)
+    assert world.lane.slots[1].purpose == "noop"
+    make_all(world)
+    take(world, 1, 2)
+    chain(world, 1, 1, receipt(world, 1, 2, 1))
+    chain(world, 1, 9)
+    assert [(one.status, one.reason) for one in world.results.values()] == [("refused", "no")]
+
+
 @pytest.mark.parametrize(
     "why",
     [
@@ -323,7 +362,8 @@ def test_dearer_bytes_of_what_everyone_refuses_give_way_to_a_no_op() -> None:
     world = begun(2)
     make_all(world)
     world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
-    later(world, world.settings.bump_after_ms)
+    later(world, world.settings.resend_ms)
+    world.tell("bump", world.accepted[next(iter(world.accepted))])
     (dearer,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
     assert (dearer.slot, dearer.number) == (1, 2)
     hopeless = [

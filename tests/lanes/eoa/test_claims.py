@@ -129,6 +129,17 @@ def test_returned_intents_take_numbers_in_their_order_before_any_that_waits() ->
     assert seqs == {nonce: nonce + 1 for nonce in range(16)}
 
 
+def test_an_intent_that_comes_back_brings_with_it_how_often_it_was_refused() -> None:
+    world = begun(1)
+    make_all(world)
+    refuse(world, 1, 1)
+    (back,) = world.lane.returned.values()
+    assert (back.refusals, back.reason) == (1, "no")
+    world.accept(1)
+    later(world, 2_000)
+    assert [slot.refusals for slot in world.lane.slots.values()] == [1]
+
+
 def test_at_the_top_too_nobody_overtakes_one_that_was_returned() -> None:
     world = begun(1)
     make_all(world)

@@ -1,7 +1,17 @@
 """The lane in memory equals its rows."""
 
 import pytest
-from tests.lanes.eoa.stage import World, begun, chain, later, make_all, receipt, refuse, run
+from tests.lanes.eoa.stage import (
+    World,
+    begun,
+    chain,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    replace,
+    run,
+)
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.ids import intent_id
@@ -81,6 +91,19 @@ def test_a_slot_whose_number_is_anothers_leaves_that_alone() -> None:
     world.lane.nonces[slot.nonce] = 99
     drop_slot(world.lane, slot)
     assert world.lane.nonces == {slot.nonce: 99}
+
+
+def test_the_newest_attempt_that_a_node_may_take_is_the_live_one() -> None:
+    world = begun(1)
+    assert world.lane.live(1) is None
+    make_all(world)
+    first = world.lane.attempts[1][1]
+    assert world.lane.live(1) == first
+    second = replace(first, number=2, silent=(), refused=("a", "b"))
+    world.lane.attempts[1][2] = second
+    assert world.lane.live(1) == first
+    world.lane.attempts[1][1] = replace(first, silent=(), refused=("a", "b"))
+    assert world.lane.live(1) == second
 
 
 def test_a_cursor_never_goes_back() -> None:

@@ -85,7 +85,10 @@ def test_an_open_intent_says_why_it_waits() -> None:
     chain(world, 1, 1, receipt(world, 1, 1, 1))
     assert waits(one) == "not_final_yet"
     refuse(world, 3, 1)
-    assert (waits(three), sight(world.lane, three).status) == ("returned", Status.QUEUED)
+    assert (waits(three), sight(world.lane, three).status) == (
+        "returned: no",
+        Status.QUEUED,
+    )
     world.tell("replace", world.accepted[two], "b")
     found = sight(world.lane, two).history
     assert found is not None

@@ -1,7 +1,21 @@
 """What is due, and when."""
 
+from typing import Any
+
 import pytest
-from tests.lanes.eoa.stage import NODES, begun, chain, is_broke, later, make_all, receipt, run, take
+from tests.lanes.eoa.stage import (
+    NODES,
+    World,
+    begun,
+    chain,
+    is_broke,
+    later,
+    make_all,
+    receipt,
+    refuse,
+    run,
+    take,
+)
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
@@ -21,6 +35,7 @@ from laneway.lanes.eoa.values import (
     SendAttempt,
     SendResult,
     SlotFreed,
+    TimerFired,
 )
 
 
@@ -85,6 +100,7 @@ def test_nothing_is_made_dearer_while_it_is_made_or_mined() -> None:
     assert bump_ms(world.lane) is None
     make_all(world)
     assert bump_ms(world.lane) is not None
+    take(world, 1)
     later(world, world.settings.bump_after_ms)
     assert bump_ms(world.lane) is None
     make_all(world)
@@ -158,6 +174,91 @@ def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
     later(world, world.settings.bump_after_ms)
     assert [slot.purpose for slot in world.lane.slots.values() if slot.nonce == 0] == ["noop"]
     chain(world, 0, 1)
+
+
+def say(world: World, **words: Any) -> None:
+    """Both nodes answer the first attempt in these words."""
+    said = {"outcome": Outcome.REFUSED, "reason": "no", **words}
+    world.post(
+        BroadcastReturned(world.now_ms, tuple(SendResult(1, 1, node, **said) for node in NODES))
+    )
+
+
+def made(world: World) -> list[int]:
+    return [effect.number for effect in world.out if isinstance(effect, MakeAttempt)]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.UNKNOWN, Outcome.REFUSED])
+def test_bytes_that_no_node_had_go_out_again_and_are_never_made_dearer(outcome: Outcome) -> None:
+    """An outage alone made 32 attempts that no node had received, from 1 to 41 gwei."""
+    world = begun(1)
+    make_all(world)
+    for _ in range(40):
+        say(world, outcome=outcome, reason="away")
+        world.out = []
+        later(world, world.settings.bump_after_ms)
+        again = [one for one in world.out if isinstance(one, SendAttempt)]
+        assert [(one.number, one.again, one.nodes) for one in again] == [(1, True, NODES)]
+        assert made(world) == []
+    say(world, outcome=Outcome.ACCEPTED)
+    begun_ms = world.now_ms
+    assert bump_ms(world.lane) == begun_ms + world.settings.bump_after_ms, "its time begins now"
+    later(world, world.settings.bump_after_ms)
+    assert made(world) == [2]
+
+
+def test_bytes_that_a_node_calls_too_cheap_are_made_dearer() -> None:
+    world = begun(1)
+    make_all(world)
+    say(world, cheap=True, reason="underpriced")
+    assert world.lane.slots[1].id not in world.lane.submitted
+    later(world, world.settings.bump_after_ms)
+    assert made(world) == [2]
+
+
+def test_without_a_block_nothing_was_passed_over() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    world.out = []
+    world.now_ms += world.settings.bump_after_ms
+    world.post(TimerFired(world.now_ms))
+    assert made(world) == []
+    assert [one.again for one in world.out if isinstance(one, SendAttempt)] == [True]
+    say(world, outcome=Outcome.ACCEPTED, reason="already known")
+    chain(world, 0, 1)
+    world.now_ms += world.settings.bump_after_ms
+    world.post(TimerFired(world.now_ms))
+    assert made(world) == [2]
+
+
+def test_what_every_node_refused_for_good_is_not_made_dearer_and_the_other_goes_out_again() -> None:
+    """A node's own cap on fees refuses the dearer attempt; the cheaper one can still land."""
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    later(world, world.settings.bump_after_ms)
+    make_all(world)
+    refuse(world, 1, 2)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    assert not [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert (sent.number, sent.again) == (1, True)
+    assert world.lane.slots[1].wait_reason == "no"
+
+
+def test_a_no_op_that_every_node_refused_is_made_anew() -> None:
+    world = begun(1)
+    make_all(world)
+    take(world, 1)
+    world.tell("cancel", next(iter(world.accepted.values())))
+    make_all(world)
+    refuse(world, 1, 2)
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    (made,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert (made.number, made.purpose) == (3, "cancel")
 
 
 def test_one_number_has_so_many_attempts_and_then_the_last_is_offered_again() -> None:

@@ -28,6 +28,14 @@ HOPELESS = (
 )
 """No other bytes for the same request fare better."""
 
+CHEAP = (
+    SendKind.UNDERPRICED,
+    SendKind.FEE_CAP_TOO_LOW,
+    SendKind.REPLACEMENT_UNDERPRICED,
+    SendKind.POOL_FULL,
+)
+"""The node looked at the bytes, and a dearer offer may be taken in their place."""
+
 GAVE_UP = (SendKind.UNREACHABLE, SendKind.SILENT, SendKind.RATE_LIMITED)
 """What is said of the last of a part if its node was not asked to the end."""
 
@@ -108,6 +116,7 @@ def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
         final=answer.final,
         hopeless=answer.kind in HOPELESS,
         broke=is_poor,
+        cheap=answer.kind in CHEAP,
         used=answer.kind is SendKind.NONCE_TOO_LOW,
         reason=answer.reason,
         asked_ms=asked_ms,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane, is_late, is_next_taken, replace
-from laneway.lanes.eoa.limits import RAW_INLINE_MAX, RESEND_GROWTH_MAX
+from laneway.lanes.eoa.lane import EoaLane, answered, is_late, is_next_taken
+from laneway.lanes.eoa.limits import RAW_INLINE_MAX, REFUSALS_MAX, RESEND_GROWTH_MAX
 from laneway.lanes.eoa.rows import FIRST, Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import (
@@ -39,6 +39,9 @@ from laneway.lanes.eoa.values import (
     SlotFreed,
 )
 
+HAD = ("taken", "cheap")
+"""Answers that prove that a node had the bytes."""
+
 # The signer.
 
 
@@ -70,6 +73,7 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 silent=lane.settings.nodes,
                 raw=one.raw if len(one.raw) <= RAW_INLINE_MAX else b"",
                 content=slot.content,
+                block=lane.head.block,
             )
             apart = b"" if attempt.raw else one.raw
             records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
@@ -299,18 +303,19 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             AttemptAnswered(
                 result.slot, result.number, result.node, word, result.reason, intent,
                 b"" if intent is None else attempt.hash,
+                now_ms if word in HAD and attempt.doubted and not attempt.was_had() else 0,
             )
         )  # fmt: skip
-        after[place] = answered(attempt, result.node, word)
+        after[place] = answered(attempt, result.node, word, result.reason, lane.head.block)
         if word == "taken":
             # Whoever takes new bytes has looked at the balance; old ones it may just have kept.
             rich = rich or not result.reason
             continue
         judged[result.slot] = None
-        doubtful = doubtful or word in ("silent", "denied")
+        doubtful = doubtful or word in ("silent", "denied", "cheap")
         if result.broke:
             poor[result.slot] = result
-        if result.hopeless and word in ("refused", "denied"):
+        if word in ("refused", "denied") and (result.hopeless or is_tried_out(lane, result.slot)):
             hopeless[result.slot] = result.reason
     if not records:
         return NOTHING
@@ -329,6 +334,11 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     if doubtful and lane.head.resend_ms is None:
         records.append(resend_planned(lane, now_ms))
     return said(records, effects)
+
+
+def is_tried_out(lane: EoaLane, number: int) -> bool:
+    """Whether a further refusal of all its bytes by every node is one too many."""
+    return lane.slots[number].refusals + 1 >= REFUSALS_MAX
 
 
 def resend_planned(lane: EoaLane, now_ms: int) -> ResendPlanned:
@@ -396,21 +406,10 @@ def proven(result: SendResult, attempt: Attempt, *, is_first: bool) -> str:
         case Outcome.REFUSED if result.final:
             # What may have been taken before is not free: giving the number away could pay twice.
             return "refused" if is_first and not attempt.doubted else "denied"
+        case Outcome.REFUSED if result.cheap:
+            return "cheap"
         case _:
             return "silent"  # Unknown counts as sent.
-
-
-def answered(attempt: Attempt, node: str, word: str) -> Attempt:
-    silent = tuple(one for one in attempt.silent if one != node)
-    match word:
-        case "taken":
-            return replace(attempt, silent=silent, taken=(*attempt.taken, node))
-        case "refused":
-            return replace(attempt, silent=silent, refused=(*attempt.refused, node))
-        case "denied":
-            return replace(attempt, denied=(*attempt.denied, node))
-        case _:
-            return attempt
 
 
 def judge_dead(
@@ -428,7 +427,8 @@ def judge_dead(
     if slot.making or slot.seen is not None or not all(one.is_dead() for one in tries):
         return []
     settings = lane.settings
-    retake_ms = now_ms + (settings.funds_retry_ms if poor else settings.make_retry_ms)
+    pause_ms = settings.make_retry_ms << min(slot.refusals, REFUSALS_MAX)
+    retake_ms = now_ms + (settings.funds_retry_ms if poor else pause_ms)
     reason = hopeless or next((one.reason for one in tries if one.reason), "every node refused it")
     if slot.purpose == Purpose.CANCEL:
         word = Status.CANCELLED.value

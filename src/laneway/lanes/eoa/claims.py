@@ -170,6 +170,7 @@ def may_take(lane: EoaLane, intent: IntentRow, number: int) -> bool:
 
 def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) -> Slot:
     content = lane.contents.get(intent.id) if lane.contents else None
+    back = lane.returned.get(intent.id)
     return Slot(
         id=numbers.slot(),
         intent=intent.id,
@@ -180,6 +181,7 @@ def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) ->
         claimed_ms=now_ms,
         accepted_ms=intent.accepted_ms,
         content=0 if content is None else content.count,
+        refusals=0 if back is None else back.refusals,
     )
 
 

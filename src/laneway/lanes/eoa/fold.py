@@ -8,6 +8,7 @@ from laneway.core.units import value
 from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.lane import (
     EoaLane,
+    answered,
     drop_attempts,
     drop_content,
     drop_slot,
@@ -307,7 +308,9 @@ def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
     touched: list[Touch] = []
     if lane.raw(attempt):
         nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
-        again = replace(attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=())
+        again = replace(
+            attempt, silent=nodes, refused=(), taken=(), doubted=True, denied=(), cheap=False
+        )
         touched.append(put_attempt(lane, again))
     if record.at_ms:
         slot = lane.slots[record.slot]
@@ -336,18 +339,15 @@ def take_all(lane: EoaLane, record: AttemptsTaken) -> Touched:
 
 
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
-    attempt = lane.attempts[record.slot][record.number]
-    node, reason = record.node, record.reason
-    silent = tuple([one for one in attempt.silent if one != node])
-    if record.word == "taken":
-        attempt = replace(attempt, silent=silent, taken=(*attempt.taken, node), reason=reason)
-    elif record.word == "refused":
-        attempt = replace(attempt, silent=silent, refused=(*attempt.refused, node), reason=reason)
-    elif record.word == "denied" and node not in attempt.denied:
-        attempt = replace(attempt, denied=(*attempt.denied, node), reason=reason)
-    else:
-        attempt = replace(attempt, reason=reason)
-    return (put_attempt(lane, attempt),)
+    before, slot = lane.attempts[record.slot][record.number], lane.slots[record.slot]
+    attempt = answered(before, record.node, record.word, record.reason, lane.head.block)
+    is_refused = attempt.is_denied() and not before.is_denied()
+    tried_ms = record.at_ms or slot.tried_ms
+    slot = replace(slot, refusals=slot.refusals + is_refused, tried_ms=tried_ms)
+    index_slot(lane, slot)
+    touched = put_attempt(lane, attempt)
+    is_apart = attempt.number != FIRST and (is_refused or record.at_ms)
+    return (touched, put_slot(lane, slot)) if is_apart else (touched,)
 
 
 def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
@@ -361,7 +361,7 @@ def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
 def free(lane: EoaLane, record: SlotFreed) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     assert slot.intent is not None
-    back = Returned(slot.intent, slot.seq, slot.priority)
+    back = Returned(slot.intent, slot.seq, slot.priority, slot.refusals, record.reason)
     lane.returned[slot.intent] = back
     note_date(lane, slot.intent)
     head.retake_ms = record.retake_ms

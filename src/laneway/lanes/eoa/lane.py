@@ -108,6 +108,12 @@ class EoaLane:
     def raw(self, attempt: Attempt) -> bytes:
         return attempt.raw or self.raws[attempt.key()]
 
+    def live(self, slot: int) -> Attempt | None:
+        """The newest attempt that some node may still take, else the newest of all."""
+        tries = self.tries(slot).values()
+        found = [attempt for attempt in tries if not attempt.is_denied()]
+        return found[-1] if found else self.last(slot)
+
     def last(self, slot: int) -> Attempt | None:
         tries = self.attempts.get(slot)
         return None if not tries else next(reversed(tries.values()))
@@ -186,6 +192,23 @@ def as_taken(first: Attempt, taken_next: int) -> Attempt:
 
 def taken_by_all(attempt: Attempt) -> Attempt:
     return replace(attempt, silent=(), taken=(*attempt.taken, *attempt.silent))
+
+
+def answered(attempt: Attempt, node: str, word: str, reason: str, block: int) -> Attempt:
+    """An attempt after one node's answer, which came when this block was the newest known."""
+    attempt = replace(attempt, reason=reason)
+    silent = tuple([one for one in attempt.silent if one != node])
+    match word:
+        case "taken":
+            return replace(attempt, silent=silent, taken=(*attempt.taken, node), block=block)
+        case "refused":
+            return replace(attempt, silent=silent, refused=(*attempt.refused, node))
+        case "denied" if node not in attempt.denied:
+            return replace(attempt, denied=(*attempt.denied, node))
+        case "cheap":
+            return replace(attempt, cheap=True, block=block)
+        case _:
+            return attempt
 
 
 def is_next_taken(lane: EoaLane, slot: int) -> bool:

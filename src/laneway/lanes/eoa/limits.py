@@ -30,6 +30,11 @@ RESEND_GROWTH_MAX = 3
 """Doublings of the pause between resends: at eight times ten seconds a node that came back waits
 little, and a pool that stays full is not flooded."""
 
+REFUSALS_MAX = 5
+"""Times that every node refuses all bytes of an intent for good, with pauses that double, before
+the intent itself is refused: half a minute outlasts a gateway's odd answer, and what a chain does
+not know it does not learn by being asked."""
+
 ATTEMPTS_MAX = 32
 """Signed forms of one number: the last offers 1.125^31, 38 times the first. Who is not mined then
 waits for something else than a higher fee, and every form is a row, and a hash that is looked

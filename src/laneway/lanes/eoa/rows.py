@@ -175,6 +175,8 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     """Of its next attempt: how often the caller put something else in its place."""
     accepted_ms: int = 0
     """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
+    refusals: int = 0
+    """How often every node refused bytes of its intent for good, at this number and before."""
 
 
 class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -202,6 +204,10 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     """Which of the intent's contents it carries; 0 is the first."""
     denied: tuple[str, ...] = ()
     """Silent nodes that refused it for good, but may have taken it before."""
+    cheap: bool = False
+    """A node looked at it and called it too cheap."""
+    block: int = 0
+    """The newest block that was known when a node last had it; until then, when it was signed."""
 
     def key(self) -> str:
         return f"{self.slot}/{self.number}"
@@ -215,6 +221,11 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     def is_new(self) -> bool:
         """Whether it was offered once, as the first of its slot, and no node said no."""
         return self.number == FIRST and not (self.doubted or self.refused or self.denied)
+
+    def was_had(self) -> bool:
+        """Whether a node had these bytes since they were last offered to all: it took them, knew
+        them, or judged their price."""
+        return bool(self.taken) or self.cheap
 
     def is_dead(self) -> bool:
         """Whether every node it was offered to refused it for good."""

@@ -73,8 +73,10 @@ class Sight(Struct, frozen=True):
 def sight(lane: EoaLane, intent: IntentId) -> Sight:
     slot = lane.slot_of(intent)
     if slot is None:
-        waits = RETURNED if intent in lane.returned else waiting(lane.head, lane.settings)
-        return Sight(Status.QUEUED, waits)
+        back = lane.returned.get(intent)
+        if back is None:
+            return Sight(Status.QUEUED, waiting(lane.head, lane.settings))
+        return Sight(Status.QUEUED, f"{RETURNED}: {back.reason}" if back.reason else RETURNED)
     content = lane.contents.get(intent)
     attempts = tuple(lane.tries(slot.id).values())
     history = History(slot, attempts, b"" if content is None else content.payload)

@@ -25,8 +25,12 @@ from laneway.lanes.eoa.values import (
     ModeChanged,
     Record,
     ResendPlanned,
+    SendAttempt,
     SlotClaimed,
 )
+
+STOOD_STILL = "its number stood still for too long"
+"""Why a dearer attempt is ordered that nobody asked for."""
 
 
 def retake_ms(lane: EoaLane) -> int | None:
@@ -121,16 +125,15 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
     if is_due(lane.head.poll_ms, now_ms):
         records.append(LookBegun())
         effects.append(look(lane))
+    pressed = press(lane, now_ms) if is_due(bump_ms(lane), now_ms) else NOTHING
     if is_due(resend_ms(lane), now_ms):
         records.append(ResendPlanned(None))
-        effects += [send_again(lane, lane.attempts[slot][one]) for slot, one in offered(lane)]
+        effects += resends(lane, pressed)
     if is_due(make_ms(lane), now_ms):
         records.append(MakingResumed())
         effects += [make(lane, lane.slots[one]) for one in lane.delayed]
-    if is_due(bump_ms(lane), now_ms):
-        order = press(lane, now_ms)
-        records += order.records
-        effects += order.effects
+    records += pressed.records
+    effects += pressed.effects
     if is_due(gap_ms(lane), now_ms):
         filled = fill(lane, now_ms)
         records += filled.records
@@ -142,19 +145,33 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
     return said(records, effects)
 
 
+def resends(lane: EoaLane, pressed: Decision) -> list[SendAttempt]:
+    """The same bytes to nodes that did not say, but for those that go to everyone now."""
+    again = [(one.slot, one.number) for one in pressed.effects if isinstance(one, SendAttempt)]
+    left = [place for place in offered(lane) if place not in again]
+    return [send_again(lane, lane.attempts[slot][number]) for slot, number in left]
+
+
 def press(lane: EoaLane, now_ms: int) -> Decision:
-    """The lowest number stood still: it is made dearer, as often as one number may be. Where no
-    dearer attempt can or may be made the last goes out again: pools may have forgotten it."""
+    """The lowest number stood still: it is made dearer, as often as one number may be, if a node
+    had its bytes and blocks went by without them. Bytes that no node had are not too cheap: the
+    same go out again, and so they do where no dearer attempt can or may be made. A no-op that
+    every node refused is made anew."""
     slot = stalled(lane)
     assert slot is not None
     above = remind(lane, slot)
-    is_spent = len(lane.tries(slot.id)) >= ATTEMPTS_MAX
-    if not is_spent and not slot.delayed and is_running(lane):
-        dearer = bump(lane, slot, "its number stood still for too long")
-        return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
-    last = lane.last(slot.id)
+    last, live = lane.last(slot.id), lane.live(slot.id)
     assert last is not None
-    record, sends = reoffer(lane, last, now_ms, TRIED_OUT if is_spent else "")
+    assert live is not None
+    is_tried_out = len(lane.tries(slot.id)) >= ATTEMPTS_MAX
+    is_passed_over = last.was_had() and lane.head.block > last.block
+    is_void = slot.purpose != Purpose.INTENT and last.is_denied()
+    may_be_made = not is_tried_out and not slot.delayed and is_running(lane)
+    if may_be_made and (is_passed_over or is_void):
+        dearer = bump(lane, slot, STOOD_STILL)
+        return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
+    why = "" if slot.delayed else last.reason
+    record, sends = reoffer(lane, live, now_ms, TRIED_OUT if is_tried_out else why)
     return said((record, *above.records), (*sends, *above.effects))
 
 

@@ -65,6 +65,8 @@ class SendResult(Struct, frozen=True, gc=False):
     hopeless: bool = False
     """And so will any other bytes for this intent: it is too large, or needs too much gas."""
     broke: bool = False
+    cheap: bool = False
+    """The node refused it for its price: a dearer one may do better there."""
     used: bool = False
     """The node says that the number is used already."""
     reason: str = ""
@@ -162,8 +164,7 @@ class SlotClaimed(
 
 
 class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A final answer before anything of it was offered. Nothing above it was offered either, so
-    those move down by one, and no number stays empty."""
+    """A final answer before anything of it or above it was offered: those move down by one."""
 
     slot: int
     status: str
@@ -217,17 +218,18 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     number: int
     node: str
     word: str
-    """taken, refused, denied (refused, but it may have been taken before), or silent (its answer
-    proves nothing)."""
+    """taken, refused, denied (refused, but it may have been taken before), cheap (refused for its
+    price), or silent (its answer proves nothing)."""
     reason: str
     intent: IntentId | None = None
     """Whose it is, if this is the first node that has any of it."""
     hash: bytes = b""
+    at_ms: int = 0
+    """When, if a node has what no node had before."""
 
 
 class AttemptsTaken(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Every node took the first attempts of several slots, one behind the other: what a lane that
-    runs well hears of a batch. The head says so of all of them; none of their rows is written."""
+    """Every node took the first attempts of several slots. The head says so of all of them."""
 
     first: int
     intents: tuple[IntentId | None, ...]
@@ -313,8 +315,7 @@ class LookEnded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
 
 
 class HeadMoved(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """The chain was read up to here. One record also where a reorg took blocks back: whatever was
-    included above `fork` is not any more."""
+    """The chain was read up to here. What was included above `fork` is not any more."""
 
     block: int
     block_hash: bytes
@@ -458,9 +459,8 @@ class MakeAttempt(Struct, frozen=True, gc=False):
     payload: bytes
     market: Fee
     floor: Fee
-    """What it should offer, to take the place of the last and to keep up with the market."""
     least: Fee = NO_FEE
-    """What it must offer: less does not take the place of the last."""
+    """What it should offer, and what it must: less does not take the place of the last."""
     ceiling: Ceiling = NO_CEILING
 
 

@@ -12,8 +12,17 @@ from laneway.core.units import value
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import EoaLane, restore
-from laneway.lanes.eoa.values import AccountSeen, AttemptSigned, Offered, Record, SendAttempt
+from laneway.lanes.eoa.timers import STOOD_STILL
+from laneway.lanes.eoa.values import (
+    AccountSeen,
+    AttemptSigned,
+    BumpOrdered,
+    Offered,
+    Record,
+    SendAttempt,
+)
 from laneway.sim.clients import Wish
+from laneway.sim.eoa.nodes import POISON
 from laneway.sim.eoa.tally import Tally
 from laneway.sim.eoa.world import EoaWorld
 from laneway.sim.world import LawBroken
@@ -85,6 +94,15 @@ class EoaLaws:
         for record in records:
             if isinstance(record, AttemptSigned):
                 self._check_fee(lane, record)
+            elif isinstance(record, BumpOrdered) and record.reason == STOOD_STILL:
+                self._check_bump(lane, record)
+
+    def _check_bump(self, lane: LaneId, record: BumpOrdered) -> None:
+        """Bytes that no node received are not made dearer."""
+        host, tries = self._world.host, self._load(lane).tries(record.slot)
+        before = [one.hash for number, one in tries.items() if number < record.number]
+        if before and before[-1] not in host.received:
+            raise LawBroken(f"fees: {lane} outbids {host.made[before[-1]]}, which no node received")
 
     def _check_fee(self, lane: LaneId, record: AttemptSigned) -> None:
         """Whatever a node says of fees, nothing dearer than the ceiling is signed."""
@@ -174,6 +192,10 @@ class EoaLaws:
 
     def _check_word(self, wish: Wish, result: Result) -> None:
         world = self._world
+        if wish.data.startswith(POISON.decode()):
+            world.seen["poison ended"] += 1
+            if result.status in MINED:
+                raise LawBroken(f"{wish.data}: no node takes it, yet it is {result.status}")
         landed = [digest for datum, digest in self._of(wish.lane) if datum == wish.data]
         mined = world.sky.mined()
         expected = ""

@@ -18,6 +18,7 @@ from laneway.core.units import value
 from laneway.devnets.evm.model import Accepted
 from laneway.engine.eoa import ChainView, EvmAccount
 from laneway.engine.eoa.looking import look, prove_all
+from laneway.engine.eoa.sending import CHEAP
 from laneway.evm.envelope import decode
 from laneway.evm.keccak import keccak
 from laneway.evm.transaction import cost_wei_max
@@ -56,6 +57,12 @@ SHORT_GAS = 20_000
 HOPELESS = (SendKind.OVERSIZED, SendKind.GAS_LIMIT)
 FICKLE = (SendKind.OVERSIZED, SendKind.INTRINSIC_GAS, SendKind.INTRINSIC_GAS)
 """What a gateway with several nodes behind it says once and not the next time."""
+
+POISON = b"~"
+"""How the content begins of what every node refuses for good, however often it is made."""
+
+OUTAGE_MS_MAX = 8_000
+"""Of a time without any node: longer than the lane waits before it makes a number dearer."""
 
 TIMEOUT_MS = 300
 LATE_MS_MAX = 2_500
@@ -97,6 +104,10 @@ class Nodes:
         self.made: dict[bytes, Bytes] = {}
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
+        self.received: dict[bytes, None] = {}
+        """Bytes that reached a node, whatever it said."""
+        self._dark_until_ms = 0
+        """Until then no node can be reached."""
         self._gathered: dict[tuple[Process, LaneId], list[SendResult]] = {}
         self._views: dict[Owner, ChainView] = {}
         self._accounts: dict[tuple[Owner, LaneId], EvmAccount] = {}
@@ -152,7 +163,8 @@ class Nodes:
             return NotMade(effect.slot, effect.number, True, "it reverts", reverts=reverts)
         if world.chance(world.plan.sign):
             return NotMade(effect.slot, effect.number, final=False, reason="the signer is away")
-        gas = SHORT_GAS if world.chance(world.plan.gas) else GAS
+        is_poison = call.input.startswith(POISON)
+        gas = SHORT_GAS if is_poison or world.chance(world.plan.gas) else GAS
         fee = offered(effect, gas)
         if fee is None:
             return NotMade(effect.slot, effect.number, False, f"{PARKED}: the fee is too high")
@@ -171,12 +183,13 @@ class Nodes:
 
     def _send(self, process: "Process", lane: LaneId, effect: SendAttempt, node: str) -> None:
         world = self._world
-        if world.chance(world.plan.lose):
+        if world.now_ms < self._dark_until_ms or world.chance(world.plan.lose):
             world.seen["node unreachable"] += 1
             self._answer(process, lane, effect, node, SendKind.UNREACHABLE)
             return
         if world.chance(world.plan.refuse):
             world.seen["refused for good by one node"] += 1
+            self.received[keccak(effect.raw)] = None
             self._answer(process, lane, effect, node, self._dice.choice(FICKLE))
             return
         if world.chance(world.plan.double):
@@ -219,6 +232,7 @@ class Nodes:
         world = self._world
         digest = keccak(raw)
         self.travelling[digest] -= 1
+        self.received[digest] = None
         answer = world.chain.send(self._names.index(node), raw)
         made = self.made[digest]
         told = f"{made.data or 'a no-op'} of a{world.account(made.lane)}/{made.nonce}"
@@ -277,6 +291,7 @@ class Nodes:
             final=kind.is_final(),
             hopeless=kind in HOPELESS,
             broke=is_poor,
+            cheap=kind in CHEAP,
             used=kind is SendKind.NONCE_TOO_LOW,
             reason="" if kind is SendKind.TAKEN else reason or kind.value,
             asked_ms=asked_ms,
@@ -287,6 +302,11 @@ class Nodes:
 
     def _look(self, process: "Process", lane: LaneId, effect: LookAtChain) -> Event:
         world = self._world
+        if world.chance(world.plan.outage):
+            world.seen["outage"] += 1
+            self._dark_until_ms = world.now_ms + self._dice.randint(500, OUTAGE_MS_MAX)
+        if world.now_ms < self._dark_until_ms:
+            return ReadFailed(world.now_ms)
         try:
             seen = at_once(look(self._account(process, lane), effect, WorldClock(world)))
         except ChainError:

@@ -63,6 +63,8 @@ class EoaPlan(Weather, frozen=True, kw_only=True):
     """Whether an account begins with money for a few attempts only."""
     gather_ms: int
     """For how long answers are gathered before the lane hears them together; 0: one by one."""
+    outage: float
+    """Chance that a look finds no node, nor does anything else for seconds."""
     fee_lie: float
     """Chance that a look is told a tip that nobody should pay."""
     lying: bool = False
@@ -123,6 +125,7 @@ def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
         gather_ms=rng.choice((0, 0, 150)),
         fee_lie=some(0.0, 0.0, 0.1),
+        outage=some(0.0, 0.0, 0.03),
     )
     timed = msgspec.structs.replace(planned.settings, block_ms=planned.block_ms)
     return msgspec.structs.replace(planned, settings=timed)

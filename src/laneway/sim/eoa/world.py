@@ -12,7 +12,7 @@ from laneway.lanes.eoa.values import HeadSeen
 from laneway.ports import EvmRequest
 from laneway.sim.clients import Callers, Wish
 from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request
-from laneway.sim.eoa.nodes import Nodes
+from laneway.sim.eoa.nodes import POISON, Nodes
 from laneway.sim.eoa.plan import SIZE_BYTES_MAX, EoaPlan
 from laneway.sim.eoa.sky import RICH_WEI, Sky
 from laneway.sim.eoa.witnesses import Witnesses
@@ -93,6 +93,8 @@ class Payers(Callers):
         data = f"d{number}"
         if chosen < 0.07:
             data = f"!{data}" if chosen < 0.035 else f"!{data}!"
+        elif 0.18 <= chosen < 0.22:
+            data = f"{POISON.decode()}{data}"
         to = WALL if 0.07 <= chosen < 0.14 else SHOP
         # Where anyone may take a free number, several are free at once.
         large = 0.4 if self._world.plan.settings.recycled == "any" else 0.18
