@@ -1,4 +1,4 @@
-"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--kind KIND] [--lying] [--first N]`.
+"""Runs many worlds on all cores: `seeds.py LAYER COUNT [--kind KIND] [--lying] [--bugs]`.
 
 Rare states have *sometimes* counters; those that stayed at zero are an error when enough seeds
 ran. A seed that breaks a law is printed with the command that tells its story.
@@ -355,17 +355,19 @@ MUST_BE_SEEN = {
 }
 """States so rare that they are easily missed; MANY seeds together must have met each."""
 
+BUGS_SEEN = ("bug:cursed", "bug:once", "lane stopped", "put aside", "lane revived")
+
 MANY = 250
 
 
 def run_chunk(
-    kind: str, layer: str, first: int, count: int, *, lying: bool = False
+    kind: str, layer: str, first: int, count: int, *, lying: bool = False, bugs: bool = False
 ) -> tuple[list[tuple[int, str]], dict[str, int]]:
     logging.disable(logging.CRITICAL)  # A world's own warnings are part of its story, not of ours.
     broken = []
     seen: Counter[str] = Counter()
     for seed in range(first, first + count):
-        verdict = run_world(seed, layer, kind, lying=lying)
+        verdict = run_world(seed, layer, kind, lying=lying, bugs=bugs)
         seen.update(verdict.seen)
         seen["steps"] += verdict.steps
         if verdict.broken is not None:
@@ -381,6 +383,7 @@ def main() -> int:
     parser.add_argument(
         "--lying", action="store_true", help="One node of three lies (kinds eoa and cosmos)."
     )
+    parser.add_argument("--bugs", action="store_true", help="Bugs stop lanes (layers s1 and s2).")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -400,6 +403,7 @@ def main() -> int:
                 start,
                 min(CHUNK, last - start),
                 lying=options.lying,
+                bugs=options.bugs,
             )
             for start in starts
         ]
@@ -414,13 +418,16 @@ def main() -> int:
         print(file=sys.stderr)
     took_s = time.monotonic() - begun
     name = f"{options.kind} {options.layer}" + (" lying" if options.lying else "")
+    name += " bugs" if options.bugs else ""
     counts = f"{options.count} worlds, {seen['steps']} steps, {took_s:.1f} s"
     print(f"{name}: {counts}, {len(broken)} broken")
     for seed, why in broken[:20]:
         told = f"--kind {options.kind} --layer {options.layer} --seed {seed}"
         told += " --lying" if options.lying else ""
+        told += " (run_world with bugs=True)" if options.bugs else ""
         print(f"  laneway sim {told}   # {why}")
-    missed = [state for state in MUST_BE_SEEN.get(name, ()) if not seen[state]]
+    wanted = BUGS_SEEN if options.bugs else MUST_BE_SEEN.get(name, ())
+    missed = [state for state in wanted if not seen[state]]
     if missed and options.count >= MANY:
         print(f"  never met: {', '.join(missed)}")
         return 1
