@@ -1,12 +1,19 @@
 """Laws of what is shown of a Cosmos account's transactions, whatever became of them."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tests.lanes.sequence.stage import HEIGHT, LANE, Stage, begun, replace
+
 from laneway.core.cosmos import Standing, TxSeen
 from laneway.core.ids import intent_id
 from laneway.core.outcome import Status
+from laneway.core.rows import Head, LaneView, Tail
 from laneway.lanes.sequence.rows import Attempt, History, Node, Past, Slot
 from laneway.lanes.sequence.show import Sight
-from laneway.ports import CosmosRequest
-from laneway.wiring.cosmos_shown import cosmos_of, node_of
+from laneway.lanes.sequence.values import LookAtNode
+from laneway.ports import CosmosRequest, IntentView
+from laneway.wiring.cosmos_shown import CosmosTeller, cosmos_of, node_of
 
 TX = intent_id(1, bytes(10))
 ATTEMPT = Attempt(
@@ -37,6 +44,9 @@ def test_every_attempt_is_told_and_which_of_them_may_land() -> None:
     assert [(one.number, one.live, one.timeout_height) for one in shown.attempts] == [
         (1, False, 30), (2, True, 40),
     ]  # fmt: skip
+    given_up = replace(SLOT, past=(replace(SLOT.past[0], proven=False),))
+    shown = cosmos_of(REQUEST, Sight(Status.SIGNED, "", History(given_up)))
+    assert [one.live for one in shown.attempts] == [True, True]
     old = TxSeen(b"\xcd" * 32, Standing.COMMITTED, 29, signers=("me",))
     landed = cosmos_of(REQUEST, Sight(Status.CONFIRMED, "", History(SLOT, old)))
     assert (landed.hash, landed.height, landed.signers) == ("CD" * 32, 29, ["me"])
@@ -61,3 +71,48 @@ def test_a_node_says_what_happens_next() -> None:
     back = Node("a", 4, reason="evicted: sequence 4")
     assert node_of(back).then == "offered again from sequence 4 on"
     assert (node_of(Node("a", 4)).then, node_of(Node("a", 4)).recovering) == ("", False)
+
+
+# A lane that this process does not hold.
+
+
+def teller(stage: Stage, bug: Any = None) -> CosmosTeller:
+    account = SimpleNamespace(settings=stage.settings)
+    accounts = SimpleNamespace(account=lambda _lane: account)
+    engine = SimpleNamespace(
+        reactor=SimpleNamespace(lane=lambda _lane: None),
+        faults={} if bug is None else {LANE: bug},
+    )
+    return CosmosTeller(cast(Any, engine), cast(Any, accounts), 1)
+
+
+def halted() -> Stage:
+    stage = begun(0, nodes=("a",))
+    stage.place("a", looking=True)
+    stage.post(stage.looked(LookAtNode("a", 0, 0, ()), HEIGHT, 505, {}))
+    stage.place("a", looking=True)
+    stage.post(stage.looked(LookAtNode("a", 0, 0, ()), HEIGHT + 20, 5, {}))
+    return stage
+
+
+def test_of_a_halted_lane_the_halts_reason_is_told_and_not_who_holds_it() -> None:
+    stage = halted()
+    stage.accept(1)
+    row = next(iter(stage.accepted.values()))
+    reason = stage.lane.head.halt
+    for is_open in (True, False):
+        assert teller(stage).sight(IntentView(row, None, open=is_open), stage.head).waits == reason
+    running = begun(0).head
+    waits = teller(stage).sight(IntentView(row, None, open=True), running).waits
+    assert waits == "held_elsewhere"
+    bug = SimpleNamespace(words=lambda: "stopped by a bug: x")
+    waits = teller(stage, bug=bug).sight(IntentView(row, None, open=True), running).waits
+    assert waits == "stopped by a bug: x"
+
+
+def test_a_halted_lane_that_nobody_holds_says_where_it_would_go_on() -> None:
+    stage = halted()
+    view = LaneView(Tail(LANE), Head(LANE, state=stage.head), leased=False)
+    plan = teller(stage).plan(view, None)
+    assert plan is not None
+    assert (plan.sequence_next, plan.becomes, plan.committed) == (505, 5, 5)

@@ -225,7 +225,7 @@ def attempts_of(history: History) -> list[CosmosAttempt]:
             number=number,
             hash=digits(past.hash),
             timeout_height=past.timeout_height,
-            live=landed is not None and landed.hash == past.hash,
+            live=not past.proven if landed is None else landed.hash == past.hash,
             reason=past.reason,
         )
         for number, past in enumerate(slot.past, 1)

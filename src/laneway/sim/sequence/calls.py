@@ -16,6 +16,8 @@ from laneway.cosmos.tx import Signed, Terms, body_of, fee_of, packed, sign
 from laneway.devnets.cosmos.app import MICRO
 
 CHAIN_ID = "laneway-dev"
+ORIGIN = b"the first block".ljust(32, b".")
+"""The hash of its first block."""
 PREFIX = "celestia"
 DENOM = "utia"
 GAS = 120_000

@@ -1,7 +1,10 @@
 """One node of three that says what is not so, as long as there are faults."""
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from laneway.core.cosmos import (
@@ -14,9 +17,8 @@ from laneway.core.cosmos import (
 )
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
-
-if TYPE_CHECKING:
-    from laneway.sim.sequence.world import CosmosWorld
+from laneway.sim.sequence.plan import CosmosPlan
+from laneway.sim.sequence.sky import Sky
 
 CLIMB_BLOCKS = 200
 """By which its heights rise with every answer."""
@@ -31,11 +33,38 @@ REFUSALS = (
 CODES = (0, 5, 11)
 
 
+class Bytes(Struct, frozen=True):
+    """What was made once, for the laws: whose bytes a hash is."""
+
+    lane: LaneId
+    sequence: int
+    slot: int
+    data: str
+    """Empty for a filler."""
+    timeout_height: int
+    is_sound: bool
+    """Whether any node can take them."""
+
+
+class Stand(Protocol):
+    """What a liar needs of the world it lies in."""
+
+    seen: Counter[str]
+    sky: Sky
+
+    @property
+    def plan(self) -> CosmosPlan: ...
+    @property
+    def faults(self) -> bool: ...
+    def note(self, line: str) -> None: ...
+
+
 class Liar:
     """Changes what one node says; what it did stays as it is."""
 
-    def __init__(self, world: "CosmosWorld") -> None:
+    def __init__(self, world: Stand, made: Mapping[bytes, Bytes]) -> None:
         self._world = world
+        self._made = made
         self._dice = world.plan.rng("liar")
         self._climbed = 0
 
@@ -54,7 +83,7 @@ class Liar:
 
     # What it shows.
 
-    def look(self, lane: LaneId, look: CosmosLook) -> CosmosLook:
+    def look(self, look: CosmosLook) -> CosmosLook:
         node = look.node
         if self._lies(node, "height"):
             look = self._climbing(look)
@@ -76,7 +105,9 @@ class Liar:
             look = replace(look, origin=self._dice.randbytes(32))
             self._mattered("origin", is_so=True)
         txs = [self._landed(one) if self._lies(node, "inclusion") else one for one in look.txs]
-        self._world.note(f"{node} shows {lane} at block {look.height}, {look.account}")
+        if node == self._world.plan.liar:
+            told = f"{look.account} of {look.address} on {look.network}"
+            self._world.note(f"{node} shows {told} at block {look.height}")
         return replace(look, txs=tuple(txs))
 
     def _climbing(self, look: CosmosLook) -> CosmosLook:
@@ -85,7 +116,7 @@ class Liar:
             return replace(look, height=0)
         self._climbed += CLIMB_BLOCKS
         height = look.height + self._climbed
-        made = [self._world.host.made[one.hash] for one in look.txs]
+        made = [self._made[one.hash] for one in look.txs if one.hash in self._made]
         is_alive = any(look.height <= one.timeout_height < height for one in made)
         self._mattered("height", is_so=is_alive)
         return replace(look, height=height)
@@ -100,7 +131,7 @@ class Liar:
         self._mattered("inclusion", is_so=True)
         if seen.standing is Standing.COMMITTED and self._dice.random() < 0.5:
             return TxSeen(seen.hash, self._dice.choice((Standing.UNKNOWN, Standing.REJECTED)))
-        height = self._dice.randint(1, self._world.chain.height + 2)
+        height = self._dice.randint(1, self._world.sky.chain.height + 2)
         code = self._dice.choice(CODES)
         return TxSeen(seen.hash, Standing.COMMITTED, height, code, "sdk" if code else "")
 
@@ -120,11 +151,10 @@ class Liar:
         wanted = self._dice.randrange(20) if kind is OfferKind.WRONG_SEQUENCE else None
         return Offered(answer.node, kind, 1, "x", "a lie", wanted)
 
-    def proof(self, lane: LaneId, node: str, seen: TxSeen | None) -> TxSeen | None:
+    def proof(self, node: str, seen: TxSeen | None) -> TxSeen | None:
         """Someone else used the number, or one of our own transactions did."""
         if not self._lies(node, "proof"):
             return seen
         self._mattered("proof", is_so=True)
-        own = [one for one, made in self._world.host.made.items() if made.lane == lane]
-        hash_ = self._dice.choice([self._dice.randbytes(32), *own[-3:]])
-        return TxSeen(hash_, Standing.COMMITTED, self._world.chain.height, 0)
+        hash_ = self._dice.choice([self._dice.randbytes(32), *list(self._made)[-3:]])
+        return TxSeen(hash_, Standing.COMMITTED, self._world.sky.chain.height, 0)

@@ -36,12 +36,13 @@ from laneway.lanes.sequence.values import (
 from laneway.sim.sequence.calls import (
     CHAIN_ID,
     FILLER,
+    ORIGIN,
     UNSOUND,
     address_of,
     decode_request,
     signed,
 )
-from laneway.sim.sequence.liar import Liar
+from laneway.sim.sequence.liar import Bytes, Liar
 
 if TYPE_CHECKING:
     from laneway.sim.process import Process
@@ -63,21 +64,7 @@ LATE_MS_MAX = 3_000
 """Bytes that were given up as lost arrive as late as this."""
 
 RPC_ERROR = -32603
-ORIGIN = b"the first block".ljust(32, b".")
 NOT_OFFERED = "not offered: one before it was not taken"
-
-
-class Bytes(Struct, frozen=True):
-    """What was made once, for the laws: whose bytes a hash is."""
-
-    lane: LaneId
-    sequence: int
-    slot: int
-    data: str
-    """Empty for a filler."""
-    timeout_height: int
-    is_sound: bool
-    """Whether any node can take them."""
 
 
 class Offer(Struct):
@@ -97,8 +84,8 @@ class Nodes:
         self._world = world
         self._dice = world.plan.rng("nodes")
         self._words = Words()
-        self._liar = Liar(world)
         self.made: dict[bytes, Bytes] = {}
+        self._liar = Liar(world, self.made)
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
         self.withheld: dict[tuple[LaneId, int], None] = {}
@@ -310,7 +297,7 @@ class Nodes:
         height = world.sky.height(node)
 
         def read() -> None:
-            look = self._liar.look(lane, self._shown(lane, effect, node, height))
+            look = self._liar.look(self._shown(lane, effect, node, height))
             if look.problem(CHAIN_ID, address_of(world.account(lane))):
                 process.answered(lane, LookFailed(world.now_ms, effect.node))
                 return
@@ -356,7 +343,7 @@ class Nodes:
             is_lost = world.chance(world.plan.lose) or not sky.is_up(node) or sky.blind[node]
             is_shown = found is not None and found.height <= sky.height(node)
             seen = shown(found) if found is not None and is_shown and not is_lost else None
-            told.append(self._liar.proof(lane, name, seen) if world.plan.proofs else None)
+            told.append(self._liar.proof(name, seen) if world.plan.proofs else None)
         known = tuple([seen for seen in told if seen is not None])
         true = sum([found is not None and seen == shown(found) for seen in known])
         if true < final_quorum(len(world.settings.nodes)):

@@ -17,7 +17,8 @@ from laneway.cosmos.keys import HeldKey
 from laneway.devnets.cosmos.limits import GAS_PRICE_MICRO
 from laneway.devnets.cosmos.model import Committed
 from laneway.devnets.cosmos.words import OK, Verdict
-from laneway.sim.sequence.calls import CHAIN_ID, GAS, address_of
+from laneway.sim.sequence.calls import CHAIN_ID, GAS, ORIGIN, address_of
+from laneway.sim.sequence.liar import Liar
 
 if TYPE_CHECKING:
     from laneway.sim.sequence.shell import CosmosShell
@@ -56,6 +57,7 @@ class LoopChain:
         self._world = world
         self._sky = world.sky
         self._words = Words()
+        self._liar = Liar(world, {})
         self._accounts = {address_of(number): number for number in range(world.plan.accounts)}
 
     # Sending.
@@ -83,7 +85,9 @@ class LoopChain:
             return Offered(name, OfferKind.SILENT, log="no answer")
         await asyncio.sleep(world.delay_s())
         world.leaving(raw)
-        answer = self._judged(name, self._sky.offer(node, raw))
+        if self._liar.drops(name):
+            return Offered(name, OfferKind.TAKEN)
+        answer = self._liar.answer(self._judged(name, self._sky.offer(node, raw)))
         await asyncio.sleep(world.delay_s())
         if world.chance(world.plan.lose):
             world.seen["answer lost"] += 1
@@ -112,7 +116,7 @@ class LoopChain:
         account = self._sky.account_at(self._accounts[address], height)
         txs = tuple([self._seen(place, height, one) for one in hashes])
         owner = "" if account is None else address
-        return CosmosLook(node, height, account, txs, CHAIN_ID, owner)
+        return self._liar.look(CosmosLook(node, height, account, txs, CHAIN_ID, owner, 1, ORIGIN))
 
     def _seen(self, node: int, height: int, hash_: bytes) -> TxSeen:
         status = self._sky.chain.status(node, hash_)
@@ -127,7 +131,9 @@ class LoopChain:
     async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
         await self._reach(self.nodes[0])
         found = self._sky.chain.used_by(address, sequence)
-        return () if found is None else [shown(found)] * len(self.nodes)
+        true = None if found is None else shown(found)
+        told = [self._liar.proof(node, true) for node in self.nodes]
+        return [seen for seen in told if seen is not None]
 
     async def gas_price(self, _priority: int = 2) -> float | None:
         await self._reach(self.nodes[0])
