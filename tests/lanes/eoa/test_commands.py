@@ -412,15 +412,23 @@ def test_a_number_with_all_its_attempts_is_made_no_dearer() -> None:
     assert told(world, "cancel", row) == "", "its number can still be given to a no-op"
 
 
-def test_the_intent_of_a_number_that_nothing_proves_used_can_be_cancelled() -> None:
+def test_a_cancelled_intent_whose_bytes_may_have_used_its_number_is_indeterminate() -> None:
     world = begun(2)
     make_all(world)
     first, second = world.accepted.values()
     world.apply([HaltJudged("nonce 0 is used", world.now_ms, 0)])
     world.tell("cancel", first)
-    assert [result.status for result in world.results.values()] == ["cancelled"]
+    assert [result.status for result in world.results.values()] == ["indeterminate"]
     assert "no transaction that a node shows" in next(iter(world.results.values())).reason
     assert 0 not in world.lane.nonces
     assert world.lane.free.count == 0, "nobody else may have it"
     world.tell("cancel", second)
     assert world.lane.slot_of(second.id) is not None, "its own number is cancelled by a no-op"
+
+
+def test_a_cancelled_intent_that_was_never_signed_cannot_have_used_its_number() -> None:
+    world = begun(1)
+    (row,) = world.accepted.values()
+    world.apply([HaltJudged("nonce 0 is used", world.now_ms, 0)])
+    world.tell("cancel", row)
+    assert [result.status for result in world.results.values()] == ["cancelled"]

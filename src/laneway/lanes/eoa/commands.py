@@ -119,9 +119,10 @@ def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
         return fall_out(lane, slot, reason, now_ms, [], status=Status.CANCELLED.value)
     if lane.head.halted and slot.nonce == lane.head.halted_nonce:
         # Its number is used up, nothing shows by what, and a no-op could not land there either.
-        word = Status.CANCELLED.value
+        # If bytes of it were signed, they may be what used it: "cancelled" could be retried.
+        word = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
         told = clip(f"its nonce was used by no transaction that a node shows; {reason}")
-        return said([dropped(lane, slot, word, told, now_ms, recycle=False)])
+        return said([dropped(lane, slot, word.value, told, now_ms, recycle=False)])
     if not lane.tries(slot.id):
         # Nothing of it was ever signed. Its number is filled by the next one, or by a no-op.
         return said([dropped(lane, slot, Status.CANCELLED.value, reason, now_ms)])
