@@ -117,8 +117,9 @@ class Tx(Struct, frozen=True, kw_only=True):
     status: StatusWord
     final: bool
     reason: str
-    """Why it waits, or why it ended so. While no node of its chain answers it begins with
-    node_unreachable, wrong_chain, node_unreadable or node_busy, and names each node."""
+    """Why it waits, or why it ended so; about_to_go_on if nothing holds it up. While no node of its
+    chain answers it begins with node_unreachable, wrong_chain, node_unreadable or node_busy, and
+    names each node."""
     seq: int
     """Its place in the lane, for ever."""
     accepted_at: Moment
