@@ -125,6 +125,22 @@ def test_commands_count_toward_the_bound_of_a_turn() -> None:
     assert len(desk.until(Commit).write.answered) == 1
 
 
+def test_a_command_is_heard_however_many_events_wait() -> None:
+    """Answers that come as quickly as they are judged must not keep a lane from being resumed."""
+    desk = Desk(windows=Windows(events_per_turn=1))
+    desk.submit()
+    desk.settle()
+    desk.tell("pause")
+    heard = 0
+    for _ in range(10):
+        desk.reactor.answered(A, Ignored())
+        desk.reactor.answered(A, Ignored())
+        for order in desk.orders():
+            heard += len(order.write.answered) if isinstance(order, Commit) else 0
+            desk.answer(order)
+    assert heard == 1
+
+
 # Commits that fail.
 
 

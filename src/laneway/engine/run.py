@@ -164,15 +164,17 @@ class Run:
         self.aside = passed_over(rows.mailbox)
 
     def drain(self, draft: Draft, most: int, now_ms: int) -> None:
-        """Decide on what waits: answers first, then commands."""
+        """Decide on what waits: answers first, then commands. However many answers wait, a command
+        is heard in every turn: it may be what ends them."""
         kind, lane, mailbox = self.kind, self.lane, self.mailbox
+        least = 1
         if self.careful:
             self.careful -= 1
-            most = 1
+            most, least = 1, 0
         events = 0 if self.held_back else min(len(mailbox), most)
         for _ in range(events):
             draft.apply(kind, lane, mailbox.popleft())
-        for _ in range(min(len(self.mail), most - events)):
+        for _ in range(min(len(self.mail), max(least, most - events))):
             command = self.mail.popleft()
             self.command_last = command.id
             draft.answered.append(command.id)
