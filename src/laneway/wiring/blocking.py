@@ -302,6 +302,13 @@ class LanewaySync:
     def resume(self, contract: str, *, reason: str = "", by: str = "") -> None:
         self.call(self._engine().resume(contract, reason=reason, by=by))
 
+    def revive(
+        self, lane: str, *, tx: str | None = None, keep: bool = False, reason: str, by: str = ""
+    ) -> str:
+        """Go on with a lane that a bug stopped, without the transaction that stopped it; what was
+        put aside, in words. `tx` names that transaction, `keep` puts none aside."""
+        return self.call(self._engine().revive(lane, tx=tx, keep=keep, reason=reason, by=by))
+
     def drain_lane(
         self, contract: str, mode: str = "queue", *, reason: str = "", by: str = ""
     ) -> None:
