@@ -28,6 +28,14 @@ def test_before_the_account_was_read_nobody_gets_a_number() -> None:
     assert claim_offered(lane, (), 1) is NOTHING
 
 
+def test_an_account_that_no_node_shows_is_read_again_at_its_time_and_not_before() -> None:
+    """Otherwise what waits would order look after look, as quickly as they fail."""
+    lane = EoaLane(begun(0).lane.id, EoaSettings())
+    lane.head.poll_ms = 1_000
+    assert claim_offered(lane, (), 999) is NOTHING
+    assert claim_offered(lane, (), 1_000) == said([LookBegun()], [look(lane)])
+
+
 def test_the_window_bounds_what_is_in_flight() -> None:
     world = begun(30)
     assert len(world.lane.slots) == 16

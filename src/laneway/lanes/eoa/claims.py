@@ -90,7 +90,11 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
     if left == 0:
         return NOTHING
     if is_stale(lane, now_ms):
-        return NOTHING if lane.head.looking else said([LookBegun()], [look(lane)])
+        # One that came back with nothing is not repeated before its time.
+        is_planned = lane.head.poll_ms is not None and now_ms < lane.head.poll_ms
+        if lane.head.looking or is_planned:
+            return NOTHING
+        return said([LookBegun()], [look(lane)])
     numbers, asked, bound = Numbers(lane), market(lane), ceiling(lane)
     records: list[Record] = []
     effects: list[Effect] = []
