@@ -200,8 +200,8 @@ def test_bytes_that_no_node_had_go_out_again_and_are_never_made_dearer(outcome: 
         again = [one for one in world.out if isinstance(one, SendAttempt)]
         assert [(one.number, one.again, one.nodes) for one in again] == [(1, True, NODES)]
         assert made(world) == []
+    begun_ms = world.now_ms = world.now_ms + 5_000
     say(world, outcome=Outcome.ACCEPTED)
-    begun_ms = world.now_ms
     assert bump_ms(world.lane) == begun_ms + world.settings.bump_after_ms, "its time begins now"
     later(world, world.settings.bump_after_ms)
     assert made(world) == [2]
