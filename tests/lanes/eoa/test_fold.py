@@ -29,9 +29,12 @@ from laneway.lanes.eoa.values import (
     AttemptsTaken,
     CommandRefused,
     FundsJudged,
+    HaltJudged,
+    InclusionDenied,
     IntentDropped,
     ModeChanged,
     NoncesReset,
+    ProofsPaced,
     ResendPlanned,
     SlotClaimed,
     SlotDropped,
@@ -270,3 +273,28 @@ def test_until_when_an_intent_is_valid_counts_until_its_bytes_are_out_or_it_is_f
     (second,) = world.lane.returned
     world.apply([IntentDropped(second, 2, 0, 1, "expired", "", 1, returned=True)])
     assert (world.lane.dated, world.lane.returned) == ({}, {})
+
+
+def test_what_a_majority_denies_is_in_no_block() -> None:
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 1, receipt(world, 1, 1, 1))
+    world.apply([InclusionDenied(1)])
+    assert world.lane.seen == {}
+
+
+def test_a_halt_and_the_pace_of_proofs_stand_in_the_head() -> None:
+    world = begun(1)
+    world.apply([ProofsPaced(9, 2), HaltJudged("used", 5, 7)])
+    head = world.lane.head
+    assert (head.prove_ms, head.prove_tries) == (9, 2)
+    assert (head.halted, head.halted_nonce, head.halted_ms) == ("used", 7, 5)
+
+
+def test_what_was_final_is_forgotten_by_the_reset_of_a_halted_lane_alone() -> None:
+    world = begun(1)
+    world.lane.head.final_next = 4
+    world.apply([NoncesReset(9, 1)])
+    assert world.lane.head.final_next == 4
+    world.apply([HaltJudged("used", 5, 7), NoncesReset(9, 1)])
+    assert world.lane.head.final_next == 0

@@ -10,7 +10,17 @@ from laneway.core.outcome import Outcome, Status
 from laneway.lanes.eoa.lane import encode
 from laneway.lanes.eoa.rows import EoaHead, Health
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.lanes.eoa.show import answers, describe, read_head, sight, status, waiting
+from laneway.lanes.eoa.show import (
+    NO_MAJORITY,
+    UNPROVEN,
+    answers,
+    describe,
+    read_head,
+    sight,
+    status,
+    wait_reason,
+    waiting,
+)
 from laneway.lanes.eoa.values import AttemptsMade, BroadcastReturned, NotMade, SendResult
 
 
@@ -121,3 +131,23 @@ def test_each_nodes_answer_is_shown() -> None:
     make_all(world)
     world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.ACCEPTED),)))
     assert answers(world.lane.attempts[1][1]) == {"a": "taken", "b": "silent"}
+
+
+def test_a_lane_that_is_halted_says_why_and_so_does_what_waits() -> None:
+    head = EoaHead(halted="nonce 7 is used", halted_nonce=7, halted_ms=5)
+    shown = describe(encode(head))
+    assert (shown.word, shown.reason, shown.since_ms) == ("halted", "nonce 7 is used", 5)
+    assert waiting(head, EoaSettings()) == "nonce 7 is used"
+
+
+def test_what_is_deep_or_used_and_not_proven_says_so() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 2, 1, receipt(world, 1, 1, 1), agreed=())
+    first, second = world.lane.slots.values()
+    assert wait_reason(world.lane, first) == "not_final_yet"
+    assert wait_reason(world.lane, second) == UNPROVEN
+    chain(world, 2, 9, agreed=())
+    assert wait_reason(world.lane, world.lane.slots[1]) == NO_MAJORITY
+    world.lane.head.halted, world.lane.head.halted_nonce = "nonce 1 is used", 1
+    assert wait_reason(world.lane, second) == "nonce 1 is used"

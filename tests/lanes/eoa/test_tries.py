@@ -16,7 +16,16 @@ from tests.lanes.eoa.stage import (
 )
 
 from laneway.lanes.eoa.fees import GWEI, NO_CEILING, NO_FEE, Ceiling, Fee
-from laneway.lanes.eoa.tries import Spending, ceiling, look, make, over_cap, reoffer, send_again
+from laneway.lanes.eoa.tries import (
+    Spending,
+    ceiling,
+    look,
+    make,
+    over_cap,
+    prove,
+    reoffer,
+    send_again,
+)
 from laneway.lanes.eoa.values import AttemptsMade, BumpOrdered, Made
 
 
@@ -185,3 +194,23 @@ def test_a_further_attempt_must_offer_less_than_it_should() -> None:
     last = world.lane.attempts[1][1].fee
     assert last.cap < again.least.cap < again.floor.cap
     assert last.tip < again.least.tip <= again.floor.tip
+
+
+def test_who_used_a_number_is_asked_with_all_its_hashes() -> None:
+    world = begun(1)
+    make_all(world)
+    order = prove(world.lane, world.lane.slots[1])
+    assert (order.nonce, order.hashes) == (0, (world.lane.attempts[1][1].hash,))
+    assert order.depth == world.settings.finality_depth_blocks
+
+
+def test_a_look_names_what_a_majority_must_show_in_the_order_of_nonces() -> None:
+    world = begun(2)
+    make_all(world)
+    chain(world, 2, 1, receipt(world, 2, 1, 1), receipt(world, 1, 1, 1))
+    hashes = [world.lane.attempts[slot][1].hash for slot in (1, 2)]
+    assert look(world.lane).due == ((hashes[0], 1), (hashes[1], 1))
+    alone = begun(1, nodes=("a",))
+    make_all(alone)
+    chain(alone, 1, 1, receipt(alone, 1, 1, 1))
+    assert look(alone.lane).due == (), "nobody else can be asked"
