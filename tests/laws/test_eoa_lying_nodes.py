@@ -175,7 +175,7 @@ def test_a_nonce_that_no_transaction_used_halts_the_lane_until_somebody_decides(
                 assert word in halt.reason
             await pays.tell("cancel", handle.id)
             (end,) = await pays.final(handle)
-            assert end.status == Status.CANCELLED.value
+            assert end.status == Status.INDETERMINATE.value
             async with mining(devnet):
                 await pays.confirmed(await pays.pay(2))
             assert paid(devnet) == [(1, 2)]
