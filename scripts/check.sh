@@ -12,6 +12,6 @@ step mutations; "$bin/python" scripts/mutants.py --texts
 step tests;   "$bin/python" -m pytest -q -n "$jobs" -m "not slow and not vectors" --no-header
 step simulator
 "$bin/python" scripts/seeds.py s1 3000 --jobs "$jobs"
-"$bin/python" scripts/seeds.py s1 500 --kind eoa --jobs "$jobs"
+"$bin/python" scripts/seeds.py s1 1000 --kind eoa --jobs "$jobs"
 "$bin/python" scripts/seeds.py s1 500 --kind cosmos --jobs "$jobs"
 "$bin/python" scripts/seeds.py s1 240 --kind rollup --jobs "$jobs"
