@@ -238,7 +238,7 @@ def delegated(**more: Any) -> dict[str, Any]:
 
 
 def evm_door(lane: LaneId, said: dict[str, Any]) -> Arrival:
-    asked = convert({"to": ADDRESS, "gas": 21_000, **said}, EvmPayload)
+    asked = convert({"to": ADDRESS, "gas": 1_000_000, **said}, EvmPayload)
     return EvmArrivals(WORLD, WORLD).make(lane, evm_request(asked), None)
 
 

@@ -6,7 +6,7 @@ from tests.lanes.bundle.scenes import aged
 from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, shape, submitted
 
 from laneway.core.jam import BlockRef
-from laneway.core.rows import Head, Returned, RowPut, Rows, Table
+from laneway.core.rows import Head, RowPut, Rows, Table
 from laneway.lanes.bundle.lane import (
     OPEN_BYTES_FULL,
     BundleLane,
@@ -175,7 +175,7 @@ def test_blocks_that_are_too_large_together_are_told_to_people() -> None:
 def test_a_row_of_before_is_of_one_that_waits_for_nothing() -> None:
     stage = Stage()
     (name,) = stage.accept(1)
-    row = RowPut(Table.RETURNED, name, name, encode(Returned(name, 1, 0)))
+    row = RowPut(Table.RETURNED, name, name, encode((name, 1, 0)))
     lane = restore(Rows(Head(LANE), (row,), (stage.accepted[name],), ()), SETTINGS)
     assert lane.returned == {name: Back(name, 1, 0)}
 
