@@ -47,3 +47,14 @@ def test_a_node_that_refused_for_good_is_not_asked_again() -> None:
     assert (attempt.asked(), attempt.is_denied()) == (("b",), False)
     attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a", "b"))
     assert (attempt.is_denied(), attempt.is_dead()) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "had"),
+    [({}, False), ({"taken": ("a",)}, True), ({"cheap": True}, True), ({"doubted": True}, False)],
+)
+def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
+    words: dict[str, Any], had: bool
+) -> None:
+    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    assert replace(attempt, **words).was_had() is had

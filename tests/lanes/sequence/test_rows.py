@@ -3,7 +3,7 @@
 import pytest
 from tests.lanes.sequence.stage import out
 
-from laneway.lanes.sequence.rows import Node
+from laneway.lanes.sequence.rows import Node, Past, Slot
 
 
 def test_a_node_may_have_what_it_was_or_is_being_offered() -> None:
@@ -43,3 +43,13 @@ def test_a_node_is_looked_at_once_at_a_time(node: Node, unseen: bool) -> None:
 def test_rows_that_change_stay_small() -> None:
     stage = out(2)
     assert all(len(row.body) < 1_024 for row in stage.rows.values())
+
+
+@pytest.mark.parametrize(
+    ("proven", "unproven"), [((), False), ((True,), False), ((True, False), True)]
+)
+def test_bytes_that_were_given_up_without_a_proof_may_land(
+    proven: tuple[bool, ...], unproven: bool
+) -> None:
+    past = tuple(Past(b"h", 9, "refused", one) for one in proven)
+    assert Slot(1, None, 0, 0, 0, 0, 0, past=past).is_unproven() is unproven
