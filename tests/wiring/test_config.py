@@ -13,7 +13,7 @@ from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
 from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
-from laneway.wiring.schema_cosmos import sequence_settings
+from laneway.wiring.schema_cosmos import CosmosSection, price_micro_max, sequence_settings
 from laneway.wiring.schema_evm import AccountSection, settings_of
 
 OTHER: dict[str, object] = {
@@ -721,3 +721,20 @@ def test_a_signer_that_is_none_or_a_key_itself_is_refused_and_not_shown(
     assert signer.removesuffix(":") not in str(caught.value).partition("the signer of a: ")[0]
     assert "46" * 32 not in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "micro"),
+    [
+        ({}, 400_000),
+        ({"gas_price_min": "0.1"}, 10_000_000),
+        ({"gas_price_max": "0.5"}, 500_000),
+        ({"gas_price": "3"}, None),
+        ({"gas_price_min": "0"}, None),
+    ],
+)
+def test_what_cosmos_nodes_may_ask_for_gas_has_a_ceiling_by_default(
+    words: dict[str, Any], micro: int | None
+) -> None:
+    chain = CosmosSection(name="mocha", chain_id="mocha-4", nodes=("http://127.0.0.1:1",), **words)
+    assert price_micro_max(chain) == micro

@@ -121,6 +121,10 @@ ROLLUP_LOOKS_AT_ONCE = 16
 LOOK_BLOCKS_MIN = 4
 """Blocks of a look behind several that took too long: a node that cannot tell of four of them in
 its time cannot be followed at all."""
+GAS_FACTOR_MAX = 50
+"""Times an account's `gas_default` that a simulation may ask for: ten million by default, more than
+chains take in a transaction that is no upgrade. A Cosmos chain charges for all gas that is asked
+for, and a node could ask for any."""
 CALLBACK_TIMEOUT_MS = 30_000
 """A callback that has not returned by then is made again: those behind it wait."""
 

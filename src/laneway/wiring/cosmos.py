@@ -24,6 +24,7 @@ from laneway.wiring.schema_cosmos import (
     SequenceSection,
     cosmos_nodes,
     micro,
+    price_micro_max,
     sequence_settings,
 )
 
@@ -186,6 +187,7 @@ def view_of(chain: CosmosChain, section: CosmosSection, clock: Clock) -> CosmosV
         denom=section.denom,
         price_micro=None if section.gas_price is None else micro(section.gas_price),
         price_micro_min=micro(section.gas_price_min),
+        price_micro_max=price_micro_max(section),
     )
 
 

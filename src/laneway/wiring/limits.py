@@ -166,3 +166,7 @@ REVIVED_POLL_S = 0.02
 
 STOPPED_NAMED_MAX = 8
 """Stopped lanes that /readyz names; the rest are counted there, and listed by `lanes`."""
+
+PRICE_FACTOR_MAX = 100
+"""Times a Cosmos chain's least gas price that its nodes may ask for: a crowded chain asks for ten,
+and a node that lies for any number. By default 0.4 utia, 0.04 TIA for a small transaction."""

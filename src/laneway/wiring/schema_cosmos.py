@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict
 
 from laneway.lanes.sequence.settings import SequenceSettings
-from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX
+from laneway.wiring.limits import COUNT_MAX, DURATION_MS_MAX, PRICE_FACTOR_MAX
 
 Duration = Annotated[int, Meta(ge=1, le=DURATION_MS_MAX)]
 Count = Annotated[int, Meta(ge=1, le=COUNT_MAX)]
@@ -100,6 +100,9 @@ class CosmosSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """What is paid for a unit of gas; unset: what the chain's own estimate says."""
     gas_price_min: Price = "0.004"
     """And never less, also where it has none (celestia-app's default)."""
+    gas_price_max: Price | None = None
+    """And never more by the nodes' word: above it nothing is signed, and its intent waits; unset: a
+    hundred times `gas_price_min`."""
     words: tuple[tuple[str, str], ...] = ()
     """Rows of one's own for its nodes' error words: [kind, pattern]."""
     inflight: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
@@ -127,6 +130,16 @@ def sequence_settings(
 
 def cosmos_nodes(chain: CosmosSection) -> list[CosmosNodeSection]:
     return [CosmosNodeSection(url=node) if isinstance(node, str) else node for node in chain.nodes]
+
+
+def price_micro_max(chain: CosmosSection) -> int | None:
+    """The ceiling of what nodes may ask for a unit of gas; None where the operator names the price
+    itself, or a least price of nothing."""
+    if chain.gas_price is not None:
+        return None
+    if chain.gas_price_max is not None:
+        return micro(chain.gas_price_max)
+    return PRICE_FACTOR_MAX * micro(chain.gas_price_min) or None
 
 
 def micro(price: str) -> int:

@@ -1,8 +1,10 @@
 """What a lane is told of an account and its transactions, by each node for itself."""
 
+import asyncio
 from typing import Any
 
 import pytest
+from msgspec import Raw, json
 from tests.chains.cosmos.stage import tell
 from tests.devnets.cosmos.stage import RICH, STRANGER, A, B, accepted, address, pay
 
@@ -11,15 +13,18 @@ from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
 from laneway.chains.cosmos.shapes import base_of, number, read_hash
 from laneway.chains.endpoint import NodePlace
 from laneway.chains.standing import WrongChain
-from laneway.core.cosmos import CosmosAccount, OfferKind, Standing
+from laneway.core.cosmos import CosmosAccount, GasSeen, OfferKind, Standing
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.cosmos.messages import (
     BaseAccount,
     BaseVestingAccount,
+    EstimateGasPriceResponse,
+    GasInfo,
     QueryAccountRequest,
+    SimulateResponse,
     VestingAccount,
 )
-from laneway.cosmos.protobuf import encode
+from laneway.cosmos.protobuf import Message, encode
 from laneway.devnets.cosmos import comet
 from laneway.devnets.cosmos.devnet import CosmosDevnet
 from laneway.devnets.cosmos.given import INTERNAL, Given, RpcRefused
@@ -195,6 +200,64 @@ def test_gas_and_its_price_are_the_chains_own_word_or_none() -> None:
             await chain.gas_price()
 
     tell(story, nodes=2)
+
+
+def saying(monkeypatch: pytest.MonkeyPatch, *answers: Message | int) -> CometChain:
+    """A chain of nodes that answer every query with these values, or with a code."""
+    places = [NodePlace("http://127.0.0.1:1", name) for name in "abcde"[: len(answers)]]
+    chain = CometChain(places, "chain")
+    for endpoint, answer in zip(chain.endpoints, answers, strict=True):
+        code, value = (answer, b"") if isinstance(answer, int) else (0, encode(answer))
+        said = Raw(json.encode({"response": {"code": code, "value": value, "log": "it fails"}}))
+
+        async def ask(_: object, said: Raw = said) -> list[Raw]:
+            return [said]
+
+        monkeypatch.setattr(endpoint, "ask", ask)
+    return chain
+
+
+def price(micro: int) -> EstimateGasPriceResponse:
+    return EstimateGasPriceResponse(micro / 1_000_000)
+
+
+def gas(used: int) -> SimulateResponse:
+    return SimulateResponse(GasInfo(0, used))
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        ((price(4_000),), 0.004),
+        ((price(900_000_000), price(4_000), price(5_000)), 0.005),
+        ((price(4_000), price(900_000_000)), 0.004),
+        ((price(4_000), 6, 6), None),
+        ((price(4_000), price(6_000), 6), 0.004),
+    ],
+)
+def test_no_node_alone_sets_the_price_of_gas(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[Message | int, ...], found: float | None
+) -> None:
+    chain = saying(monkeypatch, *answers)
+    assert asyncio.run(chain.gas_price()) == found
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        ((gas(70_000),), GasSeen(70_000)),
+        ((gas(1 << 39), gas(70_000), gas(71_000)), GasSeen(71_000)),
+        ((gas(70_000), 5, gas(80_000)), GasSeen(70_000)),
+        ((gas(70_000), 5), GasSeen(70_000)),
+        ((5, gas(70_000), 5), GasSeen(None, OfferKind.NO_FUNDS, "it fails")),
+        ((SimulateResponse(),), GasSeen(None, OfferKind.UNKNOWN)),
+    ],
+)
+def test_no_node_alone_sets_the_gas_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, answers: tuple[Message | int, ...], found: GasSeen
+) -> None:
+    chain = saying(monkeypatch, *answers)
+    assert asyncio.run(chain.gas_used(b"tx")) == found
 
 
 def test_estimates_that_cannot_be_read_are_none() -> None:

@@ -137,6 +137,7 @@ class Stage:
         remote: bool = False,
         price_micro: int | None = None,
         price_micro_min: int = 0,
+        price_micro_max: int | None = None,
         offers_at_once: int = 64,
         looks_at_once: int = 64,
         **words: Any,
@@ -152,6 +153,7 @@ class Stage:
             denom="utia",
             price_micro=price_micro,
             price_micro_min=price_micro_min,
+            price_micro_max=price_micro_max,
         )
         signer = self.remote if remote else LocalCosmosSigner("here", SECRET)
         self.account = CosmosAccount(self.view, signer, timeout_blocks=30, **words)

@@ -20,7 +20,7 @@ from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.cosmos.blobs import Blob
 from laneway.cosmos.gas import blob_gas
 from laneway.cosmos.tx import is_signed, read
-from laneway.engine.limits import BLOB_BYTES_AT_ONCE, FEES_AGAIN_MS, FEES_KEPT_MS
+from laneway.engine.limits import BLOB_BYTES_AT_ONCE, FEES_AGAIN_MS, FEES_KEPT_MS, GAS_FACTOR_MAX
 from laneway.engine.sequence.drafts import FILLER_GAS, draft
 from laneway.engine.sequence.making import PARKED, kept_ms, make, make_all, make_now
 from laneway.lanes.sequence.rows import Purpose
@@ -106,7 +106,8 @@ def test_what_fails_in_the_turn_fails_alike_behind_it(now: bool) -> None:
         late = await answered(payment(gas=1, timeout_height=HEIGHT))
         assert (late.final, late.expired, late.fails) == (True, True, False)
         dear = await answered(payment(gas=1, fee=1_001))
-        assert (dear.final, dear.expired, dear.reason) == (False, False, PARKED)
+        assert (dear.final, dear.expired) == (False, False)
+        assert dear.reason == f"{PARKED}: it asks a fee of 1001 utia, and fee_max allows 1000"
         bad = await answered(CosmosRequest(blobs=(CosmosBlob(b"short", b"data"),)))
         assert (bad.final, bad.expired) == (True, False)
         assert "29 bytes" in bad.reason
@@ -241,13 +242,40 @@ def test_what_would_fail_now_is_told_and_may_be_tried_again(kind: OfferKind) -> 
 def test_a_fee_above_the_cap_is_parked_after_a_simulation_too() -> None:
     stage = Stage(fee_max=400, gas_percent=100)
     stage.chain.gas_said = GasSeen(100_001)
-    assert not_made(stage, OPEN).reason == PARKED
-    stage = Stage(fee_max=400, gas_percent=100)
-    stage.chain.gas_said = GasSeen(100_000)
-    assert made(stage, OPEN).fee == 400
+    assert not_made(stage, OPEN).reason.startswith(PARKED)
 
 
-# Large blobs.
+def dear(price: float) -> Stage:
+    stage = Stage(price_micro_max=400_000)
+    stage.chain.price_said = price
+    return stage
+
+
+def test_a_price_that_nodes_ask_above_its_ceiling_is_parked_with_both_numbers() -> None:
+    assert made(dear(0.4), PLAIN).fee == 40_000
+    one = not_made(dear(900.0), PLAIN)
+    allowed = "nodes ask 900 utia for a unit of gas, and gas_price_max allows 0.4"
+    assert one.reason == f"{PARKED}: {allowed}"
+    assert not one.final, "it goes on when the price falls"
+
+
+def test_a_price_or_a_fee_that_the_caller_names_has_no_ceiling_of_the_nodes() -> None:
+    assert made(dear(900.0), payment(gas=1_000, price_micro=5_000_000)).fee == 5_000
+    assert made(dear(900.0), payment(gas=1_000, fee=7)).fee == 7
+
+
+def simulating(used: int) -> Stage:
+    stage = Stage(gas_default=1_000, gas_percent=100)
+    stage.chain.gas_said = GasSeen(used)
+    return stage
+
+
+def test_gas_that_nodes_simulate_beyond_reason_is_parked() -> None:
+    most = GAS_FACTOR_MAX * 1_000
+    assert made(simulating(most), OPEN).gas == most
+    one = not_made(simulating(most + 1), OPEN)
+    assert not one.final
+    assert one.reason.startswith(f"{PARKED}: nodes simulate {most + 1} gas")
 
 
 def test_a_large_blobs_commitment_is_left_to_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:

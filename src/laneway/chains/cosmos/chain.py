@@ -3,13 +3,15 @@
 import asyncio
 import base64
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from statistics import median_low
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import (
     GAS_PRICE_MAX,
     GAS_USED_MAX,
     LOOK_TXS_MAX,
+    OFFER_GRACE_MS,
     STATUSES_PER_CALL_MAX,
 )
 from laneway.chains.cosmos.offers import Offers
@@ -28,6 +30,7 @@ from laneway.chains.cosmos.shapes import (
 )
 from laneway.chains.cosmos.words import Row, Words
 from laneway.chains.endpoint import KnownNodes, NodePlace
+from laneway.chains.grace import with_grace
 from laneway.chains.standing import WrongChain
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
@@ -168,44 +171,45 @@ class CometChain(KnownNodes):
             return None
 
     async def gas_price(self, priority: int = 2) -> float | None:
-        """What a unit of gas costs now, by the chain's own estimate; None where it has none."""
+        """What a unit of gas costs now: the median of the nodes' estimates, the lower of two, so
+        that no node alone of three sets it; None where most of them have none."""
         request = EstimateGasPriceRequest(priority)
-        told = await self._query(EstimateGasPriceRequest.path, request)
-        return None if told.code else read_price(told.value or b"")
+        answers = await self._answers(EstimateGasPriceRequest.path, request)
+        said = [None if told.code else read_price(told.value or b"") for told in answers]
+        prices = [price for price in said if price is not None]
+        return median_low(prices) if 2 * len(prices) > len(said) else None
 
     async def gas_used(self, raw: bytes) -> GasSeen:
-        """What these bytes would use now. That they would fail is believed of a majority."""
-        failures = 0
-        async for told in self._answers(SimulateRequest.path, SimulateRequest(raw)):
-            if not told.code:
-                used = read_gas(told.value or b"")
-                return GasSeen(used) if used is not None else GasSeen(None, OfferKind.UNKNOWN)
-            failures += 1
-            if failures >= final_quorum(len(self._nodes)):
-                kind = Words().of_code(told.code, told.codespace, told.log)
-                return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
-        raise ChainUnreadable(self.nodes[0], "too few nodes simulate it")
+        """What these bytes would use now: the median of the nodes' simulations, the lower of two.
+        That they would fail is believed of a majority."""
+        answers = await self._answers(SimulateRequest.path, SimulateRequest(raw))
+        failures = [told for told in answers if told.code]
+        if len(failures) >= final_quorum(len(self._nodes)):
+            told = failures[-1]
+            kind = Words().of_code(told.code, told.codespace, told.log)
+            return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
+        if len(failures) == len(answers):
+            raise ChainUnreadable(self.nodes[0], "too few nodes simulate it")
+        said = [read_gas(told.value or b"") for told in answers if not told.code]
+        used = [gas for gas in said if gas is not None]
+        return GasSeen(median_low(used)) if used else GasSeen(None, OfferKind.UNKNOWN)
 
-    async def _query(self, path: str, request: Message) -> QueryAnswer:
-        """What the first node says that answers."""
-        return await anext(self._answers(path, request))
+    async def _answers(self, path: str, request: Message) -> list[QueryAnswer]:
+        """What all nodes say that answer in time; ChainError if none does."""
+        said: dict[str, QueryAnswer] = {}
+        troubles: list[ChainError] = []
 
-    async def _answers(self, path: str, request: Message) -> AsyncIterator[QueryAnswer]:
-        """What the nodes say one after the other, as far as they answer; ChainError if none."""
-        last: ChainError | None = None
-        count = 0
-        for node in sorted(self._nodes.values(), key=CosmosEndpoint.is_resting):
+        async def ask_one(node: CosmosEndpoint) -> None:
             try:
                 (answer,) = await node.ask([query(path, request)])
-                told = read_as(QueryShape, node.name, answer).response
+                said[node.name] = read_as(QueryShape, node.name, answer).response
             except ChainError as error:
-                last = error
-                continue
-            count += 1
-            yield told
-        if not count:
-            assert last is not None
-            raise last
+                troubles.append(error)
+
+        await with_grace(map(ask_one, self._nodes.values()), OFFER_GRACE_MS / 1000)
+        if not said:
+            raise troubles[-1]
+        return [said[name] for name in self.nodes if name in said]
 
     async def close(self) -> None:
         for node in self._nodes.values():

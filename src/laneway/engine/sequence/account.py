@@ -5,7 +5,7 @@ import math
 from laneway.core.ids import LaneId, lane_id
 from laneway.cosmos.gas import MICRO
 from laneway.cosmos.keys import address, raw_address
-from laneway.engine.limits import FEES_KEPT_MS
+from laneway.engine.limits import FEES_KEPT_MS, GAS_FACTOR_MAX
 from laneway.ports import Clock, CosmosChain, CosmosSigner, PromptCosmosSigner
 
 KIND = "cosmos"
@@ -28,6 +28,7 @@ class CosmosView:
         denom: str,
         price_micro: int | None = None,
         price_micro_min: int = 0,
+        price_micro_max: int | None = None,
     ) -> None:
         self.chain = chain
         self.chain_id = chain_id
@@ -36,6 +37,8 @@ class CosmosView:
         self._clock = clock
         self._fixed = price_micro
         self._least = price_micro_min
+        self.price_micro_max = price_micro_max
+        """What the chain's own estimate may ask for; None if nothing bounds it."""
         self._price: int | None = price_micro
         self._read_ms = 0
 
@@ -85,3 +88,7 @@ class CosmosAccount:
         """Of one transaction; above it none is made, and its intent waits."""
         self.granter = granter
         """Who pays its fees."""
+
+    def gas_simulated_max(self) -> int:
+        """The most gas that a simulation may ask for."""
+        return GAS_FACTOR_MAX * self.gas_default

@@ -5,12 +5,12 @@ import msgspec
 from msgspec import Struct
 
 from laneway.cosmos.blobs import Blob, check, commitment, proto
-from laneway.cosmos.gas import blob_gas, fee_for
+from laneway.cosmos.gas import MICRO, blob_gas, fee_for
 from laneway.cosmos.limits import FEE_MAX
 from laneway.cosmos.messages import Any, BlobProto, Coin, MsgPayForBlobs, MsgSend
 from laneway.cosmos.protobuf import encode
 from laneway.cosmos.tx import Terms, body_of, fee_of, packed
-from laneway.engine.sequence.account import CosmosAccount
+from laneway.engine.sequence.account import CosmosAccount, CosmosView
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.values import MakeAttempt
 from laneway.ports import CosmosRequest
@@ -27,7 +27,7 @@ class Expired(Exception):
 
 
 class Parked(Exception):
-    """It would cost more than is allowed."""
+    """It would cost more than is allowed; the words name what is asked and what is allowed."""
 
 
 class Draft(Struct, frozen=True):
@@ -101,18 +101,31 @@ def terms_of(
     one: Draft, order: MakeAttempt, account: CosmosAccount, gas: int, price_micro: int
 ) -> Terms:
     """What the signature is for; Parked above what may be paid."""
-    fee = one.fee
+    view, fee = account.view, one.fee
     if fee is None:
+        if one.price_micro is None:
+            check_price(price_micro, view)
         fee = fee_for(gas, price_micro if one.price_micro is None else one.price_micro)
-    if fee > (FEE_MAX if account.fee_max is None else min(account.fee_max, FEE_MAX)):
-        raise Parked
-    view = account.view
+    allowed = FEE_MAX if account.fee_max is None else min(account.fee_max, FEE_MAX)
+    if fee > allowed:
+        raise Parked(f"it asks a fee of {fee} {view.denom}, and fee_max allows {allowed}")
     return Terms(
         view.chain_id,
         order.account_number,
         order.sequence,
         fee_of(fee, view.denom, gas, granter=one.granter),
     )
+
+
+def check_price(price_micro: int, view: CosmosView) -> None:
+    """Parked where the price that nodes estimate is above its ceiling: their word alone must not
+    empty an account."""
+    allowed = view.price_micro_max
+    if allowed is not None and price_micro > allowed:
+        raise Parked(
+            f"nodes ask {price_micro / MICRO:g} {view.denom} for a unit of gas, and gas_price_max "
+            f"allows {allowed / MICRO:g}"
+        )
 
 
 def paid(terms: Terms) -> int:

@@ -9,7 +9,12 @@ from laneway.core.errors import LanewayError, SignerRefused
 from laneway.core.reason import clip
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.tx import Terms, auth_of, sealed, sign_doc
-from laneway.engine.limits import BLOB_BYTES_AT_ONCE, FEES_AGAIN_MS, FEES_KEPT_MS
+from laneway.engine.limits import (
+    BLOB_BYTES_AT_ONCE,
+    FEES_AGAIN_MS,
+    FEES_KEPT_MS,
+    GAS_FACTOR_MAX,
+)
 from laneway.engine.sequence.account import CosmosAccount
 from laneway.engine.sequence.drafts import (
     Draft,
@@ -78,7 +83,7 @@ def failed(order: MakeAttempt, error: Exception) -> NotMade:
         reason = "the last block that its caller wants it in is over"
         return NotMade(order.slot, order.number, final=True, reason=reason, expired=True)
     if isinstance(error, Parked):
-        return NotMade(order.slot, order.number, final=False, reason=PARKED)
+        return NotMade(order.slot, order.number, final=False, reason=clip(f"{PARKED}: {error}"))
     final = isinstance(error, (InvalidCosmos, SignerRefused))
     return NotMade(order.slot, order.number, final=final, reason=clip(str(error)))
 
@@ -90,7 +95,13 @@ async def simulated(account: CosmosAccount, order: MakeAttempt, one: Draft) -> i
     unsigned = sealed(one.body, auth_of(account.public_key, terms), bytes(64), one.blobs)
     seen = await account.view.chain.gas_used(unsigned.raw)
     if seen.used is not None:
-        return seen.used * account.gas_percent // 100
+        gas, allowed = seen.used * account.gas_percent // 100, account.gas_simulated_max()
+        if gas > allowed:
+            raise Parked(
+                f"nodes simulate {gas} gas, and {GAS_FACTOR_MAX} times gas_default allows "
+                f"{allowed}; name its gas, or raise gas_default"
+            )
+        return gas
     if seen.kind in (OfferKind.WRONG_SEQUENCE, OfferKind.UNKNOWN):
         return account.gas_default
     reason = clip(f"it would fail: {seen.log}")
