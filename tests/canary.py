@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
+from laneway.wiring.logs import FOREIGN, OURS
+
 SECRET = bytes.fromhex("c0ffee5ec4e7d15c0de9a11acafe1e57b0a710adbabe5eed0ddba11f00dfaceb")
 """A key of the curve that reads as no other bytes of a test could."""
 
@@ -80,6 +82,10 @@ def words_of(error: BaseException) -> str:
     return "\n".join(said)
 
 
+def own_loggers() -> list[logging.Logger]:
+    return [logging.getLogger(name) for name in (OURS, *FOREIGN)]
+
+
 class Witness:
     """Hears everything, and remembers where it met one of the secrets."""
 
@@ -113,19 +119,19 @@ class Witness:
         written = StringIO()
         ear = logging.StreamHandler(written)
         root = logging.getLogger()
-        level, ours = root.level, logging.getLogger("laneway")
-        before, propagated = ours.level, ours.propagate
+        # What a server set up in this process has handlers of its own.
+        before = [(one, one.level, one.propagate) for one in (root, *own_loggers())]
         root.addHandler(ear)
-        root.setLevel(logging.DEBUG)
-        ours.setLevel(logging.DEBUG)
-        ours.propagate = True
+        for logger, _, _ in before:
+            logger.setLevel(logging.DEBUG)
+            logger.propagate = True
         try:
             yield
         finally:
             root.removeHandler(ear)
-            root.setLevel(level)
-            ours.setLevel(before)
-            ours.propagate = propagated
+            for logger, level, propagated in before:
+                logger.setLevel(level)
+                logger.propagate = propagated
             self.hears("logs", written.getvalue())
 
     def is_content(self) -> None:

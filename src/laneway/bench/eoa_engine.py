@@ -84,7 +84,8 @@ EOA = EoaSection(
     bump_after_ms=600_000,
 )
 
-KEY_VARIABLE = "LANEWAY_BENCH_KEY"
+KEY_VARIABLE = "BENCH_ACCOUNT_KEY"
+"""Without laneway's own prefix: a variable with it that is no setting is warned about."""
 
 
 def nothing(_call: ContractCall, parent: int) -> int:

@@ -27,7 +27,8 @@ from laneway.wiring.schema_cosmos import CosmosAccountSection, CosmosSection, Se
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock
 
-KEY_VARIABLE = "LANEWAY_BENCH_KEY"
+KEY_VARIABLE = "BENCH_ACCOUNT_KEY"
+"""Without laneway's own prefix: a variable with it that is no setting is warned about."""
 CHAIN = "bench"
 
 

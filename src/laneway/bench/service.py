@@ -25,8 +25,9 @@ async def never_ends(_call: ContractCall, _parent: int) -> None:
     await asyncio.Event().wait()
 
 
-async def ends_at_once(_call: ContractCall, _parent: int) -> None:
+async def ends_at_once(_call: ContractCall, parent: int) -> int:
     """The work itself."""
+    return parent + 1
 
 
 class Service:
