@@ -266,7 +266,7 @@ def judge_used(sight: Sight) -> None:
             break
         mine = [] if slot.attempt is None else [slot.attempt.hash]
         mine += [past.hash for past in slot.past if not past.proven]
-        if not mine or mine[0] not in shown or slot.proving or is_in_block(shown, mine):
+        if not mine or mine[0] not in shown or slot.proving or is_in_block(slot, shown, mine):
             continue
         if slot.intent is None:
             filled(sight, slot)
@@ -280,10 +280,12 @@ def judge_used(sight: Sight) -> None:
             sight.effects.append(ProveSequence(slot.sequence))
 
 
-def is_in_block(shown: dict[bytes, TxSeen], hashes: list[bytes]) -> bool:
-    """Whether this node shows one of these in a block, where no other node has said so yet."""
+def is_in_block(slot: Slot, shown: dict[bytes, TxSeen], hashes: list[bytes]) -> bool:
+    """Whether this node shows one of these in a block, where no other node has said so yet. Bytes
+    that failed there are no answer while others of the slot may have used its number."""
     found = [shown[one] for one in hashes if one in shown]
-    return any(one.standing is Standing.COMMITTED for one in found)
+    landed = [one for one in found if one.standing is Standing.COMMITTED]
+    return any(not one.code or is_last(slot, one) for one in landed)
 
 
 def filled(sight: Sight, slot: Slot) -> None:
