@@ -20,6 +20,7 @@ from tests.engine.toy import (
 )
 
 from laneway.core.ids import IntentId, LaneId
+from laneway.core.intent import IntentRow
 from laneway.core.rows import START, Command, Head, Lease, Rows
 from laneway.engine.faults import (
     LOADING,
@@ -121,6 +122,18 @@ def test_what_a_command_orders_and_resume_holds_too_only_once_is_ordered() -> No
     draft.effects = [Do(ONE)]
     run.drain(draft, 10, 0)
     assert (draft.effects, run.held_back) == ([Do(ONE)], False)
+
+
+def test_while_its_effects_are_held_back_a_revived_lane_takes_no_work() -> None:
+    """Also when its commands are more than the turns that it is careful for."""
+    run = Run(A, toy_kind())
+    run.lane = ToyLane(A)
+    run.revive()
+    run.careful = 0
+    run.ahead.rows.append(IntentRow(ONE, A, 1, 0, 1, None, None, "", b"", b"work"))
+    draft = Draft()
+    assert run.pull(draft, 0) > 0
+    assert (draft.records, draft.doing) == ([], None)
 
 
 def test_an_event_that_breaks_a_lane_is_gone_with_its_memory() -> None:

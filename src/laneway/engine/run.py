@@ -194,7 +194,7 @@ class Run:
         kind, lane, ahead = self.kind, self.lane, self.ahead
         wanted = kind.wants(lane)
         while wanted > 0 and ahead.rows:
-            if self.careful and (self.held_back or draft.has_stepped()):
+            if self.held_back or (self.careful and draft.has_stepped()):
                 break
             intents = ahead.take(1 if self.careful else wanted)
             for intent in intents:

@@ -323,6 +323,18 @@ def test_an_invented_owner_with_an_invented_receipt_proves_nothing(lie: Sealed) 
         assert told in proven.evidence
 
 
+def test_one_node_that_invents_a_receipt_of_ours_does_not_hide_who_used_the_number() -> None:
+    stage = three()
+    used = transaction()
+    stage.chain.mine(used.hash)
+    stage.chain.mine(count=DEPTH)
+    stage.chain.claims = [claimed(used)]
+    stage.chain.lies["c"] = {OURS: forged(OURS, 1, node="c")}
+    proven = stage.perform(ProveNonce(0, (OURS,), DEPTH))
+    assert proven.receipt is not None
+    assert proven.receipt.hash == used.hash
+
+
 def test_a_receipt_of_ours_that_is_not_final_is_waited_for() -> None:
     stage = three()
     stage.chain.mine(OURS)

@@ -21,6 +21,7 @@ from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     CommandRefused,
@@ -432,3 +433,40 @@ def test_a_cancelled_intent_that_was_never_signed_cannot_have_used_its_number() 
     world.apply([HaltJudged("nonce 0 is used", world.now_ms, 0)])
     world.tell("cancel", row)
     assert [result.status for result in world.results.values()] == ["cancelled"]
+
+
+def halted_at(world: World, nonce: int) -> None:
+    world.apply([HaltJudged(f"nonce {nonce} is used", world.now_ms, nonce)])
+
+
+def test_an_intent_that_is_being_taken_back_is_released_from_a_number_that_was_used() -> None:
+    world = begun(1)
+    make_all(world)
+    (row,) = world.accepted.values()
+    world.tell("cancel", row)
+    halted_at(world, 0)
+    world.tell("reset-nonce")
+    assert [result.status for result in world.results.values()] == ["indeterminate"]
+    assert not world.lane.nonces
+
+
+def test_a_no_op_at_a_number_that_was_used_is_released_by_a_reset() -> None:
+    world = begun(2)
+    make_all(world)
+    take(world, 2)
+    refuse(world, 1, 1, hopeless=True)
+    later(world, world.settings.bump_after_ms)
+    noop = world.lane.slots[world.lane.nonces[0]]
+    assert (noop.intent, noop.purpose) == (None, Purpose.NOOP)
+    make_all(world)
+    halted_at(world, 0)
+    world.tell("reset-nonce")
+    assert [*world.lane.nonces] == [1], "its number is nobody's, and those above stay bound"
+
+
+def test_a_reset_releases_no_intent_that_can_be_cancelled() -> None:
+    world = begun(1)
+    make_all(world)
+    halted_at(world, 0)
+    world.tell("reset-nonce")
+    assert [*world.lane.nonces] == [0]

@@ -151,3 +151,15 @@ def test_what_is_deep_or_used_and_not_proven_says_so() -> None:
     assert wait_reason(world.lane, world.lane.slots[1]) == NO_MAJORITY
     world.lane.head.halted, world.lane.head.halted_nonce = "nonce 1 is used", 1
     assert wait_reason(world.lane, second) == "nonce 1 is used"
+
+
+def test_those_above_a_number_that_waits_say_what_it_waits_for() -> None:
+    world = begun(2)
+    make_all(world)
+    for slot in (1, 2):
+        take(world, slot)
+    low = replace(world.lane.slots[1], delayed=True, making=True, wait_reason="parked_by_cap: dear")
+    world.lane.slots[1] = low
+    above = wait_reason(world.lane, world.lane.slots[2])
+    assert above == "gap_before: nonce 0 waits: parked_by_cap: dear"
+    assert wait_reason(world.lane, low) == "parked_by_cap: dear"

@@ -507,3 +507,46 @@ def test_a_count_below_what_was_final_is_not_believed() -> None:
     world.tell("reset-nonce")
     chain(world, 0, 15)
     assert world.lane.head.latest == 0, "a person knows that the chain was begun anew"
+
+
+def test_of_two_numbers_that_nothing_proves_used_the_second_halts_the_lane_in_its_turn() -> None:
+    world = begun(2)
+    make_all(world)
+    first = next(iter(world.accepted.values()))
+    chain(world, 2, 20, agreed=())
+    for _ in range(4):
+        world.now_ms += 60_000
+        chain(world, 2, 20, agreed=())
+        for nonce in (0, 1):
+            world.post(NonceProven(world.now_ms, nonce, None, f"nonce {nonce} is used"))
+    assert world.lane.head.halted_nonce == 0
+    world.tell("cancel", first)
+    world.now_ms += 600_000
+    chain(world, 2, 21, agreed=())
+    world.post(NonceProven(world.now_ms, 1, None, "nonce 1 is used"))
+    assert (world.lane.head.halted, world.lane.head.halted_nonce) == ("nonce 1 is used", 1)
+
+
+def test_a_number_that_others_used_for_good_is_never_given_out_again() -> None:
+    """A node that lags beside one that lies counted less, and the number was claimed once more."""
+    world = begun(1)
+    make_all(world)
+    chain(world, 1, 20, agreed=())
+    chain(world, 1, 21, agreed=())
+    world.post(NonceProven(world.now_ms, 0, Receipt(b"other" * 6, 1, b"b", ok=True)))
+    assert [*world.lane.returned] == [*world.accepted]
+    assert world.lane.head.final_next == 1
+    chain(world, 0, 21, agreed=())
+    assert "nonce 0 was final" in world.lane.head.halted
+    assert world.lane.head.nonce_next == 1
+
+
+def test_a_no_op_that_others_replaced_for_good_leaves_its_number_used() -> None:
+    world = begun(1)
+    make_all(world)
+    world.tell("cancel", next(iter(world.accepted.values())))
+    make_all(world)
+    chain(world, 1, 20, agreed=())
+    chain(world, 1, 21, agreed=())
+    world.post(NonceProven(world.now_ms, 0, Receipt(b"other" * 6, 1, b"b", ok=True)))
+    assert (world.lane.head.final_next, [*world.lane.nonces]) == (1, [])

@@ -167,6 +167,8 @@ def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
     assert gap_ms(world.lane) is None
     # Someone else's transaction took number 0, and then a reorg took that back.
     world.apply([SlotFreed(1, world.now_ms, "replaced", recycle=False)])
+    assert (world.lane.head.latest, world.lane.head.final_next) == (1, 1), "it was used for good"
+    world.lane.head.latest = 0
     world.apply([ModeChanged("paused", "", "", 1)])
     assert gap_ms(world.lane) is None
     world.apply([ModeChanged("running", "", "", 1)])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from laneway.core.facts import BlockRef, BlockSeen, NonceClaim, ReceiptSeen
-from laneway.core.majority import look_quorum, verdicts
+from laneway.core.majority import final_quorum, look_quorum, verdicts
 from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.limits import OWNERS_ASKED_MAX, RECEIPTS_AT_ONCE
@@ -137,6 +137,7 @@ async def prove_all(account: EvmAccount, orders: Sequence[ProveNonce]) -> list[P
     nodes, depth = len(account.view.chain.nodes), max(order.depth for order in orders)
     said = await account.view.chain.receipts_by_node(hashes)
     told = dict(zip(hashes, verdicts(said, nodes, depth), strict=False))
+    quorum = final_quorum(nodes)
     proofs: list[Proof] = []
     asked = 0
     for order in orders:
@@ -144,8 +145,9 @@ async def prove_all(account: EvmAccount, orders: Sequence[ProveNonce]) -> list[P
         found = next((one.receipt for one in own if one.receipt is not None), None)
         if found is not None:
             proofs.append(Proof(order.nonce, receipt(found)))
-        elif len(own) < len(order.hashes) or any(one.shown for one in own):
-            proofs.append(Proof(order.nonce))  # Nobody answered, or it is not final yet.
+        elif len(own) < len(order.hashes) or any(one.shown >= quorum for one in own):
+            # Nobody answered, or it is not final yet. What fewer nodes show may be invented.
+            proofs.append(Proof(order.nonce))
         elif asked < OWNERS_ASKED_MAX:
             asked += 1
             proofs.append(await prove_owner(account, order))

@@ -112,10 +112,21 @@ def offer(
     """Numbers are offered without a gap: one that is not made yet holds back those above it, and
     so does one that is valid no longer.
 
-    Numbers below `latest` are used up, by whomever, and hold nobody back.
+    Numbers below `latest` are used up, by whomever, and hold nobody back. A reorg may free them
+    again, so what is signed there is offered with the others, and never after its time.
     """
     effects: list[Effect] = []
+    now_ms = max(now_ms, newest_ms(lane)) if lane.dated else now_ms
     begun = max(lane.head.offered_next, latest)
+    for nonce in sorted([one for one in lane.nonces if lane.head.offered_next <= one < latest]):
+        ready = None if nonce in signed else made_before(lane, nonce)
+        if ready is None:
+            continue
+        attempt, raw = ready
+        if lane.dated and is_late(lane, lane.slots[attempt.slot].intent, now_ms):
+            begun = nonce
+            break
+        effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
     for nonce in sorted([nonce for nonce in signed if nonce < begun]):
         attempt, raw = signed[nonce]
         effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
@@ -129,6 +140,12 @@ def offer(
     if number > lane.head.offered_next:
         records.append(Offered(number))
     return said(records, effects)
+
+
+def newest_ms(lane: EoaLane) -> int:
+    """The latest time that its rows name: an answer that was on its way for long is older."""
+    signed = [last.made_ms for slot in lane.slots if (last := lane.last(slot)) is not None]
+    return max([lane.head.health.balance_ms, *signed])
 
 
 def made_before(lane: EoaLane, nonce: int) -> tuple[Attempt, bytes] | None:

@@ -23,6 +23,7 @@ from laneway.lanes.eoa.values import (
     ModeChanged,
     NoncesReset,
     Record,
+    SlotDropped,
 )
 
 
@@ -112,21 +113,26 @@ def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
         return said([waiting_dropped(lane, command, now_ms)])
     if slot.seen is not None:
         return refused(command, f"it was mined in block {slot.seen.block}")
+    reason = clip(command.reason)
+    if lane.head.halted and slot.nonce == lane.head.halted_nonce:
+        return said([released(lane, slot, reason, now_ms)])
     if slot.purpose == Purpose.CANCEL:
         return refused(command, "it is being taken back already")
-    reason = clip(command.reason)
     if falls_out(lane, slot):
         return fall_out(lane, slot, reason, now_ms, [], status=Status.CANCELLED.value)
-    if lane.head.halted and slot.nonce == lane.head.halted_nonce:
-        # Its number is used up, nothing shows by what, and a no-op could not land there either.
-        # If bytes of it were signed, they may be what used it: "cancelled" could be retried.
-        word = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
-        told = clip(f"its nonce was used by no transaction that a node shows; {reason}")
-        return said([dropped(lane, slot, word.value, told, now_ms, recycle=False)])
     if not lane.tries(slot.id):
         # Nothing of it was ever signed. Its number is filled by the next one, or by a no-op.
         return said([dropped(lane, slot, Status.CANCELLED.value, reason, now_ms)])
     return bump(lane, slot, reason, Purpose.CANCEL)
+
+
+def released(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotDropped:
+    """A halted lane's slot is given up: its number is used, nothing shows by what, and a no-op
+    could not land there either. If bytes of it were signed, they may be what used it, and
+    "cancelled" could be retried."""
+    word = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
+    told = clip(f"its nonce was used by no transaction that a node shows; {reason}")
+    return dropped(lane, slot, word.value, told, now_ms, recycle=False)
 
 
 def waiting_dropped(lane: EoaLane, command: Command, now_ms: int) -> IntentDropped:
@@ -253,6 +259,10 @@ def reset(lane: EoaLane, command: Command, now_ms: int) -> Decision:
         return refused(command, "the account was not read yet")
     reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
     done = NoncesReset(plan.becomes, now_ms, reason, by)
+    stuck = lane.slot_at(lane.head.halted_nonce) if lane.head.halted else None
+    if stuck is not None and (stuck.intent is None or stuck.purpose == Purpose.CANCEL):
+        # No intent is left to cancel there, and a no-op will never land. The next look is soon.
+        return said([released(lane, stuck, reason, now_ms), done])
     if lane.head.looking:
         return said([done])
     return said([done, LookBegun()], [look(lane)])

@@ -15,6 +15,7 @@ from laneway.lanes.eoa.lane import (
     encode,
     free_number,
     index_slot,
+    is_between,
     note_date,
     passed,
     put_attempt,
@@ -25,6 +26,7 @@ from laneway.lanes.eoa.lane import (
     take_first,
     take_number,
     undate,
+    use_up,
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import FIRST, Attempt, History, Slot
@@ -366,6 +368,8 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
     note_date(lane, slot.intent)
     head.retake_ms = record.retake_ms
     lane.spend -= value(slot.cost)
+    if not record.recycle:
+        use_up(lane, slot.nonce)
     return (
         *drop_slot(lane, slot),
         *(free_number(lane, slot.nonce) if record.recycle else ()),
@@ -375,6 +379,8 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
 
 def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     slot = lane.slots[record.slot]
+    if record.proven:
+        use_up(lane, slot.nonce)
     lane.spend -= value(slot.cost)
     attempts = lane.tries(slot.id).values()
     touched = drop_slot(lane, slot)
@@ -420,9 +426,7 @@ def settle(lane: EoaLane, record: SlotSettled) -> Touched:
     attempts = lane.tries(slot.id).values()
     gone = drop_slot(lane, slot)
     head.low = max(head.low, slot.nonce + 1)
-    head.final_next = max(head.final_next, slot.nonce + 1)
-    # A node that lags, or lies, may have counted less in the same look.
-    head.latest = max(head.latest, head.final_next)
+    use_up(lane, slot.nonce)
     intent = slot.intent
     if intent is None:
         return tuple(gone)
@@ -456,12 +460,6 @@ def final(
     history = encode(History(slot, tried, b"" if content is None else content.payload))
     result = Result(slot.intent, status, at_ms, number, mined, reason, history)
     return [result] if content is None else [result, *drop_content(lane, slot.intent)]
-
-
-def is_between(slot: Slot, attempt: Attempt) -> bool:
-    """Whether it was mined with a content that is neither the intent's first nor its last."""
-    mined = slot.seen is not None and slot.seen.attempt == attempt.number
-    return mined and 0 < attempt.content < slot.content
 
 
 def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:

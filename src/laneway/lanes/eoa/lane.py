@@ -169,6 +169,19 @@ def note_date(lane: EoaLane, intent: IntentId | None) -> None:
         lane.dated[row.id] = row.valid_until_ms
 
 
+def use_up(lane: EoaLane, nonce: int) -> None:
+    """A majority showed what used a number for good. A node that lags, or lies, may count less."""
+    head = lane.head
+    head.final_next = max(head.final_next, nonce + 1)
+    head.latest = max(head.latest, head.final_next)
+
+
+def is_between(slot: Slot, attempt: Attempt) -> bool:
+    """Whether it was mined with a content that is neither the intent's first nor its last."""
+    mined = slot.seen is not None and slot.seen.attempt == attempt.number
+    return mined and 0 < attempt.content < slot.content
+
+
 def undate(lane: EoaLane) -> None:
     """Forget until when intents are valid whose bytes a node may hold from here on."""
     for intent in [*lane.dated]:

@@ -107,6 +107,9 @@ def wait_reason(lane: EoaLane, slot: Slot) -> str:
         return BEING_MADE
     if slot.nonce >= lane.head.offered_next:
         return GAP_BEFORE
+    lowest = lane.slot_at(head.latest)
+    if lowest is not None and lowest.delayed and lowest.id != slot.id:
+        return f"{GAP_BEFORE}: nonce {lowest.nonce} waits: {lowest.wait_reason}"
     if slot.id in lane.submitted:
         return UNMINED
     last = lane.last(slot.id)

@@ -1,5 +1,7 @@
 """What a look at the chain proves: inclusion, finality, reorgs, and who else used a number."""
 
+from msgspec.structs import replace
+
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.core.units import amount, value
@@ -322,7 +324,8 @@ def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
     receipt = event.receipt
     if receipt is None:
         records: list[Record] = [ProofOrdered(slot.id, False)]
-        if event.evidence and head.prove_tries >= PROOFS_TO_HALT and not head.halted:
+        is_told = head.halted and lane.slot_at(head.halted_nonce) is not None
+        if event.evidence and head.prove_tries >= PROOFS_TO_HALT and not is_told:
             records.append(HaltJudged(clip(event.evidence), event.now_ms, slot.nonce))
         return said(records)
     paced = [ProofsPaced(0, 0)] if head.prove_tries else []
@@ -335,4 +338,4 @@ def judge_proof(lane: EoaLane, event: NonceProven) -> Decision:
         return said([*paced, freed(lane, slot, reason, event.now_ms), CleanupDone(moved)])
     word = Status.REFUSED if slot.intent is None else Status.CANCELLED
     gone = dropped(lane, slot, word.value, reason, event.now_ms, recycle=False)
-    return said([*paced, gone])
+    return said([*paced, replace(gone, proven=True)])

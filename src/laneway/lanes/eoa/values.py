@@ -264,8 +264,7 @@ class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     slot: int
     retake_ms: int
     reason: str
-    recycle: bool = True
-    """False where its number was used by someone else."""
+    recycle: bool = True  # False where its number was used by someone else for good.
     intent: IntentId | None = None
     nonce: int = 0
 
@@ -279,10 +278,11 @@ class SlotDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     at_ms: int
     retake_ms: int | None = None
     """When its number is looked after."""
-    recycle: bool = True
-    """False where its number was used by someone else."""
+    recycle: bool = True  # False where its number was used by someone else.
     intent: IntentId | None = None
     nonce: int = 0
+    proven: bool = False
+    """Whether a majority showed the transaction that used its number for good."""
 
 
 class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
