@@ -253,3 +253,26 @@ def test_an_operators_word_takes_back_what_was_believed() -> None:
     assert (head.committed, head.sequence_next, head.taken_next, head.floor) == (5, 6, 6, 6)
     assert (head.landed_next, head.account_number, head.height, head.halt) == (6, 8, 30, "")
     assert [(node.next, node.top) for node in stage.lane.nodes.values()] == [(6, 6), (6, 6)]
+
+
+class Asked(dict[int, int]):
+    """Counts how often it is asked for a number."""
+
+    count = 0
+
+    def __contains__(self, number: object) -> bool:
+        self.count += 1
+        assert self.count < 1_000, "it walks over numbers that nobody has"
+        return super().__contains__(number)
+
+
+def test_numbers_that_an_operator_left_out_are_not_walked() -> None:
+    stage = begun(1)
+    stage.tell("set-sequence", word="100000000000000")
+    stage.accept(1)
+    stage.pull()
+    assert stage.sequences() == {0: 1, 10**14: 2}
+    stage.lane.numbers = Asked(stage.lane.numbers)
+    stage.fail(final=True)
+    assert stage.sequences() == {10**14 - 1: 2}
+    assert stage.lane.head.sequence_next == 10**14

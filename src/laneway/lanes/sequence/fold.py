@@ -197,9 +197,8 @@ def fall_out(lane: SequenceLane, record: SlotFellOut) -> Touched:
     if slot.intent is not None:
         touched += final(lane, slot, record.status, record.at_ms, reason=record.reason)
     touched += drop_slot(lane, slot)
-    for sequence in range(slot.sequence + 1, head.sequence_next):
-        if sequence not in lane.numbers:
-            continue  # An operator left numbers out.
+    # An operator may have left out any count of numbers: those that are bound are walked alone.
+    for sequence in sorted([number for number in lane.numbers if number > slot.sequence]):
         above = lane.slots[lane.numbers.pop(sequence)]
         touched += put_slot(lane, moved(above, sequence - 1))
     head.sequence_next -= 1
