@@ -382,6 +382,45 @@ def test_one_node_of_three_confirms_nothing() -> None:
     assert stage.statuses() == ["reverted"]
 
 
+def test_a_node_that_shows_bytes_in_no_block_any_more_has_no_word_on_them() -> None:
+    stage = out(1, nodes=("a", "b", "c"))
+    stage.tick(100)
+    stage.look("a", 7, 1, {1: committed(6)})
+    stage.look("b", 7, 1)
+    stage.look("c", 7, 0)
+    assert [one.node for one in stage.slot(1).shown] == ["a"]
+    stage.tick(100)
+    stage.look("a", 8, 1, {1: Standing.PENDING})
+    assert stage.slot(1).shown == ()
+    stage.look("b", 8, 1, {1: committed(6)})
+    assert stage.statuses() == [""]
+    stage.look("c", 8, 1, {1: committed(6)})
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_a_word_on_other_bytes_of_a_slot_takes_nothing_back() -> None:
+    stage = out(1, nodes=("a",))
+    stage.tick(100)
+    stage.look("a", 7, 0, {1: committed(6)})
+    (word,) = stage.slot(1).shown
+    other = replace(word, node="b")
+    stage.apply([SlotChanged(replace(stage.slot(1), shown=(other,)), "shown")])
+    stage.look_later("a", 8, 0)
+    assert stage.slot(1).shown == (other,)
+
+
+def test_nothing_is_confirmed_before_a_majority_counts_its_number_as_used() -> None:
+    stage = out(1, nodes=("a", "b", "c"))
+    stage.tick(100)
+    stage.look("a", 7, 0, {1: committed(6)})
+    stage.look("b", 7, 0, {1: committed(6)})
+    assert stage.statuses() == [""]
+    stage.look("c", 7, 1, {1: committed(6)})
+    assert stage.statuses() == [""]
+    stage.look_later("a", 8, 1, {1: committed(6)})
+    assert stage.statuses() == ["confirmed"]
+
+
 def test_a_node_that_left_has_no_word() -> None:
     stage = out(1, nodes=THREE)
     stage.look_later("c", HEIGHT + 1, 1, {1: committed()})

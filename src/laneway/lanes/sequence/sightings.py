@@ -187,24 +187,28 @@ def paced(sight: Sight, node: Node) -> Node:
 
 
 def settle_committed(sight: Sight) -> None:
-    """What a majority shows in the same block, with the same end. Of bytes that failed the account
-    says whether they used their number: those that failed before their fee was taken did not."""
+    """What a majority shows in the same block, with the same end, while it counts the number as
+    used: bytes that failed before their fee was taken did not use it, and a block that a majority
+    has counts all that is in it."""
     for seen in sight.look.txs:
         number = sight.lane.hashes.get(seen.hash)
-        if seen.standing is not Standing.COMMITTED or number is None or number in sight.settled:
+        if number is None or number in sight.settled:
             continue
         slot = sight.noted.get(number, sight.lane.slots[number])
+        if seen.standing is not Standing.COMMITTED:
+            if slot.shown:
+                unvote(sight, slot, seen.hash)
+            continue
         if seen.code and not is_last(slot, seen):
             continue
         noted = voted(slot, sight.look.node, seen)
-        is_used = seen.code == 0 or slot.sequence < sight.committed
+        is_used = slot.sequence < sight.committed
         if not (is_used and is_agreed(sight, noted, seen)):
             if noted != slot:
                 sight.note(noted, "shown")
             continue
         sight.records.append(committed(slot, seen, sight.now_ms))
         sight.settled[number] = None
-        sight.committed = max(sight.committed, slot.sequence + 1)
         if slot.intent is not None:
             sight.landed = max(sight.landed, slot.sequence + 1)
 
@@ -221,6 +225,14 @@ def voted(slot: Slot, node: str, seen: TxSeen) -> Slot:
         return slot
     others = [one for one in slot.shown if one.node != node]
     return replace(slot, shown=(*others, word))
+
+
+def unvote(sight: Sight, slot: Slot, hash_: bytes) -> None:
+    """This node shows these bytes in no block any more: its word on them is taken back."""
+    word = (sight.look.node, hash_[:SHOWN_HASH_BYTES])
+    kept = tuple([one for one in slot.shown if (one.node, one.hash) != word])
+    if kept != slot.shown:
+        sight.note(replace(slot, shown=kept), "shown")
 
 
 def is_agreed(sight: Sight, slot: Slot, seen: TxSeen) -> bool:
