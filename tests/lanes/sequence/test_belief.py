@@ -99,6 +99,22 @@ def test_where_there_is_one_node_its_heights_are_believed_as_time_allows() -> No
     assert belief.height == 300
 
 
+def test_bytes_are_over_when_their_blocks_may_have_come_since_they_were_made() -> None:
+    one = replace(THREE, nodes=("a",))
+    head = SequenceHead(pace_height=100, pace_ms=NOW_MS, height=900)
+    later_ms = NOW_MS + 30 * BLOCK_MS
+    belief = believed(head, one, [node("a", 2_000)], later_ms)
+    made = Pace(900, NOW_MS)
+    assert belief.is_over(5, 929, made)
+    assert not belief.is_over(5, 930, made)
+    assert not belief.is_over(4, 929, made)
+    # A clock that was set back, and bytes of which it is not known when they were made.
+    assert not belief.is_over(5, 929, Pace(900, later_ms + 1))
+    assert not belief.is_over(5, 929, Pace(0, NOW_MS))
+    # Nodes that are not above their last block say nothing, however much time passed.
+    assert not believed(head, one, [node("a", 929)], later_ms).is_over(5, 929, made)
+
+
 def test_a_climbing_node_gains_nothing_by_being_asked_often() -> None:
     head = SequenceHead()
     for turn in range(50):

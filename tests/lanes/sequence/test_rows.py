@@ -1,9 +1,10 @@
 """A sequence lane's rows."""
 
+import msgspec
 import pytest
 from tests.lanes.sequence.stage import out
 
-from laneway.lanes.sequence.rows import Node, Past, Slot
+from laneway.lanes.sequence.rows import Attempt, Node, Past, Slot
 
 
 def test_a_node_may_have_what_it_was_or_is_being_offered() -> None:
@@ -53,3 +54,11 @@ def test_bytes_that_were_given_up_without_a_proof_may_land(
 ) -> None:
     past = tuple(Past(b"h", 9, "refused", one) for one in proven)
     assert Slot(1, None, 0, 0, 0, 0, 0, past=past).is_unproven() is unproven
+
+
+def test_bytes_of_an_earlier_release_load_without_the_block_they_were_made_at() -> None:
+    past = msgspec.convert((b"h", 9, "refused", True), Past)
+    assert (past.made_ms, past.made_height) == (0, 0)
+    row = (1, b"h", "intent", 1, 1, 9, 5, 3, b"raw", (), False, "", 0, "", ())
+    attempt = msgspec.convert(row, Attempt)
+    assert (attempt.made_ms, attempt.made_height) == (5, 0)

@@ -369,6 +369,39 @@ def test_one_node_of_three_whose_heights_climb_ends_no_bytes() -> None:
     assert stage.lane.head.height <= HEIGHT + 2 + AHEAD_BLOCKS_MAX
 
 
+def test_a_chain_that_is_faster_than_its_pace_ends_bytes_when_their_time_is_over() -> None:
+    stage = Stage(nodes=("a",), block_ms=500)
+    stage.lane.head.pace_height, stage.lane.head.pace_ms = 1, stage.now_ms  # A day's deficit.
+    stage.accept(1)
+    stage.pull()
+    stage.look("a", 700_000, 0)
+    stage.pull()
+    stage.make()
+    stage.answer("a")
+    assert (stage.attempt(1).timeout_height, stage.attempt(1).made_height) == (700_010, 700_000)
+    assert stage.lane.head.pace_height == 1
+    stage.now_ms += 10 * 500
+    stage.look_later("a", 700_060, 0)
+    assert stage.slot(1).attempt is not None
+    stage.now_ms += 500
+    stage.look_later("a", 700_070, 0)
+    (gone,) = stage.slot(1).past
+    assert (gone.timeout_height, gone.made_height, gone.proven) == (700_010, 700_000, True)
+    assert gone.made_ms == 1_000_000
+
+
+def test_blocks_that_were_shown_while_bytes_were_made_do_not_end_them() -> None:
+    stage = begun(1, nodes=("a",), block_ms=500)
+    stage.place("a", looking=True)
+    stage.post(stage.looked(LookAtNode("a", 0, 0, ()), 9_000, 0, {}))
+    stage.make()
+    stage.answer("a")
+    assert stage.lane.head.height == 9_000
+    assert stage.attempt(1).made_height == HEIGHT
+    stage.look_later("a", 9_001, 0)
+    assert stage.slot(1).past == ()
+
+
 def test_one_node_of_three_confirms_nothing() -> None:
     stage = out(1, nodes=THREE)
     stage.look_later("c", HEIGHT + 1, 1, {1: committed()})

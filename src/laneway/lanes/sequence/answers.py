@@ -75,7 +75,7 @@ def judge_made(lane: SequenceLane, event: AttemptsMade) -> Decision:
         if isinstance(one, Made) and slot.sequence < lane.head.committed:
             continue  # Others used its number: it is given another one, or its answer.
         if isinstance(one, Made):
-            records.append(sign(slot, one, event.now_ms))
+            records.append(sign(lane, slot, one, event.now_ms))
             signed[slot.sequence] = Signed(one.hash, one.raw)
             continue
         if is_hopeless(lane, slot, one):
@@ -126,8 +126,10 @@ def looked_at_soon(lane: SequenceLane, now_ms: int) -> dict[str, Node]:
     }
 
 
-def sign(slot: Slot, one: Made, now_ms: int) -> AttemptSigned:
+def sign(lane: SequenceLane, slot: Slot, one: Made, now_ms: int) -> AttemptSigned:
     size = len(one.raw)
+    # The lower one: nodes may have shown blocks that are not there since the bytes were ordered.
+    made_height = min(lane.head.height, one.timeout_height - lane.settings.timeout_blocks)
     attempt = Attempt(
         number=one.number,
         hash=one.hash,
@@ -138,6 +140,7 @@ def sign(slot: Slot, one: Made, now_ms: int) -> AttemptSigned:
         made_ms=now_ms,
         size=size,
         raw=one.raw if size <= RAW_INLINE_MAX else b"",
+        made_height=max(0, made_height),
     )
     done = replace(slot, making=False, delayed=False, make_tries=0, attempt=attempt, wait_reason="")
     return AttemptSigned(done, b"" if attempt.raw else one.raw)

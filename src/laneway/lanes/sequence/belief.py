@@ -52,14 +52,22 @@ class Belief(Struct, frozen=True):
     origin_height: int
     origin: bytes
     """The first block that the chain is known by."""
+    now_ms: int
+    block_ms: int
 
-    def is_over(self, sequence: int, timeout_height: int) -> bool:
+    def is_over(self, sequence: int, timeout_height: int, made: Pace | None = None) -> bool:
         """Whether a majority of nodes, each above the last block for these bytes, still counts the
-        account below them. A node's height runs ahead of its account by one."""
+        account below them. A node's height runs ahead of its account by one. Heights count as far
+        as the pace allows, or as many blocks as may have come since the bytes were made: on a chain
+        with faster blocks than `block_ms` the pace stays ever farther below."""
+        limit = self.limit
+        if made is not None and made.height:
+            since = elapsed_blocks(made, self.now_ms, self.block_ms)
+            limit = max(limit, made.height + since)
         shown = [
             node.sequence is not None
             and node.sequence <= sequence
-            and min(node.height, self.limit) > timeout_height
+            and min(node.height, limit) > timeout_height
             for node in self.nodes
         ]
         return sum(shown) >= self.need
@@ -99,6 +107,8 @@ def believed(
         limit=limit,
         origin_height=origin[0],
         origin=origin[1],
+        now_ms=now_ms,
+        block_ms=block_ms,
     )
 
 

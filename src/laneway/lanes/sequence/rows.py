@@ -168,6 +168,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     codespace: str = ""
     final: tuple[str, ...] = ()
     """Of those that refused it: who said that these bytes are wrong at any time."""
+    made_height: int = 0
+    """A block that the chain had when they were signed; 0: an earlier release did not keep it."""
 
 
 class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -179,6 +181,9 @@ class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     proven: bool = True
     """Whether a majority of the nodes showed that. Otherwise all that were offered them refused
     them, and one may have lied: the others know of their end by their timeout height."""
+    made_ms: int = 0
+    made_height: int = 0
+    """As of the attempt."""
 
 
 class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

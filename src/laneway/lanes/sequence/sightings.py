@@ -13,7 +13,7 @@ from laneway.core.majority import agreed
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.lanes.sequence.answers import give_up, is_fall_out, is_turned_away, wound_back
-from laneway.lanes.sequence.belief import Belief, believed, contradiction, seen_at
+from laneway.lanes.sequence.belief import Belief, Pace, believed, contradiction, seen_at
 from laneway.lanes.sequence.fold import moved
 from laneway.lanes.sequence.lane import SequenceLane, is_clear_from, is_out, need_of, replace
 from laneway.lanes.sequence.limits import (
@@ -22,7 +22,7 @@ from laneway.lanes.sequence.limits import (
     SHOWN_HASH_BYTES,
     WATCHED_MAX,
 )
-from laneway.lanes.sequence.rows import Node, Shown, Slot
+from laneway.lanes.sequence.rows import Attempt, Node, Past, Shown, Slot
 from laneway.lanes.sequence.tries import (
     NOTHING,
     Decision,
@@ -451,7 +451,7 @@ def judge_past(sight: Sight) -> None:
             past = [
                 replace(
                     one,
-                    proven=one.proven or sight.belief.is_over(slot.sequence, one.timeout_height),
+                    proven=one.proven or is_over(sight, slot, one),
                 )
                 for one in slot.past
             ]
@@ -463,7 +463,12 @@ def is_dead(sight: Sight, slot: Slot) -> bool:
     """Its last block is over for a majority of the nodes, and the account is still below it."""
     if slot.attempt is None or slot.sequence < sight.committed or slot.is_unproven():
         return False
-    return sight.belief.is_over(slot.sequence, slot.attempt.timeout_height)
+    return is_over(sight, slot, slot.attempt)
+
+
+def is_over(sight: Sight, slot: Slot, one: Attempt | Past) -> bool:
+    made = Pace(one.made_height, one.made_ms)
+    return sight.belief.is_over(slot.sequence, one.timeout_height, made)
 
 
 def ended_reason(slot: Slot) -> str:

@@ -75,7 +75,8 @@ def ended(slot: Slot, reason: str, *, proven: bool = True) -> Slot:
     """Its bytes can land no more, as far as is `proven`; others are made at the same number."""
     assert slot.attempt is not None
     reason = clip(reason, LOG_BYTES_MAX)
-    gone = Past(slot.attempt.hash, slot.attempt.timeout_height, reason, proven)
+    last = slot.attempt
+    gone = Past(last.hash, last.timeout_height, reason, proven, last.made_ms, last.made_height)
     past = slot.past if slot.intent is not None else slot.past[1 - PAST_KEPT_MAX :]
     return replace(
         slot,
