@@ -652,6 +652,26 @@ def test_a_lane_goes_on_when_its_nodes_show_again_what_was_believed() -> None:
     assert (stage.lane.head.halt, stage.kind.wants(stage.lane)) == ("", 8)
 
 
+def test_a_halted_lane_looks_at_all_its_nodes_again() -> None:
+    stage = out(1, nodes=("a", "b", "c"))
+    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.all_look(HEIGHT + 1, 1)
+    stage.accept(1)
+    stage.now_ms += 10_000
+    stage.pull()
+    stage.look("a", 50, 0)
+    stage.look("b", 50, 0)
+    assert stage.lane.head.halt
+    stage.look("c", 50, 1)
+    assert [node.is_unseen() for node in stage.lane.live()] == [False] * 3
+    # One of those that took it back is dead now; the others are a majority.
+    stage.tick(500)
+    stage.blind("b")
+    stage.look("a", 60, 1)
+    stage.look("c", 60, 1)
+    assert stage.lane.head.halt == ""
+
+
 def test_a_chain_that_is_another_one_halts_the_lane() -> None:
     stage = out(1, nodes=("a",))
     for origin in (b"the first".ljust(32), b"another".ljust(32)):

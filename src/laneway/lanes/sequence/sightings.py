@@ -163,11 +163,14 @@ def judge_unread(lane: SequenceLane, state: Node, belief: Belief, now_ms: int) -
 
 def judge_halt(lane: SequenceLane, state: Node, reason: str, now_ms: int) -> Decision:
     """What was believed is taken back: until an operator decides, or the nodes show it again,
-    nothing is judged upon it. The first evidence is kept."""
-    again = NodeChanged(replace(state, look_ms=now_ms + lane.settings.account_ms))
+    nothing is judged upon it. All of them are looked at, for any majority may show it. The first
+    evidence is kept."""
+    others = [node for node in lane.live() if node.name != state.name and node.is_unseen()]
+    later_ms = now_ms + lane.settings.account_ms
+    again = [NodeChanged(replace(node, look_ms=later_ms)) for node in (state, *others)]
     if lane.head.halt:
-        return said([again])
-    return said([again, LaneHalted(clip(reason), now_ms)])
+        return said(again)
+    return said([*again, LaneHalted(clip(reason), now_ms)])
 
 
 def reached(node: Node, committed: int) -> Node:
