@@ -276,3 +276,30 @@ def test_numbers_that_an_operator_left_out_are_not_walked() -> None:
     stage.fail(final=True)
     assert stage.sequences() == {10**14 - 1: 2}
     assert stage.lane.head.sequence_next == 10**14
+
+
+def test_an_offer_from_before_an_operator_went_down_says_nothing_of_the_new_numbers() -> None:
+    stage = offered(3, nodes=("a",))
+    late = stage.offered("a")
+    stage.tick(100)
+    stage.look("a", 6, 3, dict.fromkeys((1, 2, 3), Standing.COMMITTED))
+    stage.accept(1)
+    stage.now_ms += 5_000
+    stage.pull()
+    stage.look("a", 50, 0)
+    assert stage.lane.head.halt
+    epoch = stage.node("a").epoch
+    stage.tell("set-sequence")
+    assert (stage.node("a").next, stage.node("a").epoch) == (0, epoch + 1)
+    stage.pull()
+    stage.make()
+    assert stage.sequences() == {0: 4}
+    stage.post(stage.returned(late))
+    assert stage.offered("a").first == 0
+
+
+def test_a_node_that_stands_where_numbers_go_on_keeps_its_epoch() -> None:
+    stage = begun(0)
+    epochs = [node.epoch for node in stage.lane.nodes.values()]
+    stage.tell("set-sequence", word="9")
+    assert [node.epoch for node in stage.lane.nodes.values()] == epochs

@@ -160,13 +160,21 @@ def go_on(lane: SequenceLane) -> None:
 
 
 def place_nodes(lane: SequenceLane, sequence: int) -> None:
-    """Nothing is out, so no node has anything to catch up with; those that left are forgotten."""
+    """Nothing is out, so no node has anything to catch up with; those that left are forgotten. What
+    a node is still being offered, or took above this number, says nothing of what comes next."""
     for node in list(lane.nodes.values()):
         if node.gone:
             del lane.nodes[node.name]
         else:
             lane.nodes[node.name] = replace(
-                node, next=sequence, top=sequence, gate=None, reason="", expected=None, ours=None
+                node,
+                next=sequence,
+                top=sequence,
+                epoch=node.epoch + (max(node.until, node.next) > sequence),
+                gate=None,
+                reason="",
+                expected=None,
+                ours=None,
             )
 
 
