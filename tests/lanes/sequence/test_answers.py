@@ -18,6 +18,8 @@ from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.values import (
     AttemptSigned,
     AttemptsMade,
+    LaneHalted,
+    LookAtNode,
     MakeAttempt,
     NodeChanged,
     NotMade,
@@ -487,3 +489,36 @@ def test_a_node_that_was_to_be_looked_at_much_later_is_looked_at_when_something_
     stage.place("a", look_ms=stage.now_ms + 9_999)
     stage.make()
     assert stage.node("a").look_ms == stage.now_ms + stage.settings.poll_ms
+
+
+# A halted lane.
+
+
+def test_a_halted_lane_keeps_no_bytes_and_makes_them_when_it_goes_on() -> None:
+    stage = begun(2, nodes=("a",))
+    stage.apply([LaneHalted("it counts back", 9)])
+    stage.make()
+    assert [slot.attempt for slot in stage.lane.slots.values()] == [None, None]
+    assert list(stage.lane.delayed) == [1, 2]
+    # Nothing is due but looks, and nothing is made before it goes on.
+    assert stage.kind.deadline(stage.lane) is None
+    stage.tick(10_000)
+    assert stage.out == []
+    stage.place("a", looking=True)
+    stage.post(stage.looked(LookAtNode("a", 0, 0, ()), HEIGHT + 1, 0, {}))
+    assert stage.lane.head.halt == ""
+    stage.tick(0)
+    stage.make()
+    assert stage.offered("a").first == 0
+
+
+def test_a_halted_lane_offers_nothing_until_it_goes_on() -> None:
+    stage = offered(1, nodes=("a",))
+    stage.answer("a", OfferKind.UNREACHABLE)
+    stage.apply([LaneHalted("it counts back", 9)])
+    stage.tick(stage.settings.retry_ms)
+    assert (stage.node("a").retry_ms, stage.take(OfferToNode)) == (None, [])
+    stage.look_later("a", HEIGHT + 1, 0)
+    assert stage.lane.head.halt == ""
+    stage.tick(stage.settings.poll_ms)
+    assert stage.offered("a").first == 0

@@ -72,6 +72,10 @@ def judge_made(lane: SequenceLane, event: AttemptsMade) -> Decision:
     fallen: tuple[Record, ...] = ()
     signed: dict[int, Signed | None] = {}
     for slot, one in wanted(lane, event):
+        if lane.head.halt:
+            later = replace(slot, delayed=True)
+            records += [SlotChanged(later, "delayed"), MakingDelayed(event.now_ms)]
+            continue
         if isinstance(one, Made) and slot.sequence < lane.head.committed:
             continue  # Others used its number: it is given another one, or its answer.
         if isinstance(one, Made):

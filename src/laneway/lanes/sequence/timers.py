@@ -27,7 +27,8 @@ def drained_ms(lane: SequenceLane) -> int | None:
 
 
 def make_ms(lane: SequenceLane) -> int | None:
-    return lane.head.make_ms if lane.delayed else None
+    """A halted lane makes nothing until it goes on."""
+    return lane.head.make_ms if lane.delayed and not lane.head.halt else None
 
 
 def deadline(lane: SequenceLane) -> int | None:

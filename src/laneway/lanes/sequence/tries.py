@@ -123,7 +123,8 @@ def offers(
 def order(lane: SequenceLane, node: Node, changed: Mapping[int, Signed | None]) -> Decision:
     chosen: list[Signed] = []
     size = 0
-    while node.is_free() and len(chosen) < OFFER_COUNT_MAX:
+    is_free = node.is_free() and not lane.head.halt
+    while is_free and len(chosen) < OFFER_COUNT_MAX:
         number = node.next + len(chosen)
         one = changed[number] if number in changed else held(lane, number)
         if one is None or (chosen and size + len(one.raw) > OFFER_BYTES_MAX):
@@ -131,7 +132,7 @@ def order(lane: SequenceLane, node: Node, changed: Mapping[int, Signed | None]) 
         chosen.append(one)
         size += len(one.raw)
     if not chosen:
-        if node.reason and node.is_free() and node.next >= node.top:
+        if node.reason and is_free and node.next >= node.top:
             node = recovered(node)
         return NOTHING if node == lane.nodes.get(node.name) else said([NodeChanged(node)])
     serial = node.serial + 1
