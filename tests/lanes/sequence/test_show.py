@@ -1,12 +1,21 @@
 """A sequence lane for people."""
 
-from tests.lanes.sequence.stage import HEIGHT, SETTINGS, Stage, begun, offered, out, replace
+from tests.lanes.sequence.stage import (
+    HEIGHT,
+    SETTINGS,
+    Stage,
+    begun,
+    committed,
+    offered,
+    out,
+    replace,
+)
 
 from laneway.core.cosmos import OfferKind, Standing
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.sequence.rows import Node, SequenceHead
-from laneway.lanes.sequence.show import describe, read_head, recovery, sight, waiting
+from laneway.lanes.sequence.show import describe, read_head, recovery, sight, too_few, waiting
 from laneway.lanes.sequence.values import LaneHalted
 
 
@@ -116,3 +125,21 @@ def test_a_halted_lane_says_why_and_nothing_else() -> None:
     assert (state.word, state.reason, state.since_ms) == ("halted", "the account counts back", 9)
     for one in stage.accepted:
         assert sight(stage.lane, one).waits == "the account counts back"
+
+
+def test_fewer_nodes_than_a_majority_are_named_as_the_reason() -> None:
+    few = "too_few_nodes: 1 of 2 answer, 2 are needed"
+    stage = out(1)
+    stage.accept(1)
+    stage.tick(100)
+    stage.look("a", HEIGHT + 1, 1, {1: committed()})
+    stage.blind("b")
+    assert sight(stage.lane, first(stage)).waits == few
+    assert waiting(stage.lane.head, stage.settings) == few
+    # One that answers again is counted at once, and one that left is not counted at all.
+    stage.look_later("b", HEIGHT + 1, 0)
+    assert waiting(stage.lane.head, stage.settings) == ""
+    stage.tick(100)
+    stage.blind("b")
+    stage.crash(nodes=("a",))
+    assert too_few(stage.lane.nodes.values()) == ""

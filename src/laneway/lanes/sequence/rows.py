@@ -64,6 +64,8 @@ class Node(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The first block that it has; 0: it did not say."""
     origin: bytes = b""
     """The beginning of that block's hash."""
+    blind: bool = False
+    """It did not answer when it was last looked at."""
 
     def offered_until(self) -> int:
         """Nothing from here on can have reached it."""

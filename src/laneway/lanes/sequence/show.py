@@ -1,8 +1,11 @@
 """A sequence lane for people: its state, the word of each intent, and why it waits."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
+from laneway.core.majority import final_quorum
 from laneway.core.outcome import Status
 from laneway.lanes.kind import LaneState
 from laneway.lanes.sequence.lane import SequenceLane, decode_head, is_taken
@@ -18,6 +21,7 @@ UNCOMMITTED = "not_committed_yet"
 USED = "sequence_used"
 UNREAD = "account_not_read"
 NO_ACCOUNT = "account_does_not_exist"
+TOO_FEW = "too_few_nodes"
 
 
 def read_head(state: bytes) -> SequenceHead:
@@ -83,6 +87,15 @@ def status(slot: Slot, lane: SequenceLane) -> Status:
     return Status.SUBMITTED if is_taken(lane, slot) else Status.SIGNED
 
 
+def too_few(nodes: Iterable[Node]) -> str:
+    """How many of the nodes answer where they are no majority; empty where they are one."""
+    live = [node for node in nodes if not node.gone]
+    need, seen = final_quorum(len(live)), sum([not node.blind for node in live])
+    if not live or seen >= need:
+        return ""
+    return f"{TOO_FEW}: {seen} of {len(live)} answer, {need} are needed"
+
+
 def wait_reason(lane: SequenceLane, slot: Slot) -> str:
     if lane.head.halt:
         return lane.head.halt
@@ -90,6 +103,9 @@ def wait_reason(lane: SequenceLane, slot: Slot) -> str:
         return USED
     if slot.attempt is None:
         return slot.wait_reason or BEING_MADE
+    unseen = too_few(lane.nodes.values())
+    if unseen:
+        return unseen
     if is_taken(lane, slot):
         return slot.attempt.word or UNCOMMITTED
     if all(node.next < slot.sequence for node in lane.live()):
@@ -103,6 +119,9 @@ def waiting(head: SequenceHead, settings: SequenceSettings) -> str:
         return head.halt
     if head.mode == "paused" or (head.mode == "draining" and not head.drain_left):
         return PAUSED
+    unseen = too_few(head.nodes)
+    if unseen:
+        return unseen
     if head.is_missing:
         return NO_ACCOUNT
     if head.sequence_next is None:

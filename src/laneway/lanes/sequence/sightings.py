@@ -125,6 +125,7 @@ def testified(node: Node, look: CosmosLook, now_ms: int) -> Node:
     return replace(
         node,
         looking=False,
+        blind=False,
         height=look.height,
         seen_ms=max(1, now_ms),
         sequence=None if account is None else account.sequence,

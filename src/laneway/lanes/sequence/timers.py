@@ -71,4 +71,4 @@ def judge_failed(lane: SequenceLane, event: LookFailed) -> Decision:
     if node is None or not node.looking:
         return NOTHING
     later = event.now_ms + lane.settings.poll_ms
-    return said([NodeChanged(replace(node, looking=False, look_ms=later))])
+    return said([NodeChanged(replace(node, looking=False, look_ms=later, blind=True))])
