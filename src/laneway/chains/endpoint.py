@@ -202,6 +202,11 @@ class NodeEndpoint(ABC):
     def rest_busy(self, wait_s: float) -> None:
         self._busy_until_s = max(self._busy_until_s, loop_s() + wait_s)
 
+    def rest_unfit(self, error: ChainError) -> None:
+        """The same of one whose answers are of no use, until `standing.fit` says otherwise."""
+        self.standing.unfit()
+        self.rest_failed(error)
+
     def rest_failed(self, error: ChainError) -> None:
         """It failed, or was slower than the others: they are asked first for a while."""
         # Whatever comes back at this address must name its chain first.

@@ -30,10 +30,19 @@ class Standing:
         self._logged_s = float("-inf")
         self._logged: list[str] = []
         """What was logged of it since it answered last."""
+        self._is_unfit = False
+
+    def unfit(self) -> None:
+        """It answers, and what it says is of no use: its trouble lasts until it is `fit`."""
+        self._is_unfit = True
+
+    def fit(self) -> None:
+        self._is_unfit = False
+        self.answered()
 
     def answered(self) -> None:
         self.heard_s = monotonic()
-        if self.now.trouble:
+        if self.now.trouble and not self._is_unfit:
             log.info("Node answers again: node %s", self.now.node)
             self.now = NodeStanding(self.now.node)
             self._logged.clear()

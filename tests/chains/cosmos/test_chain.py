@@ -108,6 +108,57 @@ def test_a_look_at_another_chain_or_account_is_trouble_of_that_node(
     tell(story)
 
 
+def test_a_node_whose_looks_cannot_be_read_is_in_trouble_until_one_can(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(net: CosmosDevnet, chain: CometChain) -> None:
+        real, names = comet.METHODS["status"]
+        sync = {"latest_block_height": "1", "catching_up": True}
+        said: comet.Json = {"node_info": {"network": net.chain_id}, "sync_info": sync}
+        monkeypatch.setitem(comet.METHODS, "status", (lambda *_: said, names))
+        with pytest.raises(ChainUnreadable, match="catching up"):
+            await chain.look("one", address(A), [])
+        # It names its chain all the while.
+        await chain.probe(1_000, 0)
+        assert "catching up" in chain.standings()[0].problem
+        monkeypatch.setitem(comet.METHODS, "status", (real, names))
+        await chain.look("one", address(A), [])
+        assert chain.standings()[0].trouble == ""
+
+    tell(story)
+
+
+def test_a_node_that_shows_another_account_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(_net: CosmosDevnet, chain: CometChain) -> None:
+        other = (address(B), CosmosAccount(1, 0))
+        monkeypatch.setattr("laneway.chains.cosmos.chain.read_account", lambda *_: other)
+        for _ in range(5):
+            with pytest.raises(WrongChain):
+                await chain.look("one", address(A), [])
+        assert len([one for one in caplog.records if one.name == "laneway.nodes"]) == 1
+
+    with caplog.at_level("INFO"):
+        tell(story)
+
+
+def test_a_node_without_an_index_of_transactions_still_shows_the_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(_net: CosmosDevnet, chain: CometChain) -> None:
+        def disabled(*_: object) -> comet.Json:
+            raise RpcRefused(INTERNAL, "transaction indexing is disabled")
+
+        monkeypatch.delitem(comet.METHODS, "tx_status_batch")
+        monkeypatch.setitem(comet.METHODS, "tx", (disabled, ("hash", "prove")))
+        look = await chain.look("one", address(A), [bytes(32)])
+        assert look.account == CosmosAccount(0, 0)
+        assert [one.standing for one in look.txs] == [Standing.UNTOLD]
+
+    tell(story)
+
+
 def test_an_account_that_does_not_exist_is_none() -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         assert (await chain.look("one", address(STRANGER), [])).account is None

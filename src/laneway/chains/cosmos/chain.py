@@ -49,6 +49,9 @@ from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
 
 METHOD_NOT_FOUND = -32601
 
+UNTOLD = ("not found", "indexing is disabled")
+"""What a node says of bytes that it shows in no block: many keep no index of transactions."""
+
 
 class CometChain(KnownNodes):
     """One chain, behind one node or several."""
@@ -89,7 +92,26 @@ class CometChain(KnownNodes):
         calls = [RpcCall("status"), asked]
         if endpoint.has_statuses:
             calls += [RpcCall("tx_status_batch", [listed(part)]) for part in parts]
-        status, found, *told = await endpoint.ask(calls)
+        answers = await endpoint.ask(calls)
+        try:
+            look = await self._read_look(endpoint, parts, answers)
+            problem = look.problem(self._chain_id, address)
+            if problem:
+                raise WrongChain(node, problem)
+        except (ChainUnreadable, WrongChain) as error:
+            endpoint.rest_unfit(error)
+            raise
+        endpoint.standing.fit()
+        return look
+
+    async def _read_look(
+        self,
+        endpoint: CosmosEndpoint,
+        parts: Sequence[Sequence[bytes]],
+        answers: Sequence[RpcAnswer],
+    ) -> CosmosLook:
+        node = endpoint.name
+        status, found, *told = answers
         where = read_status(node, status)
         height = where.height
         endpoint.saw_head(height)
@@ -100,9 +122,9 @@ class CometChain(KnownNodes):
         if endpoint.has_statuses:
             txs = self._statuses(endpoint, parts, told)
         if txs is None:
-            txs = await self._committed(endpoint, hashes)
+            txs = await self._committed(endpoint, [hash_ for part in parts for hash_ in part])
         owner, account = read_account(node, found) or ("", None)
-        look = CosmosLook(
+        return CosmosLook(
             node,
             height,
             account,
@@ -112,12 +134,6 @@ class CometChain(KnownNodes):
             origin_height=where.origin_height,
             origin=where.origin,
         )
-        problem = look.problem(self._chain_id, address)
-        if problem:
-            wrong = WrongChain(node, problem)
-            endpoint.rest_failed(wrong)
-            raise wrong
-        return look
 
     def _statuses(
         self,
@@ -147,7 +163,7 @@ class CometChain(KnownNodes):
         seen = []
         for hash_, answer in zip(hashes, answers, strict=True):
             if isinstance(answer, RpcError):
-                if "not found" not in words_of(answer):
+                if not any(words in words_of(answer) for words in UNTOLD):
                     raise ChainUnreadable(endpoint.name, words_of(answer))
                 seen.append(TxSeen(hash_, Standing.UNTOLD))
             else:
