@@ -311,6 +311,37 @@ def test_no_node_alone_sets_the_gas_that_is_asked_for(
     assert asyncio.run(chain.gas_used(b"tx")) == found
 
 
+async def refused(_: object) -> list[Raw]:
+    raise ChainUnreachable("a", "connection refused")
+
+
+def test_a_dead_node_shortens_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("laneway.chains.cosmos.chain.OFFER_GRACE_MS", 0)
+    chain = saying(monkeypatch, 5, price(4_000))
+    dead, slow = chain.endpoints
+    answer = slow.ask
+
+    async def slowly(calls: Any) -> Any:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return await answer(calls)
+
+    monkeypatch.setattr(dead, "ask", refused)
+    monkeypatch.setattr(slow, "ask", slowly)
+    assert asyncio.run(chain.gas_price()) == 0.004
+    monkeypatch.setattr(slow, "ask", refused)
+    with pytest.raises(ChainUnreachable):
+        asyncio.run(chain.gas_price())
+
+
+def test_one_node_that_answers_of_three_sets_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = saying(monkeypatch, 5, price(4_000), price(5_000))
+    monkeypatch.setattr(chain.endpoints[0], "ask", refused)
+    assert asyncio.run(chain.gas_price()) == 0.004
+    monkeypatch.setattr(chain.endpoints[1], "ask", refused)
+    assert asyncio.run(chain.gas_price()) is None
+
+
 def test_estimates_that_cannot_be_read_are_none() -> None:
     assert (read_gas(b"\xff"), read_gas(b""), read_price(b"\xff")) == (None, None, None)
 

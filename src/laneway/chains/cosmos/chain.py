@@ -35,7 +35,7 @@ from laneway.chains.standing import WrongChain
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
-from laneway.core.majority import final_quorum
+from laneway.core.majority import final_quorum, look_quorum
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
     EstimateGasPriceRequest,
@@ -188,12 +188,14 @@ class CometChain(KnownNodes):
 
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now: the median of the nodes' estimates, the lower of two, so
-        that no node alone of three sets it; None where most of them have none."""
+        that no node alone of three sets it; None where most of them have none, or too few of all
+        configured nodes answer."""
         request = EstimateGasPriceRequest(priority)
         answers = await self._answers(EstimateGasPriceRequest.path, request)
         said = [None if told.code else read_price(told.value or b"") for told in answers]
         prices = [price for price in said if price is not None]
-        return median_low(prices) if 2 * len(prices) > len(said) else None
+        need = max(len(said) // 2 + 1, look_quorum(len(self._nodes)))
+        return median_low(prices) if len(prices) >= need else None
 
     async def gas_used(self, raw: bytes) -> GasSeen:
         """What these bytes would use now: the median of the nodes' simulations, the lower of two.
@@ -211,7 +213,9 @@ class CometChain(KnownNodes):
         return GasSeen(median_low(used)) if used else GasSeen(None, OfferKind.UNKNOWN)
 
     async def _answers(self, path: str, request: Message) -> list[QueryAnswer]:
-        """What all nodes say that answer in time; ChainError if none does."""
+        """What all nodes say that answer in time; ChainError if none does. The time of the others
+        begins with the first answer: one that cannot be reached says so at once."""
+        begun = asyncio.Event()
         said: dict[str, QueryAnswer] = {}
         troubles: list[ChainError] = []
 
@@ -221,6 +225,9 @@ class CometChain(KnownNodes):
                 said[node.name] = read_as(QueryShape, node.name, answer).response
             except ChainError as error:
                 troubles.append(error)
+                if len(troubles) < len(self._nodes):
+                    await begun.wait()
+            begun.set()
 
         await with_grace(map(ask_one, self._nodes.values()), OFFER_GRACE_MS / 1000)
         if not said:
