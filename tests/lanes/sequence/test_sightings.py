@@ -17,6 +17,7 @@ from laneway.core.cosmos import OfferKind, Standing, TxSeen
 from laneway.lanes.sequence.lane import decode_history
 from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, WATCHED_MAX
 from laneway.lanes.sequence.rows import Purpose
+from laneway.lanes.sequence.show import wait_reason
 from laneway.lanes.sequence.values import (
     LaneHalted,
     LookAtNode,
@@ -142,6 +143,26 @@ def indeterminate(**settings: int) -> Stage:
     stage.look_later("a", 7, 1, {1: Standing.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     return stage
+
+
+def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
+    stage = out(1)
+    stage.tick(100)
+    stage.look("a", HEIGHT + 1, 1, {1: committed(6)})
+    stage.look("b", HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+    words = "shown in a block by 1 of 2 nodes, 2 are needed: a in block 6"
+    (intent,) = stage.accepted
+    assert wait_reason(stage.lane, stage.slot(1)) == words
+    stage.prove(replace(OTHER, hash=stage.attempt(1).hash))
+    height = HEIGHT + 2 + stage.settings.conflict_blocks
+    stage.tick(100)
+    stage.look("a", height, 1, {1: committed(6)})
+    stage.look("b", height, 1, {1: Standing.UNKNOWN})
+    found = stage.results[intent]
+    assert (found.status, found.reason) == (
+        "indeterminate",
+        f"sequence 0 is used, and {words}: look for its hash before it is sent in another way",
+    )
 
 
 def test_what_is_indeterminate_is_watched_and_corrected() -> None:

@@ -212,6 +212,16 @@ def is_taken(lane: SequenceLane, slot: Slot) -> bool:
     return attempt.taken or (attempt.number == 1 and slot.sequence < lane.head.taken_next)
 
 
+def shown_by(lane: SequenceLane, slot: Slot) -> str:
+    """Which nodes show bytes of it in a block while they are too few; empty where none does."""
+    names = lane.settings.nodes
+    found = [f"{one.node} in block {one.height}" for one in slot.shown if one.node in names]
+    if not found:
+        return ""
+    count = f"{len(found)} of {len(names)} nodes"
+    return f"shown in a block by {count}, {need_of(lane)} are needed: {', '.join(found)}"
+
+
 def is_recovering(lane: SequenceLane) -> bool:
     """No node takes what is new: each has to be given something again first."""
     return bool(lane.numbers) and all(node.reason for node in lane.live())

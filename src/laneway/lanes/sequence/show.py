@@ -8,7 +8,7 @@ from laneway.core.ids import IntentId
 from laneway.core.majority import final_quorum
 from laneway.core.outcome import Status
 from laneway.lanes.kind import LaneState
-from laneway.lanes.sequence.lane import SequenceLane, decode_head, is_taken
+from laneway.lanes.sequence.lane import SequenceLane, decode_head, is_taken, shown_by
 from laneway.lanes.sequence.rows import History, Node, SequenceHead, Slot
 from laneway.lanes.sequence.settings import SequenceSettings
 
@@ -99,13 +99,14 @@ def too_few(nodes: Iterable[Node]) -> str:
 def wait_reason(lane: SequenceLane, slot: Slot) -> str:
     if lane.head.halt:
         return lane.head.halt
+    known = too_few(lane.nodes.values()) if slot.attempt is not None else ""
+    known = known or shown_by(lane, slot)
+    if known:
+        return known
     if slot.doubt_height is not None:
         return USED
     if slot.attempt is None:
         return slot.wait_reason or BEING_MADE
-    unseen = too_few(lane.nodes.values())
-    if unseen:
-        return unseen
     if is_taken(lane, slot):
         return slot.attempt.word or UNCOMMITTED
     if all(node.next < slot.sequence for node in lane.live()):

@@ -15,7 +15,14 @@ from laneway.core.reason import clip
 from laneway.lanes.sequence.answers import give_up, is_fall_out, is_turned_away, wound_back
 from laneway.lanes.sequence.belief import Belief, Pace, believed, contradiction, seen_at
 from laneway.lanes.sequence.fold import moved
-from laneway.lanes.sequence.lane import SequenceLane, is_clear_from, is_out, need_of, replace
+from laneway.lanes.sequence.lane import (
+    SequenceLane,
+    is_clear_from,
+    is_out,
+    need_of,
+    replace,
+    shown_by,
+)
 from laneway.lanes.sequence.limits import (
     LAG_BLOCKS_MAX,
     LOG_BYTES_MAX,
@@ -312,11 +319,12 @@ def filled(sight: Sight, slot: Slot) -> None:
 
 
 def unknown(sight: Sight, slot: Slot) -> None:
-    """Nobody knows who used its number: the caller is told so, with its bytes, and it is watched
+    """Too few know who used its number: the caller is told so, with its bytes, and it is watched
     for a while."""
-    reason = (
-        f"sequence {slot.sequence} is used, and no node shows by whom: look for its hash before "
-        "it is sent in another way"
+    why = shown_by(sight.lane, slot) or "no node shows by whom"
+    reason = clip(
+        f"sequence {slot.sequence} is used, and {why}: look for its hash before it is sent in "
+        "another way"
     )
     height = sight.belief.proven
     watched = replace(slot, told=True, doubt_height=height, making=False, delayed=False)
