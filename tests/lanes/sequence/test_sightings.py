@@ -636,6 +636,29 @@ def test_bytes_that_failed_without_using_their_number_are_no_end() -> None:
     assert stage.statuses() == ["confirmed", ""]
 
 
+def test_a_failure_that_used_no_number_is_never_its_user() -> None:
+    stage = out(1, nodes=("a",))
+    stage.look_later("a", HEIGHT + 2, 0, {1: committed(6, code=5)})
+    assert [one.unused for one in stage.slot(1).shown] == [True]
+    assert wait_reason(stage.lane, stage.slot(1)) == "not_committed_yet"
+    # The same bytes land in a later block; the index of transactions is behind the account.
+    stage.look_later("a", HEIGHT + 3, 1, {1: committed(6, code=5)})
+    assert stage.statuses() == [""]
+    stage.prove(replace(committed(6, code=5), hash=stage.attempt(1).hash))
+    assert stage.statuses() == [""]
+    assert not stage.slot(1).proving
+    stage.look_later("a", HEIGHT + 4, 1, {1: committed(8)})
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_a_failure_in_a_nodes_newest_block_may_have_used_its_number() -> None:
+    stage = out(1, nodes=("a",))
+    stage.look_later("a", HEIGHT + 1, 0, {1: committed(6, code=5)})
+    assert [one.unused for one in stage.slot(1).shown] == [False]
+    stage.look_later("a", HEIGHT + 2, 1, {1: committed(6, code=5)})
+    assert stage.statuses() == ["reverted"]
+
+
 # What was believed is taken back.
 
 

@@ -215,7 +215,8 @@ def is_taken(lane: SequenceLane, slot: Slot) -> bool:
 def shown_by(lane: SequenceLane, slot: Slot) -> str:
     """Which nodes show bytes of it in a block while they are too few; empty where none does."""
     names = lane.settings.nodes
-    found = [f"{one.node} in block {one.height}" for one in slot.shown if one.node in names]
+    shown = [one for one in slot.shown if one.node in names and not one.unused]
+    found = [f"{one.node} in block {one.height}" for one in shown]
     if not found:
         return ""
     count = f"{len(found)} of {len(names)} nodes"

@@ -196,6 +196,9 @@ class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """The beginning of it."""
     height: int
     code: int
+    unused: bool = False
+    """It failed there without using its number, as this node's account showed after that block:
+    whoever used the number later, it was not by this."""
 
 
 class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -212,7 +212,7 @@ def settle_committed(sight: Sight) -> None:
             continue
         if seen.code and not is_last(slot, seen):
             continue
-        noted = voted(slot, sight.look.node, seen)
+        noted = voted(sight, slot, seen)
         is_used = slot.sequence < sight.committed
         if not (is_used and is_agreed(sight, noted, seen)):
             if noted != slot:
@@ -229,12 +229,15 @@ def is_last(slot: Slot, seen: TxSeen) -> bool:
     return slot.attempt is not None and slot.attempt.hash == seen.hash and not slot.is_unproven()
 
 
-def voted(slot: Slot, node: str, seen: TxSeen) -> Slot:
-    """A slot with one node's word on it; each node has one."""
-    word = Shown(node, seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
-    if word in slot.shown:
+def voted(sight: Sight, slot: Slot, seen: TxSeen) -> Slot:
+    """A slot with one node's word on it; each node has one. A node's height runs ahead of its
+    account by one."""
+    look = sight.look
+    is_unspent = bool(seen.code) and sight.own <= slot.sequence and look.height > seen.height
+    word = Shown(look.node, seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code, is_unspent)
+    if word in slot.shown or replace(word, unused=True) in slot.shown:
         return slot
-    others = [one for one in slot.shown if one.node != node]
+    others = [one for one in slot.shown if one.node != look.node]
     return replace(slot, shown=(*others, word))
 
 
@@ -250,7 +253,7 @@ def is_agreed(sight: Sight, slot: Slot, seen: TxSeen) -> bool:
     """Whether a majority of the nodes shows these bytes as this look does."""
     wanted = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
     names = [node.name for node in sight.belief.nodes]
-    shown = [one for one in slot.shown if one.node in names]
+    shown = [one for one in slot.shown if one.node in names and not one.unused]
     return sum([(one.hash, one.height, one.code) == wanted for one in shown]) >= sight.belief.need
 
 
@@ -306,9 +309,15 @@ def judge_used(sight: Sight) -> None:
 def is_in_block(slot: Slot, shown: dict[bytes, TxSeen], hashes: list[bytes]) -> bool:
     """Whether this node shows one of these in a block, where no other node has said so yet. Bytes
     that failed there are no answer while others of the slot may have used its number."""
-    found = [shown[one] for one in hashes if one in shown]
+    found = [shown[one] for one in hashes if one in shown and not is_unused(slot, shown[one])]
     landed = [one for one in found if one.standing is Standing.COMMITTED]
     return any(not one.code or is_last(slot, one) for one in landed)
+
+
+def is_unused(slot: Slot, seen: TxSeen) -> bool:
+    """Whether some node's account showed that this failure did not use the slot's number."""
+    word = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
+    return any(one.unused and (one.hash, one.height, one.code) == word for one in slot.shown)
 
 
 def filled(sight: Sight, slot: Slot) -> None:
@@ -353,9 +362,9 @@ def judge_proof(lane: SequenceLane, event: SequenceProven) -> Decision:
         return NOTHING
     words = [(one.hash, one.height, one.code) for one in event.shown]
     word = agreed(words, need_of(lane))
-    if word is None:
+    seen = None if word is None else event.shown[words.index(word)]
+    if seen is None or is_unused(slot, seen):
         return said([SlotChanged(replace(slot, proving=False), "doubted")])
-    seen = event.shown[words.index(word)]
     if lane.hashes.get(seen.hash) == slot.id:
         return said([committed(slot, seen, event.now_ms)])
     reason = (
