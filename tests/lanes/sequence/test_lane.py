@@ -17,10 +17,11 @@ from laneway.lanes.sequence.lane import (
     need_of,
     passed,
     restore,
+    shown_by,
     used_count,
 )
 from laneway.lanes.sequence.limits import RAW_INLINE_MAX
-from laneway.lanes.sequence.rows import Past, SequenceHead
+from laneway.lanes.sequence.rows import Past, SequenceHead, Shown
 from laneway.lanes.sequence.values import AttemptsMade, MakeAttempt
 
 
@@ -242,3 +243,14 @@ def test_what_all_nodes_refused_one_of_them_may_have() -> None:
     # Whoever was offered nothing has nothing.
     assert not is_out(stage.lane, stage.slot(1), [])
     assert need_of(stage.lane) == 2
+
+
+def test_nodes_that_show_bytes_in_a_block_are_named_while_they_are_nodes_of_the_lane() -> None:
+    stage = out(1)
+    failed = Shown("b", b"h", 6, 5, unused=True)
+    words = (Shown("a", b"h", 6, 0), failed, Shown("gone", b"h", 6, 0))
+    slot = replace(stage.slot(1), shown=words)
+    assert shown_by(stage.lane, slot) == (
+        "shown in a block by 1 of 2 nodes, 2 are needed: a in block 6"
+    )
+    assert shown_by(stage.lane, replace(slot, shown=(failed,))) == ""
