@@ -46,6 +46,33 @@ def test_the_promises_are_kept_whatever_is_answered() -> None:
         check(run(seed, steps=300))
 
 
+def below_the_count() -> tuple[World, MakeAttempt]:
+    """1 is signed and held back, for 0 is not made yet; 2 is neither."""
+    world = begun(3)
+    limited(world, 2)
+    _, one, _ = (effect for effect in world.out if isinstance(effect, MakeAttempt))
+    world.out = []
+    world.post(AttemptsMade(world.now_ms, (world.make(one),)))
+    assert world.out == [], "it is held back"
+    return world, one
+
+
+def test_what_is_signed_below_the_accounts_count_is_offered_with_the_others() -> None:
+    """Others use 0 and 1; a reorg may take that back, and then it counts that they were offered."""
+    world, one = below_the_count()
+    chain(world, 2, 1)
+    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [one.slot]
+    assert world.lane.head.offered_next == 2
+
+
+def test_what_is_signed_below_the_accounts_count_is_never_offered_after_its_time() -> None:
+    world, one = below_the_count()
+    world.now_ms += LONG_MS + 1
+    chain(world, 2, 1)
+    assert not any(isinstance(effect, SendAttempt) for effect in world.out)
+    assert world.lane.head.offered_next == one.nonce, "it counts as never offered"
+
+
 def test_numbers_are_offered_without_a_gap() -> None:
     world = begun(3)
     first, second, third = world.out

@@ -191,28 +191,6 @@ def test_what_has_time_is_left_alone() -> None:
     assert deadline(world.lane) == world.now_ms + world.settings.poll_ms
 
 
-def test_what_was_signed_below_a_count_that_is_taken_back_is_not_offered_after_its_time() -> None:
-    """1 is signed and held back, for 0 is not made yet. Others use both, a reorg takes that back,
-    and then 1 went out for the first time, long after its time."""
-    world = begun(2)
-    limited(world, 2)
-    zero, one = (effect for effect in world.out if isinstance(effect, MakeAttempt))
-    world.out = []
-    world.post(AttemptsMade(world.now_ms, (world.make(one),)))
-    assert world.out == [], "it is held back"
-    chain(world, 2, 1)
-    sent = [effect for effect in world.out if isinstance(effect, SendAttempt)]
-    assert [effect.slot for effect in sent] == [one.slot], "in its time, as all below the count are"
-    world = begun(2)
-    limited(world, 2)
-    world.out = []
-    world.post(AttemptsMade(world.now_ms, (world.make(one),)))
-    world.now_ms += LONG_MS + 1
-    chain(world, 2, 1)
-    assert not any(isinstance(effect, SendAttempt) for effect in world.out)
-    assert world.lane.head.offered_next <= zero.nonce + 1, "it counts as never offered"
-
-
 def test_an_answer_that_was_long_on_its_way_makes_nothing_younger() -> None:
     world = begun(3)
     limited(world, 2)

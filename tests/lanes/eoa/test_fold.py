@@ -298,3 +298,10 @@ def test_what_was_final_is_forgotten_by_the_reset_of_a_halted_lane_alone() -> No
     assert world.lane.head.final_next == 4
     world.apply([HaltJudged("used", 5, 7), NoncesReset(9, 1)])
     assert world.lane.head.final_next == 0
+
+
+def test_a_number_that_a_majority_showed_to_be_used_is_used_for_good() -> None:
+    world = begun(1)
+    make_all(world)
+    world.apply([SlotDropped(1, "refused", "", 1, recycle=False, proven=True)])
+    assert (world.lane.head.latest, world.lane.head.final_next) == (1, 1)
