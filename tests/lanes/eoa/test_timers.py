@@ -329,3 +329,20 @@ def test_a_reminder_has_its_bound() -> None:
     decision = remind(world.lane, world.lane.slots[1])
     assert len(decision.effects) == REMINDED_MAX
     assert not any(record.reorg for record in decision.records)  # type: ignore[union-attr]
+
+
+def test_what_all_nodes_refuse_above_a_number_that_stands_still_is_offered_to_them_again() -> None:
+    """Each was refused five times only when its turn came: many of them took minutes."""
+    world = begun(3)
+    make_all(world)
+    take(world, 1)
+    take(world, 3)
+    for node in NODES:
+        # It was offered before, and the answer of then was lost.
+        said = SendResult(2, 1, node, Outcome.REFUSED, first=False, final=True, reason="bad")
+        world.post(BroadcastReturned(world.now_ms, (said,)))
+    assert world.lane.attempts[2][1].is_denied()
+    world.out = []
+    later(world, world.settings.bump_after_ms)
+    again = [effect.slot for effect in world.out if isinstance(effect, SendAttempt)]
+    assert 2 in again

@@ -177,14 +177,17 @@ def press(lane: EoaLane, now_ms: int) -> Decision:
 
 def remind(lane: EoaLane, lowest: Slot) -> Decision:
     """What nodes had taken above a number that stands still is offered to them again: a node that
-    was started again has forgotten all of it, and nothing else would bring it back."""
+    was started again has forgotten all of it, and nothing else would bring it back. So is what all
+    of them refuse for good: each of those is refused often enough before its turn comes."""
     records: list[Record] = []
     effects: list[Effect] = []
     below = lane.head.offered_next
     for nonce in sorted([one for one in lane.nonces if lowest.nonce < one < below]):
         slot = lane.slots[lane.nonces[nonce]]
         last = None if slot.seen is not None else lane.last(slot.id)
-        if last is None or not last.taken or last.asked() or not lane.raw(last):
+        if last is None or not lane.raw(last):
+            continue
+        if last.asked() or not (last.taken or last.is_denied()):
             continue  # What some node has not answered is offered again anyway.
         record, sends = reoffer(lane, last)
         records.append(record)
