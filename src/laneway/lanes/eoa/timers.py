@@ -185,9 +185,7 @@ def remind(lane: EoaLane, lowest: Slot) -> Decision:
     for nonce in sorted([one for one in lane.nonces if lowest.nonce < one < below]):
         slot = lane.slots[lane.nonces[nonce]]
         last = None if slot.seen is not None else lane.last(slot.id)
-        if last is None or not lane.raw(last):
-            continue
-        if last.asked() or not (last.taken or last.is_denied()):
+        if last is None or last.asked() or not lane.raw(last):
             continue  # What some node has not answered is offered again anyway.
         record, sends = reoffer(lane, last)
         records.append(record)
