@@ -89,7 +89,7 @@ class Nodes:
         self.travelling: Counter[bytes] = Counter()
         """Bytes on their way to a node."""
         self.withheld: dict[tuple[LaneId, int], None] = {}
-        """Numbers whose user was asked for and not told."""
+        """Numbers whose user was asked for and not shown by a majority of honest nodes."""
         self.under_way: dict[tuple[str, LaneId, str, int], None] = {}
         """Offers that are not answered yet: of a process, a lane, to a node, in one life."""
 
@@ -336,16 +336,19 @@ class Nodes:
         """What every node that tells says of who used a number; too few are as good as none."""
         world, sky = self._world, self._world.sky
         found = sky.users.get((sky.accounts[world.account(lane)], sequence))
-        told = []
+        told, true = [], 0
         for node, name in enumerate(sky.names):
             if name not in world.settings.nodes:
                 continue
             is_lost = world.chance(world.plan.lose) or not sky.is_up(node) or sky.blind[node]
             is_shown = found is not None and found.height <= sky.height(node)
             seen = shown(found) if found is not None and is_shown and not is_lost else None
-            told.append(self._liar.proof(name, seen) if world.plan.proofs else None)
+            answer = self._liar.proof(name, seen) if world.plan.proofs else None
+            told.append(answer)
+            # What a liar said of this number before may spoil even its true answer.
+            is_true = found is not None and answer == shown(found)
+            true += is_true and name != world.plan.liar
         known = tuple([seen for seen in told if seen is not None])
-        true = sum([found is not None and seen == shown(found) for seen in known])
         if true < final_quorum(len(world.settings.nodes)):
             self.withheld[lane, sequence] = None
         return SequenceProven(world.now_ms, sequence, known)
