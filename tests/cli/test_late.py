@@ -72,6 +72,13 @@ def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
     ]
 
 
+def put_doctor(monkeypatch: pytest.MonkeyPatch, examine: Callable[..., list[Finding]]) -> None:
+    """A doctor whose database holds one rollup, on a machine without a running server."""
+    states = {"rollup:1": b"head"}
+    put(monkeypatch, "laneway.wiring.doctor", examine=examine, lane_states=lambda _path: states)
+    put(monkeypatch, "laneway.wiring.server_doctor", examine_server=lambda _configuration: [])
+
+
 @pytest.mark.parametrize(("ok", "code"), [(True, 0), (False, 1)])
 def test_the_doctor_says_what_to_do(
     ok: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -82,7 +89,7 @@ def test_the_doctor_says_what_to_do(
         asked.append(path)
         return [Finding("sqlite", ok, "3.40.1 loses writes", "install apsw")]
 
-    put(monkeypatch, "laneway.wiring.doctor", examine=examine)
+    put_doctor(monkeypatch, examine)
     assert run(["doctor", "--db", "my.db"]) == code
     said = capsys.readouterr().out
     assert "sqlite: 3.40.1 loses writes" in said
@@ -123,14 +130,15 @@ def test_the_doctor_looks_at_rollups_too(
 ) -> None:
     text = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["ws://127.0.0.1:9"]\n'
     (tmp_path / "laneway.toml").write_text(text)
-    put(monkeypatch, "laneway.wiring.doctor", examine=lambda _path, _options: [])
+    put_doctor(monkeypatch, lambda _path, _options: [])
     asked: list[str] = []
 
-    def look(rollups: Any) -> list[Finding]:
+    def look(rollups: Any, states: Any) -> list[Finding]:
+        assert states == {"rollup:1": b"head"}
         asked.extend(one.name for one in rollups)
         return [Finding("rollup main", False, "its chain cannot be asked", "start a node")]
 
-    put(monkeypatch, "laneway.wiring.node_doctor", examine_nodes=lambda _configuration: [])
+    put(monkeypatch, "laneway.wiring.node_doctor", examine_nodes=lambda _configuration, _states: [])
     put(monkeypatch, "laneway.wiring.rollup_doctor", examine_rollups=look)
     assert run(["doctor"]) == 1
     assert asked == ["main"]

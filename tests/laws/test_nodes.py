@@ -279,14 +279,16 @@ def test_a_node_in_trouble_is_named_with_its_address_wherever_one_looks(
                 assert (check["ok"], is_named(check["what"])) == (False, True), check
                 shown = await up.laneway.show(sent["id"])
                 assert is_named(shown.reason), "the library says what REST says"
+                beside = await examined(tmp_path, capsys, f"server.port={port_of(client.url)}")
+                assert "BAD  server, " in beside, "the doctor asks the server that runs"
+                assert f"node {url} " in beside.partition("BAD  server, ")[2], beside
             banner = await started(configuration)
             findings = await examined(tmp_path, capsys)
             if (name, trouble) == ("jam", "other"):
                 assert "it is another chain" in banner, "by its blocks: a JAM node names no chain"
+                assert f"node {url} answers for another chain" in findings, findings
             else:
                 assert is_named(banner), banner
-            if trouble != "other" or name in ("evm", "cosmos"):
-                # A contract's or a JAM node names no chain, and the doctor knows nothing else.
                 assert is_named(findings), findings
 
     monkeypatch.setattr(rollup, "CHAIN_OPEN_S_MAX", 3.0)
@@ -315,10 +317,11 @@ async def started(configuration: Configuration) -> str:
     return await told()
 
 
-async def examined(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+async def examined(folder: Path, capsys: pytest.CaptureFixture[str], *settings: str) -> str:
     """What the doctor says."""
     capsys.readouterr()
-    await asyncio.to_thread(run, ["doctor", "--config", str(folder / "laneway.toml")])
+    flags = [word for setting in settings for word in ("--set", setting)]
+    await asyncio.to_thread(run, ["doctor", "--config", str(folder / "laneway.toml"), *flags])
     return capsys.readouterr().out
 
 

@@ -32,7 +32,7 @@ def test_each_node_of_each_chain_has_a_finding(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         (tmp_path / "laneway.toml").write_text(TOML.format(port=port))
-        found = examine_nodes(load(str(tmp_path / "laneway.toml"), {}))
+        found = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})
     assert [(one.name, one.ok) for one in found] == [
         ("evm dev", False), ("cosmos hub", False), ("rollup:1", False),
     ]  # fmt: skip
@@ -47,5 +47,5 @@ def test_a_missing_extra_is_a_finding(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(node_doctor, "opened", missing)
     (tmp_path / "laneway.toml").write_text("")
-    (found,) = examine_nodes(load(str(tmp_path / "laneway.toml"), {}))
+    (found,) = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})
     assert (found.ok, "laneway[evm]" in found.what) == (False, True)

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.relay import Relay
 from tests.rollup_stage import Judge, Purse
 from tests.wiring.rollup_stage import LANE, laneway_on, made, run, table
 
@@ -17,7 +18,7 @@ from laneway.devnets.jam.values import ServiceSetup
 from laneway.jam.service.ledger.service import LedgerService
 from laneway.lanes.bundle.rows import Tell
 from laneway.wire.values import Check
-from laneway.wiring import rollup
+from laneway.wiring import rollup, rollup_service
 from laneway.wiring.config import ConfigError
 from laneway.wiring.readiness import Readiness
 from laneway.wiring.rollup import builder_path, open_chain, places_of
@@ -260,7 +261,7 @@ def test_a_node_that_has_to_catch_up_says_nothing_of_the_line(
         async def behind(_chain: object) -> bool:
             return True
 
-        monkeypatch.setattr(rollup, "is_behind", behind)
+        monkeypatch.setattr(rollup_service, "is_behind", behind)
         async with JamDevnet(slot_ms=0) as devnet, laneway_on(devnet, path) as lw:
             assert lw.rollup is not None
 
@@ -320,6 +321,34 @@ def test_readiness_says_whether_the_chain_can_be_reached() -> None:
     run(story)
 
 
+def test_readiness_says_that_the_chain_is_not_the_lanes_own() -> None:
+    """A node that was replaced by one of a chain of the same sizes."""
+
+    async def story() -> None:
+        async with (
+            JamDevnet(slot_ms=100) as devnet,
+            JamDevnet(slot_ms=100) as other,
+            Relay(port_of(devnet.url)) as relay,
+            made(":memory:", table(f"ws://127.0.0.1:{relay.port}", slot_ms=100)) as lw,
+        ):
+            assert lw.rollup is not None
+            raw = Purse(devnet.model.genesis).transfer()
+            await (await lw.transfer(LANE, raw)).result(60)
+            assert (await lw.rollup.checks(lw.store))[0].ok
+            relay.point(port_of(other.url))
+            found = Check("", False, "cannot be reached")
+            while "cannot be reached" in found.what:  # Until it has connected again.
+                (found,) = await lw.rollup.checks(lw.store)
+            assert "saw block 1 of rollup:1 final, and its chain has none" in found.what
+            assert "name nodes of its chain" in found.what
+
+    run(story)
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2].strip("/"))
+
+
 def test_readiness_says_that_clocks_are_apart() -> None:
     async def story() -> None:
         async with JamDevnet(slot_ms=0) as devnet, laneway_on(devnet, calendar=True) as lw:
@@ -340,7 +369,7 @@ def test_readiness_does_not_wait_for_a_chain_that_is_silent(
             assert lw.rollup is not None
             chain = lw.rollup.rollup(LaneId(LANE)).chain
             monkeypatch.setattr(chain, "head", lambda: asyncio.sleep(5))
-            (found,) = await lw.rollup.checks()
+            (found,) = await lw.rollup.checks(lw.store)
             assert found == Check("rollup:1", False, "the chain gave no answer within 0.05 s")
 
     run(story)

@@ -106,9 +106,9 @@ def test_a_table_that_is_wrong_is_found() -> None:
 
 def test_an_embedded_chain_needs_no_look() -> None:
     async def story() -> list[Finding]:
-        return await look_at_all([table("devnet"), table("devnet")])
+        return await look_at_all([table("devnet"), table("devnet")], {})
 
     assert [one.ok for one in run(story)] == [True, True]
-    assert examine_rollups([table("devnet")]) == [
+    assert examine_rollups([table("devnet")], {}) == [
         Finding("rollup:1", True, "its chain is inside the server's own process")
     ]

@@ -15,7 +15,8 @@ from laneway.wiring.process import EXIT_FAILED
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @configured
 def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
-    """Check this machine, its SQLite, the database at PATH and the nodes of all chains.
+    """Check this machine, its SQLite, the database at PATH, a running server, and the nodes of all
+    chains.
 
     PATH is a file or the address of a PostgreSQL or Redis; without it, it is the configured one.
     Exits 1 if anything needs a person.
@@ -24,12 +25,15 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
     path = path or store.path
     findings = find("doctor", "laneway.wiring.doctor", "examine")(path, store.options())
     config = configuration.config
+    server = find("doctor", "laneway.wiring.server_doctor", "examine_server")
+    findings = [*findings, *server(configuration)]
+    states = find("doctor", "laneway.wiring.doctor", "lane_states")(path)
     if config.evm or config.cosmos or config.rollup or config.host.kind == "rest":
         nodes = find("doctor", "laneway.wiring.node_doctor", "examine_nodes")
-        findings = [*findings, *nodes(configuration)]
+        findings = [*findings, *nodes(configuration, states)]
     if config.rollup:
         look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
-        findings = [*findings, *look(config.rollup)]
+        findings = [*findings, *look(config.rollup, states)]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         shown = [

@@ -44,6 +44,16 @@ SHARED = ("nfs", "cifs", "smb", "fuse", "9p", "overlay", "afs", "ceph", "gluster
 """File systems on which locks or syncs are known to promise more than they keep, by how their
 names begin; overlay is a container's own layer, which goes with the container."""
 
+LANE_STATES = """
+SELECT * FROM (SELECT l.lane, h.state FROM lanes l JOIN heads h ON h.no = l.no
+    WHERE l.lane >= 'contract:' AND l.lane < 'contract;' AND h.state <> x'' LIMIT ?)
+UNION ALL
+SELECT * FROM (SELECT l.lane, h.state FROM lanes l JOIN heads h ON h.no = l.no
+    WHERE l.lane >= 'rollup:' AND l.lane < 'rollup;' LIMIT ?)
+"""
+LANE_STATES_MAX = 100
+"""Of each kind: one contract that has a block is enough, and a process has a few rollups."""
+
 
 class Finding(Struct, frozen=True):
     """One thing that was looked at."""
@@ -281,6 +291,33 @@ def contents(path: str) -> list[Finding]:
     except StoreError as error:
         findings.append(unfit(name, path, error))
     return findings
+
+
+def lane_states(path: str) -> dict[str, bytes]:
+    """The head states of contract and rollup lanes, by lane, in a database file that nobody owns;
+    empty where there is none, where it cannot be read, or of a server that many share. They tell
+    the lanes' chain from others whose nodes do not name theirs."""
+    if "://" in path or not Path(path).is_file() or holder_of(path) is not None:
+        return {}
+    import apsw
+
+    from laneway.stores.sqlite.database import translated
+
+    had_log = Path(f"{path}-wal").exists()
+    try:
+        with translated(path):
+            connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(had_log))
+                connection.pragma("query_only", 1)
+                rows = connection.execute(
+                    LANE_STATES, (LANE_STATES_MAX, LANE_STATES_MAX)
+                ).fetchall()
+            finally:
+                connection.close(True)
+    except StoreError:
+        return {}  # What is wrong with it is found by `contents`.
+    return {str(lane): state for lane, state in rows if isinstance(state, bytes)}
 
 
 def checked(path: str, answer: str) -> Finding:

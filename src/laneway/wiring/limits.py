@@ -83,6 +83,11 @@ PROBE_EVERY_MS = 5_000
 PROBE_S_MAX = 3.0
 """How often and how long readiness asks the chain: orchestrators ask every few seconds."""
 
+READINESS_S_MAX = 4 * PROBE_S_MAX
+"""How long a server's own readiness is waited for: it asks its nodes and then its rollups."""
+READINESS_BYTES_MAX = 1 << 20
+"""What is read of a server's own readiness: some thousands of checks."""
+
 NODES_EVERY_MS = 30_000
 """How often `laneway up` asks a node that no lane asks: one call each."""
 

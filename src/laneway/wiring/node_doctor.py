@@ -1,11 +1,15 @@
 """Which nodes of the configured chains do not answer, or answer for another chain. They are asked
-which chain they serve, and nothing else. Contract nodes and JAM nodes name no chain: theirs is told
-from others by what a lane has seen, which a running laneway compares."""
+which chain they serve. A contract node names none: it is asked for a block that a lane of the
+database has seen."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from laneway.core.errors import LanewayError
+from laneway.core.ids import LaneId, is_contract, lane_key
+from laneway.lanes.contract.show import read_head
+from laneway.ports.nodes import Witnessed
 from laneway.wiring.config import Configuration
 from laneway.wiring.contract import open_host
 from laneway.wiring.doctor import Finding
@@ -18,21 +22,32 @@ from laneway.wiring.system import SystemClock
 ADVICE = "start it, or name another one in laneway.toml"
 
 
-def examine_nodes(configuration: Configuration) -> list[Finding]:
-    """One finding for each node of each chain."""
-    return run(look_at_all(configuration))
+def examine_nodes(configuration: Configuration, states: Mapping[str, bytes]) -> list[Finding]:
+    """One finding for each node of each chain; `states` are the heads of the database's lanes."""
+    return run(look_at_all(configuration, states))
 
 
-async def look_at_all(configuration: Configuration) -> list[Finding]:
+async def look_at_all(configuration: Configuration, states: Mapping[str, bytes]) -> list[Finding]:
     chains: list[tuple[str, Any]] = []
     try:
         if configuration.config.host.kind == "rest":
-            chains.append(("contract node", open_host(configuration)))
+            host = open_host(configuration)
+            if isinstance(host, Witnessed):
+                host.witness = witness_in(states)
+            chains.append(("contract node", host))
         chains += opened(configuration.config)
     except LanewayError as error:
         return [Finding("nodes", False, str(error), "change the configuration as it says")]
     found = await asyncio.gather(*(look_at(name, chain) for name, chain in chains))
     return [finding for findings in found for finding in findings]
+
+
+def witness_in(states: Mapping[str, bytes]) -> tuple[str, int] | None:
+    """A contract and a block of it that its lane has seen; None if there is none."""
+    for lane, state in states.items():
+        if is_contract(LaneId(lane)) and (floor := read_head(state).floor):
+            return lane_key(LaneId(lane)), floor
+    return None
 
 
 def opened(config: Config) -> list[tuple[str, Any]]:

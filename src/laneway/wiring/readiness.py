@@ -83,7 +83,7 @@ class Readiness:
                 await nodes.probe()
                 ok, what = await self._probe()
                 self._chain = Check("chain", ok, what)
-                self._rollups = [] if rollup is None else await rollup.checks()
+                self._rollups = [] if rollup is None else await rollup.checks(self._laneway.store)
                 self._asked_ms = now_ms
         # Of nodes it is known at any time how they stand, without asking.
         host = nodes.host()

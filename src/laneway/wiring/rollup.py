@@ -21,6 +21,7 @@ from laneway.core.errors import (
     ChainError,
     ChainUnreachable,
     LaneNotFound,
+    StoreError,
 )
 from laneway.core.ids import LaneId
 from laneway.core.jam import Parameters
@@ -28,7 +29,7 @@ from laneway.devnets.jam.devnet import JamDevnet
 from laneway.engine.bundle import BundlePerformer, Heard, Rollup, rollup_lane
 from laneway.engine.bundle.rollup import KIND
 from laneway.lanes.bundle import BundleSettings, bundle_kind
-from laneway.lanes.bundle.rows import Tell
+from laneway.lanes.bundle.rows import Tell, Tip
 from laneway.lanes.bundle.show import read_head
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Clock, JamChain, Store
@@ -39,7 +40,7 @@ from laneway.wiring.config import ConfigError
 from laneway.wiring.limits import CHAIN_OPEN_RETRY_S, CHAIN_OPEN_S_MAX, PROBE_S_MAX
 from laneway.wiring.nodes import outlook_of
 from laneway.wiring.rollup_devnet import NODE_NAME, devnet_lines, open_devnet
-from laneway.wiring.rollup_service import applied_block, is_behind, ledger_head, unfit_cores
+from laneway.wiring.rollup_service import foreign_line, ledger_head, unfit_cores
 from laneway.wiring.schema_rollup import (
     BundleSection,
     RollupSection,
@@ -198,41 +199,38 @@ class RollupLanes:
         return lane
 
     async def check_lines(self, store: Store) -> None:
-        """Whether each chain has the newest block that its lane saw final. On one that began anew,
-        as a devnet does, the lane would wait for ever."""
+        """Whether each chain has the newest block that its lane saw final."""
         for section in self._sections:
             lane = rollup_lane(section.service)
-            view = await store.lane(lane)
-            tip = read_head(b"" if view is None else view.head.state).tip
-            if not tip.block:
-                continue
             chain = self.rollups[lane].chain
-            ask = partial(applied_block, chain, section.service, tip.number)
-            found = await reached(section, chain, ask)
-            if found is None and await is_behind(chain):
-                continue
-            if found != tip.block:
-                word = "has none" if found is None else "has another one"
-                problem = (
-                    f"the database saw block {tip.number} of {lane} final, and its chain "
-                    f"{word}: it is another chain, or began anew; name another database"
-                )
-                raise ConfigError(shown_url(self._store_path), f"{problem} - at `$.rollup`")
+            tip = await tip_of(lane, store)
+            ask = partial(foreign_line, chain, section.service, tip)
+            problem = await reached(section, chain, ask)
+            if problem:
+                problem = f"{problem}; name another database - at `$.rollup`"
+                raise ConfigError(shown_url(self._store_path), problem)
 
-    async def checks(self) -> list[Check]:
-        """Whether each chain can be reached, and whether the clocks agree."""
-        return list(await asyncio.gather(*(self._check(one) for one in self._shown.values())))
+    async def checks(self, store: Store) -> list[Check]:
+        """Whether each chain can be reached and is its lane's own, and whether the clocks agree."""
+        shown = self._shown.values()
+        return list(await asyncio.gather(*(self._check(one, store) for one in shown)))
 
-    async def _check(self, shown: RollupShown) -> Check:
+    async def _check(self, shown: RollupShown, store: Store) -> Check:
         name = shown.lane
         try:
             async with asyncio.timeout(PROBE_S_MAX):
                 head = await shown.chain.head()
                 clock = await shown.chain.clock()
+                tip = await tip_of(shown.lane, store)
+                problem = await foreign_line(shown.chain, shown.service, tip)
         except TimeoutError:
             return Check(name, False, f"the chain gave no answer within {PROBE_S_MAX:g} s")
         except ChainError as error:
             return Check(name, False, str(error))
+        except StoreError as error:
+            return Check(name, False, f"the database could not be read: {error}")
+        if problem:
+            return Check(name, False, f"{problem}; name nodes of its chain, or another database")
         skew_ms = clock.skew_ms
         if skew_ms is not None and abs(skew_ms) > shown.settings.clock_skew_ms_max:
             return Check(name, False, f"this clock and the chain's are {skew_ms} ms apart")
@@ -268,6 +266,12 @@ async def reached(section: RollupSection, chain: JamChain, ask: Callable[[], Awa
                 whose = f"the chain of rollup:{section.service} ({section.name})"
                 raise ChainUnreachable(whose, f"{said}; {advice}") from error
         await asyncio.sleep(CHAIN_OPEN_RETRY_S)
+
+
+async def tip_of(lane: LaneId, store: Store) -> Tip:
+    """The newest block of a lane that it saw final."""
+    view = await store.lane(lane)
+    return read_head(b"" if view is None else view.head.state).tip
 
 
 def builder_path(section: RollupSection, store_path: str) -> str | None:

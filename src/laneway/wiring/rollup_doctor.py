@@ -1,32 +1,38 @@
 """What is wrong with rollups' chains, and what to do about it. It looks, and submits nothing."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
 
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import ChainError
 from laneway.core.jam import Parameters
+from laneway.engine.bundle import rollup_lane
+from laneway.lanes.bundle.show import read_head
 from laneway.wiring.config import ConfigError
 from laneway.wiring.doctor import Finding
 from laneway.wiring.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, PROBE_S_MAX
 from laneway.wiring.process import run
 from laneway.wiring.rollup import open_chain, places_of
-from laneway.wiring.rollup_service import ledger_head, unfit_cores
+from laneway.wiring.rollup_service import foreign_line, ledger_head, unfit_cores
 from laneway.wiring.schema_rollup import RollupSection
 from laneway.wiring.system import SystemClock
 
 
-def examine_rollups(rollups: Sequence[RollupSection]) -> list[Finding]:
-    return run(look_at_all(rollups))
+def examine_rollups(rollups: Sequence[RollupSection], states: Mapping[str, bytes]) -> list[Finding]:
+    """`states` are the heads of the database's lanes."""
+    return run(look_at_all(rollups, states))
 
 
-async def look_at_all(rollups: Sequence[RollupSection]) -> list[Finding]:
-    found = await asyncio.gather(*(look_at(rollup) for rollup in rollups))
+async def look_at_all(
+    rollups: Sequence[RollupSection], states: Mapping[str, bytes]
+) -> list[Finding]:
+    lanes = [(rollup, states.get(rollup_lane(rollup.service), b"")) for rollup in rollups]
+    found = await asyncio.gather(*(look_at(rollup, state) for rollup, state in lanes))
     return [finding for findings in found for finding in findings]
 
 
-async def look_at(section: RollupSection) -> list[Finding]:
+async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
     name = f"rollup:{section.service}"
     if section.is_embedded():
         return [Finding(name, True, "its chain is inside the server's own process")]
@@ -38,6 +44,7 @@ async def look_at(section: RollupSection) -> list[Finding]:
         async with asyncio.timeout(PROBE_S_MAX):
             sizes = await chain.parameters()
             head = await ledger_head(chain, section.service)
+            strange = await foreign_line(chain, section.service, read_head(state).tip)
     except (ChainError, TimeoutError) as error:
         said = str(error) or f"no answer within {PROBE_S_MAX:g} s"
         advice = "start a node of it, or name others as its `nodes`"
@@ -49,6 +56,10 @@ async def look_at(section: RollupSection) -> list[Finding]:
             what = f"service {section.service} is a ledger at block {head.number}"
             service = Finding(f"{name} service", True, what)
         reached = Finding(name, True, f"{', '.join(chain.nodes)} can be asked")
+        if strange:
+            nodes = ", ".join(one.node for one in chain.standings())
+            what = f"node {nodes} answers for another chain: {strange}"
+            reached = Finding(name, False, what, "name nodes of its chain, or another database")
         return [reached, service, cores(name, section, sizes), await clock(name, chain, sizes)]
     finally:
         await chain.aclose()

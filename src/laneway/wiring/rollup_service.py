@@ -6,6 +6,7 @@ from laneway.jam.errors import InvalidJam
 from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.ledger.state import GENESIS_KEY
 from laneway.jam.service.values import BLOCK_RECORD, HEAD, Head
+from laneway.lanes.bundle.rows import Tip
 from laneway.ports import JamChain
 from laneway.wiring.schema_rollup import RollupSection
 
@@ -29,6 +30,22 @@ async def applied_block(chain: JamChain, service: int, number: int) -> bytes | N
     at = (await chain.head()).best.header_hash
     raw = await chain.service_value(at, service, block_key(number))
     return None if raw is None else BLOCK_RECORD.decode(raw, "block record").block
+
+
+async def foreign_line(chain: JamChain, service: int, tip: Tip) -> str:
+    """How the service's line contradicts the newest block that a lane saw final; empty where it
+    does not, or where the nodes are still catching up. On a chain that began anew, as a devnet
+    does, the lane would wait for ever."""
+    if not tip.block:
+        return ""
+    found = await applied_block(chain, service, tip.number)
+    if found == tip.block or (found is None and await is_behind(chain)):
+        return ""
+    word = "has none" if found is None else "has another one"
+    return (
+        f"the database saw block {tip.number} of rollup:{service} final, and its chain {word}: "
+        "it is another chain, or began anew"
+    )
 
 
 async def is_behind(chain: JamChain) -> bool:
