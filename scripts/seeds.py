@@ -134,6 +134,7 @@ MUST_BE_SEEN = {
         "lie:network",
         "lie:owner",
         "lie:receipt",
+        "lie:refusal",
         "receipt outvoted",
         "result:confirmed",
         "result:reverted",

@@ -90,8 +90,13 @@ class SendKind(Enum):
         return Outcome.UNKNOWN if self in DOUBTFUL_KINDS else Outcome.REFUSED
 
     def is_final(self) -> bool:
-        """Whether these bytes are wrong by themselves, at any time and on any node."""
+        """Whether no later try of the same bytes at this node can do better."""
         return self in FINAL_KINDS
+
+    def is_policy(self) -> bool:
+        """Whether the node refuses by a rule of its own, or by the chain as it is now. The bytes
+        are sound: another node may take them, or have passed them on."""
+        return self in POLICY_KINDS
 
 
 TAKEN_KINDS = (SendKind.TAKEN, SendKind.ALREADY_KNOWN)
@@ -117,6 +122,14 @@ FINAL_KINDS = (
     SendKind.NODE_FEE_CAP,
 )
 """Everything else that is refused may be taken later: funds come, fees fall, pools empty."""
+
+POLICY_KINDS = (
+    SendKind.GAS_LIMIT,
+    SendKind.OVERSIZED,
+    SendKind.UNSUPPORTED,
+    SendKind.NODE_FEE_CAP,
+)
+"""Final kinds that say nothing of the bytes themselves: all others can be mined by nobody."""
 
 
 class Sent(Struct, frozen=True):

@@ -87,7 +87,7 @@ class EvmTeller(AccountTeller[Account, EoaLane]):
     def health(self, view: LaneView) -> LaneHealth:
         account = self.account(view.tail.lane)
         head, state = read_head(view.head.state), self.state(view)
-        problems = halts(state)
+        problems = halts(state, "backing off")
         if head.crowded:
             problems.append(f"{state.reason}; reset-nonce with dry_run shows what it can do")
         report = head.report

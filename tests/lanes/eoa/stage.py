@@ -501,6 +501,12 @@ def begun(count: int, **settings: Any) -> World:
     world = World(1, replace(SETTINGS, **settings))
     world.faults = False
     world.post(world.look(look(world.lane)))
+    offer(world, count)
+    return world
+
+
+def offer(world: World, count: int) -> None:
+    """So many intents, which are given numbers as far as the lane takes them."""
     for _ in range(count):
         seq = len(world.accepted) + 1
         name = intent_id(seq, seq.to_bytes(10, "big"))
@@ -508,7 +514,6 @@ def begun(count: int, **settings: Any) -> World:
         world.accepted[name] = row
         world.backlog.append(row)
     world.pull()
-    return world
 
 
 def limited(world: World, *seqs: int, for_ms: int = LONG_MS) -> None:

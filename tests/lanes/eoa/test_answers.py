@@ -25,7 +25,8 @@ from laneway.core.outcome import Outcome
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import judge_answers, taken_in_a_row
 from laneway.lanes.eoa.fees import Fee
-from laneway.lanes.eoa.limits import REFUSALS_MAX
+from laneway.lanes.eoa.limits import NOOP_GROWTH_MAX, REFUSALS_MAX
+from laneway.lanes.eoa.show import describe, wait_reason, waiting
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptsMade,
@@ -306,6 +307,92 @@ def test_what_every_node_refuses_and_one_may_have_had_ends_by_a_no_op_at_its_num
     chain(world, 1, 1, receipt(world, 1, 2, 1))
     chain(world, 1, 9)
     assert [(one.status, one.reason) for one in world.results.values()] == [("refused", "no")]
+
+
+@pytest.mark.parametrize(("nodes", "word"), [(("a",), "refused"), (("a", "b"), "")])
+def test_sound_bytes_that_several_nodes_refuse_by_their_rules_keep_their_number(
+    nodes: tuple[str, ...], word: str
+) -> None:
+    """One of them may have passed them on. A single node is believed, for there is no other."""
+    world = begun(1, nodes=nodes)
+    make_all(world)
+    results = [
+        SendResult(
+            1, 1, node, Outcome.REFUSED, final=True, policy=True, hopeless=True, reason="too large"
+        )
+        for node in nodes
+    ]
+    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+    assert [one.status for one in world.results.values()] == [word] * bool(word)
+    if not word:
+        assert world.lane.attempts[1][1].denied == nodes
+        assert world.lane.slots[1].purpose == "noop", "whichever lands decides"
+
+
+THREE = ("a", "b", "c")
+
+
+def outvoted(world: World) -> None:
+    """Two nodes refuse the bytes for good, and the third says it took them."""
+    refused = [
+        SendResult(1, 1, node, Outcome.REFUSED, first=False, final=True, reason="unsupported")
+        for node in THREE[1:]
+    ]
+    took = SendResult(1, 1, "a", Outcome.ACCEPTED, first=False)
+    world.post(BroadcastReturned(world.now_ms, (took, *refused)))
+
+
+def test_what_one_node_takes_and_a_majority_refuses_is_made_no_dearer_and_ends_by_a_no_op() -> None:
+    world = begun(1, nodes=THREE)
+    make_all(world)
+    for turn in range(1, REFUSALS_MAX + 1):
+        assert world.lane.slots[1].purpose == "intent"
+        outvoted(world)
+        assert world.lane.slots[1].refusals == turn
+        if turn < REFUSALS_MAX:
+            later(world, world.settings.bump_after_ms)
+            assert list(world.lane.attempts[1]) == [1], "never at a climbing fee"
+    assert world.lane.slots[1].purpose == "noop"
+
+
+def test_what_one_node_takes_and_others_call_hopeless_may_still_be_mined_by_it() -> None:
+    world = begun(1, nodes=THREE)
+    make_all(world)
+    refused = [
+        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        for node in THREE[1:]
+    ]
+    took = SendResult(1, 1, "a", Outcome.ACCEPTED)
+    world.post(BroadcastReturned(world.now_ms, (took, *refused)))
+    assert world.lane.slots[1].purpose == "intent"
+
+
+def test_a_no_op_that_every_node_refuses_is_made_ever_more_rarely_and_named() -> None:
+    world = begun(2)
+    make_all(world)
+    take(world, 2)
+    refuse(world, 1, 1, hopeless=True)
+    head, pauses = world.lane.head, []
+    for turn in range(NOOP_GROWTH_MAX + 2):
+        assert head.retake_ms is not None
+        later(world, head.retake_ms - world.now_ms)
+        (number,) = world.lane.noops
+        make_all(world)
+        refuse(world, number, 1)
+        assert head.noop_refusals == turn + 1
+        pauses.append((head.retake_ms - world.now_ms) // world.settings.make_retry_ms)
+    assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]
+    waits = "every node refuses a no-op for a free nonce: no"
+    assert wait_reason(world.lane, world.lane.slots[2]) == f"gap_before: nonce 0 waits: {waits}"
+    told = describe(world.head)
+    assert (told.word, told.reason) == ("backing off", waits)
+    assert waiting(head, world.settings) == f"gap_before: {waits}"
+    world.now_ms += 256 * world.settings.make_retry_ms
+    later(world, 0)
+    (number,) = world.lane.noops
+    make_all(world)
+    take(world, number)
+    assert (head.noop_refusals, head.noop_reason) == (0, "")
 
 
 @pytest.mark.parametrize(

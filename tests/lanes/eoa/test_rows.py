@@ -58,3 +58,21 @@ def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
 ) -> None:
     attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
     assert replace(attempt, **words).was_had() is had
+
+
+@pytest.mark.parametrize(
+    ("words", "outvoted"),
+    [
+        ({"silent": ("a", "b", "c"), "denied": ("b", "c"), "taken": ()}, True),
+        ({"silent": ("b", "c"), "denied": ("b", "c"), "taken": ("a",)}, True),
+        ({"silent": ("b",), "denied": ("b",), "refused": ("c",), "taken": ("a",)}, True),
+        ({"silent": ("a", "b", "c"), "denied": ("b",)}, False),
+        ({"silent": ("b",), "denied": ("b",), "taken": ("a",)}, False),
+        ({"silent": ("a",), "denied": ("a",)}, True),
+    ],
+)
+def test_an_attempt_is_outvoted_when_a_majority_refuses_it_for_good(
+    words: dict[str, Any], outvoted: bool
+) -> None:
+    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ())
+    assert replace(attempt, **words).is_outvoted() is outvoted

@@ -4,12 +4,14 @@ from itertools import pairwise
 
 import pytest
 from tests.lanes.eoa.stage import (
+    SETTINGS,
     World,
     begun,
     chain,
     is_broke,
     later,
     make_all,
+    offer,
     other,
     receipt,
     refuse,
@@ -22,6 +24,7 @@ from laneway.core.outcome import Status
 from laneway.core.units import amount
 from laneway.lanes.eoa import sightings
 from laneway.lanes.eoa.lane import decode_history
+from laneway.lanes.eoa.limits import GAP_NUMBERS_MAX
 from laneway.lanes.eoa.rows import Inclusion, Purpose
 from laneway.lanes.eoa.show import (
     NO_MAJORITY,
@@ -32,6 +35,7 @@ from laneway.lanes.eoa.show import (
     wait_reason,
     waiting,
 )
+from laneway.lanes.eoa.timers import gap_ms
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
     AttemptsMade,
@@ -550,3 +554,47 @@ def test_a_no_op_that_others_replaced_for_good_leaves_its_number_used() -> None:
     chain(world, 1, 21, agreed=())
     world.post(NonceProven(world.now_ms, 0, Receipt(b"other" * 6, 1, b"b", ok=True)))
     assert (world.lane.head.final_next, [*world.lane.nonces]) == (1, [])
+
+
+# A count that was false.
+
+
+def test_a_hole_that_a_false_count_left_is_not_filled_and_the_lane_halts() -> None:
+    """A no-op for each number up to one that a node named would cost the account's money."""
+    world = World(1, SETTINGS)
+    world.faults = False
+    chain(world, 2**40, 1)
+    offer(world, 2)
+    make_all(world)
+    take(world, 1)
+    take(world, 2)
+    assert sorted(world.lane.nonces) == [2**40, 2**40 + 1]
+    chain(world, 5, 2)
+    head = world.lane.head
+    assert head.halted.startswith(f"nodes count 5, and our lowest nonce is {2**40}")
+    assert gap_ms(world.lane) is None
+    later(world, world.settings.bump_after_ms)
+    assert sorted(world.lane.nonces) == [2**40, 2**40 + 1], "nothing is filled"
+    chain(world, 5, 3)
+    assert head.halted, "it is held as long as the hole is there"
+    first, second = world.accepted.values()
+    world.tell("cancel", first)
+    assert [one.status for one in world.results.values()] == ["indeterminate"]
+    assert "far above the account's count of 5" in world.results[first.id].reason
+    chain(world, 5, 4)
+    assert head.halted_nonce == 2**40 + 1, "the next one can be given up too"
+    world.tell("cancel", second)
+    chain(world, 5, 5)
+    assert (head.halted, head.nonce_next) == ("", 5)
+
+
+def test_a_hole_that_a_reorg_left_is_narrow_and_filled() -> None:
+    world = World(1, SETTINGS)
+    world.faults = False
+    chain(world, GAP_NUMBERS_MAX, 1)
+    offer(world, 1)
+    make_all(world)
+    take(world, 1)
+    chain(world, 0, 2)
+    assert not world.lane.head.halted
+    assert gap_ms(world.lane) is not None

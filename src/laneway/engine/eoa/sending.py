@@ -114,6 +114,7 @@ def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
         answer.outcome,
         first=not order.again,
         final=answer.final,
+        policy=answer.kind.is_policy(),
         hopeless=answer.kind in HOPELESS,
         broke=is_poor,
         cheap=answer.kind in CHEAP,

@@ -6,7 +6,12 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.lane import EoaLane, answered, is_late, is_next_taken
-from laneway.lanes.eoa.limits import RAW_INLINE_MAX, REFUSALS_MAX, RESEND_GROWTH_MAX
+from laneway.lanes.eoa.limits import (
+    NOOP_GROWTH_MAX,
+    RAW_INLINE_MAX,
+    REFUSALS_MAX,
+    RESEND_GROWTH_MAX,
+)
 from laneway.lanes.eoa.rows import FIRST, Attempt, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import (
@@ -16,6 +21,7 @@ from laneway.lanes.eoa.tries import (
     Decision,
     Spending,
     make,
+    needs_majority,
     over_cap,
     said,
 )
@@ -299,7 +305,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     records: list[Record] = []
     effects: list[Effect] = []
     after: dict[tuple[int, int], Attempt] = {}
-    hopeless: dict[int, str] = {}
+    hopeless: dict[int, SendResult] = {}
     first: dict[int, None] = {}
     judged: dict[int, None] = {}
     """Slots whose number could be free now; one that a node took an attempt of is not."""
@@ -311,7 +317,8 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         attempt = after.get(place) or lane.tries(result.slot).get(result.number)
         if attempt is None or result.node not in attempt.silent:
             continue
-        word = proven(result, attempt, is_first=result.first and place not in lane.inherited)
+        is_first = result.first and place not in lane.inherited
+        word = proven(result, attempt, is_first=is_first, is_alone=not needs_majority(lane))
         intent = None
         if word == "taken" and result.slot not in lane.submitted and result.slot not in first:
             first[result.slot] = None
@@ -333,17 +340,18 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         if result.broke:
             poor[result.slot] = result
         if word in ("refused", "denied") and (result.hopeless or is_tried_out(lane, result.slot)):
-            hopeless[result.slot] = result.reason
+            hopeless[result.slot] = result
     if not records:
         return NOTHING
     freed = 0
     for slot in judged:
-        reason = hopeless.get(slot)
+        last = hopeless.get(slot)
+        reason = None if last is None else last.reason
         dead = judge_dead(lane, slot, after, reason, now_ms, poor=bool(poor))
         freed += len(dead)
         records += dead
-        if reason is not None and is_denied(lane, slot, after):
-            ordered = bump(lane, lane.slots[slot], reason, Purpose.NOOP)
+        if last is not None and is_denied(lane, slot, after, by_all=last.hopeless):
+            ordered = bump(lane, lane.slots[slot], last.reason, Purpose.NOOP)
             records += ordered.records
             effects += ordered.effects
     records += crowded(lane, freed)
@@ -404,25 +412,31 @@ def is_taken(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) 
     return any(after.get((number, one), attempt).taken for one, attempt in tries)
 
 
-def is_denied(lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt]) -> bool:
-    """No node will ever take any of its bytes, but one may have had them before, so that its
-    number is not free. A no-op takes it: whichever lands decides, and those above go on."""
+def is_denied(
+    lane: EoaLane, number: int, after: dict[tuple[int, int], Attempt], *, by_all: bool
+) -> bool:
+    """No node, or only a minority, will ever take any of its bytes, but one may have had them, so
+    that its number is not free. A no-op takes it: whichever lands decides, and those above go
+    on."""
     slot = lane.slots[number]
     if slot.seen is not None or slot.purpose != Purpose.INTENT:
         return False
     tries = [after.get((number, one), attempt) for one, attempt in lane.tries(number).items()]
     if slot.making and all(one.content != slot.content for one in tries):
         return False  # What is being made is something else. Dearer bytes of the same are not.
-    return all(one.is_denied() for one in tries) and not all(one.is_dead() for one in tries)
+    is_void = all(one.is_denied() if by_all else one.is_outvoted() for one in tries)
+    return is_void and not all(one.is_dead() for one in tries)
 
 
-def proven(result: SendResult, attempt: Attempt, *, is_first: bool) -> str:
+def proven(result: SendResult, attempt: Attempt, *, is_first: bool, is_alone: bool) -> str:
     match result.outcome:
         case Outcome.ACCEPTED:
             return "taken"
         case Outcome.REFUSED if result.final:
             # What may have been taken before is not free: giving the number away could pay twice.
-            return "refused" if is_first and not attempt.doubted else "denied"
+            # Nor is sound bytes' number, where one of several nodes may have passed them on.
+            is_void = is_alone or not result.policy
+            return "refused" if is_first and is_void and not attempt.doubted else "denied"
         case Outcome.REFUSED if result.cheap:
             return "cheap"
         case _:
@@ -445,6 +459,8 @@ def judge_dead(
         return []
     settings = lane.settings
     pause_ms = settings.make_retry_ms << min(slot.refusals, REFUSALS_MAX)
+    if slot.intent is None:
+        pause_ms = settings.make_retry_ms << min(lane.head.noop_refusals, NOOP_GROWTH_MAX)
     retake_ms = now_ms + (settings.funds_retry_ms if poor else pause_ms)
     reason = hopeless or next((one.reason for one in tries if one.reason), "every node refused it")
     if slot.purpose == Purpose.CANCEL:

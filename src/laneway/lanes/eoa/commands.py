@@ -8,7 +8,7 @@ from laneway.core.reason import clip
 from laneway.core.rows import Command, taken
 from laneway.lanes.eoa.answers import dropped, fall_out, falls_out
 from laneway.lanes.eoa.lane import EoaLane
-from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX, GAP_NUMBERS_MAX
 from laneway.lanes.eoa.rows import Content, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
 from laneway.lanes.eoa.tries import Decision, look, make, said
@@ -127,11 +127,14 @@ def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
 
 
 def released(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotDropped:
-    """A halted lane's slot is given up: its number is used, nothing shows by what, and a no-op
-    could not land there either. If bytes of it were signed, they may be what used it, and
-    "cancelled" could be retried."""
+    """A halted lane's slot is given up: its number is used and nothing shows by what, or it is far
+    above the account's count; a no-op could not land there either. If bytes of it were signed,
+    they may be what used it, or land one day, and "cancelled" could be retried."""
     word = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
-    told = clip(f"its nonce was used by no transaction that a node shows; {reason}")
+    why = "was used by no transaction that a node shows"
+    if slot.nonce - lane.head.latest > GAP_NUMBERS_MAX:
+        why = f"is far above the account's count of {lane.head.latest}"
+    told = clip(f"its nonce {slot.nonce} {why}; {reason}")
     return dropped(lane, slot, word.value, told, now_ms, recycle=False)
 
 

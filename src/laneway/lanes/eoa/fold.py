@@ -23,6 +23,7 @@ from laneway.lanes.eoa.lane import (
     put_raw,
     put_slot,
     replace,
+    stale_contents,
     take_first,
     take_number,
     undate,
@@ -193,6 +194,8 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
         health = replace(health, moved_ms=record.at_ms)
     head.health = health
     head.latest, head.preconfirmed = record.latest, record.preconfirmed
+    if not lane.free.count and not lane.noops:
+        head.noop_refusals, head.noop_reason = 0, ""  # There is nothing left to fill.
     head.base_fee, head.tip, head.read_ms = record.base_fee, record.tip, record.at_ms
     return tuple(touched)
 
@@ -229,19 +232,6 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     # Its first attempt is mostly signed in the same turn, and then stands in the same row.
     lane.unwritten[slot.id] = None
     return tuple(touched)
-
-
-def stale_contents(lane: EoaLane, slot: Slot) -> list[Touch]:
-    """Of intents that were taken back while they waited, and replaced by a later word."""
-    stale = [
-        content.intent
-        for content in lane.contents.values()
-        if content.priority == slot.priority
-        and content.seq < slot.seq
-        and content.intent not in lane.bound
-        and content.intent not in lane.returned
-    ]
-    return [touch for intent in stale for touch in drop_content(lane, intent)]
 
 
 def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
@@ -343,7 +333,9 @@ def take_all(lane: EoaLane, record: AttemptsTaken) -> Touched:
 def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     before, slot = lane.attempts[record.slot][record.number], lane.slots[record.slot]
     attempt = answered(before, record.node, record.word, record.reason, lane.head.block)
-    is_refused = attempt.is_denied() and not before.is_denied()
+    is_refused = attempt.is_outvoted() and not before.is_outvoted()
+    if slot.intent is None and record.word == "taken":
+        lane.head.noop_refusals, lane.head.noop_reason = 0, ""
     tried_ms = record.at_ms or slot.tried_ms
     slot = replace(slot, refusals=slot.refusals + is_refused, tried_ms=tried_ms)
     index_slot(lane, slot)
@@ -389,6 +381,9 @@ def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     if record.retake_ms is not None:
         lane.head.retake_ms = record.retake_ms
     if slot.intent is None:
+        if record.recycle:
+            lane.head.noop_refusals += 1
+            lane.head.noop_reason = record.reason
         return tuple(touched)
     ended = final(lane, slot, record.status, record.at_ms, attempts, reason=record.reason)
     return (*ended, *touched)

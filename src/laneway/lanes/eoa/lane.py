@@ -349,6 +349,19 @@ def drop_content(lane: EoaLane, intent: IntentId) -> list[Touch]:
     return [RowKey(Table.AUX, CONTENT + intent)]
 
 
+def stale_contents(lane: EoaLane, slot: Slot) -> list[Touch]:
+    """Of intents that were taken back while they waited, and replaced by a later word."""
+    stale = [
+        content.intent
+        for content in lane.contents.values()
+        if content.priority == slot.priority
+        and content.seq < slot.seq
+        and content.intent not in lane.bound
+        and content.intent not in lane.returned
+    ]
+    return [touch for intent in stale for touch in drop_content(lane, intent)]
+
+
 def drop_attempts(lane: EoaLane, slot: int) -> list[Touch]:
     """Their rows; that of the first is its slot's, which goes or is put again with this."""
     gone: list[Touch] = []

@@ -35,6 +35,14 @@ REFUSALS_MAX = 5
 the intent itself is refused: half a minute outlasts a gateway's odd answer, and what a chain does
 not know it does not learn by being asked."""
 
+NOOP_GROWTH_MAX = 8
+"""Doublings of the pause before a free number is filled again whose no-op every node refused: after
+four minutes a person should look, and a signature a few minutes costs nothing."""
+
+GAP_NUMBERS_MAX = 64
+"""Numbers in a row that no-ops fill without being asked to. A reorg takes back a few transactions
+of somebody else; a wider hole means that the count which put ours above it was false."""
+
 ATTEMPTS_MAX = 32
 """Signed forms of one number: the last offers 1.125^31, 38 times the first. Who is not mined then
 waits for something else than a higher fee, and every form is a row, and a hash that is looked

@@ -5,6 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
+from laneway.core.majority import final_quorum
 from laneway.core.rows import START, Cursors
 from laneway.core.units import Amount
 from laneway.lanes.eoa.fees import NO_FEE, Fee
@@ -131,6 +132,10 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     halted_ms: int = 0
     final_next: int = 0
     """Every number of ours below it was mined for good: no count of a chain is lower."""
+    noop_refusals: int = 0
+    """How often in a row every node refused a no-op for a free number."""
+    noop_reason: str = ""
+    """What they said to the last one."""
 
 
 class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -234,6 +239,12 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
     def is_denied(self) -> bool:
         """Whether every node refuses it for good by now, whatever became of an earlier offer."""
         return not self.taken and not self.asked()
+
+    def is_outvoted(self) -> bool:
+        """Whether a majority of the nodes refuses it for good by now. One that says it took what no
+        other node takes may have thrown it away."""
+        count = len(self.silent) + len(self.refused) + len(self.taken)
+        return len(self.denied) + len(self.refused) >= final_quorum(count)
 
 
 FIRST: Final = 1

@@ -6,6 +6,7 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.core.units import value
 from laneway.lanes.eoa.lane import EoaLane, decode_head
+from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.rows import Attempt, EoaHead, Health, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import GAP_BEFORE, OUT_OF_FUNDS, needs_majority
@@ -41,11 +42,18 @@ def describe(state: bytes) -> LaneState:
         return LaneState("halted", head.halted, head.halted_ms, running=inflight(head))
     if head.mode == "draining":
         return LaneState("draining", head.reason, head.mode_ms, running=inflight(head), by=head.by)
+    if head.noop_refusals >= REFUSALS_MAX and head.free_count:
+        return LaneState("backing off", refill(head), head.health.moved_ms, inflight(head))
     word = "running" if inflight(head) else "idle"
     reason = ""
     if head.crowded:
         reason = f"{head.free_count} nonces are free below others: no new ones are given out"
     return LaneState(word, reason, head.health.moved_ms, running=inflight(head))
+
+
+def refill(head: EoaHead) -> str:
+    """Why numbers stay free that those above wait for."""
+    return f"every node refuses a no-op for a free nonce: {head.noop_reason}"
 
 
 def lacking(health: Health) -> str:
@@ -110,6 +118,8 @@ def wait_reason(lane: EoaLane, slot: Slot) -> str:
     lowest = lane.slot_at(head.latest)
     if lowest is not None and lowest.delayed and lowest.id != slot.id:
         return f"{GAP_BEFORE}: nonce {lowest.nonce} waits: {lowest.wait_reason}"
+    if head.noop_refusals and head.latest in lane.free:
+        return f"{GAP_BEFORE}: nonce {head.latest} waits: {refill(head)}"
     if slot.id in lane.submitted:
         return UNMINED
     last = lane.last(slot.id)
@@ -132,7 +142,7 @@ def waiting(head: EoaHead, settings: EoaSettings) -> str:
     if head.crowded:
         return CROWDED
     if head.returned_count or (head.free_count and settings.recycled == "returned"):
-        return GAP_BEFORE
+        return f"{GAP_BEFORE}: {refill(head)}" if head.noop_refusals else GAP_BEFORE
     return WINDOW_CLOSED if head.nonce_next - head.latest >= settings.inflight_max() else ""
 
 

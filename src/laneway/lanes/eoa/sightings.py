@@ -7,7 +7,12 @@ from laneway.core.reason import clip
 from laneway.core.units import amount, value
 from laneway.lanes.eoa.answers import dropped, offer
 from laneway.lanes.eoa.lane import EoaLane
-from laneway.lanes.eoa.limits import PROOFS_MAX, PROOFS_TO_HALT, PROVE_GROWTH_MAX
+from laneway.lanes.eoa.limits import (
+    GAP_NUMBERS_MAX,
+    PROOFS_MAX,
+    PROOFS_TO_HALT,
+    PROVE_GROWTH_MAX,
+)
 from laneway.lanes.eoa.report import is_telling, report_of
 from laneway.lanes.eoa.rows import Attempt, CleanupReport, Inclusion, Purpose, Slot
 from laneway.lanes.eoa.tries import NOTHING, Decision, needs_majority, prove, reoffer, said
@@ -81,7 +86,7 @@ def judge_chain(lane: EoaLane, event: ChainRead) -> Decision:
     # A node may count what is in the block behind the one it names (anvil does); the next look
     # reads that one.
     overdue = [slot for slot in unknown if slot.nonce < head.latest]
-    proofs = ordered_proofs(lane, overdue, event.now_ms)
+    proofs = ordered_proofs(lane, overdue, event.now_ms, above_a_hole(lane, event))
     records += proofs.records
     effects += proofs.effects
     if head.nonce_next is not None:
@@ -136,11 +141,30 @@ def contradicted(lane: EoaLane, event: ChainRead) -> list[Record]:
     return records
 
 
-def ordered_proofs(lane: EoaLane, overdue: list[Slot], now_ms: int) -> Decision:
-    """It is asked who used these numbers, ever more rarely while nothing comes of it."""
+def above_a_hole(lane: EoaLane, event: ChainRead) -> HaltJudged | None:
+    """Our lowest number is so far above the account's count that a false count must have put it
+    there, and filling the hole would cost a no-op for each number in it. None: it is not."""
+    lowest = min(lane.nonces, default=event.latest)
+    if lowest - event.latest - lane.free.count <= GAP_NUMBERS_MAX:
+        return None
+    reason = (
+        f"nodes count {event.latest}, and our lowest nonce is {lowest}: a false count put it "
+        "there, and it cannot be mined; replace the node that lied, then cancel what has that "
+        "nonce, or reset-nonce if it is a no-op's"
+    )
+    return HaltJudged(reason, event.now_ms, lowest)
+
+
+def ordered_proofs(
+    lane: EoaLane, overdue: list[Slot], now_ms: int, hole: HaltJudged | None
+) -> Decision:
+    """It is asked who used these numbers, ever more rarely while nothing comes of it. A lane whose
+    lowest number is above a hole is halted until it is not."""
     head = lane.head
     records: list[Record] = []
-    if not overdue and head.halted:
+    if hole is not None and not (head.halted and head.halted_nonce == hole.nonce):
+        records.append(hole)
+    if not overdue and head.halted and hole is None:
         records.append(HaltJudged("", now_ms, head.halted_nonce))
     if not overdue and head.prove_tries:
         records.append(ProofsPaced(0, 0))

@@ -154,9 +154,9 @@ def resends(lane: EoaLane, pressed: Decision) -> list[SendAttempt]:
 
 def press(lane: EoaLane, now_ms: int) -> Decision:
     """The lowest number stood still: it is made dearer, as often as one number may be, if a node
-    had its bytes and blocks went by without them. Bytes that no node had are not too cheap: the
-    same go out again, and so they do where no dearer attempt can or may be made. A no-op that
-    every node refused is made anew."""
+    had its bytes and blocks went by without them. Bytes that no node had, or that a majority
+    refuses for good, are not too cheap: the same go out again, and so they do where no dearer
+    attempt can or may be made. A no-op that every node refused is made anew."""
     slot = stalled(lane)
     assert slot is not None
     above = remind(lane, slot)
@@ -164,7 +164,7 @@ def press(lane: EoaLane, now_ms: int) -> Decision:
     assert last is not None
     assert live is not None
     is_tried_out = len(lane.tries(slot.id)) >= ATTEMPTS_MAX
-    is_passed_over = last.was_had() and lane.head.block > last.block
+    is_passed_over = last.was_had() and not last.is_outvoted() and lane.head.block > last.block
     is_void = slot.purpose != Purpose.INTENT and last.is_denied()
     may_be_made = not is_tried_out and not slot.delayed and is_running(lane)
     if may_be_made and (is_passed_over or is_void):

@@ -58,15 +58,15 @@ class SendResult(Struct, frozen=True, gc=False):
     node: str
     outcome: Outcome
     first: bool = True
-    """Nothing of it was offered to this node before. Otherwise it may have taken the bytes then,
-    passed them on and forgotten them: its refusal frees no number."""
+    """Nothing of it was offered to this node before; else its refusal frees no number."""
     final: bool = False
     """A refusal that the same bytes will always meet there."""
+    policy: bool = False
+    """A final refusal of sound bytes, by a rule that other nodes need not have."""
     hopeless: bool = False
     """And so will any other bytes for this intent: it is too large, or needs too much gas."""
     broke: bool = False
-    cheap: bool = False
-    """The node refused it for its price: a dearer one may do better there."""
+    cheap: bool = False  # Refused for its price: a dearer one may do better there.
     used: bool = False
     """The node says that the number is used already."""
     reason: str = ""

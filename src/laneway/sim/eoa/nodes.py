@@ -44,6 +44,7 @@ from laneway.ports import EvmRequest
 from laneway.sim.eoa.calls import CHAIN_ID, decode_request, key_of, signed
 from laneway.sim.eoa.plan import GAS, SIZE_BYTES_MAX
 from laneway.sim.eoa.port import KeySigner, ModelChain
+from laneway.sim.eoa.witnesses import LIAR
 
 if TYPE_CHECKING:
     from laneway.sim.eoa.world import EoaWorld
@@ -65,6 +66,9 @@ OUTAGE_MS_MAX = 8_000
 """Of a time without any node: longer than the lane waits before it makes a number dearer."""
 
 TIMEOUT_MS = 300
+CAPPED_OF_256 = 8
+"""Bytes that cost more than nodes' own ceilings allow, by the first byte of their hash."""
+
 LATE_MS_MAX = 2_500
 """Bytes that were given up as lost arrive as late as this."""
 
@@ -222,6 +226,10 @@ class Nodes:
     ) -> None:
         world = self._world
         kind, reason = self._offer(effect.raw, node)
+        if self._is_above_fee_caps(effect.raw):
+            # Only the one that lies passed it on.
+            world.seen["lie:refusal"] += kind is SendKind.TAKEN
+            kind, reason = SendKind.NODE_FEE_CAP, "tx fee exceeds the configured cap"
         if world.chance(world.plan.lose):
             world.seen["answer lost"] += 1
             self._time_out(process, lane, effect, node)
@@ -233,6 +241,8 @@ class Nodes:
         digest = keccak(raw)
         self.travelling[digest] -= 1
         self.received[digest] = None
+        if self._is_above_fee_caps(raw) and node != self._names[LIAR]:
+            return SendKind.NODE_FEE_CAP, ""
         answer = world.chain.send(self._names.index(node), raw)
         made = self.made[digest]
         told = f"{made.data or 'a no-op'} of a{world.account(made.lane)}/{made.nonce}"
@@ -243,6 +253,11 @@ class Nodes:
         world.seen[f"node says {kind.value}"] += 1
         world.note(f"{node} says {kind.value} to {told}")
         return kind, answer.message
+
+    def _is_above_fee_caps(self, raw: bytes) -> bool:
+        """Some bytes, where one node lies: honest nodes refuse them by a rule of their own, and the
+        one that lies says so too."""
+        return self._world.plan.lying and self._world.faults and keccak(raw)[0] < CAPPED_OF_256
 
     def _time_out(self, process: "Process", lane: LaneId, effect: SendAttempt, node: str) -> None:
         def give_up() -> None:
@@ -289,6 +304,7 @@ class Nodes:
             kind.outcome(),
             first=not effect.again,
             final=kind.is_final(),
+            policy=kind.is_policy(),
             hopeless=kind in HOPELESS,
             broke=is_poor,
             cheap=kind in CHEAP,
