@@ -56,7 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "key": ("laneway.cli.key:key", "Make, import and list keystores; check a signer."),
     "doctor": (
         "laneway.cli.doctor:doctor",
-        "Check this machine, its SQLite, the database at PATH and the nodes of all chains.",
+        "Check this machine, its SQLite, the database at PATH, a running server and all nodes.",
     ),
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }

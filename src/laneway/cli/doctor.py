@@ -15,8 +15,7 @@ from laneway.wiring.process import EXIT_FAILED
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @configured
 def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int:
-    """Check this machine, its SQLite, the database at PATH, a running server, and the nodes of all
-    chains.
+    """Check this machine, its SQLite, the database at PATH, a running server and all nodes.
 
     PATH is a file or the address of a PostgreSQL or Redis; without it, it is the configured one.
     Exits 1 if anything needs a person.
