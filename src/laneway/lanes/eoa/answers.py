@@ -346,8 +346,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     freed = 0
     for slot in judged:
         last = hopeless.get(slot)
-        reason = None if last is None else last.reason
-        dead = judge_dead(lane, slot, after, reason, now_ms, poor=bool(poor))
+        dead = judge_dead(lane, slot, after, last, now_ms, poor=bool(poor))
         freed += len(dead)
         records += dead
         if last is not None and is_denied(lane, slot, after, by_all=last.hopeless):
@@ -447,7 +446,7 @@ def judge_dead(
     lane: EoaLane,
     number: int,
     after: dict[tuple[int, int], Attempt],
-    hopeless: str | None,
+    hopeless: SendResult | None,
     now_ms: int,
     *,
     poor: bool,
@@ -462,7 +461,8 @@ def judge_dead(
     if slot.intent is None:
         pause_ms = settings.make_retry_ms << min(lane.head.noop_refusals, NOOP_GROWTH_MAX)
     retake_ms = now_ms + (settings.funds_retry_ms if poor else pause_ms)
-    reason = hopeless or next((one.reason for one in tries if one.reason), "every node refused it")
+    said_of_it = ("" if hopeless is None else hopeless.reason, *(one.reason for one in tries))
+    reason = next((one for one in said_of_it if one), "every node refused it")
     if slot.purpose == Purpose.CANCEL:
         word = Status.CANCELLED.value
         return [dropped(lane, slot, word, "taken back", now_ms, retake_ms=retake_ms)]
