@@ -4,7 +4,6 @@ Each number is the median over the nodes that answer, and the lower of two: one 
 fee of its own moves nothing where others answer.
 """
 
-import asyncio
 from collections.abc import Sequence
 from statistics import median_low
 
@@ -13,7 +12,6 @@ from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import FEES_GRACE_MS
 from laneway.chains.evm.nodes import Nodes
 from laneway.chains.evm.shapes import read_number, read_whole_header, translated
-from laneway.core.errors import ChainError
 from laneway.core.facts import FeesSeen
 from laneway.wire.hex import read_quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
@@ -50,37 +48,8 @@ async def read_fees(node: Endpoint) -> FeesSeen:
 
 
 async def fees_of(nodes: Nodes, grace_ms: int = FEES_GRACE_MS) -> FeesSeen:
-    """The median of what the nodes say; those that failed a moment ago are asked only where no
-    other is left."""
-    asked = [node for node in nodes.all if not node.is_resting()] or list(nodes.all)
-    if len(asked) == 1:
-        return await nodes.read(read_fees)
-    tasks = [asyncio.create_task(read_fees(node)) for node in asked]
-    try:
-        waiting = set(tasks)
-        while waiting and not any(is_answered(task) for task in tasks):
-            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if waiting:
-            await asyncio.wait(waiting, timeout=grace_ms / 1000)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    found = [task.result() for task in tasks if is_answered(task)]
-    if not found:
-        # What is wrong is said as it is of every other question.
-        return await nodes.read(read_fees)
-    return middle(found)
-
-
-def is_answered(task: asyncio.Task[FeesSeen]) -> bool:
-    """Whether the node answered. An error of a node is no answer; any other one is a bug."""
-    if not task.done() or task.cancelled():
-        return False
-    trouble = task.exception()
-    if trouble is not None and not isinstance(trouble, ChainError):
-        raise trouble
-    return trouble is None
+    """The median of what the nodes say."""
+    return middle(await nodes.answers(read_fees, grace_ms=grace_ms))
 
 
 def middle(found: Sequence[FeesSeen]) -> FeesSeen:

@@ -54,6 +54,30 @@ class Nodes:
         await with_grace(map(ask_one, asked), READ_GRACE_MS / 1000)
         return [said[node.name] for node in asked if node.name in said]
 
+    async def answers(
+        self, ask: Callable[[Endpoint], Awaitable[T]], *, grace_ms: int
+    ) -> list[T]:
+        """What the nodes say that answer no later than so long after the first answer, in the
+        order of the nodes; there is at least one. Those that failed a moment ago are asked only
+        where no other is left."""
+        asked = [node for node in self.all if not node.is_resting()] or list(self.all)
+        if len(asked) == 1:
+            return [await self.read(ask)]
+        tasks = [asyncio.ensure_future(ask(node)) for node in asked]
+        try:
+            waiting = set(tasks)
+            while waiting and not any(is_answered(task) for task in tasks):
+                _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if waiting:
+                await asyncio.wait(waiting, timeout=grace_ms / 1000)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        found = [task.result() for task in tasks if is_answered(task)]
+        # Where none answers, what is wrong is said as it is of every other question.
+        return found or [await self.read(ask)]
+
     async def read(self, ask: Callable[[Endpoint], Awaitable[T]], *, first: str = "") -> T:
         """The first answer of a node that is not behind; `ask` notes the node's head.
 
@@ -84,6 +108,16 @@ class Nodes:
     async def close(self) -> None:
         for node in self.all:
             await node.client.close()
+
+
+def is_answered(task: asyncio.Future[T]) -> bool:
+    """Whether the node answered. An error of a node is no answer; any other one is a bug."""
+    if not task.done() or task.cancelled():
+        return False
+    trouble = task.exception()
+    if trouble is not None and not isinstance(trouble, ChainError):
+        raise trouble
+    return trouble is None
 
 
 class Behind(ChainUnreadable):
