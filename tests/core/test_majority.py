@@ -3,10 +3,21 @@
 import pytest
 from msgspec.structs import replace
 
-from laneway.core.facts import AccountSeen, BlockRef, NodeReceipts, ReceiptSeen
+from laneway.core.facts import (
+    AccountSeen,
+    BlockRef,
+    Estimated,
+    NodeReceipts,
+    NotEstimated,
+    ReceiptSeen,
+    Reverted,
+    SendKind,
+)
 from laneway.core.majority import (
+    Estimate,
     account_of,
     agreed,
+    estimate_of,
     final_quorum,
     look_quorum,
     reached,
@@ -112,3 +123,60 @@ def test_what_enough_say_alike_is_agreed() -> None:
     assert agreed(["a", "b", "b"], 2) == "b"
     assert agreed(["a", "b", "c"], 2) is None
     assert agreed([], 1) is None
+
+
+TRUE = Estimated(50_000)
+REVERTED = Reverted("no")
+POOR = NotEstimated(SendKind.INSUFFICIENT_FUNDS, "poor")
+TOO_MUCH = NotEstimated(SendKind.GAS_LIMIT, "exceeds block gas limit")
+
+
+@pytest.mark.parametrize("lie", [Estimated(0), Estimated(2**40), REVERTED, POOR, TOO_MUCH])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_no_node_alone_moves_an_estimate(lie: Estimate, place: int) -> None:
+    said = [TRUE, TRUE]
+    said.insert(place, lie)  # type: ignore[arg-type]
+    assert estimate_of(said, 3) == TRUE
+
+
+def test_of_two_estimates_the_higher_counts() -> None:
+    """What is not used is not paid for; with too little it is mined, and fails."""
+    assert estimate_of([Estimated(60_000), TRUE], 2) == Estimated(60_000)
+    assert estimate_of([TRUE], 3) == TRUE
+
+
+@pytest.mark.parametrize(
+    ("said", "nodes", "final"),
+    [
+        ([REVERTED], 1, True),
+        ([REVERTED, REVERTED], 2, True),
+        ([REVERTED, REVERTED, TRUE], 3, True),
+        ([REVERTED, REVERTED, POOR], 3, True),
+        ([REVERTED], 2, False),
+        ([REVERTED, TRUE], 2, False),
+        ([TRUE, REVERTED], 3, False),
+        ([REVERTED, REVERTED, TRUE], 5, False),
+        ([REVERTED, REVERTED, POOR], 5, False),
+    ],
+)
+def test_a_call_reverts_when_a_majority_of_all_nodes_says_so(
+    said: list[Estimate], nodes: int, final: bool
+) -> None:
+    found = estimate_of(said, nodes)
+    if final:
+        assert found == REVERTED
+        return
+    assert isinstance(found, NotEstimated)
+    assert not found.kind.is_final()
+    assert found.reason == (
+        f"{said.count(REVERTED)} of {nodes} nodes say that the call reverts, "
+        f"{final_quorum(nodes)} must: no"
+    )
+
+
+def test_what_no_node_can_estimate_is_told_as_most_of_them_tell_it() -> None:
+    assert estimate_of([TOO_MUCH], 1) == TOO_MUCH
+    assert estimate_of([TOO_MUCH, POOR, POOR], 3) == POOR
+    assert estimate_of([REVERTED, POOR], 3) == POOR
+    assert estimate_of([POOR, TOO_MUCH, TOO_MUCH], 3) == TOO_MUCH
+    assert estimate_of([TOO_MUCH], 3) == NotEstimated(SendKind.UNKNOWN, TOO_MUCH.reason)

@@ -6,14 +6,25 @@ look finds is never final.
 """
 
 from collections.abc import Sequence
+from statistics import median_high, mode
 from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.core.facts import AccountSeen, NodeReceipts, ReceiptSeen
+from laneway.core.facts import (
+    AccountSeen,
+    Estimated,
+    NodeReceipts,
+    NotEstimated,
+    ReceiptSeen,
+    Reverted,
+    SendKind,
+)
 
 T = TypeVar("T")
+
+Estimate = Estimated | Reverted | NotEstimated
 
 
 def final_quorum(nodes: int) -> int:
@@ -64,6 +75,32 @@ def account_of(seen: Sequence[AccountSeen], nodes: int) -> AccountSeen | None:
     return replace(
         chosen, count=count, preconfirmed_count=max(count, promised), balance_wei=balance
     )
+
+
+def estimate_of(said: Sequence[Estimate], nodes: int) -> Estimate:
+    """The gas that the nodes together say a call needs; `said` has at least one answer.
+
+    It is the middle of their estimates, and the higher of two: gas that is not used is not paid
+    for, and with too little the call is mined and fails. Only a majority of all nodes ends an
+    intent, whether by a revert or by another final refusal; anything less is asked again.
+    """
+    quorum = final_quorum(nodes)
+    reverted = [one for one in said if isinstance(one, Reverted)]
+    if len(reverted) >= quorum:
+        return reverted[0]
+    found = [one.gas for one in said if isinstance(one, Estimated)]
+    if len(found) > len(reverted):
+        return Estimated(median_high(found))
+    unable = [one for one in said if isinstance(one, NotEstimated)]
+    if found or len(reverted) > len(unable):
+        problem = f"{len(reverted)} of {nodes} nodes say that the call reverts, {quorum} must"
+        return NotEstimated(SendKind.UNKNOWN, f"{problem}: {reverted[0].reason}")
+    kinds = [one.kind for one in unable]
+    kind = mode(kinds)
+    one = unable[kinds.index(kind)]
+    if kind.is_final() and kinds.count(kind) < quorum:
+        return NotEstimated(SendKind.UNKNOWN, one.reason)
+    return one
 
 
 class Verdict(Struct, frozen=True):

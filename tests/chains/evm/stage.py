@@ -21,6 +21,7 @@ class Node:
 
     def __init__(self, head: int = 10, **said: Any) -> None:
         self.head = head
+        self.gas_limit: object = "0x1c9c380"
         self.branches: dict[int, int] = {}
         """The branch of each block from this number on."""
         self.said: dict[str, Any] = {
@@ -45,6 +46,7 @@ class Node:
             "hash": self.hash(number),
             "parentHash": self.hash(number - 1) if number else "0x" + "00" * 32,
             "baseFeePerGas": "0x7",
+            "gasLimit": self.gas_limit,
             "transactions": [f"0x{number:064x}"],
         }
 

@@ -1,23 +1,30 @@
-"""Laws of estimates: a call that fails is told from a node that could not run it."""
+"""Laws of estimates: a call that fails is told from a node that could not run it, and one node of
+three decides neither."""
+
+import asyncio
 
 import pytest
 from tests.chains.evm.stage import ADDRESS, Node, run, served
-from tests.rpc_stub import No
+from tests.rpc_stub import Drop, No
 
+from laneway.chains.evm import estimate
+from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.estimate import shape_of
-from laneway.core.errors import ChainError
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
+from laneway.core.majority import Estimate
 from laneway.ports import Delegation, EvmCall
 
 CALL = EvmCall(ADDRESS, ADDRESS)
 SAID = "08c379a0" + f"{32:064x}" + f"{2:064x}" + b"no".hex().ljust(64, "0")
 
 
-def estimated(said: object) -> Estimated | Reverted | NotEstimated:
-    found: list[Estimated | Reverted | NotEstimated] = []
+def estimated(*said: object) -> Estimate:
+    """What comes of it where each node says one of these."""
+    found: list[Estimate] = []
 
     async def story() -> None:
-        async with served([Node(eth_estimateGas=said)]) as (chain, _):
+        async with served([Node(eth_estimateGas=one) for one in said]) as (chain, _):
             found.append(await chain.estimate(CALL))
 
     run(story)
@@ -52,6 +59,96 @@ def test_another_no_is_told_by_its_kind() -> None:
 def test_a_limit_is_the_nodes_trouble() -> None:
     with pytest.raises(ChainError):
         estimated(No(-32005, "rate limit exceeded"))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "0x0",
+        hex(2**40),
+        "21000",
+        No(3, "execution reverted"),
+        No(-32000, "insufficient funds for transfer"),
+        No(-32000, "exceeds block gas limit"),
+        No(-32005, "rate limit exceeded"),
+        Drop(),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 2])
+def test_one_node_of_three_moves_no_estimate(lie: object, place: int) -> None:
+    said: list[object] = ["0x5208", "0x5208"]
+    said.insert(place, lie)
+    assert estimated(*said) == Estimated(21_000)
+
+
+def test_a_call_reverts_when_a_majority_of_the_nodes_says_so() -> None:
+    reverted = No(3, "execution reverted")
+    assert estimated("0x5208", reverted, reverted) == Reverted("execution reverted")
+    assert estimated(reverted, reverted, Drop()) == Reverted("execution reverted")
+    alone = estimated(reverted, Drop(), Drop())
+    assert isinstance(alone, NotEstimated)
+    assert not alone.kind.is_final()
+
+
+def test_a_node_that_is_behind_has_no_say_in_an_estimate() -> None:
+    async def story() -> None:
+        late = Node(5, eth_estimateGas=No(3, "execution reverted"))
+        async with served([late, Node(eth_estimateGas="0x5208")]) as (chain, _):
+            # The newer block becomes known by this question, and binds the next one.
+            first = await chain.estimate(CALL)
+            assert isinstance(first, NotEstimated)
+            assert await chain.estimate(CALL) == Estimated(21_000)
+
+    run(story)
+
+
+@pytest.mark.parametrize(("limit", "is_read"), [("0x5208", True), ("0x5207", False)])
+def test_an_estimate_above_the_newest_blocks_gas_limit_is_nonsense(
+    limit: str, is_read: bool
+) -> None:
+    async def story() -> None:
+        node = Node(eth_estimateGas="0x5208")
+        node.gas_limit = limit
+        async with served([node]) as (chain, _):
+            await chain.account(ADDRESS)
+            if is_read:
+                assert await chain.estimate(CALL) == Estimated(21_000)
+                return
+            with pytest.raises(ChainUnreadable, match="21000 gas, and its block takes 20999"):
+                await chain.estimate(CALL)
+
+    run(story)
+
+
+@pytest.mark.parametrize("limit", [None, "0x0", "none", 30_000_000, hex(2**255)])
+def test_a_gas_limit_that_says_nothing_bounds_nothing(limit: object) -> None:
+    async def story() -> None:
+        node = Node(eth_estimateGas="0x5208")
+        node.gas_limit = limit
+        async with served([node]) as (chain, _):
+            await chain.account(ADDRESS)
+            assert await chain.estimate(CALL) == Estimated(21_000)
+
+    run(story)
+
+
+def test_a_node_that_hangs_holds_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        forever = asyncio.Event()
+        monkeypatch.setattr(estimate, "ESTIMATE_GRACE_MS", 1)
+        read = estimate.read_estimate
+
+        async def slowly(node: Endpoint, call: EvmCall) -> Estimate:
+            if node.name == "a":
+                await forever.wait()
+            return await read(node, call)
+
+        monkeypatch.setattr(estimate, "read_estimate", slowly)
+        nodes = [Node(eth_estimateGas="0x5208") for _ in range(3)]
+        async with served(nodes) as (chain, _):
+            assert await chain.estimate(CALL) == Estimated(21_000)
+
+    run(story)
 
 
 def test_everything_that_costs_gas_is_said() -> None:

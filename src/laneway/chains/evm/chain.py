@@ -9,7 +9,7 @@ from laneway.chains.endpoint import KnownNodes
 from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
 from laneway.chains.evm.endpoint import Endpoint, Place
-from laneway.chains.evm.estimate import read_estimate
+from laneway.chains.evm.estimate import estimate_by_nodes
 from laneway.chains.evm.fees import fees_of
 from laneway.chains.evm.heads import Heads
 from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
@@ -83,7 +83,7 @@ class RpcChain(KnownNodes):
         return await fees_of(self._nodes)
 
     async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated:
-        return await self._nodes.read(lambda node: read_estimate(node, call))
+        return await estimate_by_nodes(self._nodes, call)
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()

@@ -34,6 +34,8 @@ class Endpoint(NodeEndpoint):
         """Whether it answers eth_getBlockReceipts."""
         self.takes_block_hash = True
         """Whether it answers for a block named by its hash (EIP-1898)."""
+        self.gas_limit = 0
+        """What its newest block may use, as its last header says; 0 while that is not known."""
         self._chain_id = chain_id
         self._overrides = overrides
 

@@ -1,15 +1,22 @@
-"""How much gas a call needs, or why it fails."""
+"""How much gas a call needs, or why it fails, as most of the nodes say.
+
+One node that names too much or too little, or a revert of its own, moves nothing where others
+answer (`core/majority.py`).
+"""
 
 import re
 
 from msgspec import DecodeError, json
 
 from laneway.chains.evm.endpoint import Endpoint
-from laneway.chains.evm.limits import ESTIMATE_MS
+from laneway.chains.evm.limits import ESTIMATE_GRACE_MS, ESTIMATE_MS
+from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.chains.evm.nonce import BLOCK_NUMBER
 from laneway.chains.evm.shapes import read_number
+from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.majority import Estimate, estimate_of
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity, read_octets
 from laneway.wire.jsonrpc import NodeBusy, RpcCall, RpcError
@@ -20,15 +27,31 @@ REVERTED_WORDS = re.compile(r"\brevert|vm execution error", re.I)
 ERROR_STRING = bytes.fromhex("08c379a0")
 """The selector of Solidity's Error(string)."""
 
-Answer = Estimated | Reverted | NotEstimated
+
+async def estimate_by_nodes(nodes: Nodes, call: EvmCall) -> Estimate:
+    """What the nodes say together that are not behind."""
+    floor = nodes.highest()
+
+    async def ask(node: Endpoint) -> Estimate:
+        seen = await read_estimate(node, call)
+        if len(nodes.all) > 1 and node.head_number < floor:
+            raise Behind(node.name, node.head_number, floor)
+        return seen
+
+    said = await nodes.answers(ask, grace_ms=ESTIMATE_GRACE_MS)
+    return estimate_of(said, len(nodes.all))
 
 
-async def read_estimate(node: Endpoint, call: EvmCall) -> Answer:
+async def read_estimate(node: Endpoint, call: EvmCall) -> Estimate:
     asked = [BLOCK_NUMBER, RpcCall("eth_estimateGas", (shape_of(call),))]
     head, answer = await node.ask(asked, ESTIMATE_MS)
     node.saw_head(read_number(node, head))
     if not isinstance(answer, RpcError):
-        return Estimated(read_number(node, answer))
+        gas = read_number(node, answer)
+        if node.gas_limit and gas > node.gas_limit:
+            problem = f"it estimates {gas} gas, and its block takes {node.gas_limit}"
+            raise ChainUnreadable(node.name, problem)
+        return Estimated(gas)
     if answer.code == REVERTED_CODE or REVERTED_WORDS.search(answer.message):
         output = output_of(answer)
         return Reverted(reason_of(output) or answer.message[:REASON_CHARS_MAX], output)

@@ -13,6 +13,10 @@ FEES_GRACE_MS = 2_000
 """How much longer than the first node the others may take to say what gas costs: long enough for
 every node that is well, so that a quick one that lies is not the only one that is listened to."""
 
+ESTIMATE_GRACE_MS = 3_000
+"""How much longer than the first node the others may take to estimate a call: long enough for every
+node that is well, and one that hangs must not hold what waits to be signed."""
+
 READ_GRACE_MS = 3_000
 """How much longer than the first node the others may take where all are asked: one that hangs must
 not hold a look, and it is left alone for a while."""

@@ -12,7 +12,7 @@ from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity
 from laneway.wire.jsonrpc import Replies, Reply, RpcAnswer
-from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX
+from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX, WEI_MAX
 
 T = TypeVar("T")
 
@@ -22,6 +22,7 @@ class HeaderShape(Struct, rename="camel"):
     hash: str
     parent_hash: str = "0x"
     base_fee_per_gas: str | None = None
+    gas_limit: object = None
 
     def ref(self) -> BlockRef:
         return BlockRef(read_quantity(self.number), read_octets(self.hash))
@@ -117,7 +118,17 @@ def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
     if header is None:
         raise ChainUnreadable(node.name, "it has no block at all")
     node.saw_head(translated(node, header.ref).number)
+    node.gas_limit = gas_limit_of(header)
     return header
+
+
+def gas_limit_of(header: HeaderShape) -> int:
+    """What the block may use; 0 where the node does not say it as others do: nothing but a bound of
+    estimates depends on it."""
+    try:
+        return read_quantity(str(header.gas_limit), WEI_MAX)
+    except ValueError:
+        return 0
 
 
 def translated(node: Endpoint, reading: Callable[[], T]) -> T:
