@@ -181,3 +181,58 @@ def test_a_nonce_that_no_transaction_used_halts_the_lane_until_somebody_decides(
             assert paid(devnet) == [(1, 2)]
 
     run(story())
+
+
+ESTIMATE = "method=eth_estimateGas"
+ESTIMATES = {
+    "nothing": f"lie {ESTIMATE} result='\"0x0\"'",
+    "too much": f"lie {ESTIMATE} result='\"0x10000000000\"'",
+    "a revert": f"error {ESTIMATE} code=3 message='execution reverted'",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", ESTIMATES)
+def test_the_first_of_three_nodes_ends_no_payment_by_its_estimate(tmp_path: Path, lie: str) -> None:
+    """It stopped the lane by a division by zero, or had the payment refused for good."""
+
+    async def story() -> None:
+        async with (
+            EvmDevnet(block_ms=None, nodes=3, chain_id=CHAIN_ID) as devnet,
+            ChaosProxy(devnet.urls[0], [read_rule(ESTIMATES[lie])]) as liar,
+        ):
+            devnet.mine(3)
+            async with opened(tmp_path, [liar.url, *devnet.urls[1:]]) as pays, mining(devnet):
+                bounded = await pays.pay(1, gas=None, max_cost=str(10**17))
+                await pays.confirmed(bounded, await pays.pay(2, gas=None))
+            assert paid(devnet) == once([1, 2])
+
+    run(story())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lie", ESTIMATES)
+def test_the_first_of_three_nodes_keeps_no_payment_from_being_cancelled(
+    tmp_path: Path, lie: str
+) -> None:
+    """Its no-ops had no gas, or a trillion: all were refused, and the payment landed."""
+
+    async def story() -> None:
+        async with (
+            EvmDevnet(block_ms=None, nodes=3, chain_id=CHAIN_ID) as devnet,
+            ChaosProxy(devnet.urls[0], [read_rule(ESTIMATES[lie])]) as liar,
+        ):
+            devnet.mine(3)
+            async with opened(
+                tmp_path, [liar.url, *devnet.urls[1:]], bump_after_ms=500, cost_wei_max=str(10**17)
+            ) as pays:
+                handle = await pays.pay(1)
+                await pays.until_taken(3)
+                await pays.tell("cancel", handle.id)
+                await pays.until_taken(6)
+                async with mining(devnet):
+                    (end,) = await pays.final(handle)
+            assert end.status == Status.CANCELLED.value
+            assert paid(devnet) == once([0])
+
+    run(story())

@@ -86,6 +86,12 @@ OWNERS_ASKED_MAX = 4
 """Numbers of one account whose user is searched for at once: each search is a dozen calls to every
 node, and the lowest of them holds the others back."""
 
+NOOP_GAS_MAX = 1_000_000_000
+"""What a no-op is given at most, whatever nodes estimate. Where a transfer pays for its place on
+another chain too it needs some hundred thousand (Arbitrum), a few million (Filecoin) or a few
+hundred million (Mantle), at a price as much lower; a trillion could not be paid anywhere, and
+nothing would be cancelled."""
+
 MADE_KEPT_MAX = 16_384
 """Hashes of bytes made between two looks: twice the numbers that an account can have open. What is
 beyond is found by proof."""

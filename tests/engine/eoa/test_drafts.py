@@ -14,6 +14,7 @@ from laneway.engine.eoa.drafts import (
     decode_request,
     encode_request,
     fee_of,
+    gas_share,
     request_of,
     type_of,
 )
@@ -297,3 +298,8 @@ def test_a_ceiling_holds_for_blob_gas_too() -> None:
         fee(blobs(), 3, dear, ceiling=ceiled(29))
     named = blobs(fee_wei_max=amount(90 * GWEI))
     assert fee(named, 3, dear, ceiling=ceiled(40)).blob == 40 * GWEI
+
+
+def test_what_uses_no_gas_shares_its_cost_with_nobody() -> None:
+    assert gas_share(PLAIN, 10, 0, 0) == 10
+    assert gas_share(PLAIN, 10, 5, 0) == 2

@@ -9,6 +9,7 @@ from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.units import amount
 from laneway.engine.eoa.making import NOOP_GAS, make, make_all, make_now, terms_of
+from laneway.engine.limits import NOOP_GAS_MAX
 from laneway.evm.envelope import decode, sender
 from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.fees import Fee
@@ -30,6 +31,12 @@ def not_made(stage: Stage, request: EvmRequest = PLAIN, **words: object) -> NotM
     one = stage.run(make(stage.account, order(request, **words), stage.time))  # type: ignore[arg-type]
     assert isinstance(one, NotMade), one
     return one
+
+
+def estimating(gas: int) -> Stage:
+    stage = Stage()
+    stage.chain.estimate_said = Estimated(gas)
+    return stage
 
 
 def test_a_key_that_is_held_here_signs_at_once() -> None:
@@ -113,6 +120,33 @@ def test_an_estimate_is_raised_unless_it_is_a_plain_transfer() -> None:
     stage = Stage()
     assert made(stage, PLAIN).gas == 21_000
     assert "estimate" not in stage.chain.asked
+
+
+@pytest.mark.parametrize("purpose", [Purpose.INTENT, Purpose.NOOP, Purpose.CANCEL])
+@pytest.mark.parametrize("said", [0, 1, 20_999])
+def test_no_estimate_is_less_than_what_is_paid_before_the_first_step(
+    said: int, purpose: str
+) -> None:
+    transfer = EvmRequest(to=TO, cost_wei_max=amount(10**18))
+    assert made(estimating(said), transfer, purpose=purpose).gas == 21_000
+
+
+def test_a_call_is_given_the_gas_of_its_data_whatever_is_estimated() -> None:
+    def gas(request: EvmRequest) -> int:
+        return made(estimating(0), request).gas
+
+    assert gas(OPEN) == 21_000 + 4 * 4 * 10, "the floor of EIP-7623"
+    creation = EvmRequest(to=None, input=b"code", access_list=((TO, (bytes(32),)),))
+    assert gas(creation) == 21_000 + 4 * 16 + 32_000 + 2 + 2_400 + 1_900
+
+
+@pytest.mark.parametrize("purpose", [Purpose.NOOP, Purpose.CANCEL])
+def test_a_no_op_has_the_gas_that_layer_2_chains_ask_for_and_no_more(purpose: str) -> None:
+    assert made(estimating(700_000), purpose=purpose).gas == 840_000
+    assert made(estimating(2**40), purpose=purpose).gas == NOOP_GAS_MAX
+    assert made(estimating(2**40), OPEN).gas == 2**40 * 120 // 100, (
+        "what a caller wants may need it"
+    )
 
 
 def test_the_whole_call_is_estimated() -> None:

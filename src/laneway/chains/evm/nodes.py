@@ -54,9 +54,7 @@ class Nodes:
         await with_grace(map(ask_one, asked), READ_GRACE_MS / 1000)
         return [said[node.name] for node in asked if node.name in said]
 
-    async def answers(
-        self, ask: Callable[[Endpoint], Awaitable[T]], *, grace_ms: int
-    ) -> list[T]:
+    async def answers(self, ask: Callable[[Endpoint], Awaitable[T]], *, grace_ms: int) -> list[T]:
         """What the nodes say that answer no later than so long after the first answer, in the
         order of the nodes; there is at least one. Those that failed a moment ago are asked only
         where no other is left."""

@@ -8,6 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from laneway.core.units import value
+from laneway.evm.fork import Fork
+from laneway.evm.gas import floor_gas, intrinsic_gas
 from laneway.evm.limits import BLOB_GAS
 from laneway.evm.transaction import (
     Access,
@@ -20,7 +22,7 @@ from laneway.evm.transaction import (
     Sidecar,
     Transaction,
 )
-from laneway.lanes.eoa.fees import Fee, clamped, written
+from laneway.lanes.eoa.fees import NO_FEE, Fee, clamped, written
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import MakeAttempt
 from laneway.ports import EvmAuthorization, EvmRequest
@@ -124,7 +126,14 @@ def bounds_of(
 
 def gas_share(request: EvmRequest, cost_wei: int, gas: int, blob: int) -> int:
     """What a unit of gas may cost where all of it with its blobs may cost so much."""
-    return max(0, cost_wei - blob_gas(request) * blob) // gas
+    return max(0, cost_wei - blob_gas(request) * blob) // max(gas, 1)
+
+
+def least_gas(request: EvmRequest, kind: int) -> int:
+    """What is paid before the first step, or at least, as today's forks have it (EIP-7623): with
+    less a node refuses it, or keeps it and never mines it."""
+    made = compose(request, kind, 0, NO_FEE, 0, 1)
+    return max(intrinsic_gas(made, Fork.PRAGUE), floor_gas(made, Fork.PRAGUE))
 
 
 def blob_gas(request: EvmRequest) -> int:

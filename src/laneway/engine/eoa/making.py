@@ -21,9 +21,11 @@ from laneway.engine.eoa.drafts import (
     compose,
     cost_of,
     fee_of,
+    least_gas,
     request_of,
     type_of,
 )
+from laneway.engine.limits import NOOP_GAS_MAX
 from laneway.evm.envelope import Draft, draft, encode_network, seal
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, signed
@@ -70,7 +72,7 @@ async def make(account: EvmAccount, order: MakeAttempt, clock: Clock) -> Made | 
         if (at_once := make_now(account, order, terms)) is not None:
             return at_once
         request = request_of(order, account.address)
-        gas = await gas_of(account, order, request)
+        gas = await gas_of(account, order, request, terms)
         if isinstance(gas, NotMade):
             return replace(gas, asked_ms=asked_ms)
         one = priced(account, order, request, gas, terms)
@@ -117,15 +119,21 @@ def made(account: EvmAccount, order: MakeAttempt, one: Priced, signature: Signat
     return Made(order.slot, order.number, raw, sealed.hash, one.fee, one.gas, one.cost)
 
 
-async def gas_of(account: EvmAccount, order: MakeAttempt, request: EvmRequest) -> int | NotMade:
-    """What the caller says, or what the chain estimates and some more."""
+async def gas_of(
+    account: EvmAccount, order: MakeAttempt, request: EvmRequest, terms: Terms
+) -> int | NotMade:
+    """What the caller says, or what the chain estimates and some more; never less than is paid
+    before the first step, and for a no-op never more than any chain needs."""
     if request.gas is not None:
         return request.gas
     estimate = await account.view.chain.estimate(call_of(account.address, request))
     if isinstance(estimate, Estimated):
         # A plain transfer needs exactly what it needs; a call may meet another state.
         is_plain = not request.input and estimate.gas <= NOOP_GAS
-        return estimate.gas if is_plain else estimate.gas * account.gas_percent // 100
+        gas = estimate.gas if is_plain else estimate.gas * account.gas_percent // 100
+        if order.purpose != Purpose.INTENT:
+            gas = min(gas, NOOP_GAS_MAX)
+        return max(gas, least_gas(request, type_of(request, terms)))
     if order.purpose != Purpose.INTENT:
         return NOOP_GAS
     # At least what it hands over, and the gas that any transaction needs.
