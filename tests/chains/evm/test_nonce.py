@@ -153,16 +153,23 @@ def test_fields_that_this_account_did_not_sign_prove_nothing(lie: dict[str, str]
     run(story)
 
 
-def counting(passed_at: int, *, pruned_below: int = 0, nonce: str = "0x4") -> Node:
+GONE = No(-32000, "missing trie node")
+
+
+def counting(
+    passed_at: int, *, pruned_below: int = 0, nonce: str = "0x4", pruned: object = GONE
+) -> Node:
     """A node whose account used the nonce 4 in one block."""
     node = Node(10)
 
-    def count(params: list[Any]) -> str:
+    def count(params: list[Any]) -> object:
         if params[1] == "latest":
             return "0x5"
         number = int(params[1], 16)
         if number < pruned_below:
-            raise No(-32000, "missing trie node")
+            if isinstance(pruned, Exception):
+                raise pruned
+            return pruned
         return "0x5" if number >= passed_at else "0x4"
 
     def block(params: list[Any]) -> Any:
@@ -191,14 +198,15 @@ def test_the_block_is_found_wherever_it_is(passed_at: int) -> None:
     run(story)
 
 
-def test_state_that_is_gone_hides_the_block_and_proves_nothing() -> None:
+@pytest.mark.parametrize("pruned", [GONE, None, "pruned", 5], ids=repr)
+def test_state_that_is_gone_hides_the_block_and_proves_nothing(pruned: object) -> None:
     """Who used the number is not found; whether it was us is asked by our hashes, which any node
     can answer (tests/engine/eoa/test_looking.py)."""
 
     async def story() -> None:
-        async with served([counting(3, pruned_below=5)]) as (chain, _):
-            assert await claim_of(chain) == NonceClaim("a", 5)
-        async with served([counting(6, pruned_below=5)]) as (chain, _):
+        async with served([counting(3, pruned_below=5, pruned=pruned)]) as (chain, _):
+            assert await chain.at_nonce(ADDRESS, 4) == [NonceClaim("a", 5)]
+        async with served([counting(6, pruned_below=5, pruned=pruned)]) as (chain, _):
             assert proven(await claim_of(chain)) is not None
 
     run(story)

@@ -39,7 +39,7 @@ without an archive can answer for."""
 
 NONCE_SCAN_BLOCKS_MAX = 4_096
 """How far back a nonce's block is searched for, by halving: twelve steps. Full nodes keep the state
-of 128 blocks, and answer for older ones with an error that ends the search."""
+of 128 blocks, and answer for older ones with an error or null: the search goes on above them."""
 
 BLOCK_RECEIPTS_COUNT_MIN = 16
 """Receipts of ours in one block from which it is read whole, if half of it is ours: below that one

@@ -12,6 +12,7 @@ from laneway.chains.evm.blocks import BY_NUMBER
 from laneway.chains.evm.endpoint import Endpoint
 from laneway.chains.evm.limits import NONCE_SCAN_BLOCKS_MAX
 from laneway.chains.evm.shapes import HeaderShape, read, read_number, translated
+from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import NonceClaim
 from laneway.evm.envelope import encode_canonical
 from laneway.evm.secp256k1 import Signature
@@ -135,10 +136,14 @@ def is_at(node: Endpoint, place: PlaceShape, address: bytes, nonce: int) -> bool
 
 
 async def has_passed(node: Endpoint, address: bytes, nonce: int, number: int) -> bool:
-    """False also where the node no longer has the state: what is found in the end is looked at."""
+    """False also where the node no longer has the state, whether it says so by an error, by null or
+    otherwise: what is found in the end is looked at."""
     given = (octets(address), quantity(number))
     (answer,) = await node.ask([RpcCall("eth_getTransactionCount", given)])
-    return not isinstance(answer, RpcError) and read_number(node, answer) > nonce
+    try:
+        return read_number(node, answer) > nonce
+    except ChainUnreadable:
+        return False
 
 
 def claim_of(node: Endpoint, count: int, place: PlaceShape, shown: Raw) -> NonceClaim:
