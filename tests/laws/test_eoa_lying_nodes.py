@@ -236,3 +236,40 @@ def test_the_first_of_three_nodes_keeps_no_payment_from_being_cancelled(
             assert paid(devnet) == once([0])
 
     run(story())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "lie method=eth_getTransactionCount result='\"0x-1\"'",
+        "lie method=eth_getBalance result='\"1000000\"'",
+        "lie method=eth_gasPrice result='null'",
+        "error method=eth_getTransactionCount code=-32000 message='missing trie node'",
+    ],
+    ids=["count", "balance", "price", "state"],
+)
+def test_a_node_whose_numbers_cannot_be_read_is_named(tmp_path: Path, rule: str) -> None:
+    """The lane was called ready, and the payment waited for an account that was not read."""
+
+    async def story() -> None:
+        async with (
+            EvmDevnet(block_ms=None, chain_id=CHAIN_ID) as devnet,
+            ChaosProxy(devnet.url, [read_rule(rule)]) as node,
+            opened(tmp_path, [node.url]) as pays,
+        ):
+            devnet.mine(3)
+            handle = await pays.pay(1)
+            async with asyncio.timeout(30):
+                while "cannot be read" not in (await pays.laneway.show(handle.id)).reason:
+                    await asyncio.sleep(0.05)
+            (lane,) = await pays.laneway.lanes()
+            assert lane.state == "backing off"
+            assert "cannot be read" in lane.reason
+            node.rule()
+            async with mining(devnet):
+                await pays.confirmed(handle)
+            (lane,) = await pays.laneway.lanes()
+            assert "cannot be read" not in lane.reason
+
+    run(story())

@@ -1,14 +1,20 @@
-"""Laws of reading what EVM nodes answer: a number beyond its bound is not read."""
+"""Laws of reading what EVM nodes answer: a number beyond its bound is not read, and
+the node that says it is named."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from tests.chains.evm.stage import ADDRESS, Node, run, served
+from tests.rpc_stub import No
 
+from laneway.chains.evm import endpoint
+from laneway.chains.evm.blocks import LATEST
 from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.nonce import read_claim
-from laneway.core.errors import ChainUnreadable
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.ports import EvmCall
+from laneway.ports.nodes import UNREADABLE
 from laneway.wire.limits import FEE_WEI_MAX, NUMBER_MAX, WEI_MAX
 
 FEES: dict[str, Any] = {
@@ -104,5 +110,81 @@ def test_a_balance_beyond_256_bits_is_unreadable() -> None:
         async with served([Node(eth_getBalance=hex(WEI_MAX + 1))]) as (chain, _):
             with pytest.raises(ChainUnreadable):
                 await chain.account(ADDRESS)
+
+    run(story)
+
+
+SAID: dict[str, Any] = {
+    **FEES,
+    "eth_estimateGas": "0x5208",
+    "eth_getTransactionReceipt": RECEIPT,
+    "eth_getTransactionBySenderAndNonce": None,
+}
+BAD: dict[str, tuple[str, Any]] = {
+    "account": ("eth_getTransactionCount", "0x-1"),
+    "fees": ("eth_gasPrice", None),
+    "estimate": ("eth_estimateGas", "21000"),
+    "blocks": ("eth_getBlockByNumber", header(transactions=[{}])),
+    "receipts": ("eth_getTransactionReceipt", {**RECEIPT, "gasUsed": "21000"}),
+    "nonce": ("eth_getTransactionCount", No(-32000, "missing trie node")),
+}
+
+
+async def ask_all(chain: RpcChain, what: str) -> None:
+    """One question through the port; that it fails is seen in the standing."""
+    with suppress(ChainError):
+        await (chain.at_nonce(ADDRESS, 1) if what == "nonce" else ask(chain, what))
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_node_whose_answers_cannot_be_read_is_named_until_they_can(what: str) -> None:
+    async def story() -> None:
+        method, bad = BAD[what]
+        node = Node(**{**SAID, method: bad})
+        async with served([node]) as (chain, _):
+            (asked,) = chain._nodes.all
+            await ask_all(chain, what)
+            (named,) = chain.standings()
+            assert named.trouble == UNREADABLE
+            assert "answers what cannot be read" in named.words()
+            await asked.ask([LATEST])
+            await chain.probe(1_000, 0)
+            assert chain.standings() == [named], "what else it answers does not help"
+            assert not asked.is_resting(), "and it is offered what is signed"
+            node.said = Node(**SAID).said
+            await ask_all(chain, what)
+            assert not chain.standings()[0].trouble
+
+    run(story)
+
+
+def test_a_node_is_named_until_all_of_its_answers_can_be_read() -> None:
+    async def story() -> None:
+        node = Node(**{**SAID, "eth_gasPrice": None, "eth_getBalance": "100"})
+        async with served([node]) as (chain, _):
+            await ask_all(chain, "account")
+            await ask_all(chain, "fees")
+            node.said["eth_getBalance"] = "0x64"
+            await ask_all(chain, "account")
+            assert chain.standings()[0].trouble, "fees are read at every look too"
+            node.said["eth_gasPrice"] = "0x8"
+            await ask_all(chain, "fees")
+            assert not chain.standings()[0].trouble
+
+    run(story)
+
+
+def test_what_could_not_be_read_long_ago_says_nothing_of_a_node_that_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A lane that rests looks at nothing, and its process must become ready again."""
+
+    async def story() -> None:
+        async with served([Node(eth_gasPrice=None)]) as (chain, _):
+            await ask_all(chain, "fees")
+            assert chain.standings()[0].trouble
+            monkeypatch.setattr(endpoint, "UNREAD_KEPT_MS", -1)
+            await chain.probe(1_000, 0)
+            assert not chain.standings()[0].trouble
 
     run(story)

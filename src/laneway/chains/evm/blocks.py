@@ -18,6 +18,11 @@ LATEST = RpcCall(BY_NUMBER, ("latest", False))
 
 
 async def read_blocks(node: Endpoint, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
+    with node.reading("blocks"):
+        return await ask_blocks(node, known, limit)
+
+
+async def ask_blocks(node: Endpoint, known: Sequence[BlockRef], limit: int) -> BlocksSeen:
     limit = min(limit, BLOCKS_COUNT_MAX)
     if not known:
         return await read_newest(node)

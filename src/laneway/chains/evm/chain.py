@@ -112,6 +112,10 @@ class RpcChain(KnownNodes):
         await self._nodes.close()
 
     async def _account(self, node: Endpoint, address: bytes) -> AccountSeen:
+        with node.reading("account"):
+            return await self._ask_account(node, address)
+
+    async def _ask_account(self, node: Endpoint, address: bytes) -> AccountSeen:
         asked = [LATEST]
         if self._preconfirmed:
             asked.append(RpcCall("eth_getTransactionCount", (octets(address), "pending")))

@@ -1,10 +1,12 @@
 """A node of an EVM chain: which chain it serves, and whose words it speaks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from msgspec import DecodeError, Raw, json
 
-from laneway.chains.endpoint import NodeEndpoint, NodePlace, result_of
+from laneway.chains.endpoint import NodeEndpoint, NodePlace, loop_s, result_of
+from laneway.chains.evm.limits import UNREAD_KEPT_MS
 from laneway.chains.evm.words import Row, Words, client_of
 from laneway.chains.limits import NODE_READ_MS
 from laneway.core.errors import ChainUnreadable
@@ -36,6 +38,8 @@ class Endpoint(NodeEndpoint):
         """Whether it answers for a block named by its hash (EIP-1898)."""
         self.gas_limit = 0
         """What its newest block may use, as its last header says; 0 while that is not known."""
+        self._unread_s: dict[str, float] = {}
+        """The kinds of answers that could not be read, each with when."""
         self._chain_id = chain_id
         self._overrides = overrides
 
@@ -44,6 +48,24 @@ class Endpoint(NodeEndpoint):
         if kind is SendKind.RATE_LIMITED:
             self.rest_busy(RETRY_AFTER_S_DEFAULT)
         return kind
+
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Note in the node's standing whether an answer of this kind can be read. It is named as
+        long as any kind cannot; it does not rest, for it may take what is signed all the same."""
+        try:
+            yield
+        except ChainUnreadable as error:
+            self._unread_s[what] = loop_s()
+            self.standing.unfit()
+            self.standing.failed(error)
+            raise
+        self._forget_unread([what])
+
+    def _forget_unread(self, kinds: Iterable[str]) -> None:
+        forgotten = [self._unread_s.pop(kind) for kind in kinds if kind in self._unread_s]
+        if forgotten and not self._unread_s:
+            self.standing.fit()
 
     async def _hear_chain(self) -> str | None:
         chain, version = await self.ask_prepared(GREETING, NODE_READ_MS)
@@ -56,4 +78,6 @@ class Endpoint(NodeEndpoint):
         if not self.place.client and isinstance(version, Raw):
             said = bytes(version).decode(errors="replace").strip('"')
             self.words = Words(client_of(said), self._overrides)
+        until_s = loop_s() - UNREAD_KEPT_MS / 1000
+        self._forget_unread([kind for kind, at_s in self._unread_s.items() if at_s < until_s])
         return None

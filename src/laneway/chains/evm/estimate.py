@@ -43,6 +43,11 @@ async def estimate_by_nodes(nodes: Nodes, call: EvmCall) -> Estimate:
 
 
 async def read_estimate(node: Endpoint, call: EvmCall) -> Estimate:
+    with node.reading("estimate"):
+        return await ask_estimate(node, call)
+
+
+async def ask_estimate(node: Endpoint, call: EvmCall) -> Estimate:
     asked = [BLOCK_NUMBER, RpcCall("eth_estimateGas", (shape_of(call),))]
     head, answer = await node.ask(asked, ESTIMATE_MS)
     node.saw_head(read_number(node, head))

@@ -26,6 +26,11 @@ FEES = (
 
 
 async def read_fees(node: Endpoint) -> FeesSeen:
+    with node.reading("fees"):
+        return await ask_fees(node)
+
+
+async def ask_fees(node: Endpoint) -> FeesSeen:
     head_said, price_said, tip_said, blob_said = await node.ask(FEES)
     header = read_whole_header(node, head_said)
     price = read_number(node, price_said, FEE_WEI_MAX)

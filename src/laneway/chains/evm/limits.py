@@ -30,6 +30,10 @@ SILENCE_MS = 60_000
 RESUBSCRIBE_MS = 10_000
 """Between two tries of a subscription; the node is polled meanwhile."""
 
+UNREAD_KEPT_MS = 60_000
+"""How long an answer that could not be read is held against its node where nothing of the kind is
+asked again: a lane that works asks every few seconds, and one that rests asks nothing."""
+
 BLOCKS_COUNT_MAX = 64
 """Blocks of one answer; with their hashes alone they are a few megabytes."""
 

@@ -91,6 +91,11 @@ TRANSACTION: json.Decoder[TransactionShape] = json.Decoder(TransactionShape)
 
 
 async def read_claim(node: Endpoint, address: bytes, nonce: int) -> NonceClaim:
+    with node.reading("nonce"):
+        return await ask_claim(node, address, nonce)
+
+
+async def ask_claim(node: Endpoint, address: bytes, nonce: int) -> NonceClaim:
     calls = [BLOCK_NUMBER, RpcCall("eth_getTransactionCount", (octets(address), "latest"))]
     if node.has_by_nonce:
         given = (octets(address), quantity(nonce))

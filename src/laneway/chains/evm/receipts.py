@@ -88,8 +88,9 @@ async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> 
 
 async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
     texts = [octets(mined) for mined in hashes]
-    told = await node.ask_each(RECEIPT, texts, RECEIPTS)
-    return read_receipts(node, zip(texts, hashes, strict=True), told)
+    with node.reading("receipts"):
+        told = await node.ask_each(RECEIPT, texts, RECEIPTS)
+        return read_receipts(node, zip(texts, hashes, strict=True), told)
 
 
 async def ask_node_receipts(node: Endpoint, hashes: Sequence[bytes]) -> NodeReceipts:
