@@ -85,6 +85,21 @@ def test_what_a_majority_of_all_shows_alike_in_a_final_block_is_final() -> None:
     assert told.shown == 2
 
 
+def priced(*wei: int) -> int:
+    """What was paid where nodes that show the same receipt name these prices."""
+    shown = [replace(receipt(), effective_gas_price_wei=one) for one in wei]
+    (told,) = verdicts(said(*((8, one) for one in shown)), 3, 3)
+    assert told.receipt is not None
+    return told.receipt.effective_gas_price_wei
+
+
+def test_no_node_alone_names_the_price_that_was_paid() -> None:
+    assert priced(2**60, 7, 7) == priced(7, 7, 2**60) == priced(1, 7, 7) == 7
+    assert priced(2**60, 7) == 7, "of two the lower"
+    assert priced(0, 7, 7) == priced(0, 0, 7) == 7, "some nodes leave it out"
+    assert priced(0, 0) == 0
+
+
 @pytest.mark.parametrize(
     "shown",
     [

@@ -6,7 +6,7 @@ look finds is never final.
 """
 
 from collections.abc import Sequence
-from statistics import median_high, mode
+from statistics import median_high, median_low, mode
 from typing import TypeVar
 
 from msgspec import Struct
@@ -137,6 +137,13 @@ def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[V
             if receipt.block.number + depth <= one.head:
                 alike = (receipt.hash, receipt.block, receipt.succeeded, receipt.gas_used)
                 votes.setdefault(alike, []).append(receipt)
-        found = next((each[0] for each in votes.values() if len(each) >= quorum), None)
-        told.append(Verdict(found, shown, tuple(absent)))
+        found = next((each for each in votes.values() if len(each) >= quorum), None)
+        told.append(Verdict(None if found is None else middle(found), shown, tuple(absent)))
     return told
+
+
+def middle(alike: Sequence[ReceiptSeen]) -> ReceiptSeen:
+    """The receipt that these are, at the median of the prices that they name, the lower of two.
+    Nodes need not agree on it: it ends nothing, and some leave it out."""
+    prices = [one.effective_gas_price_wei for one in alike if one.effective_gas_price_wei]
+    return replace(alike[0], effective_gas_price_wei=median_low(prices) if prices else 0)

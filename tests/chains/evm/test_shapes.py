@@ -88,6 +88,20 @@ def test_a_price_that_no_row_can_hold_is_unreadable(method: str, bad: str) -> No
     run(story)
 
 
+@pytest.mark.parametrize("left_out", [True, False])
+def test_a_receipt_without_a_price_is_a_receipt(left_out: bool) -> None:
+    async def story() -> None:
+        shown: dict[str, Any] = {**RECEIPT, "effectiveGasPrice": None}
+        if left_out:
+            del shown["effectiveGasPrice"]
+        async with served([Node(eth_getTransactionReceipt=shown)]) as (chain, _):
+            (seen,) = await chain.receipts([b"\x11" * 32])
+            assert seen is not None
+            assert (seen.gas_used, seen.effective_gas_price_wei) == (21_000, 0)
+
+    run(story)
+
+
 def test_what_is_within_the_bounds_is_read() -> None:
     said: dict[str, Any] = {
         **dict.fromkeys(FEES, hex(FEE_WEI_MAX)),

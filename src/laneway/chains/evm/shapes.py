@@ -50,7 +50,7 @@ class ReceiptShape(Struct, rename="camel"):
     block_hash: str | None
     gas_used: str
     status: str | None = None
-    effective_gas_price: str = "0x0"
+    effective_gas_price: str | None = None
 
     def seen(
         self,
@@ -76,7 +76,7 @@ class ReceiptShape(Struct, rename="camel"):
             quantities[self.status] == 1,
             block,
             quantities[self.gas_used],
-            quantities[self.effective_gas_price],
+            quantities[self.effective_gas_price or "0x0"],
             node,
         )
 
