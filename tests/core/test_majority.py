@@ -189,7 +189,7 @@ def test_a_call_reverts_when_a_majority_of_all_nodes_says_so(
     )
 
 
-def test_what_no_node_can_estimate_is_told_as_most_of_them_tell_it() -> None:
+def test_what_no_node_can_estimate_has_the_kind_that_most_of_them_name() -> None:
     assert estimate_of([TOO_MUCH], 1) == TOO_MUCH
     assert estimate_of([TOO_MUCH, POOR, POOR], 3) == POOR
     assert estimate_of([REVERTED, POOR], 3) == POOR

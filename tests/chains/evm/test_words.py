@@ -39,6 +39,17 @@ SAID = {
         "blob 0: computed hash 0x01 mismatches transaction one 0x02": K.MALFORMED,
         "max fee per gas less than block base fee: address 0x1": K.FEE_CAP_TOO_LOW,
         "max priority fee per gas higher than max fee per gas: tip 2, cap 1": K.TIP_ABOVE_CAP,
+        "too many blobs in transaction: have 7, permitted 6": K.OVERSIZED,
+        "blob transaction has too many blobs (have 7, permitted 6)": K.OVERSIZED,
+        "invalid sidecar version post-osaka: 0": K.UNSUPPORTED,
+        "invalid sidecar version pre-osaka: 1": K.UNSUPPORTED,
+        "invalid number of 1 blob proofs expected 128": K.MALFORMED,
+        "invalid number of 2 blobs compared to 1 blob hashes": K.MALFORMED,
+        "invalid number of 2 blob commitments compared to 1 blob hashes": K.MALFORMED,
+        "blobless blob transaction": K.MALFORMED,
+        "blob transaction missing blob hashes": K.MALFORMED,
+        "set code tx must have at least one authorization tuple": K.MALFORMED,
+        "EIP-7702 transaction with empty auth list": K.MALFORMED,
     },
     "nethermind": {
         "AlreadyKnown": K.ALREADY_KNOWN,
@@ -52,6 +63,29 @@ SAID = {
         "FailedToResolveSender": K.BAD_SIGNATURE,
         "NotSupportedTxType": K.UNSUPPORTED,
         "Invalid": K.MALFORMED,
+        "Invalid, InvalidTxType: Transaction type in Cancun is not supported.": K.UNSUPPORTED,
+        "Invalid, InvalidTxProofVersion: Version of network wrapper is not supported.": (
+            K.UNSUPPORTED
+        ),
+        "Invalid, InvalidTxSignature: Signature is invalid.": K.BAD_SIGNATURE,
+        "Invalid, InvalidTxChainId: Expected 1, got 2.": K.WRONG_CHAIN,
+        "Invalid, intrinsic gas too low": K.INTRINSIC_GAS,
+        "Invalid, IntrinsicGasTooLow: gas limit is below intrinsic gas.": K.INTRINSIC_GAS,
+        "Invalid, gas below floor data cost": K.INTRINSIC_GAS,
+        "Invalid, TxGasLimitCapExceeded: Gas limit 2 exceeeed cap of 1.": K.GAS_LIMIT,
+        "Invalid, InvalidMaxPriorityFeePerGas: Cannot be higher than maxFeePerGas.": (
+            K.TIP_ABOVE_CAP
+        ),
+        "Invalid, ContractSizeTooBig: max initcode size exceeded.": K.OVERSIZED,
+        "Invalid, BlobTxGasLimitExceeded: Transaction exceeded 786432.": K.OVERSIZED,
+        "Invalid, InvalidBlobProof: Proofs do not match the blobs.": K.MALFORMED,
+        "Invalid, InvalidBlobDataSize: Blob data fields are of incorrect size.": K.MALFORMED,
+        "Invalid, InvalidBlobCommitmentHash: Commitment hash does not match.": K.MALFORMED,
+        "Invalid, BlobTxMissingBlobs: Blob transaction must have blobs.": K.MALFORMED,
+        "Invalid, NotAllowedAuthorizationList: Only transactions with type SetCode": K.MALFORMED,
+        "Invalid, InvalidAuthoritySignature: Invalid signature in authorization list.": (
+            K.MALFORMED
+        ),
     },
     "besu": {
         "Known transaction": K.ALREADY_KNOWN,
@@ -67,6 +101,12 @@ SAID = {
             K.UNSUPPORTED
         ),
         "Wrong chainId": K.WRONG_CHAIN,
+        "Invalid transaction type": K.UNSUPPORTED,
+        "Initcode size of 49153 exceeds maximum size of 49152": K.OVERSIZED,
+        "Total blob gas too high": K.OVERSIZED,
+        "Invalid Blob Count: 7": K.OVERSIZED,
+        "Invalid blob count (blob transactions must have at least one blob)": K.MALFORMED,
+        "Max priority fee per gas exceeds max fee per gas": K.TIP_ABOVE_CAP,
     },
     "erigon": {
         "already known": K.ALREADY_KNOWN,
@@ -75,6 +115,17 @@ SAID = {
         "underpriced": K.UNDERPRICED,
         "insufficient funds for gas * price + value": K.INSUFFICIENT_FUNDS,
         "intrinsic gas too low": K.INTRINSIC_GAS,
+        "existing txn with same hash": K.ALREADY_KNOWN,
+        "blobs limit in txpool is full": K.POOL_FULL,
+        "txn type not supported": K.UNSUPPORTED,
+        "fork supporting this transaction type is not activated yet": K.UNSUPPORTED,
+        "IntrinsicGas": K.INTRINSIC_GAS,
+        "GasUintOverflow": K.GAS_LIMIT,
+        "RLPTooLong": K.OVERSIZED,
+        "max number of blobs exceeded": K.OVERSIZED,
+        "blob transactions must have at least one blob": K.MALFORMED,
+        "EIP-4844 & 7702 transactions cannot have the form of a create transaction": K.MALFORMED,
+        "EIP-7702 transactions with an empty authorization list are invalid": K.MALFORMED,
     },
     "reth": {
         "already known": K.ALREADY_KNOWN,
@@ -83,6 +134,13 @@ SAID = {
         "txpool is full": K.POOL_FULL,
         "failed to decode signed transaction": K.MALFORMED,
         "transaction underpriced": K.UNDERPRICED,
+        "EIP-7702 transactions are disabled": K.UNSUPPORTED,
+        "unsupported eip-7702 transaction": K.UNSUPPORTED,
+        "unexpected eip-4844 sidecar after osaka": K.UNSUPPORTED,
+        "unexpected eip-7594 sidecar before osaka": K.UNSUPPORTED,
+        "unexpected blob sidecar version, want EIP-7594 cell proofs": K.UNSUPPORTED,
+        "no items in authorization list for EIP7702 transaction": K.MALFORMED,
+        "too many blobs in transaction: have 7, permitted 6": K.OVERSIZED,
     },
     "arbitrum": {
         "invalid transaction nonce": K.NONCE_TOO_LOW,
@@ -138,7 +196,20 @@ def test_behind_a_gateway_they_mean_nothing_harder(client: str, words: str, kind
 
 @pytest.mark.parametrize(
     "words",
-    ["", "internal error", "something went wrong", "header not found", "the nonce is invalid"],
+    [
+        "",
+        "internal error",
+        "something went wrong",
+        "header not found",
+        "the nonce is invalid",
+        # Said of bytes that may land later, or that are in a block already.
+        "mined",
+        "An invalid transaction with a lower nonce exists",
+        "Invalid, something new: nobody knows what.",
+        "blob sidecar not found for EIP4844 transaction",
+        "can't replace blob-txn with a non-blob-txn",
+        "unexpected blob sidecar in transaction at index 0",
+    ],
 )
 def test_words_that_nobody_listed_prove_nothing(words: str) -> None:
     for client in ("", *SAID):
