@@ -8,6 +8,8 @@ from tests.chains.evm.stage import CHAIN_ID, SEND, Node, run, served
 from tests.redis_servers import free_port
 from tests.rpc_stub import Drop, No, Whole
 
+from laneway.chains.evm import broadcast
+from laneway.chains.evm.broadcast import OTHERS
 from laneway.core.facts import SendKind, Sent
 from laneway.core.outcome import Outcome
 
@@ -145,6 +147,39 @@ def test_a_node_that_just_failed_is_passed_over_while_others_work() -> None:
             assert len(stubs[1].heard) == heard
 
     run(story)
+
+
+def test_unknown_words_are_counted_without_their_numbers_and_hashes() -> None:
+    async def story() -> None:
+        said = iter(["tx 0xab12 of 7 is queer", "tx 0xcd of 19 is queer", "tx of 0x is queer"])
+        node = sending(lambda _: raised(No(-32000, next(said))))
+        async with served([node]) as (chain, _):
+            for _ in range(3):
+                await chain.send([b"\x01"])
+            assert chain.unknown_words == {
+                "-32000 tx # of # is queer": 2,
+                "-32000 tx of # is queer": 1,
+            }
+
+    run(story)
+
+
+def test_a_node_with_other_words_each_time_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broadcast, "UNKNOWN_WORDS_MAX", 2)
+
+    async def story() -> None:
+        said = iter(["a", "b", "c", "d", "a"])
+        node = sending(lambda _: raised(No(-32000, next(said))))
+        async with served([node]) as (chain, _):
+            for _ in range(5):
+                await chain.send([b"\x01"])
+            assert chain.unknown_words == {"-32000 a": 2, "-32000 b": 1, OTHERS: 2}
+
+    run(story)
+
+
+def raised(error: Exception) -> object:
+    raise error
 
 
 def test_unknown_words_are_counted_and_shown() -> None:

@@ -5,13 +5,14 @@ nothing left, is a refusal.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Raw, json
 
 from laneway.chains.evm.endpoint import Endpoint
-from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
+from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS, UNKNOWN_WORDS_MAX
 from laneway.chains.grace import with_grace
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind, Sent, sent
@@ -22,6 +23,10 @@ from laneway.wire.jsonrpc import NodeBusy, Replies, Reply, RpcError, cut
 SEND = "eth_sendRawTransaction"
 TAKEN: Replies[Raw] = json.Decoder(list[Reply[Raw]] | Reply[Raw])
 """A node answers with the hash, which we know."""
+VARYING = re.compile(r"0x[0-9a-f]*|\b\d+\b", re.I)
+"""Hashes, addresses and amounts: what makes two messages of one kind differ."""
+OTHERS = "others"
+"""Where messages are counted that would be one too many."""
 FRAME_BYTES = 100
 """What stands around the bytes of one call."""
 
@@ -102,8 +107,16 @@ class Broadcast:
     def _judge(self, node: Endpoint, answer: RpcError) -> Sent:
         kind = node.kind(answer)
         if kind is SendKind.UNKNOWN:
-            self.unknown_words[f"{answer.code} {answer.message}"[:REASON_CHARS_MAX]] += 1
+            self._count_unknown(answer)
         return sent(node.name, kind, shorten(f"{answer.code} {answer.message}"))
+
+    def _count_unknown(self, answer: RpcError) -> None:
+        message = VARYING.sub("#", shorten(answer.message))
+        words = f"{answer.code} {message}"
+        is_new = words not in self.unknown_words
+        if is_new and len(self.unknown_words) >= UNKNOWN_WORDS_MAX:
+            words = OTHERS
+        self.unknown_words[words] += 1
 
 
 def shorten(reason: str) -> str:

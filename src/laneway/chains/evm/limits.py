@@ -9,6 +9,10 @@ SEND_MS = 15_000
 SEND_GRACE_MS = 3_000
 """How much longer than the first node the others may take: one that hangs must not hold a lane."""
 
+UNKNOWN_WORDS_MAX = 256
+"""Messages that no table knows and that are counted each by itself: more than a client has, and a
+node that invents others fills no memory."""
+
 FEES_GRACE_MS = 2_000
 """How much longer than the first node the others may take to say what gas costs: long enough for
 every node that is well, so that a quick one that lies is not the only one that is listened to."""
