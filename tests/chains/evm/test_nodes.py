@@ -13,7 +13,7 @@ from laneway.chains.evm import nodes as nodes_module
 from laneway.chains.evm.endpoint import Place
 from laneway.chains.evm.nodes import Behind, Nodes
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
-from laneway.core.facts import BlockRef, NotEstimated, SendKind
+from laneway.core.facts import BlockRef, Estimated, NotEstimated, SendKind
 from laneway.ports import EvmCall
 from laneway.wire.hex import read_octets
 
@@ -96,6 +96,31 @@ def test_a_nodes_word_on_a_nonce_is_not_its_trouble() -> None:
             assert answer.kind is SendKind.NONCE_TOO_LOW
             await chain.send([b"\x01"])
             assert not chain._nodes.all[0].is_resting()
+
+    run(story)
+
+
+def test_nodes_that_all_fail_together_are_not_asked_one_by_one_again() -> None:
+    """Each may have been silent for half a minute, and they are asked again later anyway."""
+
+    async def story() -> None:
+        odd = Node(eth_estimateGas="queer")
+        async with served([odd, odd, odd]) as (chain, stubs):
+            with pytest.raises(ChainUnreadable, match="queer"):
+                await chain.estimate(EvmCall(ADDRESS, ADDRESS))
+            asked = [[method for method, _ in stub.heard] for stub in stubs]
+            assert [one.count("eth_estimateGas") for one in asked] == [1, 1, 1]
+
+    run(story)
+
+
+def test_where_the_others_fail_one_that_failed_a_moment_ago_is_asked() -> None:
+    async def story() -> None:
+        odd = Node(eth_estimateGas="queer")
+        nodes = [Node(eth_estimateGas="0x5208"), odd, odd]
+        async with served(nodes) as (chain, _):
+            chain._nodes.all[0].rest_failed(ChainUnreadable("a", "it was away"))
+            assert await chain.estimate(EvmCall(ADDRESS, ADDRESS)) == Estimated(21_000)
 
     run(story)
 

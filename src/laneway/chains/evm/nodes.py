@@ -73,8 +73,12 @@ class Nodes:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         found = [task.result() for task in tasks if is_answered(task)]
-        # Where none answers, what is wrong is said as it is of every other question.
-        return found or [await self.read(ask)]
+        if found:
+            return found
+        if len(asked) < len(self.all):
+            return [await self.read(ask)]
+        errors = [task.exception() for task in tasks]
+        raise worst_of([error for error in errors if isinstance(error, ChainError)])
 
     async def read(self, ask: Callable[[Endpoint], Awaitable[T]], *, first: str = "") -> T:
         """The first answer of a node that is not behind; `ask` notes the node's head.
@@ -92,9 +96,7 @@ class Nodes:
             if len(self.all) == 1 or node.head_number >= floor:
                 return seen
             troubles.append(Behind(node.name, node.head_number, floor))
-        # What all of them agree on is said; otherwise the one that says most of the trouble.
-        worst = next((error for error in troubles if not isinstance(error, ChainUnreachable)), None)
-        raise worst or troubles[0]
+        raise worst_of(troubles)
 
     def _order(self, floor: int, first: str) -> list[Endpoint]:
         """Those that are well and not known to be behind first, else as they were configured."""
@@ -106,6 +108,12 @@ class Nodes:
     async def close(self) -> None:
         for node in self.all:
             await node.client.close()
+
+
+def worst_of(troubles: Sequence[ChainError]) -> ChainError:
+    """What all of them agree on; otherwise the one that says most of the trouble."""
+    worst = next((error for error in troubles if not isinstance(error, ChainUnreachable)), None)
+    return worst or troubles[0]
 
 
 def is_answered(task: asyncio.Future[T]) -> bool:
