@@ -5,12 +5,14 @@ a queue that survives its process stands in docs/sequence.md.
 """
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 from tests.devnets.cosmos.stage import RICH, A, B, grant, raw_of, send, shown, signed
 from tests.laws.sequence_house import House
 
-from laneway.core.cosmos import GasSeen, Offered, OfferKind
+from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind
 from laneway.core.records import Decision
 from laneway.cosmos.blobs import namespace_of
 from laneway.devnets.cosmos.mempool import MempoolRules
@@ -193,6 +195,35 @@ def test_two_nodes_of_three_that_answer_are_enough(away: str) -> None:
         assert [house.status(job) for job in jobs] == ["confirmed"] * 3
         assert house.amounts() == [1, 2, 3]
         assert signatures(house) == 3
+
+    house.run(story)
+
+
+def test_a_node_that_lags_at_the_first_read_costs_no_intent() -> None:
+    """A new database, an account with a history, and one of two honest nodes some seconds behind:
+    the number that both have reached is used."""
+    house = House(MempoolRules(), MempoolRules())
+    real, lag = house.chain.look, ["one"]
+
+    async def look(node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        seen = await real(node, address, hashes)
+        assert seen.account is not None
+        if node in lag:
+            seen = replace(seen, height=2, account=replace(seen.account, sequence=0))
+        return seen
+
+    async def story() -> None:
+        for number in range(3):
+            house.foreign(number)
+            house.block()
+        house.chain.look = look  # type: ignore[method-assign]
+        jobs = await house.submit(3)
+        await house.settle_down()
+        assert "one shows account 0 at sequence 0 in block 2" in house.described()
+        assert not house.offered()
+        lag.clear()
+        assert await house.ends(jobs) == ["confirmed"] * 3
+        assert house.amounts()[-3:] == [1, 2, 3]
 
     house.run(story)
 

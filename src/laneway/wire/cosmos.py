@@ -152,10 +152,10 @@ class CosmosTx(Struct, frozen=True, kw_only=True):
     """Its number, once it has one; until its bytes are out it may still change."""
     wait_reason: str = ""
     """being_made, parked_by_cap, gap_before, window_closed, recovering, paused, not_committed_yet,
-    sequence_used, account_not_read, account_does_not_exist, too_few_nodes (and how many
-    answer), node_unreachable, wrong_chain,
-    node_unreadable or node_busy while no node of the chain is of use, or a node's or a signer's own
-    words. Empty: it is about to go on, or it is final."""
+    sequence_used, account_not_read (and what each node shows), account_does_not_exist,
+    too_few_nodes (and how many answer), node_unreachable, wrong_chain, node_unreadable or
+    node_busy while no node of the chain is of use, or a node's or a signer's own words. Empty: it
+    is about to go on, or it is final."""
     hash: str | None = None
     height: int | None = None
     code: int | None = None

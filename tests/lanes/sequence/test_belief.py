@@ -30,7 +30,8 @@ def node(name: str, height: int = 100, sequence: int | None = 5, **fields: Any) 
 
 
 def of(*nodes: Node, head: SequenceHead | None = None, now_ms: int = NOW_MS) -> Belief:
-    known = SequenceHead(pace_height=100, pace_ms=NOW_MS, height=100) if head is None else head
+    paced_head = SequenceHead(sequence_next=0, pace_height=100, pace_ms=NOW_MS, height=100)
+    known = paced_head if head is None else head
     return believed(known, THREE, nodes, now_ms)
 
 
@@ -43,6 +44,20 @@ def test_one_liar_of_three_moves_no_sequence() -> None:
         assert belief.sequence in (5, 6)
         assert belief.number == 7
         assert not belief.is_missing
+
+
+def test_the_first_number_is_one_that_a_majority_has_not_passed() -> None:
+    """A node that lags shows a number that is used; of an account that was never read, nothing
+    else says so."""
+    unread = SequenceHead()
+    assert of(node("a", sequence=3), node("b", sequence=0), head=unread).sequence is None
+    assert of(node("a", sequence=3), node("b", sequence=3), head=unread).sequence == 3
+    for lie in (0, 500):
+        shown = (node("a", sequence=3), node("b", sequence=3), node("c", sequence=lie))
+        assert of(*shown, head=unread).sequence == 3
+    # What was believed once goes up with what a majority shows.
+    known = SequenceHead(sequence_next=0)
+    assert of(node("a", sequence=3), node("b", sequence=0), head=known).sequence == 0
 
 
 def test_too_few_nodes_show_nothing() -> None:

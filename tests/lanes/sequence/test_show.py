@@ -15,7 +15,15 @@ from laneway.core.cosmos import OfferKind, Standing
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.sequence.rows import Node, SequenceHead
-from laneway.lanes.sequence.show import describe, read_head, recovery, sight, too_few, waiting
+from laneway.lanes.sequence.show import (
+    describe,
+    read_head,
+    recovery,
+    sight,
+    too_few,
+    unread,
+    waiting,
+)
 from laneway.lanes.sequence.values import LaneHalted
 
 
@@ -114,6 +122,29 @@ def test_a_backlog_tells_why_it_waits() -> None:
     assert waiting(replace(head, mode="draining"), SETTINGS) == "paused"
     assert waiting(replace(head, mode="draining", drain_left=1), SETTINGS) == ""
     assert waiting(replace(head, filler_count=8), SETTINGS) == "window_closed"
+
+
+def test_an_account_of_which_nodes_show_different_numbers_says_what_each_shows() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.look("a", HEIGHT, 3)
+    stage.look("b", HEIGHT - 2, 0)
+    assert sight(stage.lane, first(stage)).waits == (
+        "account_not_read: a shows account 7 at sequence 3 in block 5, b shows account 7 at "
+        "sequence 0 in block 3"
+    )
+    assert describe(stage.head).reason == sight(stage.lane, first(stage)).waits
+    stage.tick(100)
+    stage.look("b", HEIGHT, 3)
+    assert describe(stage.head).reason == ""
+    assert stage.lane.head.sequence_next == 3
+
+
+def test_a_node_that_knows_no_account_or_left_is_told_as_that() -> None:
+    nodes = (Node("a", seen_ms=1, height=9), Node("b"), Node("c", seen_ms=1, gone=True))
+    assert unread(nodes) == "account_not_read: a shows no account in block 9"
+    assert unread(nodes[1:]) == "account_not_read"
 
 
 def test_a_halted_lane_says_why_and_nothing_else() -> None:

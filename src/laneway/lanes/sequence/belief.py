@@ -34,7 +34,8 @@ class Belief(Struct, frozen=True):
     nodes: tuple[Node, ...]
     """Those that are configured."""
     sequence: int | None
-    """A majority shows the account at this sequence or above; None: too few show it."""
+    """A majority shows the account at this sequence or above; None: too few show it, or the account
+    was never read and too few show this sequence or below."""
     sequence_height: int
     """The highest block of those who show it."""
     number: int | None
@@ -82,6 +83,8 @@ def believed(
     seen = [node for node in live if node.seen_ms and not is_alien(head, node)]
     shown = [node for node in seen if node.sequence is not None]
     sequence = reached_by([node.sequence or 0 for node in shown], need)
+    if head.sequence_next is None and not is_unpassed(shown, sequence, need):
+        sequence = None
     highest = [node.height for node in shown if (node.sequence or 0) >= (sequence or 0)]
     claimed = reached_by([node.height for node in seen], need)
     since_ms = min([node.seen_ms for node in seen if node.height == claimed], default=now_ms)
@@ -110,6 +113,12 @@ def believed(
         now_ms=now_ms,
         block_ms=block_ms,
     )
+
+
+def is_unpassed(shown: Iterable[Node], sequence: int | None, need: int) -> bool:
+    """Whether a majority has not passed this sequence. The first number has to be such a one: a
+    node that lags shows one that is used, and nothing else that is known says so."""
+    return sum([(node.sequence or 0) <= (sequence or 0) for node in shown]) >= need
 
 
 def believed_anew(

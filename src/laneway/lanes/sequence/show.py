@@ -46,6 +46,8 @@ def describe(state: bytes) -> LaneState:
         return LaneState("draining", head.reason, head.mode_ms, running=open_count, by=head.by)
     word = "running" if open_count else "idle"
     reason = "; ".join(recovery(node) for node in recovering if node.reason)
+    if head.sequence_next is None and any(node.seen_ms for node in recovering):
+        reason = unread(recovering)
     return LaneState(word, reason, head.confirmed_ms, running=open_count)
 
 
@@ -96,6 +98,17 @@ def too_few(nodes: Iterable[Node]) -> str:
     return f"{TOO_FEW}: {seen} of {len(live)} answer, {need} are needed"
 
 
+def unread(nodes: Iterable[Node]) -> str:
+    """Why the account's first number is not known, with what each node shows of the account."""
+    shown = []
+    for node in nodes:
+        if node.seen_ms and not node.gone:
+            account = f"account {node.number} at sequence {node.sequence}"
+            account = "no account" if node.sequence is None else account
+            shown.append(f"{node.name} shows {account} in block {node.height}")
+    return f"{UNREAD}: {', '.join(shown)}" if shown else UNREAD
+
+
 def wait_reason(lane: SequenceLane, slot: Slot) -> str:
     if lane.head.halt:
         return lane.head.halt
@@ -126,7 +139,7 @@ def waiting(head: SequenceHead, settings: SequenceSettings) -> str:
     if head.is_missing:
         return NO_ACCOUNT
     if head.sequence_next is None:
-        return UNREAD
+        return unread(head.nodes)
     if head.used_count:
         return USED
     live = [node for node in head.nodes if not node.gone]
