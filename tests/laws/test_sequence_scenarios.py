@@ -228,6 +228,49 @@ def test_a_node_that_lags_at_the_first_read_costs_no_intent() -> None:
     house.run(story)
 
 
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_bytes_in_a_block_that_nodes_call_too_late_are_not_told_to_be_expired(
+    attempts: int,
+) -> None:
+    """One node of three takes bytes, says that they are too late and never counts them; of the
+    others one was away until their last block was over, has forgotten its mempool, and looks at the
+    timeout before it looks at the sequence."""
+    house = House(MempoolRules(), MempoolRules(), MempoolRules(), attempts_max=attempts)
+    look_at, offer_to = house.chain.look, house.chain._offer
+
+    async def look(node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        seen = await look_at(node, address, hashes)
+        assert seen.account is not None
+        if node == "one":
+            seen = replace(seen, account=replace(seen.account, sequence=1), txs=())
+        return seen
+
+    def offer(name: str, raw: bytes) -> Offered:
+        answer = offer_to(name, raw)
+        if name == "one" and answer.kind is OfferKind.TAKEN:
+            return Offered(name, OfferKind.TIMED_OUT, 30, "sdk", "tx timeout height")
+        return answer
+
+    async def story() -> None:
+        assert await house.ends(await house.submit()) == ["confirmed"]
+        house.chain.look, house.chain._offer = look, offer  # type: ignore[method-assign]
+        house.chain.away |= {"two", "three"}
+        (job,) = await house.submit(timeout_height=house.model.height + 3)
+        await house.until(lambda: len(house.offered("one")) > 1)
+        house.block(6)
+        for node in range(3):
+            house.model.restart(node)
+        house.chain.away.remove("two")
+        await house.until(lambda: house.chain.offers[-1][::2] == ("two", "timed_out"))
+        await house.settle_down()
+        assert job not in house.ear.results
+        house.chain.away.clear()
+        assert await house.ends([job]) == ["confirmed"]
+        assert house.amounts() == [1, 2]
+
+    house.run(story)
+
+
 def test_what_one_node_of_three_shows_is_not_told_before_another_shows_it_too() -> None:
     house = House(MempoolRules(), MempoolRules(), MempoolRules())
 

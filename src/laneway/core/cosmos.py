@@ -61,14 +61,15 @@ UNPROVEN = (
 """The node may have it, or a block may hold it: a number that is used is used by someone."""
 
 FINAL = (
-    OfferKind.TIMED_OUT,
     OfferKind.TOO_LARGE,
     OfferKind.MALFORMED,
     OfferKind.UNAUTHORIZED,
     OfferKind.OUT_OF_GAS,
     OfferKind.BAD_BLOB,
 )
-"""Everything else that is refused may be taken later: gaps are filled, funds come, fees fall."""
+"""Everything else that is refused may be taken later: gaps are filled, funds come, fees fall. What
+is too late was not always: a node looks at the timeout before it looks at the sequence, so it says
+the same of bytes that are in a block."""
 
 
 class Offered(Struct, frozen=True):

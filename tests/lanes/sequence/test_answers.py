@@ -268,11 +268,28 @@ def test_bytes_that_are_wrong_by_themselves_are_refused_and_leave_no_gap() -> No
     assert [order.first for order in stage.take(OfferToNode)] == [0, 0]
 
 
-def test_what_is_too_late_for_every_node_is_expired_in_the_end() -> None:
+def test_what_is_too_late_for_every_node_is_expired_when_looks_show_it() -> None:
+    """A node that forgot its mempool says the same of bytes that are in a block."""
     stage = offered(1, attempts_max=1)
     stage.answer("a", OfferKind.TIMED_OUT)
     stage.answer("b", OfferKind.TIMED_OUT)
+    assert (stage.statuses(), stage.attempt(1).final) == ([""], ())
+    stage.tick(100)
+    stage.all_look(HEIGHT + 11, 0)
     assert stage.statuses() == ["expired"]
+
+
+def test_what_the_only_node_calls_too_late_is_expired_at_once() -> None:
+    stage = offered(1, nodes=("a",), attempts_max=1)
+    stage.answer("a", OfferKind.TIMED_OUT)
+    assert stage.statuses() == ["expired"]
+
+
+def test_bytes_that_were_too_late_are_proven_by_looks_alone() -> None:
+    stage = offered(1)
+    stage.answer("a", OfferKind.TIMED_OUT)
+    stage.answer("b", OfferKind.TIMED_OUT)
+    assert [one.proven for one in stage.slot(1).past] == [False]
 
 
 def test_one_refusal_does_not_undo_what_another_node_took() -> None:

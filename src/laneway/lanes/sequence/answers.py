@@ -59,7 +59,7 @@ ENDED = (*FINAL, *REMADE, OfferKind.REFUSED)
 PROVEN = (*ENDED, *GATED)
 """Whoever says so does not have them."""
 
-TURNED_AWAY = tuple([kind.value for kind in (*FINAL, OfferKind.REFUSED) if kind not in REMADE])
+TURNED_AWAY = tuple([kind.value for kind in (*FINAL, OfferKind.REFUSED)])
 """Words that end an intent whose bytes can land no more: other bytes of it would have no other
 end."""
 
