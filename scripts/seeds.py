@@ -216,7 +216,9 @@ MUST_BE_SEEN = {
         "zombie refused",
     ),
     "cosmos s1 lying": (
+        "honest nodes out of reach",
         "lie that mattered:address",
+        "lie that mattered:expiry",
         "lie that mattered:height",
         "lie that mattered:inclusion",
         "lie that mattered:missing",

@@ -17,7 +17,7 @@ from laneway.core.cosmos import (
 )
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
-from laneway.sim.sequence.plan import CosmosPlan
+from laneway.sim.sequence.plan import EXPIRY, CosmosPlan
 from laneway.sim.sequence.sky import Sky
 
 CLIMB_BLOCKS = 200
@@ -67,6 +67,8 @@ class Liar:
         self._made = made
         self._dice = world.plan.rng("liar")
         self._climbed = 0
+        self._counted: dict[str, int] = {}
+        """Accounts as they were when it first called what it took too late."""
 
     def _lies(self, node: str, about: str) -> bool:
         world, plan = self._world, self._world.plan
@@ -76,6 +78,11 @@ class Liar:
             return False
         world.seen[f"lie:{about}"] += 1
         return True
+
+    def _denies(self, node: str) -> bool:
+        """Whether it takes bytes, calls them too late and never counts them; it does so always."""
+        plan = self._world.plan
+        return self._world.faults and node == plan.liar and EXPIRY in plan.lies
 
     def _mattered(self, about: str, *, is_so: bool) -> None:
         """A lie that would have changed something, had it been believed."""
@@ -104,6 +111,12 @@ class Liar:
         if self._lies(node, "origin"):
             look = replace(look, origin=self._dice.randbytes(32))
             self._mattered("origin", is_so=True)
+        if look.account is not None and self._denies(node):
+            sequence = self._counted.setdefault(look.address, look.account.sequence)
+            unseen = tuple([TxSeen(one.hash, Standing.UNKNOWN) for one in look.txs])
+            account = replace(look.account, sequence=sequence)
+            self._mattered(EXPIRY, is_so=sequence < look.account.sequence)
+            look = replace(look, account=account, txs=unseen)
         txs = [self._landed(one) if self._lies(node, "inclusion") else one for one in look.txs]
         if node == self._world.plan.liar:
             told = f"{look.account} of {look.address} on {look.network}"
@@ -144,6 +157,8 @@ class Liar:
     def answer(self, answer: Offered) -> Offered:
         """A no to what it took."""
         is_taken = answer.kind.outcome() is Outcome.ACCEPTED
+        if is_taken and self._denies(answer.node):
+            return Offered(answer.node, OfferKind.TIMED_OUT, 30, "sdk", "a lie")
         if not is_taken or not self._lies(answer.node, "offer"):
             return answer
         self._mattered("offer", is_so=True)

@@ -176,7 +176,7 @@ class Nodes:
             return
         is_ours = process.reactor.owns(offer.lane, offer.fence)
         node = world.sky.names.index(effect.node)
-        if not process.may_act() or not is_ours or not world.sky.is_up(node):
+        if not process.may_act() or not is_ours or not world.sky.is_near(node):
             self._heard(offer, Offered(effect.node, OfferKind.UNREACHABLE))
             return
         if world.chance(world.plan.lose):
@@ -291,7 +291,7 @@ class Nodes:
         """The newest block first; the account and the transactions a moment later."""
         world = self._world
         node = world.sky.names.index(effect.node)
-        if world.chance(world.plan.lose) or not world.sky.is_up(node):
+        if world.chance(world.plan.lose) or not world.sky.is_near(node):
             process.answered(lane, LookFailed(world.now_ms, effect.node))
             return
         height = world.sky.height(node)
@@ -340,7 +340,7 @@ class Nodes:
         for node, name in enumerate(sky.names):
             if name not in world.settings.nodes:
                 continue
-            is_lost = world.chance(world.plan.lose) or not sky.is_up(node) or sky.blind[node]
+            is_lost = world.chance(world.plan.lose) or not sky.is_near(node) or sky.blind[node]
             is_shown = found is not None and found.height <= sky.height(node)
             seen = shown(found) if found is not None and is_shown and not is_lost else None
             answer = self._liar.proof(name, seen) if world.plan.proofs else None

@@ -25,6 +25,9 @@ LIES = (
     "origin",
 )
 """What a node may say that is not so."""
+EXPIRY = "expiry"
+"""A lie of its own worlds: what the node took it calls too late, and it never counts it. An honest
+node that was away until then says the same, for it looks at the timeout before the sequence."""
 TX_BYTES_MAX = 800
 """What a node takes at most: a transfer has 320 bytes, and a caller sometimes wants more."""
 
@@ -88,6 +91,9 @@ class CosmosPlan(Weather, frozen=True, kw_only=True):
     """Chance that an answer of it is a lie."""
     ante: float = 0.0
     """Chance that a transaction fails in its block before its fee and its number are taken."""
+    apart: float = 0.0
+    """Chance for each block that all nodes but the liar cannot be reached until what is signed now
+    is too late."""
     untold: bool
     """Whether the second node tells of a transaction only that it is in a block."""
 
@@ -103,7 +109,7 @@ def lying_plan(plan: CosmosPlan) -> CosmosPlan:
     """The same with a third node, and one that lies. The others say nothing that is not so: of
     three nodes one may be false, and not two."""
     rng = Random(f"{plan.seed}/cosmos lies")
-    return replace(
+    lying = replace(
         plan,
         is_calm=False,
         names=NODES,
@@ -115,6 +121,12 @@ def lying_plan(plan: CosmosPlan) -> CosmosPlan:
         rewired=False,
         refuse=0.0,
     )
+    if rng.random() < 0.9:
+        return lying
+    # An intent that is signed once, in calm weather but for nodes that are away: whoever says that
+    # its bytes are too late says it of all that there is.
+    once = replace(lying.settings, attempts_max=1)
+    return replace(lying, settings=once, lies=(EXPIRY,), apart=0.2, mumble=0.0, lose=0.0)
 
 
 def honest_plan(seed: int, *, shared: bool) -> CosmosPlan:

@@ -71,6 +71,8 @@ class Sky:
         self._remember()
         self._held_until = 0
         self._down: dict[int, int] = {}
+        self._away: dict[int, int] = {}
+        """Nodes that cannot be reached from here, each up to a block."""
 
     def start(self) -> None:
         self._world.after(self._world.plan.block_ms, "block", self._block)
@@ -81,6 +83,10 @@ class Sky:
     def is_up(self, node: int) -> bool:
         return self.chain.nodes[node].is_up
 
+    def is_near(self, node: int) -> bool:
+        """Whether it is up and can be reached."""
+        return self.is_up(node) and self.chain.height >= self._away.get(node, 0)
+
     # Blocks.
 
     def _block(self) -> None:
@@ -90,6 +96,7 @@ class Sky:
             for node, name in enumerate(self.names):
                 self._befall(node, name)
             self._hold()
+            self._part()
         proposer = self._dice.randrange(len(self.names))
         self.chain.app.price_micro = self.prices[proposer]
         self._fail(proposer)
@@ -154,6 +161,20 @@ class Sky:
             chain.is_held = True
             self._held_until = chain.height + self._dice.randint(2, 12)
 
+    def _part(self) -> None:
+        """The honest nodes come back one after the other, when all that is signed now is too
+        late."""
+        world, chain = self._world, self.chain
+        is_whole = all(map(self.is_near, range(len(self.names))))
+        if not is_whole or not self.is_hit(world.plan.apart):
+            return
+        world.seen["honest nodes out of reach"] += 1
+        world.note("only the liar can be reached")
+        last = chain.height + world.plan.settings.timeout_blocks
+        for node, name in enumerate(self.names):
+            if name != world.plan.liar:
+                self._away[node] = last + self._dice.randint(2, 20)
+
     def _befall(self, node: int, name: str) -> None:
         world, sky, chain = self._world, self._world.plan.sky, self.chain
         if node in self._down:
@@ -194,6 +215,7 @@ class Sky:
     def calm(self) -> None:
         """The faults are over: nodes are up and speak to each other, accounts have money."""
         self.chain.is_held = False
+        self._away.clear()
         for node in range(len(self.names)):
             if node in self._down:
                 self._restart(node)
