@@ -408,6 +408,20 @@ def test_what_is_wrong_in_the_middle_does_not_stop_the_rest() -> None:
     house.run(story)
 
 
+def test_a_callers_last_block_far_away_does_not_stop_those_behind_it() -> None:
+    """A fee that nobody can pay, in bytes that would be valid for ever."""
+    house = House(*(MempoolRules(),) * 3, attempts_max=1)
+
+    async def story() -> None:
+        far = (1 << 53) - 1
+        jobs = await house.submit(gas=far, price_micro=1_023_000_000, timeout_height=far)
+        jobs += await house.submit(3)
+        assert await house.ends(jobs) == ["expired", "confirmed", "confirmed", "confirmed"]
+        assert house.amounts()[-3:] == [2, 3, 4]
+
+    house.run(story)
+
+
 def test_cancelling_what_waits_and_what_no_node_has() -> None:
     house = House(inflight=2)
 

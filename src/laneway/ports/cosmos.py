@@ -58,7 +58,8 @@ class CosmosRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=
     granter: str = ""
     """Who pays the fee; empty: what the account's settings say."""
     timeout_height: int | None = None
-    """The last block that may hold it; None: so many behind the newest."""
+    """The last block that may hold it; None: the caller names none. What is signed ends with the
+    lane's own timeout before that, and is signed anew."""
     trace: str = ""
     """A W3C traceparent."""
 

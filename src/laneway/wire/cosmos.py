@@ -90,8 +90,8 @@ class CosmosPayload(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     fee_granter: Account | None = None
     """Whose allowance pays the fee. Left out: what the account's settings say."""
     timeout_height: Number | None = None
-    """The last block that may hold it. Left out: so many behind the newest as the settings say,
-    and then it is made anew."""
+    """The last block that may hold it. Left out, or farther away than the settings allow: its bytes
+    are valid for `timeout_blocks` and then signed anew, `attempts_max` times in all."""
 
 
 class CosmosMessageSaid(Struct, frozen=True, kw_only=True):

@@ -63,10 +63,16 @@ def test_who_pays_is_the_callers_word_or_the_accounts() -> None:
 
 def test_a_callers_last_block_is_kept_or_is_over() -> None:
     assert drafted(payment(timeout_height=HEIGHT + 1)).timeout_height == HEIGHT + 1
-    assert drafted(payment(timeout_height=HEIGHT + 500)).timeout_height == HEIGHT + 500
     for over in (HEIGHT, HEIGHT - 1, 0):
         with pytest.raises(Expired):
             drafted(payment(timeout_height=over))
+
+
+def test_a_callers_last_block_makes_no_bytes_valid_for_longer_than_the_lane_waits() -> None:
+    """Those behind them wait for their end."""
+    for last in (HEIGHT + 31, HEIGHT + 500, (1 << 53) - 1):
+        one = drafted(payment(timeout_height=last))
+        assert (one.timeout_height, body(one).timeout_height) == (HEIGHT + 30, HEIGHT + 30)
 
 
 def test_blobs_are_paid_for_by_their_commitments() -> None:

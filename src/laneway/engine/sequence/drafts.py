@@ -56,7 +56,8 @@ def draft(request: CosmosRequest, account: CosmosAccount, height: int) -> Draft:
     """InvalidCosmos where it can be no transaction at all."""
     timeout = height + account.timeout_blocks
     if request.timeout_height is not None:
-        timeout = request.timeout_height
+        # The lower one: all behind these bytes wait for their end.
+        timeout = min(timeout, request.timeout_height)
         if timeout <= height:
             raise Expired
     blobs = [
