@@ -199,6 +199,23 @@ def test_two_nodes_of_three_that_answer_are_enough(away: str) -> None:
     house.run(story)
 
 
+def test_one_of_two_nodes_far_behind_ends_no_bytes_at_their_birth() -> None:
+    house = House(MempoolRules(), MempoolRules(), block_ms=500, timeout_blocks=30)
+    real = house.chain.look
+
+    async def look(node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        seen = await real(node, address, hashes)
+        return replace(seen, height=seen.height - 200) if node == "one" else seen
+
+    async def story() -> None:
+        house.block(400)
+        house.chain.look = look  # type: ignore[method-assign]
+        assert await house.ends(await house.submit(2)) == ["confirmed"] * 2
+        assert {word for _, _, word in house.chain.offers} == {"taken", "in_mempool"}
+
+    house.run(story)
+
+
 def test_a_node_that_lags_at_the_first_read_costs_no_intent() -> None:
     """A new database, an account with a history, and one of two honest nodes some seconds behind:
     the number that both have reached is used."""

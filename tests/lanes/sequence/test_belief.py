@@ -16,7 +16,7 @@ from laneway.lanes.sequence.belief import (
     seen_at,
     steady,
 )
-from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, LAG_BLOCKS_MAX
+from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, LAG_BLOCKS_MAX, LEAD_BLOCKS_MAX
 from laneway.lanes.sequence.rows import Node, SequenceHead
 
 NOW_MS = 1_000_000
@@ -101,6 +101,19 @@ def test_one_node_whose_heights_climb_ends_nothing() -> None:
     assert not belief.is_over(5, 100)
     assert belief.height <= 100 + AHEAD_BLOCKS_MAX
     assert belief.proven == 100
+
+
+def test_bytes_are_made_for_the_newer_one_of_two_nodes() -> None:
+    """For the older one's block they would be too late when they are made."""
+    two = replace(THREE, nodes=("a", "b"))
+    head = SequenceHead(sequence_next=5, pace_height=100, pace_ms=NOW_MS, height=100)
+    belief = believed(head, two, [node("a", 100), node("b", 400)], NOW_MS)
+    assert (belief.height, belief.proven, belief.pace) == (400, 100, Pace(100, NOW_MS))
+    # They are over when both are above their last block, and it leads by no more than a bound.
+    assert not belief.is_over(5, 100)
+    belief = believed(head, two, [node("a", 100), node("b", 1 << 50)], NOW_MS)
+    assert belief.height == 100 + LEAD_BLOCKS_MAX
+    assert believed(head, two, [node("b", 400)], NOW_MS).height == 100
 
 
 def test_where_there_is_one_node_its_heights_are_believed_as_time_allows() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.core.majority import agreed, final_quorum, reached_by
-from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, LAG_BLOCKS_MAX
+from laneway.core.majority import agreed, final_quorum, look_quorum, reached, reached_by
+from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, LAG_BLOCKS_MAX, LEAD_BLOCKS_MAX
 from laneway.lanes.sequence.rows import Node, SequenceHead
 from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.lanes.sequence.values import AccountSeen
@@ -91,7 +91,11 @@ def believed(
     pace = paced(head, claimed, since_ms, block_ms)
     limit = pace.limit(now_ms, block_ms)
     bounded = [min(node.height, limit) for node in seen]
-    newest = max([claimed or 0, *(bounded if claimed is not None else ())])
+    newest = 0
+    if claimed is not None:
+        # Half of the nodes are there: bytes for the block of one that lags would be born dead.
+        present = reached([node.height for node in seen], look_quorum(len(settings.nodes)))
+        newest = max([claimed, min(present, claimed + LEAD_BLOCKS_MAX), *bounded])
     origin = (head.origin_height, head.origin)
     if not head.origin:
         firsts = [(node.origin_height, node.origin) for node in seen if node.origin]

@@ -35,6 +35,11 @@ LAG_BLOCKS_MAX = 100
 """Blocks by which a node may fall back without taking anything back: several answer at one address,
 and one of them lags. Ten minutes of most chains."""
 
+LEAD_BLOCKS_MAX = 1_000
+"""Blocks by which new bytes are made above the block that a majority has, where half of the nodes
+are there: a node that lags farther says that it is catching up. If it is the newer one of two nodes
+that is wrong, an end is told so many blocks later."""
+
 SHOWN_HASH_BYTES = 8
 """Of the hash of bytes that a node shows in a block, and of a chain's first block: one slot has a
 handful of them, and one chain one."""
