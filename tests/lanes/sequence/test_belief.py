@@ -205,6 +205,19 @@ def test_nodes_that_lag_take_nothing_back() -> None:
     assert contradiction(head, of(*unseen, head=head)) == ""
 
 
+def test_on_a_chain_faster_than_its_pace_a_backend_that_lags_takes_nothing_back() -> None:
+    """The block that showed a sequence is what a majority claims, also above the pace; a node alone
+    does not raise it."""
+    head = SequenceHead(sequence_next=9, committed=9, pace_height=100, pace_ms=NOW_MS, height=900)
+    belief = of(*[node(name, 900, sequence=9) for name in "abc"], head=head)
+    assert (belief.sequence_height, belief.limit) == (900, 100 + AHEAD_BLOCKS_MAX)
+    head = replace(head, committed_height=belief.sequence_height)
+    lagging = [node(name, 888, sequence=8) for name in "abc"]
+    assert contradiction(head, of(*lagging, head=head)) == ""
+    alone = [node("a", 9_000, sequence=9), *[node(name, 900, sequence=9) for name in "bc"]]
+    assert of(*alone, head=head).sequence_height == 900
+
+
 def test_a_chain_that_began_anew_is_far_below() -> None:
     head = SequenceHead(committed=9, committed_height=5_000, height=5_000)
     anew = [node(name, 3, sequence=0) for name in "abc"]

@@ -104,7 +104,9 @@ def believed(
         need=need,
         nodes=live,
         sequence=sequence,
-        sequence_height=min(max(highest, default=0), limit),
+        # What a majority claims, where the chain is faster than its pace: below it a node that lags
+        # would seem to take the sequence back.
+        sequence_height=min(max(highest, default=0), max(limit, claimed or 0)),
         number=agreed([node.number for node in shown], need),
         is_missing=sum([node.sequence is None for node in seen]) >= need,
         read_ms=reached_by([node.seen_ms for node in seen], need) or 0,
