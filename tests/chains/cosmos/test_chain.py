@@ -245,7 +245,8 @@ def test_gas_and_its_price_are_the_chains_own_word_or_none() -> None:
         net.chain.app.price_micro = 0
         assert await chain.gas_price() is None
         await net.stop_node(0)
-        assert await chain.gas_used(pay(0).raw) == seen, "the other one is asked"
+        alone = await chain.gas_used(pay(0).raw)
+        assert (alone.used, alone.kind) == (None, OfferKind.UNKNOWN), "one of two sets no gas"
         await net.stop_node(1)
         with pytest.raises(ChainUnreachable):
             await chain.gas_price()
@@ -281,9 +282,10 @@ def gas(used: int) -> SimulateResponse:
     [
         ((price(4_000),), 0.004),
         ((price(900_000_000), price(4_000), price(5_000)), 0.005),
-        ((price(4_000), price(900_000_000)), 0.004),
+        ((price(4_000), price(5_000)), 0.005),
+        ((price(4_000), 6), None),
         ((price(4_000), 6, 6), None),
-        ((price(4_000), price(6_000), 6), 0.004),
+        ((price(4_000), price(6_000), 6), 0.006),
     ],
 )
 def test_no_node_alone_sets_the_price_of_gas(
@@ -298,8 +300,9 @@ def test_no_node_alone_sets_the_price_of_gas(
     [
         ((gas(70_000),), GasSeen(70_000)),
         ((gas(1 << 39), gas(70_000), gas(71_000)), GasSeen(71_000)),
-        ((gas(70_000), 5, gas(80_000)), GasSeen(70_000)),
-        ((gas(70_000), 5), GasSeen(70_000)),
+        ((gas(70_000), 5, gas(80_000)), GasSeen(80_000)),
+        ((gas(70_000), 5), GasSeen(None, OfferKind.UNKNOWN)),
+        ((gas(70_000), 5, SimulateResponse()), GasSeen(None, OfferKind.UNKNOWN)),
         ((5, gas(70_000), 5), GasSeen(None, OfferKind.NO_FUNDS, "it fails")),
         ((SimulateResponse(),), GasSeen(None, OfferKind.UNKNOWN)),
     ],
@@ -317,9 +320,9 @@ async def refused(_: object) -> list[Raw]:
 
 def test_a_dead_node_shortens_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("laneway.chains.cosmos.chain.OFFER_GRACE_MS", 0)
-    chain = saying(monkeypatch, 5, price(4_000))
-    dead, slow = chain.endpoints
-    answer = slow.ask
+    chain = saying(monkeypatch, 5, price(4_000), price(4_000))
+    dead, *slow = chain.endpoints
+    answer = slow[0].ask
 
     async def slowly(calls: Any) -> Any:
         for _ in range(10):
@@ -327,9 +330,11 @@ def test_a_dead_node_shortens_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> N
         return await answer(calls)
 
     monkeypatch.setattr(dead, "ask", refused)
-    monkeypatch.setattr(slow, "ask", slowly)
+    for node in slow:
+        monkeypatch.setattr(node, "ask", slowly)
     assert asyncio.run(chain.gas_price()) == 0.004
-    monkeypatch.setattr(slow, "ask", refused)
+    for node in chain.endpoints:
+        monkeypatch.setattr(node, "ask", refused)
     with pytest.raises(ChainUnreachable):
         asyncio.run(chain.gas_price())
 
@@ -337,9 +342,17 @@ def test_a_dead_node_shortens_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> N
 def test_one_node_that_answers_of_three_sets_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = saying(monkeypatch, 5, price(4_000), price(5_000))
     monkeypatch.setattr(chain.endpoints[0], "ask", refused)
-    assert asyncio.run(chain.gas_price()) == 0.004
+    assert asyncio.run(chain.gas_price()) == 0.005
     monkeypatch.setattr(chain.endpoints[1], "ask", refused)
     assert asyncio.run(chain.gas_price()) is None
+
+
+def test_one_node_that_answers_of_three_sets_no_gas(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = saying(monkeypatch, gas(70_000), gas(70_000), gas(20_000))
+    monkeypatch.setattr(chain.endpoints[0], "ask", refused)
+    assert asyncio.run(chain.gas_used(b"tx")) == GasSeen(70_000)
+    monkeypatch.setattr(chain.endpoints[1], "ask", refused)
+    assert asyncio.run(chain.gas_used(b"tx")) == GasSeen(None, OfferKind.UNKNOWN)
 
 
 def test_estimates_that_cannot_be_read_are_none() -> None:

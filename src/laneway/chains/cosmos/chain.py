@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median_low
+from statistics import median_high
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import (
@@ -35,7 +35,7 @@ from laneway.chains.standing import WrongChain
 from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
 from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
-from laneway.core.majority import final_quorum, look_quorum
+from laneway.core.majority import final_quorum
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
     EstimateGasPriceRequest,
@@ -187,22 +187,24 @@ class CometChain(KnownNodes):
             return None
 
     async def gas_price(self, priority: int = 2) -> float | None:
-        """What a unit of gas costs now: the median of the nodes' estimates, the lower of two, so
-        that no node alone of three sets it; None where most of them have none, or too few of all
-        configured nodes answer."""
+        """What a unit of gas costs now: the median of the nodes' estimates, the higher of two; None
+        where no majority of all configured nodes has one. A price that is too low ends an intent,
+        and one that is too high has a ceiling."""
         request = EstimateGasPriceRequest(priority)
         answers = await self._answers(EstimateGasPriceRequest.path, request)
         said = [None if told.code else read_price(told.value or b"") for told in answers]
         prices = [price for price in said if price is not None]
-        need = max(len(said) // 2 + 1, look_quorum(len(self._nodes)))
-        return median_low(prices) if len(prices) >= need else None
+        return median_high(prices) if len(prices) >= final_quorum(len(self._nodes)) else None
 
     async def gas_used(self, raw: bytes) -> GasSeen:
-        """What these bytes would use now: the median of the nodes' simulations, the lower of two.
-        That they would fail is believed of a majority."""
+        """What these bytes would use now: the median of the nodes' simulations, the higher of two,
+        where a majority of all configured nodes simulates them. With too little gas they would fail
+        in their block; what is too much has a ceiling. That they would fail is believed of a
+        majority."""
         answers = await self._answers(SimulateRequest.path, SimulateRequest(raw))
         failures = [told for told in answers if told.code]
-        if len(failures) >= final_quorum(len(self._nodes)):
+        need = final_quorum(len(self._nodes))
+        if len(failures) >= need:
             told = failures[-1]
             kind = Words().of_code(told.code, told.codespace, told.log)
             return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
@@ -210,7 +212,7 @@ class CometChain(KnownNodes):
             raise ChainUnreadable(self.nodes[0], "too few nodes simulate it")
         said = [read_gas(told.value or b"") for told in answers if not told.code]
         used = [gas for gas in said if gas is not None]
-        return GasSeen(median_low(used)) if used else GasSeen(None, OfferKind.UNKNOWN)
+        return GasSeen(median_high(used)) if len(used) >= need else GasSeen(None, OfferKind.UNKNOWN)
 
     async def _answers(self, path: str, request: Message) -> list[QueryAnswer]:
         """What all nodes say that answer in time; ChainError if none does. The time of the others
