@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.lanes.sequence.stage import out
 
-from laneway.lanes.sequence.rows import Attempt, Node, Past, Slot
+from laneway.lanes.sequence.rows import Attempt, Node, Past, Shown, Slot
 
 
 def test_a_node_may_have_what_it_was_or_is_being_offered() -> None:
@@ -62,3 +62,8 @@ def test_bytes_of_an_earlier_release_load_without_the_block_they_were_made_at() 
     row = (1, b"h", "intent", 1, 1, 9, 5, 3, b"raw", (), False, "", 0, "", ())
     attempt = msgspec.convert(row, Attempt)
     assert (attempt.made_ms, attempt.made_height) == (5, 0)
+
+
+def test_what_a_node_showed_to_an_earlier_release_loads_without_its_gas() -> None:
+    shown = msgspec.convert(("a", b"hash", 9, 0, False), Shown)
+    assert (shown.gas_wanted, shown.gas_used) == (0, 0)

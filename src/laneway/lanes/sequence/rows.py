@@ -199,6 +199,8 @@ class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     unused: bool = False
     """It failed there without using its number, as this node's account showed after that block:
     whoever used the number later, it was not by this."""
+    gas_wanted: int = 0
+    gas_used: int = 0
 
 
 class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -15,6 +15,7 @@ from laneway.core.reason import clip
 from laneway.lanes.sequence.answers import give_up, is_fall_out, is_turned_away, wound_back
 from laneway.lanes.sequence.belief import Belief, Pace, believed, contradiction, seen_at
 from laneway.lanes.sequence.fold import moved
+from laneway.lanes.sequence.inclusion import committed, is_last, is_unused, trusted, voters
 from laneway.lanes.sequence.lane import (
     SequenceLane,
     is_clear_from,
@@ -214,19 +215,15 @@ def settle_committed(sight: Sight) -> None:
             continue
         noted = voted(sight, slot, seen)
         is_used = slot.sequence < sight.committed
-        if not (is_used and is_agreed(sight, noted, seen)):
+        alike = voters(sight.belief, noted, seen)
+        if not is_used or len(alike) < sight.belief.need:
             if noted != slot:
                 sight.note(noted, "shown")
             continue
-        sight.records.append(committed(slot, seen, sight.now_ms))
+        sight.records.append(committed(slot, trusted(sight.lane, seen, alike), sight.now_ms))
         sight.settled[number] = None
         if slot.intent is not None:
             sight.landed = max(sight.landed, slot.sequence + 1)
-
-
-def is_last(slot: Slot, seen: TxSeen) -> bool:
-    """Whether these are the only bytes of it that may have used its number."""
-    return slot.attempt is not None and slot.attempt.hash == seen.hash and not slot.is_unproven()
 
 
 def voted(sight: Sight, slot: Slot, seen: TxSeen) -> Slot:
@@ -234,9 +231,11 @@ def voted(sight: Sight, slot: Slot, seen: TxSeen) -> Slot:
     account by one."""
     look = sight.look
     is_unspent = bool(seen.code) and sight.own <= slot.sequence and look.height > seen.height
-    word = Shown(look.node, seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code, is_unspent)
-    if word in slot.shown or replace(word, unused=True) in slot.shown:
+    place = (look.node, seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
+    known = [one for one in slot.shown if (one.node, one.hash, one.height, one.code) == place]
+    if any(one.unused or not is_unspent for one in known):
         return slot
+    word = Shown(*place, is_unspent, seen.gas_wanted, seen.gas_used)
     others = [one for one in slot.shown if one.node != look.node]
     return replace(slot, shown=(*others, word))
 
@@ -247,23 +246,6 @@ def unvote(sight: Sight, slot: Slot, hash_: bytes) -> None:
     kept = tuple([one for one in slot.shown if (one.node, one.hash) != word])
     if kept != slot.shown:
         sight.note(replace(slot, shown=kept), "shown")
-
-
-def is_agreed(sight: Sight, slot: Slot, seen: TxSeen) -> bool:
-    """Whether a majority of the nodes shows these bytes as this look does."""
-    wanted = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
-    names = [node.name for node in sight.belief.nodes]
-    shown = [one for one in slot.shown if one.node in names and not one.unused]
-    return sum([(one.hash, one.height, one.code) == wanted for one in shown]) >= sight.belief.need
-
-
-def committed(slot: Slot, seen: TxSeen, now_ms: int) -> SlotSettled | SlotCorrected:
-    told = replace(seen, log=clip(seen.log))
-    if slot.told:
-        return SlotCorrected(slot.id, slot.intent, told)
-    status = Status.CONFIRMED if seen.code == 0 else Status.REVERTED
-    reason = "" if seen.code == 0 else clip(f"{seen.codespace} code {seen.code}: {seen.log}")
-    return SlotSettled(slot.id, status.value, now_ms, slot.sequence, reason, slot.intent, seen=told)
 
 
 # Numbers that are used.
@@ -314,12 +296,6 @@ def is_in_block(slot: Slot, shown: dict[bytes, TxSeen], hashes: list[bytes]) -> 
     return any(not one.code or is_last(slot, one) for one in landed)
 
 
-def is_unused(slot: Slot, seen: TxSeen) -> bool:
-    """Whether some node's account showed that this failure did not use the slot's number."""
-    word = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
-    return any(one.unused and (one.hash, one.height, one.code) == word for one in slot.shown)
-
-
 def filled(sight: Sight, slot: Slot) -> None:
     """Someone else filled the number."""
     status = Status.REFUSED.value
@@ -366,7 +342,8 @@ def judge_proof(lane: SequenceLane, event: SequenceProven) -> Decision:
     if seen is None or is_unused(slot, seen):
         return said([SlotChanged(replace(slot, proving=False), "doubted")])
     if lane.hashes.get(seen.hash) == slot.id:
-        return said([committed(slot, seen, event.now_ms)])
+        alike = [one for one, told in zip(event.shown, words, strict=True) if told == word]
+        return said([committed(slot, trusted(lane, seen, alike), event.now_ms)])
     reason = (
         f"sequence {slot.sequence} was used by another transaction, {seen.hash.hex().upper()} in "
         f"block {seen.height}: someone else signs for this account"
