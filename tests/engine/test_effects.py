@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from tests.engine.virtual import VirtualTime
 
 from laneway.core.errors import StoreClosed, StoreError
@@ -344,6 +345,20 @@ def test_effects_of_one_lane_and_class_that_wait_in_a_row_are_one_batch() -> Non
     stage.time.run(stage.go_in(*orders))
     assert stage.batches == [(LANE, [1, 2]), (LANE, ["a", "b"])]
     assert sorted(event[1] for _, event in stage.answers if isinstance(event[1], int)) == [1, 2]
+    assert len(stage.answers) == 4
+
+
+class ForNode(Struct, frozen=True):
+    node: str
+    number: int
+
+
+def test_effects_that_name_their_node_are_one_batch_for_each_node() -> None:
+    """One that hangs must not hold the answers of the others."""
+    stage = Batching()
+    first, second, other = ForNode("a", 1), ForNode("a", 2), ForNode("b", 3)
+    stage.time.run(stage.go_in(*[Perform(LANE, one, 1) for one in (first, other, "x", second)]))
+    assert stage.batches == [(LANE, [first, second]), (LANE, [other]), (LANE, ["x"])]
     assert len(stage.answers) == 4
 
 

@@ -199,6 +199,52 @@ def test_two_nodes_of_three_that_answer_are_enough(away: str) -> None:
     house.run(story)
 
 
+def hung(house: House, names: set[str]) -> list[str]:
+    """Nodes that take connections and never answer; who is looked at, in order."""
+    look_at, send_to = house.chain.look, house.chain.send
+    looked: list[str] = []
+
+    async def look(node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
+        looked.append(node)
+        if node in names:
+            await asyncio.sleep(1_000)
+        return await look_at(node, address, hashes)
+
+    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> Sequence[Sequence[Offered]]:
+        if only[0] in names:
+            await asyncio.sleep(15)
+            return [[Offered(only[0], OfferKind.SILENT)] for _ in raws]
+        return await send_to(raws, only)
+
+    house.chain.look, house.chain.send = look, send  # type: ignore[method-assign]
+    return looked
+
+
+def test_a_node_that_hangs_does_not_hold_the_answers_of_the_others() -> None:
+    house = House(*(MempoolRules(),) * 3)
+
+    async def story() -> None:
+        hung(house, {"one"})
+        begun_ms = house.time.now_ms()
+        for _ in range(3):
+            assert await house.ends(await house.submit()) == ["confirmed"]
+        assert house.time.now_ms() - begun_ms < 5_000
+
+    house.run(story)
+
+
+def test_the_only_node_that_answers_is_not_asked_without_a_pause() -> None:
+    house = House(*(MempoolRules(),) * 3)
+
+    async def story() -> None:
+        looked = hung(house, {"one", "two"})
+        await house.submit()
+        await asyncio.sleep(5)
+        assert looked.count("three") <= 5_000 // house.settings.poll_ms + 1
+
+    house.run(story)
+
+
 def test_one_of_two_nodes_far_behind_ends_no_bytes_at_their_birth() -> None:
     house = House(MempoolRules(), MempoolRules(), block_ms=500, timeout_blocks=30)
     real = house.chain.look

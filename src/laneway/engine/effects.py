@@ -34,7 +34,8 @@ class Performer(Protocol):
 
 @runtime_checkable
 class Batcher(Protocol):
-    """A Performer that carries out many effects of one lane and one class together."""
+    """A Performer that carries out many effects of one lane and one class together, and of one
+    node where they name it as their `node`."""
 
     def perform_all(
         self, lane: LaneId, effects: Sequence[Any], permit: Callable[[], str | None]
@@ -112,11 +113,11 @@ class Effects:
         return answered
 
     def _groups(self, order: Perform) -> list[list[Perform]]:
-        """All that waits in a row for this lane, by class, each in its order."""
+        """All that waits in a row for this lane, by class and node, each in its order."""
         waiting, lane, fence = self._waiting, order.lane, order.fence
-        groups: dict[type, list[Perform]] = {type(order.effect): [order]}
+        groups: dict[object, list[Perform]] = {group_of(order.effect): [order]}
         while waiting and (more := waiting[0]).lane == lane and more.fence == fence:
-            groups.setdefault(type(more.effect), []).append(waiting.popleft())
+            groups.setdefault(group_of(more.effect), []).append(waiting.popleft())
         return list(groups.values())
 
     def _answered_now(self, order: Perform) -> bool:
@@ -213,3 +214,9 @@ class Effects:
         self._closing = True
         for order in list(self._sent):
             self._out[order].cancel()
+
+
+def group_of(effect: Any) -> object:
+    """What is carried out together: effects of one class, and of one node where they name it, for a
+    node that hangs must not hold the answers of the others."""
+    return type(effect), getattr(effect, "node", None)

@@ -52,6 +52,20 @@ def test_a_look_that_nobody_ordered_says_nothing() -> None:
     assert stage.told == []
 
 
+def test_nodes_that_disagree_are_looked_at_again_while_another_one_hangs() -> None:
+    stage = Stage(nodes=("a", "b", "c"))
+    stage.accept(1)
+    stage.pull()
+    stage.look("a", HEIGHT, 0)
+    assert stage.node("a").look_ms is None, "the others may be enough"
+    stage.look("b", HEIGHT, 3)
+    later_ms = stage.now_ms + stage.settings.poll_ms
+    assert [stage.node(name).look_ms for name in "abc"] == [later_ms, later_ms, None]
+    stage.tick(stage.settings.poll_ms)
+    stage.look("a", HEIGHT, 3)
+    assert stage.lane.head.sequence_next == 3
+
+
 def test_an_account_that_does_not_exist_is_looked_for_again() -> None:
     stage = Stage(nodes=("a",))
     stage.accept(1)

@@ -82,7 +82,7 @@ class SequencePerformer:
     async def perform_all(
         self, lane: LaneId, effects: Sequence[Any], permit: Permit
     ) -> list[Event]:
-        """Effects of one class; those for several nodes at once."""
+        """Effects of one class; the engine groups offers and looks by their node."""
         account = self._accounts[lane]
         first: Effect = effects[0]
         match first:

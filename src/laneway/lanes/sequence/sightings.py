@@ -158,7 +158,8 @@ def judge_unread(lane: SequenceLane, state: Node, belief: Belief, now_ms: int) -
         again = replace(state, look_ms=now_ms + settings.account_ms)
         return said([NodeChanged(again), AccountMissing(now_ms)])
     others = [node for node in lane.live() if node.name != state.name]
-    if not lane.slots and any(node.looking for node in others):
+    is_few = sum([node.seen_ms > 0 for node in belief.nodes]) < belief.need
+    if is_few and not lane.slots and any(node.looking for node in others):
         return said([NodeChanged(state)])  # They may be enough.
     waiting = [state, *(node for node in others if node.is_unseen())]
     later_ms = now_ms + settings.poll_ms
