@@ -339,6 +339,32 @@ def test_a_dead_node_shortens_nobodys_time(monkeypatch: pytest.MonkeyPatch) -> N
         asyncio.run(chain.gas_price())
 
 
+def test_a_node_that_hangs_holds_no_estimate_of_a_majority(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where fewer answer, the others have the time of an offer."""
+    monkeypatch.setattr("laneway.chains.cosmos.chain.OFFER_GRACE_MS", 1_000_000)
+    monkeypatch.setattr("laneway.chains.cosmos.chain.ESTIMATE_GRACE_MS", 1)
+    chain = saying(monkeypatch, gas(1), gas(70_000), gas(80_000))
+
+    async def hangs(_: object) -> list[Raw]:
+        await asyncio.sleep(1_000)
+        raise AssertionError
+
+    monkeypatch.setattr(chain.endpoints[0], "ask", hangs)
+
+    async def within(seconds: float) -> GasSeen | None:
+        try:
+            async with asyncio.timeout(seconds):
+                return await chain.gas_used(b"tx")
+        except TimeoutError:
+            return None
+
+    assert asyncio.run(within(5)) == GasSeen(80_000)
+    monkeypatch.setattr(chain.endpoints[1], "ask", hangs)
+    assert asyncio.run(within(0.05)) is None
+
+
 def test_one_node_that_answers_of_three_sets_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = saying(monkeypatch, 5, price(4_000), price(5_000))
     monkeypatch.setattr(chain.endpoints[0], "ask", refused)

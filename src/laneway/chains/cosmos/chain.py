@@ -8,6 +8,7 @@ from statistics import median_high
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
 from laneway.chains.cosmos.limits import (
+    ESTIMATE_GRACE_MS,
     GAS_PRICE_MAX,
     GAS_USED_MAX,
     LOOK_TXS_MAX,
@@ -216,8 +217,9 @@ class CometChain(KnownNodes):
 
     async def _answers(self, path: str, request: Message) -> list[QueryAnswer]:
         """What all nodes say that answer in time; ChainError if none does. The time of the others
-        begins with the first answer: one that cannot be reached says so at once."""
-        begun = asyncio.Event()
+        begins with the first answer, for one that cannot be reached says so at once, and it is
+        short when a majority has answered."""
+        begun, enough = asyncio.Event(), asyncio.Event()
         said: dict[str, QueryAnswer] = {}
         troubles: list[ChainError] = []
 
@@ -225,13 +227,22 @@ class CometChain(KnownNodes):
             try:
                 (answer,) = await node.ask([query(path, request)])
                 said[node.name] = read_as(QueryShape, node.name, answer).response
+                if len(said) >= final_quorum(len(self._nodes)):
+                    enough.set()
             except ChainError as error:
                 troubles.append(error)
                 if len(troubles) < len(self._nodes):
                     await begun.wait()
             begun.set()
 
-        await with_grace(map(ask_one, self._nodes.values()), OFFER_GRACE_MS / 1000)
+        async def ask_all() -> None:
+            await with_grace(map(ask_one, self._nodes.values()), OFFER_GRACE_MS / 1000)
+            enough.set()
+
+        async def wait_for_most() -> None:
+            await enough.wait()
+
+        await with_grace((ask_all(), wait_for_most()), ESTIMATE_GRACE_MS / 1000)
         if not said:
             raise troubles[-1]
         return [said[name] for name in self.nodes if name in said]

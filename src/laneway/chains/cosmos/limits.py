@@ -6,6 +6,10 @@ OFFER_MS = 15_000
 OFFER_GRACE_MS = 3_000
 """How much longer than the first node the others may take: one that hangs must not hold a lane."""
 
+ESTIMATE_GRACE_MS = 200
+"""How much longer than a majority of the nodes the others may take to name gas or its price: both
+are asked before each signature, and one node that hangs must not make bytes too late."""
+
 STATUSES_PER_CALL_MAX = 20
 """What celestia-core takes in one tx_status_batch."""
 
