@@ -12,6 +12,7 @@ from tests.devnets.cosmos.stage import B, pay, publish
 
 from laneway.chains.cosmos import offers
 from laneway.chains.cosmos.chain import CometChain
+from laneway.chains.cosmos.offers import Offers
 from laneway.chains.endpoint import NodePlace
 from laneway.core.cosmos import OfferKind
 from laneway.devnets.cosmos import comet
@@ -73,6 +74,16 @@ def test_words_that_no_table_knows_are_counted(monkeypatch: pytest.MonkeyPatch) 
         assert list(chain.unknown_words) == ["-32603 Internal error: the node has a headache"]
 
     tell(story)
+
+
+def test_words_that_a_node_makes_up_without_an_end_fill_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(offers, "UNKNOWN_WORDS_MAX", 2)
+    counted = Offers()
+    for words in ("one", "two", "three", "four", "one"):
+        counted.count_unknown(words)
+    assert counted.unknown_words == {"one": 2, "two": 1, "others": 2}
 
 
 def test_an_answer_that_cannot_be_read_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

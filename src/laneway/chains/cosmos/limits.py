@@ -10,6 +10,10 @@ ESTIMATE_GRACE_MS = 200
 """How much longer than a majority of the nodes the others may take to name gas or its price: both
 are asked before each signature, and one node that hangs must not make bytes too late."""
 
+UNKNOWN_WORDS_MAX = 100
+"""Different error messages that no table knows and that are counted each: a node may name a hash or
+a time in every one of them."""
+
 STATUSES_PER_CALL_MAX = 20
 """What celestia-core takes in one tx_status_batch."""
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import json
 
 from laneway.chains.cosmos.endpoint import CosmosEndpoint
-from laneway.chains.cosmos.limits import CODE_MAX, OFFER_GRACE_MS, OFFER_MS
+from laneway.chains.cosmos.limits import CODE_MAX, OFFER_GRACE_MS, OFFER_MS, UNKNOWN_WORDS_MAX
 from laneway.chains.cosmos.shapes import BroadcastShape, words_of
 from laneway.chains.cosmos.words import expected_in
 from laneway.chains.grace import with_grace
@@ -24,6 +24,8 @@ from laneway.core.outcome import Outcome
 from laneway.wire.jsonrpc import NodeBusy, Replies, Reply, RpcError
 
 SEND = "broadcast_tx_sync"
+OTHERS = "others"
+"""Where error messages beyond the bound are counted."""
 REPLIES: Replies[BroadcastShape] = json.Decoder(list[Reply[BroadcastShape]] | Reply[BroadcastShape])
 
 
@@ -94,12 +96,17 @@ class Offers:
         unoffered = Offered(node.name, OfferKind.UNREACHABLE, log=log)
         answered += [unoffered] * (len(raws) - len(answered))
 
+    def count_unknown(self, text: str) -> None:
+        """Error messages beyond the bound are counted together."""
+        is_known = text in self.unknown_words or len(self.unknown_words) < UNKNOWN_WORDS_MAX
+        self.unknown_words[text if is_known else OTHERS] += 1
+
     def _judge(self, node: CosmosEndpoint, said: BroadcastShape | RpcError) -> Offered:
         if isinstance(said, RpcError):
             text = words_of(said)
             kind = node.words.of_error(text)
             if kind is OfferKind.UNKNOWN:
-                self.unknown_words[f"{said.code} {text}"[:REASON_CHARS_MAX]] += 1
+                self.count_unknown(f"{said.code} {text}"[:REASON_CHARS_MAX])
             code = said.code if abs(said.code) <= CODE_MAX else 0
             return Offered(node.name, kind, code, "", shorten(text), wanted(kind, text))
         if said.code == 0:
