@@ -1,13 +1,14 @@
 """What is made, offered and looked at next."""
 
 import pytest
-from tests.lanes.sequence.stage import HEIGHT, begun, committed, offered, out
+from tests.lanes.sequence.stage import HEIGHT, begun, committed, offered, out, replace
 
 from laneway.core.cosmos import OfferKind, Standing
 from laneway.lanes.sequence import tries
+from laneway.lanes.sequence.lane import SequenceLane
 from laneway.lanes.sequence.limits import PAST_KEPT_MAX
 from laneway.lanes.sequence.rows import Purpose
-from laneway.lanes.sequence.tries import held, look, offer_again
+from laneway.lanes.sequence.tries import Signed, held, look, offer_again
 from laneway.lanes.sequence.values import LookAtNode, MakeAttempt, OfferToNode
 
 
@@ -89,6 +90,22 @@ def test_what_was_being_offered_is_offered_again_as_far_as_it_is_known() -> None
     stage.look("a", HEIGHT + 11, 0)
     stage.tick(0)
     assert offer_again(stage.lane, stage.node("a")).raws == ()
+
+
+def test_what_is_offered_again_ends_at_the_first_number_without_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An operator may have left out any count of numbers."""
+    stage = offered(3, nodes=("a",))
+    asked: list[int] = []
+
+    def found(lane: SequenceLane, sequence: int) -> Signed | None:
+        asked.append(sequence)
+        return held(lane, sequence)
+
+    monkeypatch.setattr(tries, "held", found)
+    again = offer_again(stage.lane, replace(stage.node("a"), until=99))
+    assert (len(again.raws), asked) == (3, [0, 1, 2, 3])
 
 
 def test_a_node_that_has_all_that_it_was_offered_is_recovered() -> None:

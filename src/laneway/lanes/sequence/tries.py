@@ -150,9 +150,9 @@ def order(lane: SequenceLane, node: Node, changed: Mapping[int, Signed | None]) 
 
 def offer_again(lane: SequenceLane, node: Node) -> OfferToNode:
     """What it was being offered when the process ended: it may have taken it."""
-    found = [held(lane, number) for number in range(node.next, node.until)]
     chosen: list[Signed] = []
-    for one in found:
+    for number in range(node.next, node.until):
+        one = held(lane, number)
         if one is None:
             break
         chosen.append(one)
