@@ -650,6 +650,16 @@ def test_bytes_that_failed_without_using_their_number_are_no_end() -> None:
     assert stage.statuses() == ["confirmed", ""]
 
 
+def test_a_failure_in_the_newest_block_is_no_end_without_using_its_number() -> None:
+    """A node's height runs ahead of its account: that the number was not used is not shown yet."""
+    stage = out(1)
+    stage.all_look(HEIGHT + 1, 0, {1: committed(HEIGHT + 1, code=5)})
+    assert [one.unused for one in stage.slot(1).shown] == [False, False]
+    assert stage.statuses() == [""]
+    stage.all_look(HEIGHT + 2, 1, {1: committed(HEIGHT + 1, code=5)})
+    assert stage.statuses() == ["reverted"]
+
+
 def test_a_failure_that_used_no_number_is_never_its_user() -> None:
     stage = out(1, nodes=("a",))
     stage.look_later("a", HEIGHT + 2, 0, {1: committed(6, code=5)})
