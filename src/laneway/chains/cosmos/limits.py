@@ -6,9 +6,10 @@ OFFER_MS = 15_000
 OFFER_GRACE_MS = 3_000
 """How much longer than the first node the others may take: one that hangs must not hold a lane."""
 
-ESTIMATE_GRACE_MS = 200
+ESTIMATE_GRACE_MS = 500
 """How much longer than a majority of the nodes the others may take to name gas or its price: both
-are asked before each signature, and one node that hangs must not make bytes too late."""
+are asked before each signature, and one node that hangs must not make bytes too late. Long enough
+for a node that is well: of three answers the middle one counts, and of two the higher."""
 
 UNKNOWN_WORDS_MAX = 100
 """Different error messages that no table knows and that are counted each: a node may name a hash or
