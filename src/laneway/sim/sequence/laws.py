@@ -219,7 +219,9 @@ class SequenceLaws:
             for lane in world.lanes:
                 memory: SequenceLane | None = process.reactor.lane(lane)
                 self._check_first(process.owner, lane, memory, allowed)
-                for slot in () if memory is None else memory.in_order():
+                if memory is None or not process.reactor.is_settled(lane):
+                    continue  # A store that was busy again and again is asked again seconds later.
+                for slot in memory.in_order():
                     attempt = slot.attempt
                     if attempt is None or self._height <= attempt.timeout_height:
                         continue
