@@ -110,8 +110,7 @@ def test_a_machine_that_frees_a_number_by_silence_is_found_out(
 ) -> None:
     """Unknown counts as sent; whoever takes it for refused gives the number away."""
 
-    def hasty(result: SendResult, _attempt: Attempt, *, is_first: bool) -> str:
-        del is_first
+    def hasty(result: SendResult, _attempt: Attempt, **_facts: bool) -> str:
         return "taken" if result.outcome is Outcome.ACCEPTED else "refused"
 
     monkeypatch.setattr(answers, "proven", hasty)

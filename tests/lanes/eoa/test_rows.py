@@ -63,7 +63,8 @@ def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
 @pytest.mark.parametrize(
     ("words", "outvoted"),
     [
-        ({"silent": ("a", "b", "c"), "denied": ("b", "c"), "taken": ()}, True),
+        ({"silent": ("a", "b", "c"), "denied": ("b", "c")}, False),
+        ({"silent": ("a", "b", "c"), "denied": ("a", "b", "c")}, True),
         ({"silent": ("b", "c"), "denied": ("b", "c"), "taken": ("a",)}, True),
         ({"silent": ("b",), "denied": ("b",), "refused": ("c",), "taken": ("a",)}, True),
         ({"silent": ("a", "b", "c"), "denied": ("b",)}, False),
@@ -71,7 +72,7 @@ def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
         ({"silent": ("a",), "denied": ("a",)}, True),
     ],
 )
-def test_an_attempt_is_outvoted_when_a_majority_refuses_it_for_good(
+def test_an_attempt_is_outvoted_when_all_refuse_it_or_most_against_one_that_took_it(
     words: dict[str, Any], outvoted: bool
 ) -> None:
     attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ())

@@ -241,8 +241,10 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
         return not self.taken and not self.asked()
 
     def is_outvoted(self) -> bool:
-        """Whether a majority of the nodes refuses it for good by now. One that says it took what no
-        other node takes may have thrown it away."""
+        """Whether every node refuses it for good by now, or a majority does against some that say
+        they took it: what no other node takes they may have thrown away."""
+        if not self.taken:
+            return self.is_denied()
         count = len(self.silent) + len(self.refused) + len(self.taken)
         return len(self.denied) + len(self.refused) >= final_quorum(count)
 
