@@ -171,11 +171,11 @@ def test_an_execution_on_the_devnet_makes_the_next_block() -> None:
 def test_the_parent_is_named_only_to_a_host_that_takes_it() -> None:
     async def story(takes_parent: bool) -> dict[str, Any]:
         async with (
-            broken(execute=[refuses("no")]) as node,
+            broken(get=[chain_data(block(7))], execute=[refuses("no")]) as node,
             host_of(node.url, takes_parent=takes_parent) as host,
         ):
             await host.execute(CALL, 7)
-            return node.bodies[0]
+            return node.bodies[1]
 
     plain = asyncio.run(story(False))
     assert plain == {
@@ -636,5 +636,75 @@ def test_nothing_is_executed_by_a_node_that_lacks_a_block_that_was_seen() -> Non
                     await host.execute(CALL, 7)
             assert not any("smartContractData" in body for body in node.bodies)
             assert (await host.execute(CALL, 7)).outcome is Outcome.UNKNOWN
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (chain_data(block(1)), "answers block 1 of Qm1, laneway has seen block 3"),
+        (chain_data(), "answers no block of Qm1, laneway has seen block 3"),
+        (refuses("no token"), "answers no block of Qm1: no token, laneway has seen block 3"),
+        (raw(b"<html>"), "block 3 of Qm1 was not shown, and nothing was sent"),
+    ],
+)
+def test_a_parent_that_the_node_never_showed_is_asked_for_before_anything_is_sent(
+    answer: Reply, words: str
+) -> None:
+    async def story() -> None:
+        replies = [answer, answer, chain_data(block(3)), chain_data(block(1))]
+        execute = [says(PASSWORD_NEEDED)]
+        async with (
+            broken(get=replies, execute=execute, signature=[refuses("x")]) as node,
+            host_of(node.url) as host,
+        ):
+            for _ in range(2):
+                with pytest.raises(ChainUnreachable, match=words):
+                    await host.execute(CALL, 3)
+            assert not any("smartContractData" in body for body in node.bodies)
+            assert (await host.execute(CALL, 3)).outcome is Outcome.UNKNOWN
+            assert host.standings()[0].trouble == ""
+            asked = len(node.bodies)
+            await host.execute(CALL, 3)
+            assert [*node.bodies[asked]] == [*node.bodies[asked - 2]], "it is not asked again"
+
+    run(story)
+
+
+def test_a_block_that_the_node_made_or_showed_is_not_asked_for_again() -> None:
+    async def story() -> None:
+        async with devnet(takes_parent=True) as host:
+            asked: list[str] = []
+            exchange = host._exchange
+
+            async def counted(path: str, *rest: Any) -> Any:
+                asked.append(path)
+                return await exchange(path, *rest)
+
+            host._exchange = counted  # type: ignore[method-assign, assignment]
+            for parent in range(3):
+                assert (await host.execute(CALL, parent)).block == parent + 1
+            assert asked == [contract_rest.EXECUTE, contract_rest.SIGN_OFF] * 3
+
+    run(story)
+
+
+def test_a_contract_without_blocks_needs_the_block_that_was_seen_of_another() -> None:
+    """The answer for a new contract proves nothing of which chain it is on."""
+
+    async def story() -> None:
+        replies = [chain_data(block(0)), refuses("no such token"), chain_data(block(7))]
+        execute = [says(PASSWORD_NEEDED)]
+        async with (
+            broken(get=replies, execute=execute, signature=[refuses("x")]) as node,
+            host_of(node.url) as host,
+        ):
+            host.witness = ("Qm2", 7)
+            assert await host.latest_block("Qm1") == 0
+            with pytest.raises(ChainUnreachable, match=r"no block of Qm2.*has seen block 7"):
+                await host.execute(CALL, 0)
+            assert not any("smartContractData" in body for body in node.bodies)
+            assert (await host.execute(CALL, 0)).outcome is Outcome.UNKNOWN
 
     run(story)

@@ -1,13 +1,22 @@
 """How what is known of nodes changes what is shown of a lane and its transactions."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from laneway.chains.contract_rest import RestHost
 from laneway.core.ids import IntentId
+from laneway.devnets.contract.model import ContractChain
+from laneway.devnets.contract.socket import ContractSocket
+from laneway.lanes.contract import ContractSettings
 from laneway.ports.nodes import NodeStanding
 from laneway.wire.evm import EvmTx
 from laneway.wire.values import Check, Lane, LaneHealth, Queue, Tx
+from laneway.wiring.embedded import Laneway
 from laneway.wiring.nodes import Outlook, health_at, lane_at, outlook_of, tx_at
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,3 +89,73 @@ def test_a_failing_node_is_a_problem_and_the_last_one_makes_the_chain_unready() 
     assert SOME.check("evm dev", "well") == Check("evm dev", True, DEGRADED)
     assert ALL.check("evm dev", "well") == Check("evm dev", False, WORDS)
     assert outlook_of(object()) == Outlook()
+
+
+QUICK = ContractSettings(search_ms=50, retry_ms_min=20, retry_ms_max=50, breaker_open_ms=50)
+
+
+@asynccontextmanager
+async def opened(path: Path, socket: ContractSocket, **traits: bool) -> AsyncIterator[Laneway]:
+    host = RestHost(socket.url, password="pw", **traits)
+    try:
+        async with Laneway.open(str(path / "l.db"), host, QUICK) as laneway:
+            yield laneway
+    finally:
+        await host.close()
+
+
+async def waits_for_its_chain(laneway: Laneway, contract: str) -> None:
+    """It is refused with both blocks, again and again, and never executed."""
+    handle = await laneway.submit(contract, "d", executor="did")
+    async with asyncio.timeout(30):
+        while "has seen block 3" not in (await laneway.show(handle.id)).reason:
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)
+    assert not (await laneway.show(handle.id)).final
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("takes_parent", [False, True])
+@pytest.mark.parametrize("contract", ["Qm1", "Qm2"])
+def test_the_library_executes_nothing_on_another_chain(
+    contract: str, takes_parent: bool, tmp_path: Path
+) -> None:
+    """Neither of a contract that has blocks, nor of one that is new there."""
+
+    async def story() -> None:
+        chains = [ContractChain(round_ms=2) for _ in range(2)]
+        async with (
+            ContractSocket(chains[0], password="pw") as ours,
+            ContractSocket(chains[1], password="pw") as other,
+        ):
+            async with opened(tmp_path, ours, takes_parent=takes_parent) as laneway:
+                for data in "abc":
+                    handle = await laneway.submit("Qm1", data, executor="did")
+                    assert (await handle.result()).is_confirmed()
+            async with opened(tmp_path, other, takes_parent=takes_parent) as laneway:
+                await waits_for_its_chain(laneway, contract)
+            assert chains[1].latest(contract) == 0
+            async with opened(tmp_path, ours, takes_parent=takes_parent) as laneway:
+                await laneway.submit(contract, "e", executor="did")
+                async with asyncio.timeout(30):
+                    while chains[0].latest(contract) < (5 if contract == "Qm1" else 2):
+                        await asyncio.sleep(0.02)
+
+    asyncio.run(story())
+
+
+@pytest.mark.slow
+def test_the_block_that_was_seen_is_of_the_first_lane_that_has_one(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ContractSocket(ContractChain(round_ms=2), password="pw") as socket:
+            async with opened(tmp_path, socket) as laneway:
+                await laneway.pause("Qm0", reason="not yet")
+                first = await laneway.submit("Qm0", "a", executor="did")
+                handle = await laneway.submit("Qm1", "a", executor="did")
+                assert (await handle.result()).is_confirmed()
+                assert not (await laneway.show(first.id)).final
+            async with opened(tmp_path, socket) as laneway:
+                assert isinstance(laneway.host, RestHost)
+                assert laneway.host.witness == ("Qm1", 1)
+
+    asyncio.run(story())

@@ -34,6 +34,7 @@ from laneway.chains.limits import (
     KEEPALIVE_S,
     READ_MS,
 )
+from laneway.chains.seen import SeenBlocks
 from laneway.chains.standing import Standing, WrongChain
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
@@ -160,6 +161,9 @@ class RestHost:
         self.witness: tuple[str, int] | None = None
         """A contract and a block of it that was seen: a node without it lags, or serves another
         chain. The API names no chain."""
+        self._seen = SeenBlocks()
+        self._compared_s = float("-inf")
+        """When the node last showed a block that was seen before, by the monotonic clock."""
         self._password = password
         self._read_timeout = ClientTimeout(total=read_ms / 1000, connect=connect_ms / 1000)
         self._answer_timeout = ClientTimeout(total=answer_ms / 1000, connect=connect_ms / 1000)
@@ -185,7 +189,7 @@ class RestHost:
         return (await self._newest(contract)).number
 
     async def execute(self, call: ContractCall, parent: int) -> Execution:
-        await self._check_chain()
+        await self._check_chain(call.contract, parent)
         asked = await self._ask(call, parent)
         if isinstance(asked, Execution):
             return asked
@@ -230,17 +234,34 @@ class RestHost:
             await self._session.close()
             self._session = None
 
-    async def _check_chain(self) -> None:
+    async def _check_chain(self, contract: str, parent: int) -> None:
         """ChainUnreachable before anything is sent to a node that lacks a block which was seen.
-        One that answered a moment ago is not asked again."""
-        standing = self._standing
-        is_fresh = monotonic() - standing.heard_s < GREETING_KEPT_MS / 1000
-        if self.witness is None or (is_fresh and standing.now.trouble != WRONG_CHAIN):
+
+        A parent that the node never showed was seen by an earlier process, perhaps of another
+        node. One that showed a known block a moment ago is not asked again.
+        """
+        if parent > (self._seen.of(contract) or 0):
+            await self._show_parent(contract, parent)
+            return
+        if self.witness is None or self._is_proven():
             return
         with suppress(ChainUnreadable):
             await self._newest(self.witness[0])
-        if standing.now.trouble == WRONG_CHAIN:
-            raise WrongChain(self._name, standing.now.problem)
+        self._refuse_wrong()
+
+    async def _show_parent(self, contract: str, parent: int) -> None:
+        """ChainUnreachable unless the node shows the block that an execution is to build on."""
+        try:
+            await self._newest(contract, parent)
+        except ChainUnreadable as error:
+            self._refuse_wrong()
+            lacks = f"block {parent} of {contract} was not shown, and nothing was sent"
+            raise ChainUnreachable(self._name, f"{lacks}: {error.answer}") from error
+        self._refuse_wrong()
+
+    def _refuse_wrong(self) -> None:
+        if self._standing.now.trouble == WRONG_CHAIN:
+            raise WrongChain(self._name, self._standing.now.problem)
 
     async def _ask(self, call: ContractCall, parent: int) -> Result | Execution:
         """The first call: the node's question for a password, or the proof that nothing ran."""
@@ -289,34 +310,50 @@ class RestHost:
         except (ChainUnreachable, ChainUnreadable):
             return None
 
-    async def _newest(self, contract: str) -> ChainBlock:
+    async def _newest(self, contract: str, least: int = 0) -> ChainBlock:
+        """The newest block; `least` is one that laneway has seen, if any."""
         try:
             blocks = await self._blocks(contract, latest=True)
         except NotTold as error:
-            self._compare(contract, None, f": {error.answer}")
+            self._compare(contract, None, least, f": {error.answer}")
             raise
         if not blocks:
-            self._compare(contract, None)
+            self._compare(contract, None, least)
             raise ChainUnreadable(self._name, f"it names no block of {contract}")
         newest = max(blocks, key=lambda block: block.number)
-        self._compare(contract, newest.number)
+        self._compare(contract, newest.number, least)
         return newest
 
-    def _compare(self, contract: str, number: int | None, more: str = "") -> None:
+    def _compare(self, contract: str, number: int | None, least: int = 0, more: str = "") -> None:
         """Hold what the node says of a contract against the block that was seen of it before."""
-        known = self.witness
-        if known is None and number is not None:
-            self.witness = contract, number
-        if known is None or known[0] != contract:
-            return
-        if number is None or number < known[1]:
+        known = self._known(contract, least)
+        if known is not None and (number is None or number < known):
             said = f"no block of {contract}" if number is None else f"block {number} of {contract}"
-            problem = f"answers {said}{more}, laneway has seen block {known[1]}"
+            problem = f"answers {said}{more}, laneway has seen block {known}"
             wrong = WrongChain(self._name, f"{problem}: it lags, or serves another chain")
             self._standing.failed(wrong)
-        else:
+            return
+        if number is None:
+            return
+        if self.witness is None or self.witness[0] == contract:
             self.witness = contract, number
+        elif known is None and not self._is_proven():
+            return  # The answer for a new contract proves nothing of which chain it is on.
+        self._seen.saw(contract, number)
+        self._compared_s = monotonic()
+        if known is not None:
             self._standing.answered()
+
+    def _is_proven(self) -> bool:
+        """Whether the node showed a known block a moment ago, and lacked none since."""
+        is_fresh = monotonic() - self._compared_s < GREETING_KEPT_MS / 1000
+        return is_fresh and self._standing.now.trouble != WRONG_CHAIN
+
+    def _known(self, contract: str, least: int) -> int | None:
+        """The highest block of a contract that laneway has seen; None if it has seen none."""
+        witness = self.witness or ("", 0)
+        seen = (self._seen.of(contract), witness[1] if witness[0] == contract else None)
+        return max([one for one in (*seen, least or None) if one is not None], default=None)
 
     async def _blocks(self, contract: str, *, latest: bool) -> list[ChainBlock]:
         body = {"token": contract, "latest": latest}

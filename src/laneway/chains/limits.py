@@ -37,6 +37,10 @@ GREETING_KEPT_MS = 5_000
 """How long a node's word on which chain it serves holds: an address may be given to another node
 without a failed call in between."""
 
+CONTRACTS_SEEN_MAX = 10_000
+"""Contracts of which a node's highest block is kept: ten times as many as can run on it at once.
+One beyond that is asked for its newest block before its next execution."""
+
 SILENT_MS_MIN = 2_000
 """A question that was given up earlier says nothing of its node; the next one is asked by then."""
 

@@ -192,6 +192,7 @@ class Laneway(RollupCalls):
             if self.rollup is not None:
                 await self.rollup.open()
                 await self.rollup.check_lines(self.store)
+            await self.nodes.find_witness()
             await self.engine.start()
             if self.cosmos is not None:
                 await set_up(self, self.cosmos)

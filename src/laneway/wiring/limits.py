@@ -73,6 +73,10 @@ LISTING_SCAN_PAGE = 200
 LISTING_SCAN_MAX = 5_000
 """Rows one request for a page looks at; a filter that fits few of them gives a short page."""
 
+WITNESS_PAGES_MAX = 25
+"""Pages of lanes that are looked through, at a start, for one that has seen a block: as many rows
+as a request for a page looks at. Lanes without any have never executed."""
+
 LISTING_LARGE_PAGE = 16
 """The same of rows whose payloads may have 8 MiB each."""
 

@@ -20,7 +20,12 @@ from laneway.ports import ContractHost, Store
 from laneway.ports.nodes import NodesKnown, NodeStanding, Witnessed
 from laneway.wire.times import to_time
 from laneway.wire.values import Check, Lane, LaneHealth, Tx
-from laneway.wiring.limits import PROBE_EVERY_MS, PROBE_S_MAX
+from laneway.wiring.limits import (
+    LISTING_SCAN_PAGE,
+    PROBE_EVERY_MS,
+    PROBE_S_MAX,
+    WITNESS_PAGES_MAX,
+)
 from laneway.wiring.shown import contract_lanes
 
 if TYPE_CHECKING:
@@ -124,21 +129,29 @@ class Nodes:
 
     async def probe(self, heard_ms: int = PROBE_EVERY_MS) -> None:
         """Ask every node that was not heard of for this long; their standings say what came."""
-        await self._find_witness()
+        await self.find_witness()
         known = [
             one for one in (self._host, *self.chains().values()) if isinstance(one, NodesKnown)
         ]
         await asyncio.gather(*(one.probe(int(1000 * PROBE_S_MAX), heard_ms) for one in known))
 
-    async def _find_witness(self) -> None:
+    async def find_witness(self) -> None:
         """Contract nodes name no chain: a block that a lane has seen tells theirs from others."""
-        if not isinstance(self._host, Witnessed) or self._host.witness is not None:
+        host = self._host
+        if not isinstance(host, Witnessed) or host.witness is not None:
             return
+        after: LaneId | None = None
         with suppress(StoreError):  # The next probe reads it again.
-            for view in await contract_lanes(self._store, None, 1):
-                floor = read_head(view.head.state).floor
-                if floor:
-                    self._host.witness = lane_key(view.tail.lane), floor
+            for _ in range(WITNESS_PAGES_MAX):
+                views = await contract_lanes(self._store, after, LISTING_SCAN_PAGE)
+                for view in views:
+                    floor = read_head(view.head.state).floor
+                    if floor:
+                        host.witness = lane_key(view.tail.lane), floor
+                        return
+                if len(views) < LISTING_SCAN_PAGE:
+                    return
+                after = views[-1].tail.lane
 
     def _chain(self, lane: LaneId) -> object:
         if is_contract(lane):
