@@ -359,6 +359,8 @@ MUST_BE_SEEN = {
 """States so rare that they are easily missed; MANY seeds together must have met each."""
 
 BUGS_SEEN = ("bug:cursed", "bug:once", "lane stopped", "put aside", "lane revived")
+PERFORMERS_SEEN = ("bug:hexed", "bug:performer once", "execution put aside")
+"""Contract lanes' performers have bugs too."""
 
 MANY = 250
 
@@ -430,6 +432,8 @@ def main() -> int:
         told += " (run_world with bugs=True)" if options.bugs else ""
         print(f"  laneway sim {told}   # {why}")
     wanted = BUGS_SEEN if options.bugs else MUST_BE_SEEN.get(name, ())
+    if options.bugs and options.kind == "contract":
+        wanted += PERFORMERS_SEEN
     missed = [state for state in wanted if not seen[state]]
     if missed and options.count >= MANY:
         print(f"  never met: {', '.join(missed)}")

@@ -13,6 +13,7 @@ from tests.server.stage import Client, running
 from tests.wiring.hooked import configured, hooked
 
 from laneway.core.outcome import Outcome
+from laneway.devnets.contract.host import EmbeddedHost
 from laneway.engine.contract import decode_call
 from laneway.lanes.contract import machine as contract
 from laneway.lanes.delivery import machine as delivery
@@ -307,3 +308,96 @@ def test_a_stopped_lane_is_revived_from_a_terminal(capsys: pytest.CaptureFixture
         code, _, err = terminal.type("tx", "settle", poison["id"], "skip", "--reason", "x")
         assert code == 1
         assert "final" in err
+
+
+# Bugs of a performer.
+
+
+class Hexed:
+    """A host that no poison survives, and what it was asked to execute."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.is_late = False
+        """Whether it breaks only after the poison has its block."""
+
+
+@pytest.fixture
+def hexed(monkeypatch: pytest.MonkeyPatch) -> Hexed:
+    execute, host = EmbeddedHost.execute, Hexed()
+
+    async def broken(self: EmbeddedHost, call: ContractCall, parent: int) -> Execution:
+        host.asked.append(call.data)
+        if call.data == "poison" and not host.is_late:
+            raise KeyError("a host's bug")
+        done = await execute(self, call, parent)
+        if call.data == "poison":
+            raise KeyError("a host's bug")
+        return done
+
+    monkeypatch.setattr(EmbeddedHost, "execute", broken)
+    return host
+
+
+def test_a_lane_that_its_performer_stopped_waits_for_a_person_and_executes_nothing_again(
+    hexed: Hexed,
+) -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            poison, waits = await stopped(up, client)
+            path = f"/v1/lanes/{LANE}/revive"
+            would = await client.post(path, THOUGHT)
+            assert "halts until `laneway tx settle` says what ran" in would.body["effect"]
+            done = await client.post(path, WHY)
+            assert (done.status, done.body["outcome"]) == (200, "done"), done
+            assert "laneway tx settle ID executed" in done.body["effect"]
+            assert done.body["lane"]["state"] == "halted"
+            assert f"{poison} may have run" in done.body["lane"]["reason"]
+            assert "KeyError" in done.body["lane"]["reason"]
+            assert not up.laneway.engine.faults
+            taken = await client.post(f"/v1/transactions/{poison}/cancel", WHY)
+            assert (taken.status, "look at the chain" in taken.body["detail"]) == (409, True)
+            settling = WHY | {"word": "not_executed"}
+            settled = await client.post(f"/v1/transactions/{poison}/settle", settling)
+            assert (settled.status, settled.body["outcome"]) == (200, "done"), settled
+            end = await client.finish(poison)
+            assert end["status"] == "refused"
+            assert "put aside by loopback: its data are nonsense" in end["reason"]
+            assert (await client.finish(waits))["status"] == "confirmed"
+            assert hexed.asked == ["poison", "transfer 5"]
+
+    asyncio.run(main())
+
+
+def test_what_landed_before_its_performer_broke_is_confirmed_by_the_chain(hexed: Hexed) -> None:
+    hexed.is_late = True
+
+    async def main() -> None:
+        async with running() as (up, client):
+            poison, waits = await stopped(up, client)
+            done = await client.post(f"/v1/lanes/{LANE}/revive", WHY)
+            assert (done.status, done.body["outcome"]) == (200, "done"), done
+            assert (await client.finish(poison))["status"] == "confirmed"
+            assert (await client.finish(waits))["status"] == "confirmed"
+            assert hexed.asked == ["poison", "transfer 5"]
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("hexed")
+@pytest.mark.parametrize("order", [WHY, THOUGHT])
+def test_nothing_of_a_stopped_lane_is_settled_or_cancelled_before_it_is_revived(
+    order: dict[str, Any],
+) -> None:
+    async def main() -> None:
+        async with running() as (up, client):
+            for sent in await stopped(up, client):
+                path = f"/v1/transactions/{sent}"
+                for heard in (
+                    await client.post(f"{path}/cancel", order),
+                    await client.post(f"{path}/settle", order | {"word": "executed"}),
+                ):
+                    assert (heard.status, heard.code) == (409, "command_refused")
+                    assert "laneway lane revive contract:Qm1" in heard.body["detail"]
+
+    asyncio.run(main())

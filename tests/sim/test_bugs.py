@@ -19,6 +19,17 @@ def test_no_law_is_broken_by_a_bug_that_stops_lanes_and_is_put_aside(kind: str) 
         assert seen[rare] > 0, rare
 
 
+@pytest.mark.slow
+def test_an_execution_that_breaks_its_performer_is_put_aside_and_not_tried_again() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        verdict = run_world(seed, "s1", "contract", bugs=True)
+        assert verdict.broken is None, (seed, verdict.broken)
+        seen.update(verdict.seen)
+    for rare in ("bug:hexed", "bug:performer once", "execution put aside", "result:confirmed"):
+        assert seen[rare] > 0, rare
+
+
 def test_a_planted_bug_strikes_the_same_in_every_run_of_a_seed() -> None:
     first, second = (run_world(3, bugs=True) for _ in range(2))
     assert first.trace == second.trace

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import IntentId, LaneId, is_contract
 from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.core.rows import Command, Rows
 from laneway.engine.limits import FAULT_DEPTH_MAX, FAULT_FRAMES, FAULT_INTENTS_MAX
 
 REVIVE = "revive"
+PUT_ASIDE = "put_aside"
 LOADING = "its rows, before anything was decided"
 
 
@@ -105,7 +107,18 @@ def named_in(value: Any, by_slot: dict[Any, Any], depth: int) -> Iterator[Intent
 
 
 # The command. A machine never hears of it: an intent that is put aside is cancelled by the command
-# before it, which the store tells once, however often a lane is revived.
+# before it, which the store tells once, however often a lane is revived. A contract's execution has
+# no bytes that could go out again harmlessly: its lane is told first to try it no more.
+
+
+def put_aside(row: IntentRow, now_ms: int, reason: str, by: str) -> tuple[Command, ...]:
+    """What a lane is told about an intent that stopped it, before it is revived."""
+    cancel = Command(
+        0, row.lane, "cancel", now_ms, reason, by, row.id, row.seq, row.priority, row.size()
+    )
+    if not is_contract(row.lane):
+        return (cancel,)
+    return replace(cancel, verb=PUT_ASIDE), cancel
 
 
 def may_go_on(rows: Rows, version: int) -> bool:

@@ -8,7 +8,7 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Lease, Table
 from laneway.lanes.contract.lane import ContractLane, decode_head, decode_slot, restore
 from laneway.lanes.contract.show import queue_metrics
-from laneway.lanes.contract.values import Execute, Record
+from laneway.lanes.contract.values import AttemptDoubted, Execute, Record
 from laneway.sim.contract_world import ContractWorld
 from laneway.sim.world import LawBroken
 
@@ -26,6 +26,8 @@ class Laws:
         self._world = world
         self._heights: dict[str, int] = {}
         self._commits = 0
+        self._aside: set[tuple[LaneId, int]] = set()
+        """Slots whose intents people put aside, because a bug about them stopped their lanes."""
         world.observers.append(self)
 
     # At every step.
@@ -35,9 +37,15 @@ class Laws:
         slot, attempt = effect.slot, effect.attempt
         if not self._is_recorded(lane, slot, attempt):
             raise LawBroken(f"never twice: {lane} executes try {attempt} of slot {slot} unrecorded")
+        if (lane, slot) in self._aside:
+            raise LawBroken(f"{lane} executes slot {slot} again, which was put aside")
 
     def told(self, lane: LaneId, records: Sequence[Record]) -> None:
-        """Nothing to hold against the records of a contract lane: its chain shows all."""
+        """What was put aside is never tried again; for the rest the chain shows all."""
+        for record in records:
+            if isinstance(record, AttemptDoubted) and record.aside:
+                self._world.seen["execution put aside"] += 1
+                self._aside.add((lane, record.slot))
 
     def _is_recorded(self, lane: LaneId, slot: int, attempt: int) -> bool:
         view = self._world.book.lane(lane)

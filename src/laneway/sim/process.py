@@ -242,7 +242,11 @@ class Process:
 
     def perform(self, order: Perform) -> None:
         reason = self.why_not(order)
-        if reason is None:
+        bugs = self.world.bugs
+        if reason is None and bugs is not None and (error := bugs.met(self, order)) is not None:
+            self.reactor.broken(order.lane, error, order.effect)
+            self.pump_soon()
+        elif reason is None:
             self.world.host.perform(self, order.lane, order.effect)
         else:
             self.world.seen[reason] += 1

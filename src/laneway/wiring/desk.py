@@ -226,6 +226,7 @@ class EngineDesk:
 
     async def cancel(self, intent: str, word: Word) -> Action:
         row = await self._open(intent)
+        self._check_unstopped(row.lane, "cancel")
         if word.dry_run:
             account = self._account(row.lane)
             effect = await self._would(row) if account is None else account.effect("cancel", row)
@@ -298,6 +299,7 @@ class EngineDesk:
         row = await self._open(intent)
         if not is_contract(row.lane):
             raise CommandUnfit(row.lane, "settle", "only a contract's lane is settled by hand")
+        self._check_unstopped(row.lane, "settle")
         if word.dry_run:
             effect = settle_effect(await self.lane(row.lane), said)
             return await self._action("settle", "would", effect, row.lane, intent)
@@ -362,9 +364,8 @@ class EngineDesk:
         lane = LaneId(shown.id)
         if verb == "revive":
             return await self._revive(lane, word)
-        fault = self._engine.faults.get(lane)
-        if verb == "resume" and fault is not None:
-            raise CommandUnfit(lane, verb, fault.words())
+        if verb == "resume":
+            self._check_unstopped(lane, verb)
         plan: dict[str, Any] = {}
         match verb:
             case "reset-nonce":
@@ -377,6 +378,12 @@ class EngineDesk:
             return Action(action=verb, outcome="would", effect=effect, lane=shown, **plan)
         asked = Entry(word.by, verb, lane, reason=word.reason)
         return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
+
+    def _check_unstopped(self, lane: LaneId, verb: str) -> None:
+        """CommandUnfit where a bug stopped the lane: nobody would follow before it is revived."""
+        fault = self._engine.faults.get(lane)
+        if fault is not None:
+            raise CommandUnfit(lane, verb, fault.words())
 
     async def _operate(self, lane: LaneId, verb: MachineVerb, word: Word, effect: str) -> Action:
         tell, name = self._laneway, lane_key(lane) if is_contract(lane) else lane

@@ -1,8 +1,9 @@
 """Reviving a lane that a bug stopped: what is put aside, and the durable commands that do it.
 
 The transaction that stopped the lane is cancelled, as far as its lane can: what a node may have
-stays bound and watched. Then the command `revive` opens the lane again, in whichever process it
-belongs to. Both stand in the lane's mailbox, so that a crash in between loses neither.
+stays bound and watched, and a contract halts over it. Then the command `revive` opens the lane
+again, in whichever process it belongs to. All stand in the lane's mailbox, so that a crash in
+between loses none.
 """
 
 import asyncio
@@ -10,11 +11,11 @@ import asyncio
 from msgspec import Struct
 
 from laneway.core.errors import CommandUnfit, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import IntentId, LaneId, is_contract
 from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.core.rows import Command
-from laneway.engine.faults import REVIVE, Fault
+from laneway.engine.faults import REVIVE, Fault, put_aside
 from laneway.engine.shell import Engine
 from laneway.ports import Clock
 from laneway.wiring.following import Following
@@ -34,6 +35,9 @@ class RevivalPlan(Struct, frozen=True):
         if self.fault is None:
             return "goes on in the process that stopped it; here no bug of it is known"
         why = self.fault.evidence()
+        if self.row is not None and is_contract(self.lane):
+            halts = "if one of its tries may land, halts until `laneway tx settle` says what ran"
+            return f"takes {self.row.id} back, and goes on; {halts}; {why}"
         if self.row is not None:
             return f"takes {self.row.id} back as far as it can be, and goes on; {why}"
         if self.fault.command:
@@ -79,14 +83,11 @@ class Revival:
         return view.intent
 
     async def tell(self, plan: RevivalPlan, words: str, by: str) -> None:
-        """Both commands are durable when this returns."""
+        """All commands are durable when this returns."""
         now_ms, row = self._clock.now_ms(), plan.row
         if row is not None:
-            taken_back = Command(
-                0, plan.lane, "cancel", now_ms, plan.reason(words, by), by, row.id, row.seq,
-                row.priority, row.size(),
-            )  # fmt: skip
-            await self._engine.tell(taken_back)
+            for command in put_aside(row, now_ms, plan.reason(words, by), by):
+                await self._engine.tell(command)
         broken = "" if plan.fault is None else str(plan.fault.command or "")
         await self._engine.tell(Command(0, plan.lane, REVIVE, now_ms, words, by, word=broken))
 
@@ -107,7 +108,8 @@ class Revival:
                 return False, plan.effect()
         if refusal is None:
             return True, f"goes on; {intent} is put aside"
-        return True, f"goes on; {intent} stays bound and is watched: {refusal}"
+        does = "halted" if is_contract(plan.lane) else "goes on"
+        return True, f"{does}; {intent} stays bound and is watched: {refusal}"
 
     async def _goes_on(self, plan: RevivalPlan) -> bool:
         """CommandUnfit where it was stopped again at once."""

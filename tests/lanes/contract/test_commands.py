@@ -18,6 +18,7 @@ from laneway.lanes.contract.values import (
     AttemptRefused,
     CommandRefused,
     Execute,
+    FindExecution,
     IntentDropped,
     ModeChanged,
     ReadHeight,
@@ -363,3 +364,71 @@ def test_a_word_that_contract_lanes_do_not_know_is_refused_with_its_reason() -> 
     stage = Stage()
     stage.tell("bump")
     assert why(stage) == "a contract lane has no command 'bump'"
+
+
+# Put aside, because a bug about it stopped the lane.
+
+EVIDENCE = "put aside by ada: poison; it stopped its lane: KeyError"
+
+
+@pytest.mark.parametrize("settings", [ContractSettings(), PARENTLESS])
+def test_what_may_have_run_when_a_bug_stopped_the_lane_waits_for_a_person(
+    settings: ContractSettings,
+) -> None:
+    stage = executing(settings)
+    decision = stage.tell_of(intent(1), "put_aside", reason=EVIDENCE, by="ada")
+    assert decision.effects == ()
+    assert stage.mode == "halted"
+    assert "laneway tx settle ID executed" in stage.lane.head.wait_reason
+    assert "KeyError" in stage.lane.head.wait_reason
+    stage.tell_of(intent(1), "cancel")
+    assert "look at the chain" in why(stage)
+    assert [type(effect) for effect in stage.restart()] == [FindExecution]
+    executed = [effect for effect in stage.effects if isinstance(effect, Execute)]
+    for _ in range(9):
+        stage.search(5)
+        stage.tick()
+    assert [effect for effect in stage.effects if isinstance(effect, Execute)] == executed
+    assert "laneway tx settle" in stage.lane.head.wait_reason
+
+
+def test_a_person_says_of_what_was_put_aside_that_it_ran() -> None:
+    stage = executing()
+    stage.tell_of(intent(1), "put_aside", reason=EVIDENCE)
+    stage.tell_of(intent(1), "settle", "executed", reason="block 6 has it", by="ada")
+    assert stage.result(1).status == "confirmed"
+    assert (stage.mode, stage.wants) == ("running", 1)
+
+
+def test_what_was_put_aside_and_did_not_run_is_given_up_with_the_evidence() -> None:
+    stage = executing()
+    stage.tell_of(intent(1), "put_aside", reason=EVIDENCE)
+    stage.tell_of(intent(1), "settle", "not_executed", reason="it ends at 5", by="ada")
+    assert (stage.result(1).status, stage.result(1).reason) == ("refused", EVIDENCE)
+    assert (stage.mode, stage.wants) == ("running", 1)
+
+
+def test_what_was_put_aside_and_landed_is_confirmed_by_its_block() -> None:
+    stage = executing()
+    stage.tell_of(intent(1), "put_aside", reason=EVIDENCE)
+    stage.search(6, 6)
+    assert stage.result(1).status == "confirmed"
+    assert stage.mode == "running"
+
+
+def test_a_block_of_others_where_it_would_have_gone_ends_what_was_put_aside() -> None:
+    stage = executing()
+    stage.tell_of(intent(1), "put_aside", reason=EVIDENCE)
+    stage.search(6)
+    assert (stage.result(1).status, stage.result(1).reason) == ("refused", EVIDENCE)
+
+
+def test_only_an_execution_that_may_land_halts_the_lane_that_puts_it_aside() -> None:
+    stage = executing()
+    stage.refuse()
+    for row in (intent(1), intent(2)):
+        assert stage.tell_of(row, "put_aside", reason=EVIDENCE).records == ()
+        stage.tell_of(row, "cancel", reason=EVIDENCE)
+        assert stage.results[row.id].status == "cancelled"
+    assert stage.tell_of(intent(1), "put_aside").records == ()
+    assert stage.mode == "running"

@@ -354,3 +354,14 @@ def test_a_refused_command_changes_nothing() -> None:
     before = lane.head
     assert evolve(lane, CommandRefused("bump", None, "no such command", 5)) == ()
     assert lane.head == before
+
+
+def test_a_try_that_was_put_aside_makes_its_reason_the_answer_if_none_lands() -> None:
+    lane = claimed(tries=2)
+    evolve(lane, doubted(1))
+    assert open_slot(lane).final_reason is None
+    aside = AttemptDoubted(1, 1, False, "put aside", 30, False, aside=True)
+    assert [type(row).__name__ for row in evolve(lane, aside)] == ["RowPut", "RowPut"]
+    assert open_slot(lane).final_reason == "put aside"
+    assert lane.attempts[1].may_land()
+    assert (lane.head.wait_reason, lane.head.failures) == ("put aside", 1)

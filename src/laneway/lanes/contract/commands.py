@@ -7,13 +7,16 @@ from laneway.core.records import Decision as CoreDecision
 from laneway.core.rows import Command, taken
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.tries import (
+    NOTHING,
     Decision,
     halt_lifted,
+    halted,
     may_land,
     open_attempts,
     settled,
 )
 from laneway.lanes.contract.values import (
+    AttemptDoubted,
     AttemptRefused,
     CommandRefused,
     IntentDropped,
@@ -22,6 +25,8 @@ from laneway.lanes.contract.values import (
     RetryPlanned,
     Slot,
 )
+
+TO_SETTLE = "look at the chain, then `laneway tx settle ID executed` or `not_executed`"
 
 
 def judge_command(lane: ContractLane, command: Command, now_ms: int) -> Decision:
@@ -36,6 +41,8 @@ def judge_command(lane: ContractLane, command: Command, now_ms: int) -> Decision
             return cancel(lane, command, now_ms)
         case "settle":
             return settle_by_hand(lane, command, now_ms)
+        case "put_aside":
+            return put_aside(lane, command, now_ms)
         case _:
             return refuse(command, now_ms, f"a contract lane has no command {command.verb!r}")
 
@@ -68,12 +75,7 @@ def resume_lane(lane: ContractLane, command: Command, now_ms: int) -> Decision:
     if not lane.head.halted:
         return CoreDecision((running,))
     if may_land(lane):
-        return refuse(
-            command,
-            now_ms,
-            "its outcome is unknown; look at the chain, then `laneway tx settle ID executed` or "
-            "`not_executed`",
-        )
+        return refuse(command, now_ms, f"its outcome is unknown; {TO_SETTLE}")
     assert lane.slot is not None
     again = RetryPlanned(lane.slot.id, now_ms, told_by(command), failed=False, afresh=True)
     return CoreDecision((*halt_lifted(lane, told_by(command), now_ms), running, again))
@@ -88,7 +90,9 @@ def cancel(lane: ContractLane, command: Command, now_ms: int) -> Decision:
         return refuse(command, now_ms, "a cancel takes no word")
     if slot is not None and slot.intent == command.intent:
         if may_land(lane):
-            return refuse(command, now_ms, "it is executing; an execution cannot be called back")
+            unknown = f"it may have run; {TO_SETTLE}"
+            executing = "it is executing; an execution cannot be called back"
+            return refuse(command, now_ms, unknown if lane.head.halted else executing)
         # It waits for another try, and none of those it had can land.
         return CoreDecision(settled(lane, "cancelled", now_ms, reason=command.reason))
     if command.seq <= taken(lane.head.cursors, command.priority):
@@ -122,6 +126,21 @@ def settle_by_hand(lane: ContractLane, command: Command, now_ms: int) -> Decisio
         case _:
             words = "say 'executed' or 'not_executed' of a doubt, 'skip' of an exhausted one"
             return refuse(command, now_ms, words)
+
+
+def put_aside(lane: ContractLane, command: Command, now_ms: int) -> Decision:
+    """A bug about this intent stopped the lane. What of it may have run is never tried again, and
+    the lane waits for the chain or a person; anything else is taken back by the cancel after it."""
+    slot = lane.slot
+    if slot is None or slot.intent != command.intent or not may_land(lane):
+        return NOTHING
+    reason = clip(command.reason)
+    doubts = [
+        AttemptDoubted(slot.id, attempt.number, False, reason, now_ms, False, aside=True)
+        for attempt in open_attempts(lane)
+    ]
+    found = f"{slot.intent} may have run when a bug stopped the lane; {TO_SETTLE}; {reason}"
+    return CoreDecision((*doubts, halted(found, now_ms)))
 
 
 def not_executed(lane: ContractLane, slot: Slot, reason: str, now_ms: int) -> tuple[Record, ...]:

@@ -107,7 +107,10 @@ def doubt(lane: ContractLane, record: AttemptDoubted) -> Touched:
     head.doubted = True
     head.wait_reason = record.reason
     stale = attempt.stale or record.stale
-    return put_attempt(lane, replace(attempt, doubted=True, stale=stale, reason=record.reason))
+    touched = put_attempt(lane, replace(attempt, doubted=True, stale=stale, reason=record.reason))
+    if not record.aside:
+        return touched
+    return touched + put_slot(lane, replace(open_slot(lane), final_reason=record.reason))
 
 
 def refuse(lane: ContractLane, record: AttemptRefused) -> Touched:

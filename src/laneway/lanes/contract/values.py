@@ -190,6 +190,8 @@ class AttemptDoubted(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
     at_ms: int
     failed: bool
     """Whether it counts toward the breaker: our own restart and a moved parent do not."""
+    aside: bool = False
+    """A person put it aside: no other try is made, and the reason is its answer if none landed."""
 
 
 class AttemptRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
