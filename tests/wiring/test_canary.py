@@ -95,14 +95,21 @@ class Planted:
         self.secrets.append(made)
         return made
 
+    def word(self, name: str) -> str:
+        """A key that looks like a plain word."""
+        letters = str.maketrans("0123456789", "ghijklmnop")
+        made = f"w{sha256(name.encode()).hexdigest()[:10].translate(letters)}"
+        self.secrets.append(made)
+        return made
+
     def address(self, path: str, scheme: str = "http") -> str:
-        """With a password, a key in its path and another one in its query."""
+        """With a password, two keys in its path and another one in its query."""
         self.paths.add(path)
         place, user = f"127.0.0.1:{self.port}", f"user:{self.secret(f'{path} password')}"
         if scheme in ("postgresql", "redis"):
             return f"{scheme}://{user}@{place}/0"
-        key, query = self.secret(f"{path} path"), self.secret(f"{path} query")
-        return f"{scheme}://{user}@{place}/v3/{key}?apikey={query}"
+        key, word = self.secret(f"{path} path"), self.word(f"{path} word")
+        return f"{scheme}://{user}@{place}/v3/{key}/{word}?apikey={self.secret(f'{path} query')}"
 
     def signer(self) -> str:
         """Its address takes no query."""

@@ -11,10 +11,23 @@ from urllib.parse import unquote
 from laneway.core.text import printable
 
 REDACTED = "(redacted)"
+PATH_WORDS = frozenset((
+    *("api", "rpc", "jsonrpc", "json-rpc", "http", "https", "ws", "wss", "websocket", "graphql"),
+    *("node", "nodes", "public", "main", "mainnet", "testnet", "devnet", "chain", "chains"),
+    *("block", "blocks", "status", "health", "hook", "hooks", "webhook", "webhooks"),
+    *("eth", "ethereum", "evm", "sepolia", "holesky", "hoodi", "goerli", "ext", "bc", "c", "p"),
+    *("x", "arbitrum", "avalanche", "base", "bsc", "gnosis", "optimism", "polygon", "cosmos"),
+    *("celestia",),
+))  # fmt: skip
+"""Path segments that are shown, with those of versions. Hosted nodes and chat services have their
+keys in the path, and a key may be a plain word: what is not listed is hidden. These are names of
+interfaces and chains in the addresses of known services, which nobody takes for a key."""
+VERSION = re.compile("v[0-9]{1,2}")
+
 OPAQUE_CHARS_MIN = 8
-"""A path segment of this length that has a digit may be a key; `v3`, `rpc` and `hook` are not."""
-SEGMENT_CHARS_MAX = 16
-"""A longer path segment is never shown: hosted nodes and chat services have their keys there."""
+"""A query key of this length that has a digit may be a secret itself; `key` and `token` are not."""
+QUERY_KEY_CHARS_MAX = 16
+"""A longer query key is never shown."""
 
 SECRET_CHARS_MIN = 4
 """A shorter text is not searched for in what a server says: it is in half of all sentences."""
@@ -33,9 +46,9 @@ USER = re.compile(r"[^/]*:[^/]*@")
 
 
 def shown_url(url: str) -> str:
-    """The address as it may be printed: user info, long or key-like path segments, query values
-    and the fragment are replaced. A text that is not an address, such as a file's path, is
-    returned as it is."""
+    """The address as it may be printed: user info, path segments that are not listed as plain,
+    query values and the fragment are replaced. A text that is not an address, such as a file's
+    path, is returned as it is."""
     return _parted(printable(url))[0]
 
 
@@ -100,10 +113,16 @@ def _of_user(users: list[str]) -> list[str]:
 
 
 def _shown_segment(segment: str) -> str:
-    is_long = len(segment) > SEGMENT_CHARS_MAX
-    has_digit = any(char.isdigit() for char in segment)
-    is_key = len(segment) >= OPAQUE_CHARS_MIN and has_digit
-    return REDACTED if is_long or is_key or re.search("[@:=;]", segment) else segment
+    word = segment.lower()
+    is_plain = not word or word in PATH_WORDS or VERSION.fullmatch(word)
+    return segment if is_plain else REDACTED
+
+
+def _shown_key(key: str) -> str:
+    is_long = len(key) > QUERY_KEY_CHARS_MAX
+    has_digit = any(char.isdigit() for char in key)
+    is_secret = len(key) >= OPAQUE_CHARS_MIN and has_digit
+    return REDACTED if is_long or is_secret or re.search("[@:=;]", key) else key
 
 
 def _shown_pair(pair: str, is_database: bool) -> str:
@@ -112,4 +131,4 @@ def _shown_pair(pair: str, is_database: bool) -> str:
         return pair
     if not mark:
         return REDACTED if key else ""
-    return f"{_shown_segment(key)}={REDACTED if value else ''}"
+    return f"{_shown_key(key)}={REDACTED if value else ''}"
