@@ -69,6 +69,25 @@ def test_a_missing_package_is_named_with_the_extra_that_was_asked_for(
     assert len(told.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
+def test_the_doctor_names_each_extra_that_is_missing_beside_all_that_it_found(
+    tmp_path: Path,
+) -> None:
+    rest = '[host]\nkind="rest"\nurl="http://127.0.0.1:1"\n'
+    (tmp_path / "laneway.toml").write_text(rest + EVM_TOML + COSMOS_TOML + ROLLUP_TOML)
+    absent = sorted({module for modules in EXTRAS.values() for module in modules})
+    told = subprocess.run(
+        [sys.executable, "-c", BLOCKED, ",".join(absent), "doctor"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (told.returncode, "pip install" in told.stderr) == (1, False)
+    for extra in ("evm", "cosmos", "rollup"):
+        assert told.stdout.count(f"pip install 'laneway[{extra}]'") == 1, told.stdout
+        assert f"BAD  {extra}: it is configured, and the package" in told.stdout
+    assert "BAD  contract node: " in told.stdout
+    assert "python: " in told.stdout
+
+
 def test_a_module_of_another_extra_is_named_with_that_one() -> None:
     own = missing(ModuleNotFoundError("No module named 'apsw'", name="apsw"))
     assert str(own) == "the package apsw is not installed here; run: pip install laneway"

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import pytest
 
+from laneway.core.errors import BadRequest
 from laneway.wiring import node_doctor
 from laneway.wiring.config import load
 from laneway.wiring.extras import ExtraMissing
@@ -41,11 +42,21 @@ def test_each_node_of_each_chain_has_a_finding(tmp_path: Path) -> None:
     assert not any("secret-word" in one.what for one in found)
 
 
-def test_a_missing_extra_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_a_finding_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def missing(_config: object) -> NoReturn:
         raise ExtraMissing("coincurve", "evm")
 
-    monkeypatch.setattr(node_doctor, "opened", missing)
-    (tmp_path / "laneway.toml").write_text("")
-    (found,) = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})
-    assert (found.ok, "laneway[evm]" in found.what) == (False, True)
+    def wrong(_config: object) -> NoReturn:
+        raise BadRequest("nodes", "none is named")
+
+    monkeypatch.setattr(node_doctor, "opened_evm", missing)
+    monkeypatch.setattr(node_doctor, "opened_rollups", wrong)
+    host = '[host]\nkind = "rest"\nurl = "http://127.0.0.1:1"\n'
+    (tmp_path / "laneway.toml").write_text(host)
+    first, second, third = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})
+    assert (first.name, first.ok, "coincurve" in first.what) == ("evm", False, True)
+    assert first.advice == "run: pip install 'laneway[evm]'"
+    assert (second.name, second.ok, "none is named" in second.what) == ("rollup", False, True)
+    assert (third.name, third.ok) == ("contract node", False)

@@ -30,7 +30,8 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
     if config.evm or config.cosmos or config.rollup or config.host.kind == "rest":
         nodes = find("doctor", "laneway.wiring.node_doctor", "examine_nodes")
         findings = [*findings, *nodes(configuration, states)]
-    if config.rollup:
+    if config.rollup and all(finding.name != "rollup" for finding in findings):
+        # Without its extra there is one already, which names the extra.
         look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
         findings = [*findings, *look(config.rollup, states)]
     healthy = all(finding.ok for finding in findings)

@@ -4,6 +4,7 @@ database has seen."""
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from laneway.core.errors import LanewayError
@@ -13,7 +14,7 @@ from laneway.ports.nodes import Witnessed
 from laneway.wiring.config import Configuration
 from laneway.wiring.contract import open_host
 from laneway.wiring.doctor import Finding
-from laneway.wiring.extras import needs
+from laneway.wiring.extras import ExtraMissing, install, needs
 from laneway.wiring.limits import PROBE_S_MAX
 from laneway.wiring.process import run
 from laneway.wiring.schema import Config
@@ -29,17 +30,27 @@ def examine_nodes(configuration: Configuration, states: Mapping[str, bytes]) -> 
 
 async def look_at_all(configuration: Configuration, states: Mapping[str, bytes]) -> list[Finding]:
     chains: list[tuple[str, Any]] = []
-    try:
-        if configuration.config.host.kind == "rest":
-            host = open_host(configuration)
-            if isinstance(host, Witnessed):
-                host.witness = witness_in(states)
-            chains.append(("contract node", host))
-        chains += opened(configuration.config)
-    except LanewayError as error:
-        return [Finding("nodes", False, str(error), "change the configuration as it says")]
+    findings: list[Finding] = []
+    openings = {
+        "contract node": partial(opened_host, configuration, states),
+        "evm": partial(opened_evm, configuration.config),
+        "cosmos": partial(opened_cosmos, configuration.config),
+        "rollup": partial(opened_rollups, configuration.config),
+    }
+    for name, opening in openings.items():
+        try:
+            chains += opening()
+        except ExtraMissing as error:
+            findings.append(not_installed(name, error))
+        except LanewayError as error:
+            findings.append(Finding(name, False, str(error), "change the configuration as it says"))
     found = await asyncio.gather(*(look_at(name, chain) for name, chain in chains))
-    return [finding for findings in found for finding in findings]
+    return [*findings, *(finding for one in found for finding in one)]
+
+
+def not_installed(name: str, error: ExtraMissing) -> Finding:
+    what = f"it is configured, and the package {error.module} is not installed here"
+    return Finding(name, False, what, f"run: {install(error.extra)}")
 
 
 def witness_in(states: Mapping[str, bytes]) -> tuple[str, int] | None:
@@ -50,27 +61,44 @@ def witness_in(states: Mapping[str, bytes]) -> tuple[str, int] | None:
     return None
 
 
-def opened(config: Config) -> list[tuple[str, Any]]:
-    """The adapters of the configured chains; no connection is made yet."""
-    chains: list[tuple[str, Any]] = []
-    if config.evm:
-        with needs("evm"):
-            from laneway.wiring.evm import open_chain as open_evm
-        chains += [(f"evm {one.name}", open_evm(one, config.eoa.poll_ms)) for one in config.evm]
-    if config.cosmos:
-        with needs("cosmos"):
-            from laneway.wiring.cosmos import open_chain as open_cosmos
-        chains += [(f"cosmos {one.name}", open_cosmos(one)) for one in config.cosmos]
-    if config.rollup:
-        with needs("rollup"):
-            from laneway.wiring.rollup import open_chain as open_jam
-            from laneway.wiring.rollup import places_of
-        chains += [
-            (f"rollup:{one.service}", open_jam(one, places_of(one), SystemClock()))
-            for one in config.rollup
-            if not one.is_embedded()
-        ]
-    return chains
+# The adapters of the configured chains; no connection is made yet.
+
+
+def opened_host(configuration: Configuration, states: Mapping[str, bytes]) -> list[tuple[str, Any]]:
+    if configuration.config.host.kind != "rest":
+        return []
+    host = open_host(configuration)
+    if isinstance(host, Witnessed):
+        host.witness = witness_in(states)
+    return [("contract node", host)]
+
+
+def opened_evm(config: Config) -> list[tuple[str, Any]]:
+    if not config.evm:
+        return []
+    with needs("evm"):
+        from laneway.wiring.evm import open_chain
+    return [(f"evm {one.name}", open_chain(one, config.eoa.poll_ms)) for one in config.evm]
+
+
+def opened_cosmos(config: Config) -> list[tuple[str, Any]]:
+    if not config.cosmos:
+        return []
+    with needs("cosmos"):
+        from laneway.wiring.cosmos import open_chain
+    return [(f"cosmos {one.name}", open_chain(one)) for one in config.cosmos]
+
+
+def opened_rollups(config: Config) -> list[tuple[str, Any]]:
+    if not config.rollup:
+        return []
+    with needs("rollup"):
+        from laneway.wiring.rollup import open_chain, places_of
+    return [
+        (f"rollup:{one.service}", open_chain(one, places_of(one), SystemClock()))
+        for one in config.rollup
+        if not one.is_embedded()
+    ]
 
 
 async def look_at(name: str, chain: Any) -> list[Finding]:
