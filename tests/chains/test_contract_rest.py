@@ -579,6 +579,13 @@ def test_an_address_that_is_refused_is_named_without_its_secrets(url: str) -> No
     assert SECRET not in text_of(caught.value)
 
 
+@pytest.mark.parametrize("end", [f"?key={SECRET}", f"/x?{SECRET}", f"#{SECRET}", "?", "#"])
+def test_an_address_to_which_no_path_can_be_appended_is_refused(end: str) -> None:
+    with pytest.raises(BadRequest, match="has no \\? and no #") as caught:
+        RestHost(f"http://127.0.0.1:20000{end}", password="")
+    assert SECRET not in text_of(caught.value)
+
+
 def test_a_node_without_a_block_that_was_seen_lags_or_serves_another_chain() -> None:
     async def story() -> None:
         replies = [

@@ -14,6 +14,7 @@ from laneway.core.ids import (
     is_account,
     is_contract,
     is_cosmos,
+    is_intent_id,
     is_rollup,
     is_shown,
     lane_id,
@@ -99,3 +100,9 @@ def test_a_lane_says_by_its_kind_what_it_holds() -> None:
     assert [is_shown(lane) for lane in ("contract:Q", "evm:1:0x", "audit:log", "delivery:a")] == [
         True, True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [None, "", "key:b", "tx_", "tx_nonsense", "TX_" + "0" * 32])
+def test_what_is_no_intent_id_is_known(text: object) -> None:
+    assert not is_intent_id(text)
+    assert is_intent_id(intent_id(7, bytes(ENTROPY_BYTES)))

@@ -147,9 +147,14 @@ def test_a_revival_that_puts_nothing_aside_is_stopped_again_and_says_so() -> Non
 
 
 @pytest.mark.usefixtures("buggy")
-def test_only_what_a_bug_stopped_is_revived_and_only_its_own_transactions_are_put_aside() -> None:
+def test_only_what_a_bug_stopped_is_revived_and_only_its_own_transactions_are_put_aside(
+    tmp_path: Path,
+) -> None:
     async def main() -> None:
-        async with running() as (up, client):
+        async with running(store__path=str(tmp_path / "laneway.db"), store__durability="full") as (
+            up,
+            client,
+        ):
             other = (await client.send(lane=OTHER))["id"]
             await client.finish(other)
             heard = await client.post(f"/v1/lanes/{OTHER}/revive", WHY)
@@ -158,7 +163,7 @@ def test_only_what_a_bug_stopped_is_revived_and_only_its_own_transactions_are_pu
                 f"{OTHER} cannot revive: no bug stopped it",
             )
             await stopped(up, client)
-            for tx in (other, "tx_nonsense"):
+            for tx in (other, "tx_nonsense", "key:b", "contract:Qm1#1"):
                 heard = await client.post(f"/v1/lanes/{LANE}/revive", WHY | {"tx": tx})
                 assert heard.status == 404, tx
             assert (await client.post(f"/v1/lanes/{LANE}/revive", {})).status == 422
@@ -288,7 +293,7 @@ def test_only_a_halted_contract_is_settled() -> None:
 def test_a_stopped_lane_is_revived_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with beside() as url:
         terminal = Terminal(url, capsys)
-        (poison,) = terminal.json("send", LANE, "--data", "poison")
+        (poison,) = terminal.json("send", LANE, "--data", "poison", "--key", "b")
         code = 0
         for _ in range(100):
             code, out, _ = terminal.type("lane", "health", LANE)
@@ -301,7 +306,11 @@ def test_a_stopped_lane_is_revived_from_a_terminal(capsys: pytest.CaptureFixture
         words = ("lane", "revive", LANE, "--reason", "nonsense")
         code, out, _ = terminal.type(*words, "--dry-run")
         assert (code, f"takes {poison['id']} back" in out) == (0, True)
-        (action,) = terminal.json(*words)
+        code, _, err = terminal.type(*words, "--tx", "key:a")
+        assert (code, "key:a" in err, "bug" in err) == (3, True, False)
+        code, out, _ = terminal.type(*words, "--tx", "key:b", "--dry-run")
+        assert (code, f"takes {poison['id']} back" in out) == (0, True)
+        (action,) = terminal.json(*words, "--tx", "key:b")
         assert (action["outcome"], action["tx"]["status"]) == ("done", "cancelled")
         code, _, err = terminal.type(*words)
         assert (code, "no bug stopped it" in err) == (1, True)

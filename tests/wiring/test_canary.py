@@ -111,11 +111,17 @@ class Planted:
         key, word = self.secret(f"{path} path"), self.word(f"{path} word")
         return f"{scheme}://{user}@{place}/v3/{key}/{word}?apikey={self.secret(f'{path} query')}"
 
-    def signer(self) -> str:
-        """Its address takes no query."""
-        url = self.address("evm.accounts.signer").partition("?")[0]
+    def plain(self, path: str) -> str:
+        """An address that takes no query."""
+        url = self.address(path).partition("?")[0]
         self.secrets.pop()
-        return f"web3signer:{url}#{HOLDER}"
+        return url
+
+    def host(self) -> str:
+        return self.plain("host.url")
+
+    def signer(self) -> str:
+        return f"web3signer:{self.plain('evm.accounts.signer')}#{HOLDER}"
 
     def file(self, name: str, content: str) -> str:
         file = self.folder / name
@@ -153,7 +159,7 @@ port = 0
 keys_file = "keys.toml"
 [host]
 kind = "rest"
-url = "{self.address("host.url")}"
+url = "{self.host()}"
 connect_ms = 500
 [log]
 level = "debug"
@@ -377,7 +383,7 @@ GIVEN = ("laneway.toml", "ann.token", "hook.txt", "cosmos.key")
 @pytest.mark.slow
 def test_no_error_of_the_library_holds_a_secret(planted: Planted) -> None:
     """Neither its text nor its operands, nor those that a traceback shows with it."""
-    rest = RestHost(planted.address("host.url"), password=planted.secret("host.password"))
+    rest = RestHost(planted.host(), password=planted.secret("host.password"))
     client = RpcClient(planted.address("evm.nodes.url"), name="a")
     events = RpcSocket(planted.address("rollup.nodes.url", "ws"), name="b")
     heads = planted.address("evm.nodes.ws_url", "ws")

@@ -5,9 +5,8 @@ import asyncio
 import pytest
 
 from laneway.core.errors import BadRequest
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, is_intent_id
 from laneway.core.intent import Accepted, Conflict, Replayed
-from laneway.wiring.commands import is_intent_id
 from laneway.wiring.rollup_arrivals import RollupArrivals, Tried, intent_of, octets_of
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock

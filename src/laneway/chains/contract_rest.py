@@ -474,6 +474,11 @@ def node_url(url: str) -> str:
         parsed = URL()
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise BadRequest("url", f"{shown_url(url)!r} is not an address like http://127.0.0.1:20000")
+    if "?" in url or "#" in url:
+        problem = (
+            "the API's paths are appended to a contract node's address, which has no ? and no #"
+        )
+        raise BadRequest("url", f"{shown_url(url)!r} cannot be used: {problem}")
     return url.rstrip("/")
 
 

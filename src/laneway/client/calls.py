@@ -176,7 +176,8 @@ class Calls:
         return (yield from self._act(f"{lane_path(lane)}/set-sequence", order))
 
     def revive(self, lane: str, tx: str | None, keep: bool, words: Words) -> Steps[Action]:
-        order = ReviveOrder(words.reason, words.dry_run, tx, keep)
+        intent = None if tx is None else (yield from self._id(tx))
+        order = ReviveOrder(words.reason, words.dry_run, intent, keep)
         return (yield from self._act(f"{lane_path(lane)}/revive", order))
 
     # Rollups.

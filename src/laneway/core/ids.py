@@ -78,3 +78,10 @@ def intent_id(born_ms: int, entropy: bytes) -> IntentId:
     # The version (7) and the variant (2) stand where RFC 9562 §5.7 puts them.
     variant = "89ab"[entropy[2] >> 4 & 3]
     return IntentId(f"tx_{born_ms & MS_MAX:012x}7{digits[1:4]}{variant}{digits[5:]}")
+
+
+def is_intent_id(text: object) -> bool:
+    if not isinstance(text, str):
+        return False
+    head, _, digits = text.partition("_")
+    return head == "tx" and len(digits) == 32 and all(c in "0123456789abcdef" for c in digits)

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 
 from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, LaneId, is_account, is_shown
+from laneway.core.ids import IntentId, LaneId, is_account, is_intent_id, is_shown
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.rows import Command
 from laneway.engine.shell import Engine
@@ -146,10 +146,3 @@ def checked(field: str, words: str) -> str:
     if len(words) > REASON_CHARS_MAX:
         raise BadRequest(field, f"at most {REASON_CHARS_MAX} characters")
     return words
-
-
-def is_intent_id(text: object) -> bool:
-    if not isinstance(text, str):
-        return False
-    head, _, digits = text.partition("_")
-    return head == "tx" and len(digits) == 32 and all(c in "0123456789abcdef" for c in digits)

@@ -8,7 +8,7 @@ from typing import assert_never
 import msgspec
 
 from laneway.core.errors import BadRequest, CommandUnfit, IntentNotFound, WebhookNotFound
-from laneway.core.ids import ENTROPY_BYTES, IntentId, LaneId, intent_id, lane_id
+from laneway.core.ids import ENTROPY_BYTES, IntentId, LaneId, intent_id, is_intent_id, lane_id
 from laneway.core.intent import Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import Command
@@ -23,7 +23,7 @@ from laneway.wire.times import to_time
 from laneway.wire.urls import shown_url
 from laneway.wire.values import Delivery, DeliveryAttempt, Webhook, WebhookAction
 from laneway.wiring.audit import Audit, Entry
-from laneway.wiring.commands import checked, is_intent_id
+from laneway.wiring.commands import checked
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.following import Following
 from laneway.wiring.limits import FOLLOW_S_MAX

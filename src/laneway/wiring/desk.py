@@ -21,6 +21,7 @@ from laneway.core.ids import (
     LaneId,
     is_contract,
     is_cosmos,
+    is_intent_id,
     is_rollup,
     lane_key,
 )
@@ -64,7 +65,6 @@ from laneway.wire.values import (
 from laneway.wiring.account_desk import AccountDesk
 from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
 from laneway.wiring.audit import Audit, Entry
-from laneway.wiring.commands import is_intent_id
 from laneway.wiring.cosmos_desk import CosmosDesk
 from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.effects import (
@@ -405,7 +405,8 @@ class EngineDesk:
         return await self._action(verb, "done" if followed else "told", effect, lane)
 
     async def _revive(self, lane: LaneId, word: Word) -> Action:
-        plan = await self._revival.plan(lane, word.tx, keep=word.keep)
+        tx = None if word.tx is None else await self._views.named(word.tx)
+        plan = await self._revival.plan(lane, tx, keep=word.keep)
         intent = None if plan.row is None else plan.row.id
         if word.dry_run:
             return await self._action("revive", "would", plan.effect(), lane, intent)

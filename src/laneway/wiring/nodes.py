@@ -176,7 +176,7 @@ def tx_at(tx: Tx, look: Outlook) -> Tx:
     if not look.is_blocked():
         return tx if tx.reason else replace(tx, reason=NEXT)
     trouble = look.bad[0].trouble
-    reason = joined(f"{trouble}: {look.words()}", tx.reason)
+    reason = joined(f"{trouble}: {look.words()}", unsaid(tx.reason, look))
     parts = {kind: getattr(tx, kind) for kind in ("evm", "cosmos", "rollup")}
     named = {kind: part for kind, part in parts.items() if part is not None}
     waits = {kind: replace(part, wait_reason=trouble) for kind, part in named.items()}
@@ -189,13 +189,26 @@ def lane_at(lane: Lane, look: Outlook) -> Lane:
     state, since, has_work = lane.state, lane.since, lane.waiting + lane.running > 0
     if look.is_blocked() and has_work and state in GOES_ON:
         state, since = "backing off", to_time(look.bad[0].since_ms)
-    return replace(lane, state=state, since=since, reason=joined(lane.reason, look.words()))
+    reason = joined(unsaid(lane.reason, look), look.words())
+    return replace(lane, state=state, since=since, reason=reason)
 
 
 def health_at(health: LaneHealth, look: Outlook) -> LaneHealth:
     if not look.bad:
         return health
     return replace(health, healthy=False, problems=[*health.problems, look.words()])
+
+
+def unsaid(reason: str, look: Outlook) -> str:
+    """What a lane's reason says beside the trouble of a node, which the node's own words name: a
+    contract's lane keeps the error of its last try."""
+    for one in look.bad:
+        begin = reason.find(one.node)
+        end = reason.find(one.problem, max(begin, 0))
+        if begin >= 0 and end >= 0:
+            left = reason[:begin], reason[end + len(one.problem) :]
+            return joined(*(text.strip(" ;") for text in left))
+    return reason
 
 
 def joined(*texts: str) -> str:

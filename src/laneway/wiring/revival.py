@@ -11,7 +11,7 @@ import asyncio
 from msgspec import Struct
 
 from laneway.core.errors import CommandUnfit, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, LaneId, is_contract
+from laneway.core.ids import IntentId, LaneId, is_contract, is_intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.core.rows import Command
@@ -75,7 +75,7 @@ class Revival:
         return RevivalPlan(lane, fault, None if tx is None else await self._named(lane, tx))
 
     async def _named(self, lane: LaneId, tx: str) -> IntentRow:
-        view = await self._engine.store.intent(IntentId(tx))
+        view = await self._engine.store.intent(IntentId(tx)) if is_intent_id(tx) else None
         if view is None or view.intent.lane != lane:
             raise IntentNotFound(tx)
         if view.result is not None:

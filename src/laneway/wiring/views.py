@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from laneway.core.errors import BadRequest, IntentNotFound, LaneNotFound
-from laneway.core.ids import IntentId, LaneId, is_contract, is_shown, lane_id
+from laneway.core.ids import IntentId, LaneId, is_contract, is_intent_id, is_shown, lane_id
 from laneway.core.rows import LaneView
 from laneway.ports import Clock, IntentView, Store
 from laneway.wire.values import Lane, LaneHealth, Tx
 from laneway.wiring.account_desk import AccountDesk
-from laneway.wiring.commands import is_intent_id
 from laneway.wiring.finding import find, is_name
 from laneway.wiring.nodes import Nodes, health_at
 from laneway.wiring.shown import Shower, shown_lanes
@@ -45,10 +44,15 @@ class Views:
 
     async def show(self, intent: str) -> Tx:
         """A transaction by its id, by its hash on chain, or by `LANE#NUMBER`."""
-        if is_name(str(intent)):
-            intent = await find(self._store, intent, self._account)
+        intent = await self.named(intent)
         view = await self.intent(intent)
         return await (self.teller().pruned(intent) if view is None else self.teller().tx(view))
+
+    async def named(self, text: str) -> str:
+        """The id of a transaction that its hash or `LANE#NUMBER` may name; an id comes back."""
+        if is_name(str(text)):
+            return await find(self._store, text, self._account)
+        return text
 
     async def intent(self, intent: str) -> IntentView | None:
         """The rows of a transaction, or None if retention removed them."""

@@ -70,7 +70,7 @@ def test_a_lane_tells_why_it_recovers_and_what_comes_next() -> None:
 def test_a_recovery_is_told_without_a_number_where_a_node_names_none() -> None:
     node = Node("a", next=3, reason="wrong_sequence", ours=5)
     assert recovery(node) == (
-        "a: wrong_sequence, it expects sequence another one, ours is 5, offered again from "
+        "a: wrong_sequence, it expects another sequence, ours is 5, offered again from "
         "sequence 3 on"
     )
 

@@ -55,8 +55,8 @@ def recovery(node: Node) -> str:
     """Why a node is recovered, what it wants and has, and what happens next."""
     words = [f"{node.name}: {node.reason}"]
     if node.ours is not None:
-        expected = "another one" if node.expected is None else str(node.expected)
-        words.append(f"it expects sequence {expected}, ours is {node.ours}")
+        expected = "another sequence" if node.expected is None else f"sequence {node.expected}"
+        words.append(f"it expects {expected}, ours is {node.ours}")
     if node.gate is not None:
         words.append(f"asked again behind block {node.gate}")
     elif node.retry_ms is not None:
