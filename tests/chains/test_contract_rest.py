@@ -715,3 +715,25 @@ def test_a_contract_without_blocks_needs_the_block_that_was_seen_of_another() ->
             assert (await host.execute(CALL, 0)).outcome is Outcome.UNKNOWN
 
     run(story)
+
+
+def test_a_node_that_lost_a_block_of_a_contract_executes_nothing_of_it() -> None:
+    """Though it has the block that was seen of another."""
+
+    async def story() -> None:
+        other, ours = chain_data(block(3)), chain_data(block(7))
+        replies = [other, ours, chain_data(block(5)), other, chain_data(block(5)), other, ours]
+        execute = [says(PASSWORD_NEEDED)]
+        async with (
+            broken(get=replies, execute=execute, signature=[refuses("x")]) as node,
+            host_of(node.url) as host,
+        ):
+            await host.latest_block("Qm2")
+            assert await host.latest_block("Qm1") == 7
+            assert await host.latest_block("Qm1") == 5
+            with pytest.raises(ChainUnreachable, match="block 5 of Qm1, laneway has seen block 7"):
+                await host.execute(CALL, 7)
+            assert not any("smartContractData" in body for body in node.bodies)
+            assert (await host.execute(CALL, 7)).outcome is Outcome.UNKNOWN
+
+    run(story)

@@ -238,16 +238,21 @@ class RestHost:
         """ChainUnreachable before anything is sent to a node that lacks a block which was seen.
 
         A parent that the node never showed was seen by an earlier process, perhaps of another
-        node. One that showed a known block a moment ago is not asked again.
+        node. One that showed a known block a moment ago is not asked again, and one that lacked a
+        block must show the witness too.
         """
         if parent > (self._seen.of(contract) or 0):
             await self._show_parent(contract, parent)
             return
         if self.witness is None or self._is_proven():
             return
-        with suppress(ChainUnreadable):
-            await self._newest(self.witness[0])
-        self._refuse_wrong()
+        asked = [self.witness[0] if self._seen.of(contract) is None else contract]
+        if self._standing.now.trouble == WRONG_CHAIN:
+            asked.insert(0, self.witness[0])
+        for one in dict.fromkeys(asked):
+            with suppress(ChainUnreadable):
+                await self._newest(one)
+            self._refuse_wrong()
 
     async def _show_parent(self, contract: str, parent: int) -> None:
         """ChainUnreachable unless the node shows the block that an execution is to build on."""
