@@ -79,7 +79,8 @@ def test_blobs_and_messages_are_sent_from_files_and_arguments(
     said = sent["cosmos"]["payload"]
     assert (sent["status"], said["gas_price"]) == ("confirmed", "0.010000")
     assert said["blobs"] == [{"namespace": WHOLE, "size": 3 << 20, "share_version": 0}]
-    assert sent["cosmos"]["timeout_height"] == 1_000_000
+    assert said["timeout_height"] == 1_000_000, "as it was asked"
+    assert sent["cosmos"]["timeout_height"] < 1_000, "its bytes are valid for `timeout_blocks`"
     value = b64encode(encode(MsgSend(OWN, TO, (Coin("utia", "2"),)))).decode()
     (sent,) = typed.json(
         "send", MAIN, "--message", f"{MsgSend.url}:{value}", "--fee", "2000", "--gas", "200000",
