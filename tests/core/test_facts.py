@@ -46,6 +46,14 @@ def test_a_refusal_that_time_can_change_is_not_final(kind: SendKind) -> None:
     assert not kind.is_final()
 
 
+def test_a_nodes_own_rule_says_nothing_of_the_bytes() -> None:
+    policies = [kind for kind in SendKind if kind.is_policy()]
+    assert [kind.value for kind in policies] == [
+        "unsupported", "node_fee_cap", "gas_limit", "oversized",
+    ]  # fmt: skip
+    assert all(kind.is_final() for kind in policies)
+
+
 def test_an_answer_says_what_its_kind_proves() -> None:
     taken = sent("a", SendKind.TAKEN)
     assert (taken.outcome, taken.final, taken.reason) == (Outcome.ACCEPTED, False, "")

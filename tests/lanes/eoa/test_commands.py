@@ -20,7 +20,7 @@ from laneway.core.rows import Command
 from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
 from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
-from laneway.lanes.eoa.limits import ATTEMPTS_MAX
+from laneway.lanes.eoa.limits import ATTEMPTS_MAX, GAP_NUMBERS_MAX
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import (
     AttemptsMade,
@@ -28,6 +28,7 @@ from laneway.lanes.eoa.values import (
     HaltJudged,
     MakeAttempt,
     NotMade,
+    SlotDropped,
 )
 
 replace = msgspec.structs.replace
@@ -425,6 +426,24 @@ def test_a_cancelled_intent_whose_bytes_may_have_used_its_number_is_indeterminat
     assert world.lane.free.count == 0, "nobody else may have it"
     world.tell("cancel", second)
     assert world.lane.slot_of(second.id) is not None, "its own number is cancelled by a no-op"
+
+
+def test_a_cancelled_intent_far_above_the_accounts_count_is_indeterminate() -> None:
+    world = begun(1)
+    make_all(world)
+    (row,) = world.accepted.values()
+    slot = world.lane.slots[1]
+    far = slot.nonce + GAP_NUMBERS_MAX + 1
+    world.lane.nonces[far] = world.lane.nonces.pop(slot.nonce)
+    world.lane.slots[1] = replace(slot, nonce=far)
+    world.lane.head.halted, world.lane.head.halted_nonce = "a false count", far
+    command = Command(
+        1, world.lane.id, "cancel", world.now_ms, "why", "ann", row.id, row.seq, 0, row.size()
+    )
+    (record,) = judge_command(world.lane, command, world.now_ms).records
+    assert isinstance(record, SlotDropped)
+    assert (record.status, record.recycle) == ("indeterminate", False)
+    assert f"its nonce {far} is far above the account's count of 0" in record.reason
 
 
 def test_a_cancelled_intent_that_was_never_signed_cannot_have_used_its_number() -> None:

@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from tests.lanes.eoa.stage import begun, chain, make_all, receipt, refuse, replace, take
+from tests.lanes.eoa.stage import SETTINGS, begun, chain, make_all, receipt, refuse, replace, take
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.lanes.eoa.lane import encode
+from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.rows import EoaHead, Health
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import (
@@ -163,3 +164,31 @@ def test_those_above_a_number_that_waits_say_what_it_waits_for() -> None:
     above = wait_reason(world.lane, world.lane.slots[2])
     assert above == "gap_before: nonce 0 waits: parked_by_cap: dear"
     assert wait_reason(world.lane, low) == "parked_by_cap: dear"
+
+
+REFUSED = "every node refuses a no-op for a free nonce: underpriced"
+
+
+def test_a_lane_whose_no_ops_every_node_refuses_says_so() -> None:
+    def head(refusals: int, free: int = 1) -> EoaHead:
+        return EoaHead(
+            nonce_next=7, latest=3, open_count=3, free_count=free, noop_refusals=refusals,
+            noop_reason="underpriced",
+        )  # fmt: skip
+
+    assert describe(encode(head(REFUSALS_MAX - 1))).word == "running"
+    shown = describe(encode(head(REFUSALS_MAX)))
+    assert (shown.word, shown.reason, shown.running) == ("backing off", REFUSED, 3)
+    assert describe(encode(head(9, free=0))).word == "running"
+    assert waiting(head(1), SETTINGS) == f"gap_before: {REFUSED}"
+    assert waiting(head(0), SETTINGS) == "gap_before"
+
+
+def test_what_is_above_a_number_that_no_no_op_fills_waits_for_it() -> None:
+    world = begun(2)
+    make_all(world)
+    take(world, 2)
+    refuse(world, 1, 1, hopeless=True)
+    assert wait_reason(world.lane, world.lane.slots[2]) == "not_mined_yet"
+    world.lane.head.noop_refusals, world.lane.head.noop_reason = 1, "underpriced"
+    assert wait_reason(world.lane, world.lane.slots[2]) == f"gap_before: nonce 0 waits: {REFUSED}"
