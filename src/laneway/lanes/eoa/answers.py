@@ -124,7 +124,9 @@ def offer(
     effects: list[Effect] = []
     now_ms = max(now_ms, newest_ms(lane)) if lane.dated else now_ms
     begun = max(lane.head.offered_next, latest)
-    for nonce in sorted([one for one in lane.nonces if lane.head.offered_next <= one < latest]):
+    below = range(lane.head.offered_next, latest)
+    # Mostly there are none, and the window may be wide.
+    for nonce in sorted([one for one in lane.nonces if one in below]) if below else ():
         ready = None if nonce in signed else made_before(lane, nonce)
         if ready is None:
             continue

@@ -144,6 +144,8 @@ def contradicted(lane: EoaLane, event: ChainRead) -> list[Record]:
 def above_a_hole(lane: EoaLane, event: ChainRead) -> HaltJudged | None:
     """Our lowest number is so far above the account's count that a false count must have put it
     there, and filling the hole would cost a no-op for each number in it. None: it is not."""
+    if event.latest in lane.nonces:
+        return None  # Nearly always: the lowest of thousands need not be looked for.
     lowest = min(lane.nonces, default=event.latest)
     if lowest - event.latest - lane.free.count <= GAP_NUMBERS_MAX:
         return None
