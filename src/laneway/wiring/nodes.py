@@ -133,7 +133,15 @@ class Nodes:
         known = [
             one for one in (self._host, *self.chains().values()) if isinstance(one, NodesKnown)
         ]
-        await asyncio.gather(*(one.probe(int(1000 * PROBE_S_MAX), heard_ms) for one in known))
+        # Of a chain without a node that answers each is asked again, whatever it said lately.
+        asked = [(one, 0 if outlook_of(one).is_blocked() else heard_ms) for one in known]
+        await asyncio.gather(*(one.probe(int(1000 * PROBE_S_MAX), since) for one, since in asked))
+
+    def is_blocked_since(self, at_ms: int) -> bool:
+        """Whether the last node of some chain has failed after this time."""
+        looks = [self.host(), *(outlook_of(chain) for chain in self.chains().values())]
+        bad = [one for look in looks if look.is_blocked() for one in look.bad]
+        return any(one.since_ms > at_ms for one in bad)
 
     async def find_witness(self) -> None:
         """Contract nodes name no chain: a block that a lane has seen tells theirs from others."""

@@ -57,6 +57,8 @@ class Readiness:
         self._chain = Check("chain", False, "not asked yet")
         self._rollups: list[Check] = []
         self._asked_ms: int | None = None
+        self._known_ms = 0
+        """When the last question was answered, by the wall clock."""
         self._asking = asyncio.Lock()
 
     async def checks(self) -> list[Check]:
@@ -79,12 +81,14 @@ class Readiness:
         nodes, rollup = self._laneway.nodes, self._laneway.rollup
         async with self._asking:
             now_ms = self._clock.monotonic_ms()
-            if self._asked_ms is None or now_ms - self._asked_ms >= PROBE_EVERY_MS:
+            is_old = self._asked_ms is None or now_ms - self._asked_ms >= PROBE_EVERY_MS
+            # One answer that was lost since then is no node that is away: it is asked again.
+            if is_old or nodes.is_blocked_since(self._known_ms):
                 await nodes.probe()
                 ok, what = await self._probe()
                 self._chain = Check("chain", ok, what)
                 self._rollups = [] if rollup is None else await rollup.checks(self._laneway.store)
-                self._asked_ms = now_ms
+                self._asked_ms, self._known_ms = now_ms, self._clock.now_ms()
         # Of nodes it is known at any time how they stand, without asking.
         host = nodes.host()
         chain = host.check("chain", "reachable") if host.count else self._chain
