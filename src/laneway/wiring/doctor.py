@@ -14,8 +14,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -23,6 +25,9 @@ from laneway.core.errors import StoreBusy, StoreError
 from laneway.core.urls import shown_url
 from laneway.engine.files import open_to_others
 from laneway.wiring.address import POSTGRES, REDIS, StoreOptions, is_shared
+
+if TYPE_CHECKING:
+    import apsw
 
 PYTHON_MIN = (3, 11)
 
@@ -263,31 +268,40 @@ def holder_of(path: str) -> str | None:
     return None
 
 
-def contents(path: str) -> list[Finding]:
-    """What the file holds, read without changing it."""
+@contextmanager
+def unchanged(path: str) -> "Iterator[apsw.Connection]":
+    """A connection that only reads. A log that a crash left stays as it is; one that only we made
+    is removed again."""
     import apsw
 
-    from laneway.stores.sqlite.database import check_shape, migrations, translated
+    from laneway.stores.sqlite.database import translated
 
     had_log = Path(f"{path}-wal").exists()
+    with translated(path):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(had_log))
+            connection.pragma("query_only", 1)
+            yield connection
+        finally:
+            connection.close(True)
+
+
+def contents(path: str) -> list[Finding]:
+    """What the file holds, read without changing it."""
+    from laneway.stores.sqlite.database import check_shape, migrations
+
     findings: list[Finding] = []
     name = "database"
     try:
-        with translated(path):
-            connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                # A log that a crash left stays as it is; one that only we made is removed again.
-                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(had_log))
-                connection.pragma("query_only", 1)
-                check_shape(connection, path)
-                findings.append(Finding("database", True, f"{path} opens"))
-                version, newest = connection.pragma("user_version"), migrations()[-1][0]
-                word = "" if version == newest else f"; the next start brings it to {newest}"
-                findings.append(Finding("schema", True, f"schema {version}{word}"))
-                name = "quick check"
-                findings.append(checked(path, connection.execute("PRAGMA quick_check(1)").get))
-            finally:
-                connection.close(True)
+        with unchanged(path) as connection:
+            check_shape(connection, path)
+            findings.append(Finding("database", True, f"{path} opens"))
+            version, newest = connection.pragma("user_version"), migrations()[-1][0]
+            word = "" if version == newest else f"; the next start brings it to {newest}"
+            findings.append(Finding("schema", True, f"schema {version}{word}"))
+            name = "quick check"
+            findings.append(checked(path, connection.execute("PRAGMA quick_check(1)").get))
     except StoreError as error:
         findings.append(unfit(name, path, error))
     return findings
@@ -299,22 +313,9 @@ def lane_states(path: str) -> dict[str, bytes]:
     the lanes' chain from others whose nodes do not name theirs."""
     if "://" in path or not Path(path).is_file() or holder_of(path) is not None:
         return {}
-    import apsw
-
-    from laneway.stores.sqlite.database import translated
-
-    had_log = Path(f"{path}-wal").exists()
     try:
-        with translated(path):
-            connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-            try:
-                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(had_log))
-                connection.pragma("query_only", 1)
-                rows = connection.execute(
-                    LANE_STATES, (LANE_STATES_MAX, LANE_STATES_MAX)
-                ).fetchall()
-            finally:
-                connection.close(True)
+        with unchanged(path) as connection:
+            rows = connection.execute(LANE_STATES, (LANE_STATES_MAX, LANE_STATES_MAX)).fetchall()
     except StoreError:
         return {}  # What is wrong with it is found by `contents`.
     return {str(lane): state for lane, state in rows if isinstance(state, bytes)}
