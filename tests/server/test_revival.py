@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from tests.cli.stage import Terminal, beside
 from tests.feeds.receiver import receiving
+from tests.fleet.stores import started
 from tests.server.stage import Client, running
 from tests.wiring.hooked import configured, hooked
 
+from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
 from laneway.devnets.contract.host import EmbeddedHost
 from laneway.engine.contract import decode_call
@@ -226,6 +228,63 @@ def test_a_webhook_that_a_bug_stopped_says_so_and_is_revived(
             assert done.body["webhook"]["state"] != "halted"
 
     asyncio.run(main())
+
+
+async def seen(client: Client, lane: str) -> dict[str, str]:
+    """What a process says of a lane, wherever somebody looks."""
+    shown = (await client.get(f"/v1/lanes/{lane}")).body
+    health = (await client.get(f"/v1/lanes/{lane}/health")).body
+    checks = (await client.get("/readyz")).body["checks"]
+    metrics = (await client.get("/metrics")).body.splitlines()
+    return {
+        "state": shown["state"],
+        "reason": shown["reason"],
+        "health": " ".join(health["problems"]),
+        "readyz": " ".join(check["what"] for check in checks if check["name"] == "lanes"),
+        "metric": next(line for line in metrics if line.startswith("laneway_lanes_stopped ")),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("buggy")
+@pytest.mark.parametrize("store", ["postgres", "redis", "redis-cluster"])
+def test_every_process_of_a_fleet_knows_of_a_stopped_lane_and_may_revive_it(store: str) -> None:
+    lane = f"contract:Stopped{store}"
+
+    async def main(url: str) -> None:
+        flags = {"store__path": url, "store__durability": "full"}
+        async with running(**flags) as (one, first), running(**flags) as (two, second):
+            homes = [up.laneway.engine.is_home for up in (one, two)]
+            await until(lambda: sum(is_home(LaneId(lane)) for is_home in homes) == 1)
+            poison = (await first.send("poison", lane))["id"]
+            waits = (await second.send("transfer 5", lane))["id"]
+            await until(lambda: one.laneway.engine.faults and two.laneway.engine.faults)
+            said = await seen(first, lane)
+            assert said == await seen(second, lane)
+            assert said["state"] == "halted"
+            assert "stopped by a bug: KeyError" in said["reason"]
+            assert "KeyError" in said["health"]
+            assert f"1 stopped by a bug: {lane}" in said["readyz"]
+            assert said["metric"] == "laneway_lanes_stopped 1.0"
+            for client in (first, second):
+                for tx in (poison, waits):
+                    heard = await client.get(f"/v1/transactions/{tx}")
+                    assert "stopped by a bug" in heard.body["reason"]
+                for path in (f"lanes/{lane}/resume", f"transactions/{waits}/cancel"):
+                    refused = await client.post(f"/v1/{path}", WHY)
+                    assert (refused.status, refused.code) == (409, "command_refused"), path
+                would = await client.post(f"/v1/lanes/{lane}/revive", THOUGHT)
+                assert f"takes {poison} back" in would.body["effect"]
+            away = second if lane in one.laneway.engine.faults_here else first
+            told = await away.post(f"/v1/lanes/{lane}/revive", WHY)
+            assert (told.status, told.body["outcome"]) == (202, "told"), told
+            assert (await second.finish(poison))["status"] == "cancelled"
+            assert (await first.finish(waits))["status"] == "confirmed"
+            await until(lambda: not one.laneway.engine.faults and not two.laneway.engine.faults)
+            assert "halted" not in (await seen(first, lane)).values()
+
+    with started(store) as server:
+        asyncio.run(main(server.url))
 
 
 # Settling by hand.

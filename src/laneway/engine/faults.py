@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.core.ids import IntentId, LaneId, is_contract
+from laneway.core.ids import IntentId, LaneId, Owner, is_contract
 from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.core.rows import Command, Rows
@@ -38,6 +38,10 @@ class Fault(Struct, frozen=True):
     """Whose intents stand in that; exactly one where the offender is known."""
     command: int = 0
     """The mailbox number of the command that broke it; 0 if it was none."""
+    version: int = 0
+    """Of the lane when it was stopped: whoever finds it beyond that knows that it went on."""
+    owner: Owner | None = None
+    """The process that stopped it, which looks into its mailbox now and then."""
 
     def words(self) -> str:
         """As a lane's reason says it."""
@@ -49,7 +53,14 @@ class Fault(Struct, frozen=True):
 
 
 def fault_of(
-    lane: LaneId, error: Exception, doing: Any, intents: tuple[IntentId, ...], at_ms: int
+    lane: LaneId,
+    error: Exception,
+    doing: Any,
+    intents: tuple[IntentId, ...],
+    at_ms: int,
+    *,
+    version: int = 0,
+    owner: Owner | None = None,
 ) -> Fault:
     frames = traceback.extract_tb(error.__traceback__)[-FAULT_FRAMES:]
     places = [
@@ -64,6 +75,8 @@ def fault_of(
         doing=LOADING if doing is None else clip(f"{type(doing).__name__} {doing!r}"),
         intents=intents,
         command=command_in(doing),
+        version=version,
+        owner=owner,
     )
 
 

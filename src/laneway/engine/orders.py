@@ -70,6 +70,8 @@ class Stopped(Struct, frozen=True):
     """What it was about: an event, a command's event or an effect; None: its rows alone."""
     intents: tuple[IntentId, ...] = ()
     """Whose intents stand in that."""
+    version: int = 0
+    """Of the lane when it was stopped."""
 
 
 class Revived(Struct, frozen=True):

@@ -357,8 +357,8 @@ class Reactor:
 
     def _stop(self, run: Run, error: Exception, doing: Any) -> None:
         self._give_up(run)
-        self.stopped[run.id] = run.version_last()
-        self._orders.append(Stopped(run.id, error, doing, suspects(run.lane, doing)))
+        version = self.stopped[run.id] = run.version_last()
+        self._orders.append(Stopped(run.id, error, doing, suspects(run.lane, doing), version))
 
     def _turn(self, run: Run, now_ms: int) -> None:
         """Drain what waits, decide and evolve, and order one commit for all of it."""

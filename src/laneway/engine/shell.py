@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, assert_never
 
@@ -60,7 +61,10 @@ class Engine:
         self._performers = performers
         self._following: list[asyncio.Task[None]] = []
         self.failure: Exception | None = None
-        self.faults: dict[LaneId, Fault] = {}
+        self.faults_here: dict[LaneId, Fault] = {}
+        self.faults_elsewhere: dict[LaneId, Fault] = {}
+        """Of other processes on the same store, as far as somebody keeps it told."""
+        self.faults = ChainMap(self.faults_here, self.faults_elsewhere)
         """Lanes that a bug stopped, and how, until they are revived."""
         self.stopping: Callable[[Fault], None] = lambda _: None
         """Called when a bug stopped a lane."""
@@ -222,13 +226,14 @@ class Engine:
         match order:
             case Open() | ReadBacklog() | ReadMailbox() | Release():
                 self._clerk.ask(order)
-            case Stopped(lane=lane, error=error, doing=doing, intents=intents):
-                fault = fault_of(lane, error, doing, intents, self._clock.now_ms())
-                self.faults[lane] = fault
+            case Stopped(lane=lane, error=error, doing=doing, intents=intents, version=version):
+                now_ms, by = self._clock.now_ms(), self.reactor.owner
+                fault = fault_of(lane, error, doing, intents, now_ms, version=version, owner=by)
+                self.faults_here[lane] = fault
                 log.critical("lane stopped by a bug", exc_info=error, extra={"lane": lane})
                 self.stopping(fault)
             case Revived(lane=lane):
-                self.faults.pop(lane, None)
+                self.faults_here.pop(lane, None)
                 log.warning("lane revived", extra={"lane": lane})
             case _:
                 assert_never(order)

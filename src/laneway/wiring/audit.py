@@ -7,9 +7,8 @@ events tell the rest. Acts that are refused for their form, and dry runs, leave 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from hashlib import blake2b
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,15 +17,19 @@ from laneway.core.errors import CallerError, LanewayError
 from laneway.core.ids import ENTROPY_BYTES, IntentId, LaneId, intent_id, lane_id
 from laneway.core.intent import Accepted, Arrival, IntentRow
 from laneway.engine.faults import Fault
+from laneway.engine.passing import is_passing
 from laneway.engine.shell import Engine
 from laneway.lanes.audit import KIND
 from laneway.ports import Clock, Entropy
-from laneway.server.access import Key
-from laneway.server.desk import AuditListing
 from laneway.wire.cursor import TxPlace
 from laneway.wire.times import to_time
 from laneway.wire.values import Action, AuditEntry, WebhookAction
-from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
+from laneway.wiring.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE, NOTE_AGAIN_S
+
+if TYPE_CHECKING:
+    # The library has a trail and no server.
+    from laneway.server.access import Key
+    from laneway.server.desk import AuditListing
 
 LANE: LaneId = lane_id(KIND, "log")
 KEYS_FILE = "keys_file"
@@ -51,7 +54,8 @@ class Entry(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     of: str = ""
     """The entry this one answers."""
     mark: str = ""
-    """Of an API key: a digest of all that may change of it."""
+    """Of an API key: a digest of all that may change of it. Of a stopped lane: its fault, as JSON
+    for the other processes."""
 
 
 A = TypeVar("A", Action, WebhookAction)
@@ -69,6 +73,7 @@ class Audit:
         self._clock = clock
         self._entropy = entropy
         self._noting: set[asyncio.Task[None]] = set()
+        engine.stopping = self.stopped
 
     async def note(self, entry: Entry, key: str | None = None) -> str:
         """Keep an entry; returns when it is durable. `key`: told twice, it is kept once."""
@@ -113,6 +118,7 @@ class Audit:
             reason=fault.error,
             outcome="done",
             detail=fault.evidence(),
+            mark=msgspec.json.encode(fault).decode(),
         )
         task = asyncio.get_running_loop().create_task(self._note_if_possible(entry))
         self._noting.add(task)
@@ -120,10 +126,17 @@ class Audit:
 
     async def _note_if_possible(self, entry: Entry) -> None:
         """An engine that is stopping takes no more; the log has it too."""
-        with suppress(LanewayError):
-            await self.note(entry)
+        while True:
+            try:
+                await self.note(entry)
+            except LanewayError as error:
+                if not is_passing(error):
+                    return
+                await asyncio.sleep(NOTE_AGAIN_S)
+            else:
+                return
 
-    async def page(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]:
+    async def page(self, listing: "AuditListing") -> tuple[Sequence[AuditEntry], TxPlace | None]:
         """In the order in which it was said; a filter that fits few gives a short page."""
         after = None if listing.after is None else IntentId(listing.after.intent)
         items: list[AuditEntry] = []
@@ -143,7 +156,7 @@ class Audit:
         assert after is not None
         return items, TxPlace(LANE, after)
 
-    async def keys(self, keys: Sequence[Key]) -> None:
+    async def keys(self, keys: "Sequence[Key]") -> None:
         """Tell what changed of the API keys since the trail last spoke of them."""
         known = await self._known_keys()
         for key in keys:

@@ -64,7 +64,7 @@ from laneway.wire.values import (
 )
 from laneway.wiring.account_desk import AccountDesk
 from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
-from laneway.wiring.audit import Audit, Entry
+from laneway.wiring.audit import Entry
 from laneway.wiring.cosmos_desk import CosmosDesk
 from laneway.wiring.deliveries import EngineWebhooks
 from laneway.wiring.effects import (
@@ -141,10 +141,9 @@ class EngineDesk:
             "cosmos": self._cosmos,
             "rollup": self._rollup,
         }
-        self.trail = Audit(laneway.engine, self._clock, SystemEntropy())
+        self.trail = laneway.trail
         self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
         self._revival = Revival(laneway.engine, self._clock)
-        laneway.engine.stopping = self.trail.stopped
 
     def _teller(self) -> Teller:
         return self._views.teller()
@@ -226,7 +225,7 @@ class EngineDesk:
 
     async def cancel(self, intent: str, word: Word) -> Action:
         row = await self._open(intent)
-        self._check_unstopped(row.lane, "cancel")
+        await self._check_unstopped(row.lane, "cancel")
         if word.dry_run:
             account = self._account(row.lane)
             effect = await self._would(row) if account is None else account.effect("cancel", row)
@@ -299,7 +298,7 @@ class EngineDesk:
         row = await self._open(intent)
         if not is_contract(row.lane):
             raise CommandUnfit(row.lane, "settle", "only a contract's lane is settled by hand")
-        self._check_unstopped(row.lane, "settle")
+        await self._check_unstopped(row.lane, "settle")
         if word.dry_run:
             effect = settle_effect(await self.lane(row.lane), said)
             return await self._action("settle", "would", effect, row.lane, intent)
@@ -365,7 +364,7 @@ class EngineDesk:
         if verb == "revive":
             return await self._revive(lane, word)
         if verb == "resume":
-            self._check_unstopped(lane, verb)
+            await self._check_unstopped(lane, verb)
         plan: dict[str, Any] = {}
         match verb:
             case "reset-nonce":
@@ -379,8 +378,9 @@ class EngineDesk:
         asked = Entry(word.by, verb, lane, reason=word.reason)
         return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
 
-    def _check_unstopped(self, lane: LaneId, verb: str) -> None:
+    async def _check_unstopped(self, lane: LaneId, verb: str) -> None:
         """CommandUnfit where a bug stopped the lane: nobody would follow before it is revived."""
+        await self._laneway.stops.look()
         fault = self._engine.faults.get(lane)
         if fault is not None:
             raise CommandUnfit(lane, verb, fault.words())

@@ -47,6 +47,7 @@ from laneway.ports import Clock, ContractCall, ContractHost, CosmosRequest, Stor
 from laneway.wire.evm_words import evm_payload
 from laneway.wire.values import Lane, LaneHealth, Tx
 from laneway.wiring.arrivals import Arrivals, contract_lane, named_keys
+from laneway.wiring.audit import Audit
 from laneway.wiring.cosmos_client import TxClient, TxHandle, TxHandles
 from laneway.wiring.cosmos_door import CosmosDoor
 from laneway.wiring.cosmos_workers import WorkerClient, set_up
@@ -58,6 +59,7 @@ from laneway.wiring.nodes import Nodes
 from laneway.wiring.rollup_calls import RollupCalls
 from laneway.wiring.room import Room
 from laneway.wiring.shown import Shower, contract_lanes
+from laneway.wiring.stops import Stops
 from laneway.wiring.store import open_store
 from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 from laneway.wiring.tellers import Tellers
@@ -131,6 +133,7 @@ class Laneway(RollupCalls):
             pace=pace,
         )
         super().__init__(engine, store, clock)
+        self.trail, self.stops = Audit(engine, clock, SystemEntropy()), Stops(engine, pace)
         self._shower = Shower(settings, engine.faults)
         self.tellers = Tellers(engine, evm, cosmos, rollup)
         self.nodes = Nodes(store, host, evm, cosmos, rollup)
@@ -196,6 +199,8 @@ class Laneway(RollupCalls):
             await self.engine.start()
             if self.cosmos is not None:
                 await set_up(self, self.cosmos)
+            if self.shared:
+                self.stops.start()
             await self._courier.start(self.engine)
         except BaseException:
             await self.close()  # Nobody else would, and the file would stay locked.
@@ -223,6 +228,7 @@ class Laneway(RollupCalls):
             try:
                 return await self.engine.drain(drain, timeout_s)
             finally:
+                await self.stops.stop()
                 await self._courier.stop()
                 await self.engine.stop()
                 self._closed = True

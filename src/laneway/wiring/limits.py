@@ -73,6 +73,13 @@ LISTING_SCAN_PAGE = 200
 LISTING_SCAN_MAX = 5_000
 """Rows one request for a page looks at; a filter that fits few of them gives a short page."""
 
+NOTE_AGAIN_S = 1.0
+"""Between two tries to tell a fleet that a bug stopped a lane, while its store is busy."""
+
+STOPS_ASKED_MAX = 100
+"""Stopped lanes that one look asks whether they still stand; the next look asks the others. A bug
+that stops thousands must not make every process read thousands of lanes at every heartbeat."""
+
 WITNESS_PAGES_MAX = 25
 """Pages of lanes that are looked through, at a start, for one that has seen a block: as many rows
 as a request for a page looks at. Lanes without any have never executed."""

@@ -27,7 +27,7 @@ class RevivalPlan(Struct, frozen=True):
 
     lane: LaneId
     fault: Fault | None
-    """None: another process may know why the lane stands still."""
+    """None: none is known. The lane may be starting, or have stopped in this very moment."""
     row: IntentRow | None
     """The transaction that is taken back; None: none of them is known to be the offender."""
 
@@ -113,7 +113,7 @@ class Revival:
 
     async def _goes_on(self, plan: RevivalPlan) -> bool:
         """CommandUnfit where it was stopped again at once."""
-        if plan.fault is None:
+        if plan.lane not in self._engine.faults_here:
             return False
         for _ in range(int(FOLLOW_S_MAX / REVIVED_POLL_S)):
             fault = self._engine.faults.get(plan.lane)
