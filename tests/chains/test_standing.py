@@ -25,6 +25,7 @@ from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind
 from laneway.core.text import printable
 from laneway.ports.nodes import NodesKnown
+from laneway.wire.jsonrpc import AnswerLost
 
 GREETING = {"eth_chainId", "web3_clientVersion"}
 
@@ -119,6 +120,23 @@ def test_a_node_that_comes_back_names_its_chain_again() -> None:
             with pytest.raises(ChainError):
                 await chain.account(ADDRESS)
             del node.said["eth_getBlockByNumber"]
+            node.said["eth_chainId"] = "0x1"
+            await chain.send([b"\x01"])
+            assert SEND not in {method for method, _ in stubs[0].heard}
+            assert chain.standings()[0].trouble == "wrong_chain"
+
+    run(story)
+
+
+def test_a_node_that_was_left_for_being_slow_names_its_chain_again() -> None:
+    """Its connection was never lost."""
+
+    async def story() -> None:
+        node = Node()
+        async with served([node]) as (chain, stubs):
+            await chain.account(ADDRESS)
+            (endpoint,) = chain.endpoints
+            endpoint.rest_failed(AnswerLost(endpoint.name, "it is slower than the others"))
             node.said["eth_chainId"] = "0x1"
             await chain.send([b"\x01"])
             assert SEND not in {method for method, _ in stubs[0].heard}
