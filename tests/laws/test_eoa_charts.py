@@ -105,6 +105,7 @@ from laneway.lanes.eoa.values import (
     LookAtChain,
     MakeAttempt,
     NotMade,
+    ProveNonce,
     SendAttempt,
     SendResult,
 )
@@ -514,7 +515,11 @@ def test_gb3_a_no_op_below_all_that_was_settled_ends_like_any_other() -> None:
     later(world, world.settings.bump_after_ms)
     make_all(world)
     assert sorted(world.lane.nonces) == [0, 1]
-    chain(world, 2, 7, *(receipt(world, slot, 1, 7) for slot in world.lane.slots))
+    slots, world.out = dict(world.lane.nonces), []
+    for block in (7, 8):
+        chain(world, 2, block, receipt(world, slots[1], 1, 7))
+    assert [one.nonce for one in world.out if isinstance(one, ProveNonce)] == [0]
+    chain(world, 2, 9, *(receipt(world, slot, 1, 7) for slot in world.lane.slots))
     chain(world, 2, 20)
     assert len(world.results) == 1
     assert (world.lane.slots, world.lane.head.spend) == ({}, b"")
