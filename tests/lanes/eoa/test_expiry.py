@@ -88,6 +88,19 @@ def test_what_a_look_at_the_chain_would_offer_is_judged_too() -> None:
     assert statuses(world) == {2: "expired"}
 
 
+def test_late_bytes_below_the_accounts_count_are_not_passed_over() -> None:
+    """A reorg may free the number again: what was never offered keeps its date."""
+    world = begun(2)
+    limited(world, 2)
+    second = made(world)[1]
+    world.post(AttemptsMade(world.now_ms, (world.make(second),)))
+    world.now_ms += LONG_MS + 1
+    chain(world, 2, 1)
+    assert sent(world) == []
+    assert world.lane.head.offered_next <= 1
+    assert world.lane.dated
+
+
 def test_once_a_node_may_hold_its_bytes_the_time_counts_no_more() -> None:
     world = begun(1)
     limited(world, 1)
