@@ -124,6 +124,7 @@ def test_a_look_asks_every_new_one_and_a_few_of_the_others_in_turn(
 def test_an_entry_of_another_release_is_no_fault(mark: str) -> None:
     assert stops.fault_in(audit.encode(Entry("laneway", "lane.stopped", mark=mark))) is None
     assert stops.fault_in(audit.encode(Entry("laneway", "pause", mark="{}"))) is None
+    assert stops.fault_in(msgspec.msgpack.encode([1, 2])) is None
 
 
 def test_a_busy_store_is_told_again_and_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,10 +91,10 @@ class Stops:
 
 def fault_in(payload: bytes) -> Fault | None:
     """None of any other entry, and of one that another release wrote in its own way."""
-    entry = decode(payload)
-    if entry.action != "lane.stopped" or not entry.mark:
-        return None
     try:
+        entry = decode(payload)
+        if entry.action != "lane.stopped" or not entry.mark:
+            return None
         return msgspec.json.decode(entry.mark, type=Fault)
     except msgspec.DecodeError:
         return None
