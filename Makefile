@@ -22,13 +22,13 @@ export PYTHONDONTWRITEBYTECODE :=
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-## make setup    the virtual environment with everything for development
+## make setup    the virtual environment with everything for development, benchmarks included
 setup: $(VENV)/.dev
 
 $(VENV)/.run: pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" run
 
-$(VENV)/.dev: pyproject.toml scripts/setup.sh tests/typeberry/package.json
+$(VENV)/.dev: pyproject.toml bench/pyproject.toml scripts/setup.sh tests/typeberry/package.json
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh "$(VENV)" dev
 
 ## make demo     contracts and EVM accounts, the worker killed again and again, proven from the chains
@@ -45,8 +45,8 @@ check: $(VENV)/.dev
 
 ## make fix      format and mend what a tool can mend
 fix: $(VENV)/.dev
-	$(BIN)/ruff check --fix src tests scripts
-	$(BIN)/ruff format src tests scripts
+	$(BIN)/ruff check --fix src bench tests scripts
+	$(BIN)/ruff format src bench tests scripts
 
 ## make cover    branches: 100 % of the pure packages, 90 % overall
 cover: $(VENV)/.dev
@@ -60,7 +60,7 @@ mirror: $(VENV)/.dev
 sim: $(VENV)/.dev
 	@$(BIN)/laneway sim --seed $(SEED) $(ARGS)
 
-## make mutants  every mutation of tests/mutations.md turns a test red
+## make mutants  every mutation of tests/mutations.md fails a law or an assertion
 mutants: $(VENV)/.dev
 	@$(BIN)/python scripts/mutants.py $(ARGS)
 

@@ -10,17 +10,17 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, submitted
 
 from laneway.core.jam import PackageKind, Ready, ServiceRefused
 from laneway.core.rows import Touched
+from laneway.kinds.rollup.section import BundleSection
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX
-from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, Word
+from laneway.lanes.bundle.records import BlockDropped, BlockUnmade, StatusChanged
+from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, BlockState
 from laneway.lanes.bundle.settings import PRESETS, BundleSettings
-from laneway.lanes.bundle.standing import current, engaged_cores, inflight, word_of
-from laneway.lanes.bundle.values import BlockDropped, BlockUnmade, StatusChanged
+from laneway.lanes.bundle.standing import current, engaged_cores, inflight, status_of
 from laneway.lanes.kind import LaneKind
 from laneway.sim.bundle.plan import rollup_plan
 from laneway.sim.bundle.world import RollupWorld
-from laneway.sim.shelves import MemoryShelf
-from laneway.wiring.schema_rollup import BundleSection
+from laneway.sim.disks import MemoryDisk
 
 # States.
 
@@ -72,7 +72,7 @@ def watched(kind: LaneKind, seen: set[tuple[str, str]]) -> LaneKind:
 def states() -> list[str]:
     seen: set[tuple[str, str]] = set()
     for seed in WORLDS:
-        world = RollupWorld(rollup_plan(seed), MemoryShelf())
+        world = RollupWorld(rollup_plan(seed), MemoryDisk())
         world.kinds = {name: watched(kind, seen) for name, kind in world.kinds.items()}
         world.run()
     unknown = seen - {(here, there) for here, there, _ in ARROWS}
@@ -187,9 +187,9 @@ def place(stage: Stage) -> str:
     found = stage.lane.numbers.get(1)
     if found is None:
         assert 1 in stage.lane.finished
-        return f"`{Word.FINALISED}`"
+        return f"`{BlockState.FINALISED}`"
     slot = stage.lane.slots[found]
-    word = f"`{word_of(stage.lane, slot)}`"
+    word = f"`{status_of(stage.lane, slot)}`"
     if slot.id in stage.lane.over:
         return f"{word}, dead"
     if not slot.queued:

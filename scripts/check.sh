@@ -4,8 +4,8 @@ set -eu
 bin=$1
 jobs=$2
 step() { printf '%s\n' "-- $*"; }
-step format;  "$bin/ruff" format --check -q src tests scripts
-step lint;    "$bin/ruff" check -q src tests scripts
+step format;  "$bin/ruff" format --check -q src bench tests scripts
+step lint;    "$bin/ruff" check -q src bench tests scripts
 step imports; "$bin/lint-imports" --no-cache >/dev/null || { "$bin/lint-imports" --no-cache; exit 1; }
 step types;   "$bin/mypy" --no-error-summary
 step mutations; "$bin/python" scripts/mutants.py --texts

@@ -21,8 +21,10 @@ import pytest
 from coverage import Coverage
 from coverage.exceptions import NoDataError
 
-ROOT = Path(__file__).parent.parent
-HOME = ROOT / "src/laneway"
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from scripts.pure import HOME, ROOT, has_code, pure_files
+
 OVERALL_PERCENT_MIN = 90
 BARE_PYTEST = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p pytest_timeout"}
 """Plugins take two seconds to load, and none of them is needed."""
@@ -31,58 +33,14 @@ PRELOADED = ("hypothesis",)
 """Read once, and not by each of the processes; nothing of laneway, for what an import runs counts
 for the module whose mirror asked for it."""
 QUIET = ["-q", "-x", "-p", "no:cacheprovider"]
-PURE_DEVNETS = (
-    "*/model",
-    "cosmos/app",
-    "cosmos/ledger",
-    "cosmos/mempool",
-    "cosmos/words",
-    "evm/block",
-    "evm/pool",
-    "evm/rules",
-    "evm/words",
-    "jam/accumulation",
-    "jam/activity",
-    "jam/answers",
-    "jam/assurers",
-    "jam/chain",
-    "jam/epochs",
-    "jam/faults",
-    "jam/genesis",
-    "jam/guarantors",
-    "jam/keyring",
-    "jam/network",
-    "jam/parameters",
-    "jam/refinery",
-    "jam/shards",
-    "jam/state",
-    "jam/statuses",
-    "jam/submissions",
-    "jam/transition",
-    "jam/values",
-    "jam/verdicts",
-    "jam/voters",
-)
-"""A chain model, and what it is made of."""
-PURE_BUILDER = ("ledger_batch", "ledger_rollup", "packages", "snapshots")
-"""Of a rollup's builder: what is executed, packed and kept, without its thread and its file."""
 EXCLUDED = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]["report"][
     "exclude_also"
 ]
 
 
 def pure_modules() -> list[Path]:
-    """Every module of the pure packages that has code of its own."""
-    found = [
-        *(HOME / "core").rglob("*.py"),
-        *(HOME / "lanes").rglob("*.py"),
-        *(HOME / "evm").rglob("*.py"),
-        *(HOME / "cosmos").rglob("*.py"),
-        *(HOME / "jam").rglob("*.py"),
-        *(file for part in PURE_DEVNETS for file in HOME.glob(f"devnets/{part}.py")),
-        *(HOME / f"builder/{part}.py" for part in PURE_BUILDER),
-    ]
-    return sorted(p for p in found if p.name not in ("__init__.py", "limits.py"))
+    """Every pure module that has code of its own."""
+    return [path for path in pure_files() if path.name != "__init__.py" and has_code(path)]
 
 
 def mirror(module: Path) -> Path:
@@ -93,11 +51,11 @@ def mirror(module: Path) -> Path:
 Branches = dict[str, dict[str, Any]]
 
 
-def read(found: Coverage, report: Path, include: str) -> Branches:
+def read(found: Coverage, report: Path, *include: str) -> Branches:
     """The covered branches, by file. What is not asked for is not reported: reading all of the
     package takes five seconds."""
     try:
-        found.json_report(outfile=str(report), include=[include])
+        found.json_report(outfile=str(report), include=list(include))
     except NoDataError:
         return {}
     return {
@@ -179,7 +137,7 @@ def measure_all(data: Path) -> Branches:
         raise SystemExit(f"the quick tests failed:\n{ran.stdout[-3000:]}{ran.stderr[-1000:]}")
     found = Coverage(data_file=str(data / ".coverage"), config_file=str(ROOT / "pyproject.toml"))
     found.combine([str(data)])
-    return read(found, data / "report.json", "src/laneway/*")
+    return read(found, data / "report.json", "src/laneway/*", "bench/src/*")
 
 
 def overall() -> int:

@@ -1,7 +1,8 @@
 """Draws what the documents show from the code: `docs.py [--check]`.
 
 docs/contract-lane.md, eoa-lane.md and sequence-lane.md (transitions), configuration.md (settings),
-docs/cli.md (commands), docs/api.md (the REST API), and what stands between marks in rollup-lane.md.
+docs/cli.md (commands), docs/api.md (the REST API), and what stands between marks in rollup-lane.md
+and write-a-kind.md.
 --check changes nothing and fails when a document is not what the code says.
 """
 
@@ -26,22 +27,33 @@ CONTRACT = ROOT / "src/laneway/lanes/contract"
 EOA = ROOT / "src/laneway/lanes/eoa"
 SEQUENCE = ROOT / "src/laneway/lanes/sequence"
 BUNDLE = ROOT / "src/laneway/lanes/bundle"
+COMMON = ROOT / "src/laneway/lanes/common"
+COUNTER = ROOT / "tests/foreign/counter"
+EVERY = "every event, then"
+UNDECIDING = ("fold.py", "draft.py", "released.py")
+"""Files of a lane that follow decisions, or only read."""
 FROM_CODE = "<!-- Drawn from the code by `make docs`; edit scripts/docs.py instead. -->\n\n"
 
 
 def functions(path: Path) -> dict[str, ast.FunctionDef]:
-    tree = ast.parse(path.read_text())
+    """By name. `v.` and `r.` stand for the lane's own values and records, and are left out."""
+    tree = ast.parse(re.sub(r"\b[rv]\.(?=[A-Z])", "", path.read_text()))
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def values(*folders: Path) -> list[ast.stmt]:
+    """What stands in the files that hold the values of these lanes."""
+    files = [folder / name for folder in folders for name in ("values.py", "records.py")]
+    return [node for file in files if file.exists() for node in ast.parse(file.read_text()).body]
 
 
 def family(lane: Path, name: str) -> list[str]:
     """The classes of one family of values, in the order of their file."""
-    tree = ast.parse((lane / "values.py").read_text())
-    for node in tree.body:
+    for node in values(lane):
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name:
             assert node.value is not None
             return [part.strip(" ()\n") for part in ast.unparse(node.value).split("|")]
-    raise SystemExit(f"values.py has no family {name}")
+    raise SystemExit(f"{lane} has no family {name}")
 
 
 def built(start: ast.AST, known: dict[str, ast.FunctionDef], wanted: list[str]) -> list[str]:
@@ -66,15 +78,21 @@ def built(start: ast.AST, known: dict[str, ast.FunctionDef], wanted: list[str]) 
     return sorted(found, key=wanted.index)
 
 
+def deciding(lane: Path) -> dict[str, dict[str, ast.FunctionDef]]:
+    """The functions of a lane by their files, before them those that all lanes share."""
+    files = {"common": functions(COMMON / "commands.py")}
+    for path in sorted(lane.glob("*.py")):
+        if path.name not in UNDECIDING:
+            files[path.name] = functions(path)
+    return files
+
+
 Decisions = list[tuple[str, str, list[str], list[str]]]
 
 
 def decisions(lane: Path, judge: str) -> Decisions:
     """For each event: the function that judges it, and the records and effects it may give."""
-    known: dict[str, ast.FunctionDef] = {}
-    for path in sorted(lane.glob("*.py")):
-        if path.name != "fold.py":  # It follows decisions and makes none.
-            known |= functions(path)
+    known = {name: one for found in deciding(lane).values() for name, one in found.items()}
     rows = []
     for case in next(n for n in ast.walk(known[judge]) if isinstance(n, ast.Match)).cases:
         if not isinstance(case.pattern, ast.MatchClass):
@@ -86,7 +104,7 @@ def decisions(lane: Path, judge: str) -> Decisions:
         called = ast.unparse(returned.value.func)
         records = built(returned, known, family(lane, "Record"))
         effects = built(returned, known, family(lane, "Effect"))
-        rows.append((event, judge if called == "said" else called, records, effects))
+        rows.append((event, judge if called == "decided" else called, records, effects))
     return rows
 
 
@@ -106,7 +124,8 @@ def tables(lane: Path, rows: Decisions) -> list[str]:
     lines += ["| event | judged by | records | effects |", "|---|---|---|---|"]
     for event, judge, records, effects in rows:
         cells = [", ".join(f"`{name}`" for name in names) or "–" for names in (records, effects)]
-        lines.append(f"| `{event}` | `{judge}` | {cells[0]} | {cells[1]} |")
+        named = event if event == EVERY else f"`{event}`"
+        lines.append(f"| {named} | `{judge}` | {cells[0]} | {cells[1]} |")
     lines += ["", "What each record says:", "", "| record | meaning |", "|---|---|"]
     return [
         *lines,
@@ -191,7 +210,7 @@ EOA_NONCE = (
 
 def sequence_lane() -> str:
     intents, nodes = observed_sequence()
-    rows = decisions(SEQUENCE, "decide")
+    rows = decisions(SEQUENCE, "judge")
     answers = {
         "MakeAttempt": "AttemptsMade",
         "OfferToNode": "OfferReturned",
@@ -207,7 +226,9 @@ def sequence_lane() -> str:
     lines += drawn(nodes, sequence_charts.NODE_STATES)
     lines += ["", "## Events, records, effects", ""]
     lines += flowchart(rows, answers, "the world answers")
-    lines += tables(SEQUENCE, rows)
+    known = functions(SEQUENCE / "recovery.py")
+    ended = built(known["with_recoveries"], known, family(SEQUENCE, "Record"))
+    lines += tables(SEQUENCE, [*rows, (EVERY, "with_recoveries", ended, [])])
     return "\n".join(lines)
 
 
@@ -223,7 +244,7 @@ SEQUENCE_INTENT = (
     f"Every arrow was seen in {len(sequence_charts.WORLDS)} simulated worlds with crashes, lost "
     "answers, evictions, restarts, fees that rise and operators; it names the records that go that "
     "way.",
-    "`pending` to `claimed` is a signature that ended with its timeout height (`SlotChanged`), or "
+    "`pending` to `claimed` is a signature that ended with its timeout height (`AttemptEnded`), or "
     "an intent that moves to the sequence below (`SlotFellOut`): nothing of it can land any more, "
     "and only then is it signed again.",
     "An eviction, a rejection and an unknown status make no arrow here: the same bytes are offered "
@@ -250,31 +271,31 @@ def rollup_lane() -> str:
         "cores": bundle_charts.cores(),
         "signals": bundle_charts.signals(),
         "parameters": bundle_charts.parameters(field_docs(BundleSettings)),
-        "records": [line.replace("`every event, then`", "every event, then") for line in shown],
+        "records": shown,
     }
     return bundle_charts.filled(page, parts)
 
 
-DRAFTED = {"change": "SlotChanged", "alter": "VersionChanged"}
+def write_a_kind() -> str:
+    """Prose, and between marks the files of the kind that tests/foreign runs, under the name that
+    its distribution has."""
+    page = (ROOT / "docs/write-a-kind.md").read_text()
+    parts = {
+        path.stem: ["```python", *distributed(path.read_text()).splitlines(), "```"]
+        for path in sorted(COUNTER.glob("*.py"))
+        if path.stem != "__init__"
+    }
+    return bundle_charts.filled(page, parts)
 
 
-class Drafted(ast.NodeTransformer):
-    """A draft's calls by the records that they make."""
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in DRAFTED:
-            node.func = ast.Name(DRAFTED[node.func.attr])
-        return node
+def distributed(source: str) -> str:
+    return source.replace("tests.foreign.counter", "laneway_counter")
 
 
 def drafted(lane: Path) -> Decisions:
     """The same of a lane whose decisions are drafts: each event is judged, and then all that is due
     is done."""
-    files: dict[str, dict[str, ast.FunctionDef]] = {}
-    for path in sorted(lane.glob("*.py")):
-        if path.name not in ("fold.py", "draft.py"):
-            files[path.name] = {n: Drafted().visit(one) for n, one in functions(path).items()}
+    files = deciding(lane)
     known = {name: one for found in files.values() for name, one in found.items()}
     judges: list[tuple[str, str]] = []
     for case in next(n for n in ast.walk(known["decide"]) if isinstance(n, ast.Match)).cases:
@@ -282,7 +303,7 @@ def drafted(lane: Path) -> Decisions:
         if isinstance(case.pattern, ast.MatchClass) and len(calls) == 1:
             judges.append((ast.unparse(case.pattern.cls), ast.unparse(calls[0].func)))
     rows: Decisions = []
-    for event, judge in [*judges, ("every event, then", "drive")]:
+    for event, judge in [*judges, (EVERY, "drive")]:
         # Two files may have a function of one name: each means its own.
         near = known | next(found for found in files.values() if judge in found)
         made = [built(near[judge], near, family(lane, name)) for name in ("Record", "Effect")]
@@ -304,8 +325,7 @@ def absence_table() -> list[str]:
 
 
 def meaning(lane: Path, name: str) -> str:
-    tree = ast.parse((lane / "values.py").read_text())
-    for node in tree.body:
+    for node in values(lane, COMMON):
         if isinstance(node, ast.ClassDef) and node.name == name:
             text = ast.get_docstring(node)
             if text:
@@ -316,18 +336,22 @@ def meaning(lane: Path, name: str) -> str:
 
 
 def configuration() -> str:
-    from laneway.lanes.bundle.settings import BundleSettings
-    from laneway.lanes.contract import ContractSettings
-    from laneway.lanes.eoa.settings import EoaSettings
-    from laneway.lanes.sequence.settings import SequenceSettings
-    from laneway.wiring.schema import TABLES, Config
-    from laneway.wiring.schema_cosmos import (
+    from laneway.kinds.cosmos.section import (
         CosmosAccountSection,
         CosmosNodeSection,
         SequenceSection,
     )
-    from laneway.wiring.schema_evm import AccountSection, EoaSection, NodeSection
-    from laneway.wiring.schema_rollup import BundleSection, RollupNodeSection
+    from laneway.kinds.evm.section import AccountSection, EoaSection, NodeSection
+    from laneway.kinds.rollup.section import (
+        AuthorizerSection,
+        BundleSection,
+        RollupNodeSection,
+    )
+    from laneway.lanes.bundle.settings import BundleSettings
+    from laneway.lanes.contract import ContractSettings
+    from laneway.lanes.eoa.settings import EoaSettings
+    from laneway.lanes.sequence.settings import SequenceSettings
+    from laneway.wiring.schema import config_type, tables
 
     lines = ["# Configuration", "", FROM_CODE.strip(), ""]
     lines += ["One `laneway.toml`, then the environment (`LANEWAY_SECTION__KEY`), then flags."]
@@ -344,9 +368,9 @@ def configuration() -> str:
         "bundle": bundled,
         "rollup": bundled,
     }
-    for section in msgspec.structs.fields(Config):
+    for section in msgspec.structs.fields(config_type()):
         kind, name = section.type, f"[{section.encode_name}]"
-        if section.encode_name in TABLES:
+        if section.encode_name in tables():
             kind, name = get_args(kind)[0], f"[{name}]"
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             lines += settings_table(name, kind, behind.get(section.encode_name, {}))
@@ -358,6 +382,7 @@ def configuration() -> str:
             lines += settings_table("[[cosmos.nodes]]", CosmosNodeSection, {})
         if section.encode_name == "rollup":
             lines += settings_table("[[rollup.nodes]]", RollupNodeSection, {})
+            lines += settings_table("[rollup.authorizer]", AuthorizerSection, {})
     return "\n".join(lines)
 
 
@@ -424,7 +449,7 @@ def describe(command: click.Command, path: list[str], lines: list[str]) -> None:
 
 def api() -> str:
     """The REST API, from the document that the server itself gives out."""
-    from laneway.server.app import DOCUMENT
+    from laneway.kinds.site import DOCUMENT
 
     lines = ["# REST API", "", FROM_CODE.strip(), ""]
     lines += ["The same as `/openapi.json` of a running server (`laneway up`).", ""]
@@ -480,10 +505,10 @@ def api_fields(name: str, schema: dict[str, Any]) -> list[str]:
 
 
 def api_class(name: str) -> type:
-    from laneway.server import seed
+    from laneway.kinds.contract import routes
     from laneway.wire import cosmos, evm, problem, rollup, values
 
-    for module in (values, evm, cosmos, rollup, problem, seed):
+    for module in (values, evm, cosmos, rollup, problem, routes):
         if hasattr(module, name):
             found: type = getattr(module, name)
             return found
@@ -522,6 +547,7 @@ def main() -> int:
         "eoa-lane": eoa_lane,
         "sequence-lane": sequence_lane,
         "rollup-lane": rollup_lane,
+        "write-a-kind": write_a_kind,
         "configuration": configuration,
         "cli": cli,
         "api": api,

@@ -1,8 +1,9 @@
-"""Breaks laneway on purpose, one listed mutation at a time, and sees that a test goes red.
+"""Breaks laneway on purpose, one listed mutation at a time, and sees that a law or assertion fails.
 
 `mutants.py [--only M03] [--every N] [--jobs N]` reads tests/mutations.md. Each mutation is applied
-to a copy of the sources, and the command that is said to catch it runs against that copy. `--texts`
-only sees that what each of them changes stands in the sources.
+to a copy of the sources, and the command that is said to catch it runs against that copy. A command
+that goes red without a failed law or assertion has caught nothing: `judge` says what counts.
+`--texts` only sees that what each of them changes stands in the sources.
 """
 
 import argparse
@@ -17,9 +18,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from scripts import failures
+
 ROOT = Path(__file__).parent.parent
 LIST = ROOT / "tests/mutations.md"
 COMMAND_S_MAX = 180
+# What a subprocess printed may stand at the end of a long message.
+PYTEST_OPTIONS = (
+    "-p pytest_timeout -p scripts.failures -o truncation_limit_lines=0 -o truncation_limit_chars=0"
+)
 
 
 class Mutation(NamedTuple):
@@ -29,20 +38,61 @@ class Mutation(NamedTuple):
     before: str
     after: str
     caught_by: str
+    hangs: bool = False
+    """Whether a time-out is what catches it."""
+    red_by: str | None = None
+    """The class of the one exception, no assertion, that is allowed to catch it."""
 
 
-def mutations() -> list[Mutation]:
-    """Every section `## M01 title` with its file, its two blocks and its command."""
+def mutations(text: str) -> list[Mutation]:
+    """Every section `## M01 title` with its file, its two blocks, its command, and what beside an
+    assertion may catch it: a line `Hangs.`, or `Red by KeyError: reason`."""
     found = []
-    for section in re.split(r"^## ", LIST.read_text(), flags=re.M)[1:]:
+    for section in re.split(r"^## ", text, flags=re.M)[1:]:
         name, _, title = section.splitlines()[0].partition(" ")
         file = re.search(r"^In `(.+)`", section, flags=re.M)
         blocks = re.findall(r"^```(?:python|lua)\n(.*?)^```", section, flags=re.M | re.S)
         command = re.search(r"^Caught by `(.+)`", section, flags=re.M)
         if file is None or command is None or len(blocks) != 2:
             raise SystemExit(f"tests/mutations.md: {name} is not complete")
-        found.append(Mutation(name, title, file[1], blocks[0], blocks[1], command[1]))
+        hangs = re.search(r"^Hangs\.", section, flags=re.M) is not None
+        red_by = re.search(r"^Red by (\w+): \S", section, flags=re.M)
+        found.append(
+            Mutation(
+                name,
+                title,
+                file[1],
+                blocks[0],
+                blocks[1],
+                command[1],
+                hangs=hangs,
+                red_by=None if red_by is None else red_by[1],
+            )
+        )
     return found
+
+
+def judge(mutation: Mutation, code: int | None, output: str) -> str:
+    """'caught', or why it was not; `code` is the command's exit code, None if it was ended for
+    taking too long. Code that falls over is never a catch, whatever else went red with it."""
+    found = failures.read(output)
+    fallen = [one.name for one in found if one.kind == "falls over"]
+    if code == 0:
+        return "SURVIVED"
+    if fallen:
+        return f"FALLS OVER: {', '.join(fallen)}"
+    if code is None or any(one.kind == "time-out" for one in found):
+        return "caught (it hangs)" if mutation.hangs else "hangs, and its section does not say so"
+    if code != 1:
+        return f"could not be tried: {output[-1000:]}"
+    if any(one.kind == "assertion" for one in found):
+        return "caught"
+    others = [one.name for one in found]
+    if mutation.red_by in others:
+        return f"caught (by {mutation.red_by}, as its section says)"
+    if others:
+        return f"another error: {', '.join(others)}"
+    return f"red for no known reason: {output[-1000:]}"
 
 
 def try_one(mutation: Mutation) -> tuple[Mutation, str, float]:
@@ -61,8 +111,8 @@ def try_one(mutation: Mutation) -> tuple[Mutation, str, float]:
             **os.environ,
             # Plugins take two seconds to load, and there are more than a hundred of these.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTEST_ADDOPTS": "-p pytest_timeout",
-            "PYTHONPATH": str(sources),
+            "PYTEST_ADDOPTS": PYTEST_OPTIONS,
+            "PYTHONPATH": f"{sources}{os.pathsep}{ROOT}",
             "PYTHONDONTWRITEBYTECODE": "1",
             "LANEWAY_MUTANT": mutation.name,
         }
@@ -77,14 +127,12 @@ def try_one(mutation: Mutation) -> tuple[Mutation, str, float]:
                 check=False,
                 timeout=COMMAND_S_MAX,
             )
-        except subprocess.TimeoutExpired:
-            return mutation, "caught (it hangs)", time.monotonic() - begun
-    took_s = time.monotonic() - begun
-    if ran.returncode == 0:
-        return mutation, "SURVIVED", took_s
-    if ran.returncode != 1:
-        return mutation, f"could not be tried: {ran.stdout[-500:]}{ran.stderr[-500:]}", took_s
-    return mutation, "caught", took_s
+        except subprocess.TimeoutExpired as error:
+            said = b"".join(part for part in (error.stdout, error.stderr) if part is not None)
+            verdict = judge(mutation, None, said.decode(errors="replace"))
+        else:
+            verdict = judge(mutation, ran.returncode, ran.stdout + ran.stderr)
+    return mutation, verdict, time.monotonic() - begun
 
 
 def count_texts(chosen: list[Mutation]) -> int:
@@ -104,7 +152,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="a slice: one of so many, in order")
     parser.add_argument("--texts", action="store_true")
     options = parser.parse_args()
-    chosen = [m for m in mutations() if not options.only or m.name in options.only]
+    chosen = [m for m in mutations(LIST.read_text()) if not options.only or m.name in options.only]
     chosen = chosen[:: options.every]
     if options.texts:
         return count_texts(chosen)

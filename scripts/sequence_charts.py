@@ -12,11 +12,11 @@ from laneway.lanes.kind import LaneKind
 from laneway.lanes.sequence.lane import SequenceLane
 from laneway.lanes.sequence.rows import Node
 from laneway.lanes.sequence.show import status
+from laneway.sim.disks import MemoryDisk
 from laneway.sim.sequence.plan import cosmos_plan
 from laneway.sim.sequence.world import CosmosWorld
-from laneway.sim.shelves import MemoryShelf
 
-WORLDS = range(150)
+WORLDS = range(400)
 
 WORDS = {
     Status.QUEUED: "claimed",
@@ -98,7 +98,7 @@ def observed_sequence() -> tuple[set[Step], set[Step]]:
     intents: set[Step] = set()
     nodes: set[Step] = set()
     for seed in WORLDS:
-        world = CosmosWorld(cosmos_plan(seed), MemoryShelf())
+        world = CosmosWorld(cosmos_plan(seed), MemoryDisk())
         watch = Watch(intents, nodes)
         world.kinds = {name: watch.over(kind) for name, kind in world.kinds.items()}
         world.run()

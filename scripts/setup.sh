@@ -96,8 +96,8 @@ case $what in
         need_redis
         need_anvil
         need_typeberry
-        echo "installing laneway and its development tools"
-        pip -e '.[dev]'
+        echo "installing laneway, its benchmarks and its development tools"
+        pip -e '.[dev]' -e bench
         touch "$dir/.run" "$dir/.dev"
         ;;
     peers)

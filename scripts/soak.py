@@ -101,7 +101,7 @@ PARTS = [
         "exhaustive small scope",
         1,
         1,
-        ["scripts/scope.py", "--full"],
+        ["-m", "tests.small_scope.survey", "--full"],
     ),
     Part("exhaustive rollup scope", 1, 1, ["-m", "tests.laws.bundle_scope"], tells=True),
     Part(

@@ -18,7 +18,7 @@ from eth_account import Account
 from msgspec import json
 from tests.redis_servers import free_port
 
-from laneway.devnets.evm.anvil import anvil_program
+from laneway.devnets.evm.node.anvil import anvil_program
 
 START_S_MAX = 30.0
 SAY_S_MAX = 30.0

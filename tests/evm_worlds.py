@@ -18,12 +18,12 @@ from typing import Any, Protocol
 from tests.anvil import CHAIN_ID, Anvil, Said, address, anvil
 
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
-from laneway.core.facts import SendKind, Sent
+from laneway.chains.evm.endpoint import EvmPlace
+from laneway.core.facts import SendAnswer, SendKind
 from laneway.devnets.evm.devnet import EvmDevnet
-from laneway.devnets.evm.given import RpcRefused
-from laneway.evm.owner import owner_hash
+from laneway.evm.validity import owner_hash
 from laneway.ports import EvmChain
+from laneway.wire.rpc_server.methods import RpcRefused
 
 
 class Needs(Enum):
@@ -55,7 +55,7 @@ class World(ABC):
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        place = Place(node.url, ws_url=node.ws_url)
+        place = EvmPlace(node.url, ws_url=node.ws_url)
         self.chain = RpcChain([place], chain_id=CHAIN_ID, poll_ms=50)
 
     @property
@@ -193,7 +193,7 @@ class Told(Protocol):
     def __call__(self, story: Story) -> None: ...
 
 
-async def send(chain: EvmChain, *raws: bytes) -> list[Sent]:
+async def send(chain: EvmChain, *raws: bytes) -> list[SendAnswer]:
     """The first node's answers."""
     return [answers[0] for answers in await chain.send(raws)]
 

@@ -28,25 +28,25 @@ from tests.typeberry_node import (
 )
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.heads import Pace
 from laneway.chains.jam.node import JamPlace
+from laneway.chains.nodes import PollPace
 from laneway.core.jam import (
-    BlockRef,
     BlocksGone,
     Context,
+    JamBlockRef,
     Package,
     PackageFact,
     PackageSeen,
     Watched,
 )
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.given import RpcRefused
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, WorkPackage, package_hash
 from laneway.ports.jam import JamChain
 from laneway.wire.jip2 import blob
+from laneway.wire.rpc_server.methods import RpcRefused
 
-PACE = Pace(poll_ms=50, silence_ms=20_000, resubscribe_ms=100)
+PACE = PollPace(poll_ms=50, silence_ms=20_000, resubscribe_ms=100)
 WAIT_S = 20.0
 
 
@@ -112,7 +112,7 @@ class World(ABC):
             made = self.say("dev_produce", wishes)
         return made
 
-    def best(self) -> BlockRef:
+    def best(self) -> JamBlockRef:
         return block_of(self.say("bestBlock"))
 
     def open_subscriptions(self) -> int:
@@ -159,8 +159,8 @@ def leaning(context: Context, prerequisites: Sequence[bytes], changes: Any) -> R
     )
 
 
-def block_of(said: Any) -> BlockRef:
-    return BlockRef(b64decode(said["header_hash"]), said["slot"])
+def block_of(said: Any) -> JamBlockRef:
+    return JamBlockRef(b64decode(said["header_hash"]), said["slot"])
 
 
 class TypeberryWorld(World):
@@ -200,9 +200,9 @@ class TypeberryWorld(World):
 
 
 class DevnetWorld(World):
-    service = LEDGER_SERVICE_DEV
+    service = ROLLUP_SERVICE_DEV
     keeps_records = True
-    authorizer_host = LEDGER_SERVICE_DEV
+    authorizer_host = ROLLUP_SERVICE_DEV
 
     def __init__(self, relay: Jip2Relay, devnet: JamDevnet) -> None:
         super().__init__(relay)
@@ -224,16 +224,16 @@ class DevnetWorld(World):
             _, made = Builder(self.devnet.model.genesis).build()
             extrinsics = tuple(made.extrinsics)
             broken = WorkItem(
-                service=made.item.service,
-                code_hash=made.item.code_hash,
-                refine_gas_limit=made.item.refine_gas_limit,
-                accumulate_gas_limit=made.item.accumulate_gas_limit,
+                service=made.items[0].service,
+                code_hash=made.items[0].code_hash,
+                refine_gas_limit=made.items[0].refine_gas_limit,
+                accumulate_gas_limit=made.items[0].accumulate_gas_limit,
                 payload=b"no block",
-                extrinsic=made.item.extrinsic,
+                extrinsic=made.items[0].extrinsic,
             )
             return Work((broken,), extrinsics)
         _, made = self._builder.build()
-        return Work((made.item,), tuple(made.extrinsics))
+        return Work((made.items[0],), tuple(made.extrinsics))
 
 
 PROCESS: list[Typeberry] = []
@@ -300,8 +300,8 @@ class Eye:
     def __init__(self, world: World, *made: Made) -> None:
         self._chain = world.chain
         self._watched = [one.watched for one in made]
-        self.known: list[BlockRef] = [world.best()]
-        self.gone: list[BlockRef] = []
+        self.known: list[JamBlockRef] = [world.best()]
+        self.gone: list[JamBlockRef] = []
 
     async def news(self) -> list[PackageSeen]:
         """What the blocks since the last time show, all of it."""

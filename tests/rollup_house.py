@@ -13,20 +13,20 @@ from typing import Any, TypeVar
 
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import Accepted, Arrival
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
 from laneway.core.rows import Result
 from laneway.engine.bundle import BundlePerformer, Rollup, rollup_lane
 from laneway.engine.listeners import Listener
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine
+from laneway.engine.system import SystemClock, SystemEntropy, fresh_owner
 from laneway.lanes.bundle import BundleSettings, bundle_kind
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.records import StatusChanged, VersionSealed
 from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.show import Picture, picture
-from laneway.lanes.bundle.values import StatusChanged, VersionSealed
 from laneway.ports import JamChain, RollupBuilder
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock, SystemEntropy, fresh_owner
 
 R = TypeVar("R")
 SLOT_MS = 200
@@ -71,7 +71,7 @@ class House:
         store: str,
         *,
         service: int,
-        best: Callable[[], BlockRef],
+        best: Callable[[], JamBlockRef],
         **settings: Any,
     ) -> None:
         """`best` is the newest block of the node that it speaks to."""

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from tests.server.stage import QUICK, Client, Heard
 
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.jam.service.ledger.transfer import TRANSFER, Domain, signed, transfer_hash
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.rollups.domain import Domain
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
+from laneway.rollups.ledger.transfer import TRANSFER, signed, transfer_hash
 from laneway.wiring.config import load
 from laneway.wiring.server import Up
 
-LANE = f"rollup:{LEDGER_SERVICE_DEV}"
+LANE = f"rollup:{ROLLUP_SERVICE_DEV}"
 WHY = {"reason": "a test"}
 SLOT_MS = 150
 
@@ -40,7 +41,7 @@ class Stage(NamedTuple):
         """A signed transfer."""
         made = signed(
             DEV_ACCOUNTS[payer].key,
-            Domain(self.chain, LEDGER_SERVICE_DEV),
+            Domain(self.chain, ROLLUP_SERVICE_DEV),
             recipient=DEV_ACCOUNTS[payee].id,
             amount=amount,
             nonce=nonce,
@@ -89,7 +90,7 @@ def hash_of(raw: str) -> str:
 def written(folder: Path, *, bundle: str = "", own: str = "", slot_ms: int = SLOT_MS) -> str:
     file = folder / "laneway.toml"
     file.write_text(
-        TOML.format(bundle=bundle, own=own, slot_ms=slot_ms, service=LEDGER_SERVICE_DEV)
+        TOML.format(bundle=bundle, own=own, slot_ms=slot_ms, service=ROLLUP_SERVICE_DEV)
     )
     return str(file)
 
@@ -102,7 +103,7 @@ async def staged(
     file = written(folder, bundle=bundle, own=own, slot_ms=slot_ms)
     configuration = load(file, {}, QUICK | {"server.port": "0"} | given)
     async with Up(configuration) as up, Client(up.server.urls[0]) as client:
-        rollup = up.laneway.rollup
+        rollup = up.laneway.rollups.lanes
         assert rollup is not None
         assert rollup.devnet is not None
         yield Stage(up, client, rollup.devnet.model.genesis)

@@ -20,9 +20,9 @@ from tests.kill.rollup_worker import Ask, Told
 from tests.rollup_stage import Judge, Purse, Watch, digest
 from tests.runners import Pulse, Stalled
 
-from laneway.devnets.jam.devnet import JamDevnet, ledger
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import ModelSetup
+from laneway.devnets.jam.devnet import JamDevnet, rollup_service
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import ModelSetup
 from laneway.jam.spec import TINY
 from laneway.wiring.config import toml_value
 
@@ -175,7 +175,7 @@ class RollupSoak:
         self.begun_s = self._resent_s = monotonic()
         self.pulse = Pulse(STALL_S_MAX)
         setup = ModelSetup(spec=FOUR, nodes=builders)
-        setup = replace(setup, services={LEDGER_SERVICE_DEV: ledger(setup)})
+        setup = replace(setup, services={ROLLUP_SERVICE_DEV: rollup_service(setup)})
         self.devnet = JamDevnet(slot_ms=0, setup=setup)
         self.watch = Watch(self.devnet)
         self.judge = Judge(self.devnet.say)
@@ -208,7 +208,7 @@ class RollupSoak:
                 order=toml_value(self.report.order),
                 inflight=CORES,
                 block_txs=10,
-                service=LEDGER_SERVICE_DEV,
+                service=ROLLUP_SERVICE_DEV,
                 url=toml_value(self.devnet.urls[builder.place]),
                 genesis=toml_value(self.devnet.model.genesis.hex()),
                 slot_ms=SLOT_MS,

@@ -15,14 +15,15 @@ from hashlib import blake2b
 from random import Random
 from typing import Any, NamedTuple
 
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
-from laneway.devnets.jam.chain import Entry
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import Refusal
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.tree import TreeEntry
+from laneway.devnets.jam.model.values import SubmissionRefusal
 from laneway.jam.package import WORK_PACKAGE, package_hash
-from laneway.jam.service.ledger.transfer import TRANSFER, Domain, signed
 from laneway.jam.state_keys import storage_key
+from laneway.rollups.domain import Domain
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
+from laneway.rollups.ledger.transfer import TRANSFER, signed
 
 Say = Callable[..., Any]
 """One call of JIP-2, past every adapter."""
@@ -44,7 +45,7 @@ class Purse:
     """Makes transfers of the known accounts; each is another one, with its sender's next nonce."""
 
     def __init__(self, genesis: bytes, seed: int = 0, *, senders: int = 5) -> None:
-        self._domain = Domain(genesis, LEDGER_SERVICE_DEV)
+        self._domain = Domain(genesis, ROLLUP_SERVICE_DEV)
         self._random = Random(seed)
         self._senders = DEV_ACCOUNTS[:senders]
         self._keys = [one.key for one in self._senders]
@@ -183,7 +184,7 @@ class Judge:
 
     def _value(self, key: bytes) -> bytes:
         at = self._say("finalizedBlock")["header_hash"]
-        said = self._say("serviceValue", at, LEDGER_SERVICE_DEV, text(key))
+        said = self._say("serviceValue", at, ROLLUP_SERVICE_DEV, text(key))
         assert said is not None, f"the service has nothing under {key!r}"
         return b64decode(said)
 
@@ -338,7 +339,7 @@ class Watch:
 
     def _noted(
         self, node: int, core: int, package: bytes, extrinsics: Sequence[bytes] = ()
-    ) -> Refusal | None:
+    ) -> SubmissionRefusal | None:
         if self.heard is not None:
             self.heard(node)
         handed = read(package, extrinsics, node, self._model.slot)
@@ -405,15 +406,15 @@ class Watch:
         lookup_slots = self._model.spec.lookup_anchor_slots_max
         return head.slot - old.lookup_slot > lookup_slots or self._is_orphan(old, best)
 
-    def _is_refused(self, old: Handed, head: Entry) -> bool:
+    def _is_refused(self, old: Handed, head: TreeEntry) -> bool:
         """By the service, which was given it."""
-        return head.state.trie.get(storage_key(LEDGER_SERVICE_DEV, b"x" + old.package)) is not None
+        return head.state.trie.get(storage_key(ROLLUP_SERVICE_DEV, b"x" + old.package)) is not None
 
-    def _is_baseless(self, old: Handed, head: Entry) -> bool:
+    def _is_baseless(self, old: Handed, head: TreeEntry) -> bool:
         """The block that it stands on was handed in, in versions that are all dead: its service
         takes no block without its parent."""
         key = b"b" + (old.number - 1).to_bytes(8, "little")
-        applied = head.state.trie.get(storage_key(LEDGER_SERVICE_DEV, key))
+        applied = head.state.trie.get(storage_key(ROLLUP_SERVICE_DEV, key))
         if applied is not None:
             return applied[64:96] != old.parent
         parents = [one for one in self.packages.values() if one.block == old.parent]

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import apsw
 from msgspec import Struct, json
 
-from laneway.devnets.contract.model import Fault
+from laneway.devnets.contract.model import RequestFault
 from laneway.ports import ContractCall
 from laneway.wiring.config import toml_value
 from laneway.wiring.process import run as run_loop
@@ -78,11 +78,11 @@ class Losses:
         self._share = share
         self._random = Random(seed)
 
-    def __call__(self, call: ContractCall) -> Fault:
+    def __call__(self, call: ContractCall) -> RequestFault:
         if self._random.random() >= self._share:
-            return Fault.NONE
+            return RequestFault.NONE
         self.count += 1
-        return Fault.LOST
+        return RequestFault.LOST
 
 
 def quotas(contracts: Sequence[str], executions: int) -> dict[str, int]:

@@ -7,29 +7,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from scripts.pure import pure_files
+
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
-PURE = ("core", "lanes", "evm", "cosmos", "jam")
-JAM_MODEL = (
-    *("accumulation", "activity", "answers", "assurers", "chain", "epochs", "faults", "genesis"),
-    *("guarantors", "keyring", "network", "parameters", "refinery", "shards", "state", "statuses"),
-    *("submissions", "transition", "values", "verdicts", "voters"),
-)
-PURE_DEVNETS = (
-    *("*/model", "cosmos/app", "cosmos/ledger", "cosmos/mempool", "cosmos/words"),
-    *("evm/block", "evm/pool", "evm/rules", "evm/words"),
-    *(f"jam/{part}" for part in JAM_MODEL),
-)
-"""A chain model, and what it is made of."""
-PURE_BUILDER = ("ledger_batch", "ledger_rollup", "packages", "receipts", "rollup", "snapshots")
-PURE_FILES = [
-    path
-    for path in SOURCES
-    if path.relative_to(ROOT / "src/laneway").parts[0] in PURE
-    or any(path.match(f"devnets/{part}.py") for part in PURE_DEVNETS)
-    or any(path.match(f"builder/{part}.py") for part in PURE_BUILDER)
-    or path.parent.name == "ports"
-]
+HOMES = (ROOT / "src/laneway", ROOT / "bench/src")
+SOURCES = sorted(path for home in HOMES for path in home.rglob("*.py"))
+PURE_FILES = pure_files()
 FORBIDDEN_IMPORTS = {
     "asyncio", "datetime", "logging", "os", "pathlib", "random", "secrets", "socket",
     "subprocess", "sys", "tempfile", "threading", "time", "uuid", "aiohttp", "apsw",
@@ -39,15 +22,16 @@ FORBIDDEN_IMPORTS = {
 FORBIDDEN_NAMES = re.compile(r"\b(\w*(manager|handler|helper|utils)\w*|process_[a-z]+)\b", re.I)
 BROAD_EXCEPTS = {
     "chains/contract_callable.py": 3,
-    "engine/bundle/telling.py": 1,
+    "engine/bundle/rollup.py": 1,
     "engine/effects.py": 2,
     "engine/listeners.py": 3,
     "engine/reactor.py": 1,
+    "kinds/installed.py": 1,
     "signers/kms.py": 1,
 }
 """The supervisors of turns and effects, and the places that run a user's own code: a callable
-that is a host, calls to a key store, callbacks of a rollup, and listeners, whose bugs must not stop
-the engine."""
+that is a host, kinds of other distributions, calls to a key store, callbacks of a rollup, and
+listeners, whose bugs must not stop the engine."""
 
 
 @cache
@@ -68,7 +52,8 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 
 def name(path: Path) -> str:
-    return str(path.relative_to(ROOT / "src/laneway"))
+    (home,) = [home for home in HOMES if path.is_relative_to(home)]
+    return str(path.relative_to(home))
 
 
 def committed_files() -> list[Path]:
@@ -135,7 +120,7 @@ def test_a_pure_module_iterates_over_no_set() -> None:
 
 
 def test_names_say_what_a_thing_is() -> None:
-    overrides = ("set_exception_handler",)
+    overrides = ("set_exception_handler", "call_exception_handler")
     named = [
         f"{name(path)}:{node.lineno} {node.name}"
         for path in SOURCES
@@ -151,7 +136,8 @@ def test_commands_print_through_one_module() -> None:
     found = [
         f"{name(path)}:{node.lineno}"
         for path in SOURCES
-        if path.parent.name == "cli" and path.name != "printing.py"
+        if name(path).startswith(("cli/", "console/", "demo/", "kinds/"))
+        if path.name != "printing.py"
         for node in nodes(path)
         if isinstance(node, ast.Attribute | ast.Name)
         and getattr(node, "attr", getattr(node, "id", "")) in ("echo", "secho", "print")
@@ -166,7 +152,7 @@ def test_an_address_is_printed_by_the_function_that_hides_its_secrets() -> None:
     found = [
         f"{name(path)}:{node.lineno}"
         for path in SOURCES
-        if not name(path).startswith(("devnets/", "bench/", "wiring/demo", "cli/demo"))
+        if not name(path).startswith(("devnets/", "laneway_bench/", "demo/"))
         for node in nodes(path)
         if isinstance(node, ast.FormattedValue)
         and getattr(node.value, "attr", getattr(node.value, "id", "")) in addresses
@@ -176,9 +162,10 @@ def test_an_address_is_printed_by_the_function_that_hides_its_secrets() -> None:
 
 
 OWN_ADDRESSES = {
+    "kinds/contract/host.py store_path": "a file beside the database",
     "client/errors.py self.url": "what shown_url made of it",
-    "wiring/rollup_devnet.py devnet.url": "of a chain inside this process",
-    "wiring/rollup_devnet.py store_path": "a file beside the database",
+    "kinds/rollup/devnet.py devnet.url": "of a chain inside this process",
+    "kinds/rollup/devnet.py store_path": "a file beside the database",
 }
 
 
@@ -212,7 +199,7 @@ def test_every_match_on_a_family_ends_in_assert_never() -> None:
 
 
 def test_every_bound_has_its_reason() -> None:
-    for path in (ROOT / "src").rglob("limits.py"):
+    for path in [path for path in SOURCES if path.name == "limits.py"]:
         body = parsed(path).body
         for place, node in enumerate(body):
             if not isinstance(node, ast.Assign):
@@ -263,3 +250,98 @@ def test_laneway_refuses_to_run_without_its_assertions() -> None:
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert "-O" in ran.stderr
+
+
+DIALECT = re.compile(
+    r"\b(whoever|mended|so many|graves?|by halves|in thought|letter form|tellers?|hears)\b", re.I
+)
+"""Words of STYLE §4 that cost a second reading."""
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings and comments of a module, without what they quote as code."""
+    for node in nodes(path):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.lineno, re.sub(r"`[^`]*`", "", str(node.value.value))
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if (comment := re.search(r"#\s.*", line)) is not None:
+            yield number, comment[0]
+
+
+def test_docstrings_and_comments_are_read_once() -> None:
+    found = [
+        f"{name(path)}:{line} {word[0]}"
+        for path in SOURCES
+        for line, text in prose(path)
+        for word in DIALECT.finditer(text)
+    ]
+    assert found == []
+
+
+SAME_NOUN = {
+    "Conflict": "the store's answer, and the client's error for it: another body has the key",
+    "CosmosBlob": "as callers write it, and as an intent keeps it",
+    "EvmAuthorization": "as callers write it, and as an intent keeps it",
+    "EvmBlobs": "as callers write it, and as an intent keeps it",
+    "Lane": "a lane in memory, and what the API shows of it",
+    "Rollup": "a rollup of this process, and what the API shows of it",
+}
+"""Class names that stand twice because they are two forms of one thing."""
+
+
+def class_places() -> dict[str, list[str]]:
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in nodes(path):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name(path))
+    return places
+
+
+def test_one_class_name_has_one_meaning() -> None:
+    """Each discipline in `lanes/` has its own form of slot, attempt and record, under one name."""
+    repeated = {
+        called: places
+        for called, places in class_places().items()
+        if len([place for place in places if not place.startswith("lanes/")]) > 1
+        or (len(places) > 1 and not all(place.startswith("lanes/") for place in places))
+    }
+    assert sorted(repeated) == sorted(SAME_NOUN), repeated
+
+
+KINDS = ("contract", "evm", "cosmos", "rollup", "delivery", "audit")
+HOMES_OF_KINDS = (*KINDS, "eoa", "sequence", "bundle", "jam", "ledger", "engine_core")
+"""Folders, and files of that name, that carry a kind's name: there it may be known."""
+KIND_ASKED = re.compile(r"is_(contract|account|cosmos|rollup|delivery|shown)")
+
+
+def asks_for_a_kind(node: ast.AST) -> bool:
+    """Whether a line asks which kind of lane it has."""
+    if isinstance(node, ast.Call):
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
+        named = {name for kind in KINDS for name in (kind, f"{kind}:")}
+        if called == "isinstance" and len(node.args) == 2:
+            return re.search(r"\bNew\w*Tx\b", ast.unparse(node.args[1])) is not None
+        return KIND_ASKED.fullmatch(called) is not None or (
+            called in ("startswith", "removeprefix") and any(text in named for text in texts)
+        )
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        names = [getattr(side, "attr", getattr(side, "id", "")) for side in sides]
+        values = [side.value for side in sides if isinstance(side, ast.Constant)]
+        is_none = any(value is None for value in values) and any(name in KINDS for name in names)
+        return is_none or any(isinstance(v, str) and v in KINDS for v in values)
+    return False
+
+
+def test_no_line_outside_a_kinds_own_folders_asks_which_kind_it_has() -> None:
+    found = [
+        f"{name(path)}:{node.lineno} {ast.unparse(node)}"
+        for path in SOURCES
+        if not name(path).startswith(("demo/", "laneway_bench/"))
+        and not set(HOMES_OF_KINDS) & {*Path(name(path)).parts, path.stem}
+        for node in nodes(path)
+        if isinstance(node, ast.expr) and asks_for_a_kind(node)
+    ]
+    assert found == []

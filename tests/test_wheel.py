@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.wheel import built
 from tests.wiring.test_server import served
 
 ROOT = Path(__file__).parent.parent
@@ -14,14 +15,27 @@ ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
 
 
-def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
-    command = ["git", "ls-files", "src/laneway"]
+def files(home: str) -> set[str]:
+    """What is committed in a folder, as it is called in a wheel."""
+    command = ["git", "ls-files", home]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    wanted = {line.removeprefix("src/") for line in listed.splitlines()}
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    return {line.removeprefix(f"{home}/") for line in listed.splitlines()}
+
+
+def held_by(wheel: Path) -> set[str]:
+    return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
+    wanted, held = files("src"), held_by(wheel)
     assert {Path(name).suffix for name in wanted} >= {".py", ".sql", ".lua", ".toml", ".typed"}
     assert held >= wanted
     assert not [name for name in held if name.startswith("tests") or ".db" in name]
+
+
+def test_the_benchmarks_are_in_a_wheel_of_their_own(wheel: Path, tmp_path: Path) -> None:
+    assert held_by(built(ROOT / "bench", tmp_path)) == files("bench/src")
+    assert not [name for name in held_by(wheel) if name.startswith(("bench", "laneway_bench"))]
 
 
 def test_it_starts_a_server_and_sends_from_the_wheel_alone(

@@ -11,11 +11,14 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def built(project: Path, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-q", "-w", str(folder)]
-    built = subprocess.run(
-        [*command, str(ROOT)], capture_output=True, text=True, timeout=240, check=False
+    ran = subprocess.run(
+        [*command, str(project)], capture_output=True, text=True, timeout=240, check=False
     )
-    assert built.returncode == 0, built.stderr
-    (found,) = folder.glob("laneway-*.whl")
+    assert ran.returncode == 0, ran.stderr
+    (found,) = folder.glob("laneway*.whl")
     return found

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from laneway.chains.contract_rest import RestHost
     from laneway.client.asynchronous import AsyncClient
     from laneway.client.blocking import Client
-    from laneway.devnets.contract.host import EmbeddedHost
     from laneway.devnets.contract.model import ContractChain
+    from laneway.devnets.contract.node.host import EmbeddedHost
     from laneway.lanes.contract.settings import ContractSettings
     from laneway.ports.contract import ContractCall
     from laneway.ports.cosmos import CosmosBlob
@@ -44,7 +44,7 @@ PLACES = {
     "ContractChain": "laneway.devnets.contract.model",
     "ContractSettings": "laneway.lanes.contract.settings",
     "CosmosBlob": "laneway.ports.cosmos",
-    "EmbeddedHost": "laneway.devnets.contract.host",
+    "EmbeddedHost": "laneway.devnets.contract.node.host",
     "Handle": "laneway.wiring.embedded",
     "InlineHost": "laneway.chains.contract_callable",
     "Laneway": "laneway.wiring.embedded",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import anvil as nodes
-from laneway.bench.anvil import ADDRESS, MINES, STANDS, anvil, is_up, program, version
-from laneway.bench.child import BenchFailed
+from laneway_bench import anvil as nodes
+from laneway_bench.anvil import ADDRESS, MINES, STANDS, anvil, is_up, program, version
+from laneway_bench.child import BenchFailed
 
 
 def test_a_missing_anvil_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from laneway.bench.child import BenchFailed, Child, end
+from laneway_bench.child import BenchFailed, Child, end
 
 ECHO = """
 import json, sys
@@ -52,8 +52,8 @@ def test_a_child_that_is_gone_cannot_be_asked(size: int) -> None:
 
 
 def test_a_silent_child_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laneway.bench.child.ANSWER_S_MAX", 0.01)
-    monkeypatch.setattr("laneway.bench.child.POLL_S", 0.02)
+    monkeypatch.setattr("laneway_bench.child.ANSWER_S_MAX", 0.01)
+    monkeypatch.setattr("laneway_bench.child.POLL_S", 0.02)
     with pytest.raises(BenchFailed, match="was silent"), child("input(); input()") as one:
         one.ask({})
     assert one._process.returncode is not None
@@ -68,7 +68,7 @@ def test_a_child_is_ended_when_the_benchmark_fails() -> None:
 
 
 def test_a_child_that_will_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("laneway.bench.child.END_S_MAX", 0.2)
+    monkeypatch.setattr("laneway_bench.child.END_S_MAX", 0.2)
     process = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout:

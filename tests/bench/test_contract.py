@@ -12,22 +12,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from laneway.bench import contest, contract, guests
-from laneway.bench.child import BenchFailed
-from laneway.bench.contract import (
+from laneway_bench import contest, guests
+from laneway_bench.child import BenchFailed
+from laneway_bench.contract import (
     CONTRACTS,
     FULL,
     GOALS,
     QUICK,
     RATIOS,
-    Bench,
-    assembled,
+    ContractBench,
     main,
-    seconds,
 )
-from laneway.bench.frame import Lines, Sample
-from laneway.bench.guests import Guests
-from laneway.bench.postgres import Postgres
+from laneway_bench.frame import Lines, Sample
+from laneway_bench.guests import Guests
+from laneway_bench.postgres import Postgres
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -52,9 +50,10 @@ BACKLOG = {
     "rss_growth_mb": 20.0,
 }
 IDLE = {"contracts": 100_000, "rss_mb": {"empty": 30.0, "idle": 60.0}, "rss_growth_mb": 30.0}
+PARTS = {"backlog": BACKLOG, "idle": IDLE}
 
 
-class Counted(Bench):
+class Counted(ContractBench):
     """A run whose contestants answer at once; it only notes who was asked."""
 
     def __init__(self, folder: Path, peers: Guests) -> None:
@@ -93,7 +92,7 @@ def test_a_full_run_means_something() -> None:
     assert FULL.jobs["laneway_10000"] >= 10 * 10_000
     assert FULL.backlogs == (1_000, 1_000_000)
     assert FULL.idle_contracts == 100_000
-    assert seconds(FULL, list(FULL.jobs)) < 12 * 60
+    assert ContractBench.seconds_of(FULL, ContractBench.chosen("")) < 12 * 60
 
 
 def test_rounds_are_interleaved_with_the_peers(tmp_path: Path) -> None:
@@ -108,7 +107,7 @@ def test_rounds_are_interleaved_with_the_peers(tmp_path: Path) -> None:
 def test_the_object_holds_every_goal_ratio_and_result(tmp_path: Path) -> None:
     bench = everyone(tmp_path)
     bench.run_rounds()
-    found = assembled(bench, {"cores": 2}, BACKLOG, IDLE)
+    found = bench.assembled({"cores": 2}, PARTS)
     assert list(found) == ["bench", "machine", "results", "ratios", "goals"]
     assert list(found["goals"]) == list(THRESHOLDS)
     assert set(found["ratios"]) == set(RATIOS)
@@ -121,7 +120,7 @@ def test_the_object_holds_every_goal_ratio_and_result(tmp_path: Path) -> None:
 def test_who_is_missing_leaves_its_goals_unmet(tmp_path: Path) -> None:
     bench = Counted(tmp_path, NOBODY)
     bench.run_rounds()
-    found = assembled(bench, {}, BACKLOG, IDLE)
+    found = bench.assembled({}, PARTS)
     assert "huey" not in found["results"]
     assert found["goals"]["contract_1_vs_huey"] == {"value": None, "goal": ">= 1", "met": False}
     assert found["ratios"]["contracts_100_vs_procrastinate"] is None
@@ -154,8 +153,8 @@ def test_json_prints_exactly_one_object_and_else_a_table(
     bench.run_rounds()
     machine: dict[str, Any] = {"cores": 2, "cpu": "c", "python": "3", "sqlite": "3", "kernel": "6"}
     machine |= {"filesystem": "ext4", "peers": {"huey": "2"}}
-    found = assembled(bench, machine, BACKLOG, IDLE)
-    monkeypatch.setattr(contract, "execute", lambda *_, **__: found)
+    found = bench.assembled(machine, PARTS)
+    monkeypatch.setattr(ContractBench, "execute", lambda *_, **__: found)
     capsys.readouterr()
     assert main(json=as_json, quick=False, out=tmp_path / "out") == 0
     printed = capsys.readouterr().out
@@ -181,7 +180,7 @@ def test_a_contestant_whose_file_holds_less_than_it_ran_fails_the_run(
     def engine(*_: object, **__: object) -> Any:
         yield Forgetful()
 
-    bench = Bench(QUICK, tmp_path, NOBODY, Lines(1.0))
+    bench = ContractBench(QUICK, tmp_path, NOBODY, Lines(1.0))
     monkeypatch.setattr(bench, "_engine", engine)
     with pytest.raises(BenchFailed, match="99 of 100"):
         bench.measure("laneway_1", tmp_path)
@@ -199,7 +198,7 @@ TINY = msgspec.structs.replace(
 
 @pytest.mark.slow
 def test_memory_and_cost_are_measured_in_processes_of_their_own(tmp_path: Path) -> None:
-    bench = Bench(TINY, tmp_path, NOBODY, Lines(1.0))
+    bench = ContractBench(TINY, tmp_path, NOBODY, Lines(1.0))
     backlog = bench.run_backlogs()
     assert backlog["waiting"] == [100, 300]
     assert len(backlog["us_per_job"]["300"]) == 1
@@ -216,7 +215,7 @@ def test_memory_and_cost_are_measured_in_processes_of_their_own(tmp_path: Path) 
 @pytest.mark.timeout(600)
 def test_a_quick_run_measures_everything_and_leaves_only_its_results(tmp_path: Path) -> None:
     peers = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))
-    command = [sys.executable, "-m", "laneway.bench", "contract", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "contract", "--quick", "--json"]
     command += ["--out", str(tmp_path / "out"), "--peers", str(peers)]
     (tmp_path / "here").mkdir()
     ran = subprocess.run(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import contest
-from laneway.bench.child import BenchFailed
-from laneway.bench.door import (
+from laneway_bench import contest
+from laneway_bench.child import BenchFailed, module
+from laneway_bench.door import (
     FLEETS,
     FULL,
     GOALS,
@@ -19,14 +19,11 @@ from laneway.bench.door import (
     QUICK,
     RATIOS,
     STORES,
-    Bench,
-    assembled,
-    module,
-    seconds,
+    DoorBench,
 )
-from laneway.bench.frame import Lines, Sample
-from laneway.bench.guests import Guests
-from laneway.bench.service import ENDS_AT_ONCE, laneway_up
+from laneway_bench.frame import Lines, Sample
+from laneway_bench.guests import Guests
+from laneway_bench.service import ENDS_AT_ONCE, laneway_up
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -41,7 +38,7 @@ THRESHOLDS = {
 NOBODY = Guests(missing=dict.fromkeys(NEEDS, "it cannot be had"))
 
 
-class Counted(Bench):
+class Counted(DoorBench):
     """A run whose contestants answer at once."""
 
     def measure(self, name: str, place: Path) -> Sample:
@@ -67,13 +64,13 @@ def test_every_ratio_divides_two_who_run() -> None:
 def test_a_full_run_means_something() -> None:
     assert FULL.rounds >= 3
     assert FULL.readers == 1_000
-    assert seconds(FULL, Guests()) < 12 * 60
+    assert DoorBench.seconds_of(FULL, DoorBench.chosen("")) < 12 * 60
 
 
 def test_the_object_holds_every_goal_and_what_the_readers_cost(tmp_path: Path) -> None:
     bench = Counted(QUICK, tmp_path, Guests(), Lines(1.0))
     bench.run_rounds()
-    found = assembled(bench, {"cores": 2}, {"takeover_redis": [9.5, 11.25]})
+    found = bench.assembled({"cores": 2}, {"takeover_redis": [9.5, 11.25]})
     assert list(found["goals"]) == list(THRESHOLDS)
     assert set(found["ratios"]) == set(RATIOS)
     assert found["goals"]["takeover_s"] == {"value": 11.25, "goal": "<= 15", "met": True}
@@ -85,7 +82,7 @@ def test_the_object_holds_every_goal_and_what_the_readers_cost(tmp_path: Path) -
 def test_who_is_missing_leaves_its_goals_unmet(tmp_path: Path) -> None:
     bench = Counted(QUICK, tmp_path, NOBODY, Lines(1.0))
     bench.run_rounds()
-    found = assembled(bench, {}, bench.run_takeovers())
+    found = bench.assembled({}, {})
     for name in ("takeover_s", "fleet_3_vs_1_process", "redis_contracts_100_vs_arq"):
         assert found["goals"][name]["value"] is None
         assert found["goals"][name]["met"] is False
@@ -115,7 +112,7 @@ def test_the_audience_hears_every_execution(tmp_path: Path) -> None:
         audience.ask({"port": up.port, "contracts": 20, "readers": 20})
         with module("pressure") as crowd:
             assert crowd.ask({**question, "port": up.port})["seconds"] > 0
-        bench = Bench(QUICK, tmp_path, NOBODY, Lines(1.0))
+        bench = DoorBench(QUICK, tmp_path, NOBODY, Lines(1.0))
         assert bench._heard(audience, 80) >= 80
 
 
@@ -131,7 +128,7 @@ def test_an_audience_that_is_turned_away_says_so(tmp_path: Path) -> None:
 @pytest.mark.timeout(600)
 def test_a_quick_run_measures_everything_and_leaves_only_its_results(tmp_path: Path) -> None:
     peers = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))
-    command = [sys.executable, "-m", "laneway.bench", "door", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "door", "--quick", "--json"]
     command += ["--out", str(tmp_path / "out"), "--peers", str(peers)]
     (tmp_path / "here").mkdir()
     ran = subprocess.run(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import driver
-from laneway.bench.driver import Count, Driven, Gate, answer, outstanding_max, producers
-from laneway.bench.limits import BATCH, OUTSTANDING_MIN
 from laneway.core.errors import Bug
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.faults import fault_of
 from laneway.ports import ContractCall
+from laneway_bench import driver
+from laneway_bench.driver import Count, Driven, JobGate, answer, outstanding_max, producers
+from laneway_bench.limits import BATCH, OUTSTANDING_MIN
 
 LANE = LaneId("contract:c0")
 DONE = Result(IntentId("tx_00"), "confirmed", settled_ms=1)
@@ -76,7 +76,7 @@ def test_no_more_is_outstanding_than_allowed(tmp_path: Path) -> None:
 
 def test_a_gate_lets_exactly_so_many_pass() -> None:
     async def story() -> None:
-        gate = Gate()
+        gate = JobGate()
         call = ContractCall("c", "did", "data")
         calls = [asyncio.create_task(gate.execute(call, 0)) for _ in range(5)]
         for passing in (2, 2, 1):
@@ -157,7 +157,7 @@ def test_the_process_answers_until_the_benchmark_hangs_up(tmp_path: Path) -> Non
         {"do": "close"},
     ]
     ran = subprocess.run(
-        [sys.executable, "-m", "laneway.bench.driver"],
+        [sys.executable, "-m", "laneway_bench.driver"],
         input="".join(json.dumps(question) + "\n" for question in questions),
         capture_output=True,
         text=True,

@@ -12,39 +12,33 @@ from typing import Any
 
 import pytest
 
-from laneway.bench import contest, eoa, eoa_driver
-from laneway.bench.anvil import KEY, MINES, Anvil, anvil, program
-from laneway.bench.child import BenchFailed
-from laneway.bench.eoa import (
+from laneway_bench import contest, eoa, eoa_driver
+from laneway_bench.anvil import KEY, MINES, Anvil, anvil, program
+from laneway_bench.child import BenchFailed, module
+from laneway_bench.eoa import (
     CPU_RATIOS,
     FULL,
     GOALS,
     NEEDS,
-    PARTS,
     PEERS,
     QUICK,
     RATIOS,
     RAW,
     TRANSFER,
-    Bench,
+    EoaBench,
     Stalled,
     Watchman,
-    assembled,
-    chosen,
     grown,
     main,
-    module,
-    only_those,
-    seconds,
     with_best,
 )
-from laneway.bench.eoa_decide import Stage, measure
-from laneway.bench.eoa_driver import answer, fill, run
-from laneway.bench.eoa_engine import Transfer
-from laneway.bench.frame import Lines, Sample, cpu_ratio
-from laneway.bench.guests import Guests
-from laneway.bench.limits import CYCLE_TRANSFERS
-from laneway.bench.report import table
+from laneway_bench.eoa_decide import DecideStage, measure
+from laneway_bench.eoa_driver import answer, fill, run
+from laneway_bench.eoa_engine import BenchTransfer
+from laneway_bench.frame import Lines, Sample, cpu_ratio
+from laneway_bench.guests import Guests
+from laneway_bench.limits import CYCLE_TRANSFERS
+from laneway_bench.report import table
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -63,13 +57,14 @@ WAITING: dict[str, Any] = {
     "rss_growth_mb": 20.0,
 }
 TIMES = {"16": [{"ChainRead": 8.0}], "4096": [{"ChainRead": 10.0}]}
+PARTS = {"waiting": WAITING, "decide": grown((16, 4_096), TIMES)}
 MACHINE = {
     "cores": 2, "cpu": "c", "python": "3", "sqlite": "3", "kernel": "6", "filesystem": "ext4",
     "peers": {"viem": "2"},
 }  # fmt: skip
 
 
-class Counted(Bench):
+class Counted(EoaBench):
     """A run whose contestants answer at once: laneway takes twice raw's time and thrice its CPU."""
 
     def measure(self, name: str, place: Path) -> Sample:
@@ -97,7 +92,7 @@ def test_every_ratio_divides_two_who_run() -> None:
     names = {*FULL.jobs, "web3py_best"}
     for ours, theirs in (*RATIOS.values(), *CPU_RATIOS.values()):
         assert {ours, theirs} <= names
-    assert set(FULL.jobs) == set(QUICK.jobs) == set(NEEDS) - set(PARTS)
+    assert set(FULL.jobs) == set(QUICK.jobs) == set(NEEDS) - set(EoaBench.parts)
     assert {*RAW, *PEERS, "laneway_sqlite", "laneway_redis"} == set(FULL.jobs)
 
 
@@ -106,11 +101,11 @@ def test_a_full_run_means_something() -> None:
     assert {FULL.jobs[name] for name in ("raw", "laneway_sqlite", "laneway_redis")} == {12_000}
     assert FULL.waiting == (1_000, 1_000_000)
     assert FULL.inflight == QUICK.inflight == (16, 4_096)
-    assert seconds(FULL, list(NEEDS)) < 12 * 60
+    assert EoaBench.seconds_of(FULL, list(NEEDS)) < 12 * 60
 
 
 def test_the_object_holds_every_goal(tmp_path: Path) -> None:
-    found = assembled(counted(tmp_path), MACHINE, WAITING, grown((16, 4_096), TIMES))
+    found = counted(tmp_path).assembled(MACHINE, PARTS)
     assert list(found["goals"]) == list(THRESHOLDS)
     assert set(found["ratios"]) == {*RATIOS, *CPU_RATIOS}
     goals = found["goals"]
@@ -124,7 +119,7 @@ def test_the_object_holds_every_goal(tmp_path: Path) -> None:
 def test_the_table_tells_of_the_node_of_memory_and_of_the_machine(tmp_path: Path) -> None:
     bench = counted(tmp_path)
     bench.stalls["viem"] = 1
-    said = table(assembled(bench, MACHINE, WAITING, grown((16, 4_096), TIMES)))
+    said = table(bench.assembled(MACHINE, PARTS))
     assert "| `decide_us_at_4096_inflight_vs_16` | 1.25 | <= 1.5 | yes |" in said
     assert "the node itself for each transfer: raw 300, laneway_sqlite 300" in said
     assert "were made again: viem 1." in said
@@ -133,10 +128,9 @@ def test_the_table_tells_of_the_node_of_memory_and_of_the_machine(tmp_path: Path
 
 
 def test_who_did_not_run_leaves_its_goals_unmet(tmp_path: Path) -> None:
-    some = only_those(QUICK, ["raw", "viem"])
-    bench = Counted(some, tmp_path, Guests(anvil="anvil"), Lines(1.0))
-    bench.run_rounds()
-    found = assembled(bench, MACHINE, None, None)
+    bench = Counted(QUICK, tmp_path, Guests(anvil="anvil"), Lines(1.0))
+    bench.run_rounds(["raw", "viem"])
+    found = bench.assembled(MACHINE, {})
     assert set(bench.rounds) == {"raw", "viem"}
     assert found["ratios"]["raw_vs_viem_tps"] == 1
     assert all(goal["value"] is None and not goal["met"] for goal in found["goals"].values())
@@ -168,11 +162,11 @@ def test_growth_is_the_median_of_the_rounds_own() -> None:
 
 
 def test_contestants_are_chosen_by_name_or_kind() -> None:
-    assert chosen("") == list(NEEDS)
-    assert chosen("web3py,decide") == ["web3py", "web3py_gather", "decide"]
-    assert chosen("laneway") == ["laneway_sqlite", "laneway_redis"]
+    assert EoaBench.chosen("") == list(NEEDS)
+    assert EoaBench.chosen("web3py,decide") == ["web3py", "web3py_gather", "decide"]
+    assert EoaBench.chosen("laneway") == ["laneway_sqlite", "laneway_redis"]
     with pytest.raises(BenchFailed, match="nobody is called dance"):
-        chosen("raw,dance")
+        EoaBench.chosen("raw,dance")
 
 
 def test_an_unknown_name_is_told_and_nothing_is_written(
@@ -236,7 +230,7 @@ def test_a_contestant_whose_count_stands_still_is_stuck(
 def test_a_stuck_round_is_made_again_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Stuck(Bench):
+    class Stuck(EoaBench):
         left = 1
 
         def _measured(self, name: str, place: Path, node: Anvil) -> Sample:
@@ -262,7 +256,7 @@ def test_a_stuck_round_is_made_again_and_counted(
 
 
 def test_a_full_window_stays_full_and_everything_mined_is_final() -> None:
-    stage = Stage(16)
+    stage = DecideStage(16)
     assert stage.wants() == 0
     spent = stage.run(5)
     assert set(spent) == {
@@ -291,10 +285,10 @@ class Windowed:
     """An engine with room for ten nonces, on a chain that stands still."""
 
     def __init__(self) -> None:
-        self.taken: list[Transfer] = []
+        self.taken: list[BenchTransfer] = []
         self.included = False
 
-    async def submit_many(self, requests: Sequence[Transfer]) -> Sequence[str]:
+    async def submit_many(self, requests: Sequence[BenchTransfer]) -> Sequence[str]:
         self.taken += requests
         return [str(len(self.taken))] * len(requests)
 
@@ -305,7 +299,7 @@ class Windowed:
         return max(0, len(self.taken) - 10)
 
 
-SOME = Transfer(b"\x11" * 20, 1, 21_000, 1, 1)
+SOME = BenchTransfer(b"\x11" * 20, 1, 21_000, 1, 1)
 
 
 @pytest.fixture
@@ -335,7 +329,7 @@ def test_the_driver_answers_every_question_and_no_other(settles_at_once: None) -
     assert asyncio.run(ask({"do": "fill", "waiting": 3})) == {"waiting": 3}
     assert asyncio.run(ask({"do": "rss"}))["rss_mb"] > 1
     assert asyncio.run(ask({"do": "run", "warm": 1, "jobs": 2}))["seconds"] >= 0
-    assert engine.taken[0] == Transfer(b"\x11" * 20, 1, 21_000, 100 * 10**9, 10**9)
+    assert engine.taken[0] == BenchTransfer(b"\x11" * 20, 1, 21_000, 100 * 10**9, 10**9)
     with pytest.raises(ValueError, match="dance"):
         asyncio.run(ask({"do": "dance"}))
 
@@ -355,7 +349,7 @@ def test_memory_grows_by_the_worse_of_the_two_who_hold_the_backlog(
     def nobody(*_: object) -> Any:
         yield Holding()
 
-    bench = Bench(FULL, tmp_path, Guests(anvil="anvil"), Lines(1.0))
+    bench = EoaBench(FULL, tmp_path, Guests(anvil="anvil"), Lines(1.0))
     monkeypatch.setattr(bench, "_anvil", nobody)
     monkeypatch.setattr(bench, "_engine", nobody)
     assert bench.run_waiting()["rss_growth_mb"] == 35.5
@@ -396,7 +390,7 @@ def test_a_refusal_ends_the_raw_sender_with_the_nodes_words(tmp_path: Path) -> N
 def test_a_contestant_that_sent_less_than_it_says_fails_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Bench(QUICK, tmp_path, Guests(anvil=program()), Lines(1.0))
+    bench = EoaBench(QUICK, tmp_path, Guests(anvil=program()), Lines(1.0))
     monkeypatch.setattr(bench, "_transfer", lambda *_: {"seconds": 1.0, "cpu_s": 1.0})
     with pytest.raises(BenchFailed, match="raw: 0 of 440 transfers are on the chain"):
         bench.measure("raw", tmp_path)
@@ -405,7 +399,7 @@ def test_a_contestant_that_sent_less_than_it_says_fails_the_run(
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_quick_slice_measures_and_leaves_only_its_results(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "laneway.bench", "eoa", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "eoa", "--quick", "--json"]
     command += ["--only", "raw,decide", "--out", str(tmp_path / "out")]
     (tmp_path / "here").mkdir()
     ran = subprocess.run(
@@ -430,7 +424,7 @@ def test_a_quick_slice_measures_and_leaves_only_its_results(tmp_path: Path) -> N
 @pytest.mark.timeout(600)
 def test_the_peers_leave_every_transfer_on_the_chain(tmp_path: Path) -> None:
     peers = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))
-    command = [sys.executable, "-m", "laneway.bench", "eoa", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "eoa", "--quick", "--json"]
     command += ["--only", ",".join(PEERS), "--out", str(tmp_path / "out"), "--peers", str(peers)]
     ran = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from laneway.bench.frame import (
+from laneway_bench.frame import (
     Bar,
     Goal,
     Lines,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import guests
-from laneway.bench.child import BenchFailed
-from laneway.bench.guests import Guests, Need, invited
-from laneway.bench.peers import scripts
+from laneway_bench import guests
+from laneway_bench.child import BenchFailed
+from laneway_bench.guests import Guests, Need, invited
+from laneway_bench.peers import scripts
 
 NEEDS: dict[str, tuple[Need, ...]] = {
     "huey": ("peers",),

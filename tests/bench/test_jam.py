@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from laneway.bench.child import BenchFailed
-from laneway.bench.jam import FULL, GOALS, NEEDS, QUICK, assembled, chosen, compared, shown
-from laneway.bench.report import table, write_report
+from laneway_bench.child import BenchFailed
+from laneway_bench.frame import Lines
+from laneway_bench.guests import Guests
+from laneway_bench.jam import FULL, GOALS, QUICK, JamBench, compared, shown
+from laneway_bench.report import table, write_report
 
 THRESHOLDS = {
     "erasure_encode_256k_vs_npm_wasm": ">= 1.6",
@@ -58,6 +60,10 @@ def found() -> dict[str, dict[str, Any]]:
     }
 
 
+def report_of(parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return JamBench(QUICK, Path(), Guests(), Lines(1.0)).assembled(MACHINE, parts)
+
+
 def test_the_goals_are_those_that_were_set() -> None:
     assert {goal.name: goal.words() for goal in GOALS} == THRESHOLDS
 
@@ -70,7 +76,7 @@ def test_a_full_run_means_something() -> None:
 
 
 def test_the_object_and_the_table_hold_every_goal(tmp_path: Path) -> None:
-    report = assembled(MACHINE, found())
+    report = report_of(found())
     goals = report["goals"]
     assert list(goals) == list(THRESHOLDS)
     assert goals["erasure_encode_4m_vs_npm_wasm"] == {"value": 2.0, "goal": ">= 2", "met": True}
@@ -88,7 +94,7 @@ def test_the_object_and_the_table_hold_every_goal(tmp_path: Path) -> None:
 
 
 def test_what_did_not_run_leaves_its_goals_unmet() -> None:
-    report = assembled(MACHINE, {})
+    report = report_of({})
     assert all(goal["value"] is None and not goal["met"] for goal in report["goals"].values())
     assert "not measured" in table(report)
 
@@ -105,16 +111,16 @@ def test_a_ratio_is_the_median_of_the_rounds() -> None:
 
 
 def test_parts_are_chosen_by_name() -> None:
-    assert chosen("") == list(NEEDS)
-    assert chosen("votes,erasure") == ["erasure", "votes"]
+    assert JamBench.chosen("") == ["erasure", "votes", "proofs", "model"]
+    assert JamBench.chosen("votes,erasure") == ["erasure", "votes"]
     with pytest.raises(BenchFailed, match="no part dance"):
-        chosen("dance")
+        JamBench.chosen("dance")
     assert shown("model", {"some": 1}) == {"some": 1}
 
 
 @pytest.mark.slow
 def test_a_quick_run_measures_everything(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "laneway.bench", "jam", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "jam", "--quick", "--json"]
     ran = subprocess.run(
         [*command, "--out", str(tmp_path)], capture_output=True, text=True, check=True
     )

@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from laneway.bench.jam_state import GOAL, SAMPLE_KEYS, Stage, main, measure, state_of
 from laneway.jam.trie import root
+from laneway_bench.jam_state import GOAL, SAMPLE_KEYS, StateStage, main, measure, state_of
 
 
 @pytest.mark.parametrize("count", [100, 1_000])
 def test_a_state_has_as_many_keys_as_are_asked_for(count: int) -> None:
-    stage = Stage(count)
+    stage = StateStage(count)
     assert len(stage.state) == len(stage.trie) == count
     assert stage.trie.root == root(state_of(count))
     assert len(set(stage.keys)) == SAMPLE_KEYS
@@ -20,7 +20,7 @@ def test_a_state_has_as_many_keys_as_are_asked_for(count: int) -> None:
 
 
 def test_a_larger_state_has_longer_proofs() -> None:
-    assert Stage(100).nodes() < Stage(1_000).nodes()
+    assert StateStage(100).nodes() < StateStage(1_000).nodes()
 
 
 def test_both_states_are_measured_in_every_round() -> None:

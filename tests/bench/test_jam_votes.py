@@ -7,14 +7,14 @@ import sys
 import pytest
 from nacl.exceptions import BadSignatureError
 
-from laneway.bench import jam_votes
-from laneway.bench.jam_votes import GOAL, Stage
 from laneway.jam.errors import BadVoteSignature
+from laneway_bench import jam_votes
+from laneway_bench.jam_votes import GOAL, VotesStage
 
 
 @pytest.mark.slow
 def test_both_sides_check_every_signature() -> None:
-    stage = Stage()
+    stage = VotesStage()
     assert len(stage.signed) == 683
     stage.verify()
     stage.verify_bare()

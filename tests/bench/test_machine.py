@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from laneway.bench.machine import (
+from laneway_bench.machine import (
     cpu_model,
     fdatasync_per_s,
     filesystem,

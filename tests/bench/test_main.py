@@ -1,11 +1,11 @@
-"""`python -m laneway.bench`: the words of the command line reach the benchmark."""
+"""`python -m laneway_bench`: the words of the command line reach the benchmark."""
 
 from pathlib import Path
 
 import pytest
 
-from laneway.bench import __main__ as command
-from laneway.bench import contract, door, eoa, sequence
+from laneway_bench import __main__ as command
+from laneway_bench import contract, door, eoa, sequence
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import node
-from laneway.bench.child import BenchFailed
-from laneway.bench.peers import scripts
+from laneway_bench import node
+from laneway_bench.child import BenchFailed
+from laneway_bench.peers import scripts
 
 WANTED = (scripts() / "npm.txt").read_text().split()
 

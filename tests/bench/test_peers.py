@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench import peers
-from laneway.bench.child import BenchFailed
+from laneway_bench import peers
+from laneway_bench.child import BenchFailed
 
 PACKAGES = ("huey", "uvloop")
 

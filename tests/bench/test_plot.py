@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from laneway.bench.plot import LABELS, LEFT, RIGHT, WIDTH, Axis, svg, text
+from laneway_bench.plot import LABELS, LEFT, RIGHT, WIDTH, Axis, svg, text
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench.child import BenchFailed
-from laneway.bench.postgres import Postgres, is_open_to_all, postgres, programs
+from laneway_bench.child import BenchFailed
+from laneway_bench.postgres import Postgres, is_open_to_all, postgres, programs
 
 
 def test_the_newest_postgresql_is_taken_by_number_and_not_by_spelling(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from laneway.bench.child import BenchFailed
-from laneway.bench.redis import Redis, redis, said
+from laneway_bench.child import BenchFailed
+from laneway_bench.redis import Redis, redis, reply_to
 
 
 def test_a_missing_redis_says_what_to_install(
@@ -20,11 +20,11 @@ def test_a_missing_redis_says_what_to_install(
 def test_the_server_syncs_every_write_can_be_cleared_and_is_gone_afterwards(tmp_path: Path) -> None:
     with redis(tmp_path) as server:
         assert server.url() == f"redis://127.0.0.1:{server.port}/0"
-        assert b"always" in said(server.port, b"CONFIG GET appendfsync\r\n")
-        said(server.port, b"SET a 1\r\n")
+        assert b"always" in reply_to(server.port, b"CONFIG GET appendfsync\r\n")
+        reply_to(server.port, b"SET a 1\r\n")
         server.clear()
-        assert said(server.port, b"DBSIZE\r\n") == b":0\r\n"
-    assert said(server.port, b"PING\r\n") == b""
+        assert reply_to(server.port, b"DBSIZE\r\n") == b":0\r\n"
+    assert reply_to(server.port, b"PING\r\n") == b""
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(BenchFailed, match="cleared"):
         Redis(server.port, "7").clear()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laneway.bench.report import number, scenarios, table, write_report
+from laneway_bench.report import number, scenarios, table, write_report
 
 FOUND: dict[str, Any] = {
     "bench": "contract",

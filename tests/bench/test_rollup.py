@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from laneway.bench.child import BenchFailed
-from laneway.bench.report import table, write_report
-from laneway.bench.rollup import FULL, GOALS, QUICK, RETAINED, SECONDS, assembled, chosen, shown
+from laneway_bench.child import BenchFailed
+from laneway_bench.frame import Lines
+from laneway_bench.guests import Guests
+from laneway_bench.report import table, write_report
+from laneway_bench.rollup import FULL, GOALS, QUICK, RETAINED, RollupBench, shown
 
 THRESHOLDS = {
     "tick_cost_100k_vs_8_retained": "<= 1.5",
@@ -66,6 +68,10 @@ def found() -> dict[str, dict[str, Any]]:
     }
 
 
+def report_of(parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return RollupBench(QUICK, Path(), Guests(), Lines(1.0)).assembled(MACHINE, parts)
+
+
 def test_the_goals_are_those_that_were_set() -> None:
     assert {goal.name: goal.words() for goal in GOALS} == THRESHOLDS
 
@@ -78,7 +84,7 @@ def test_a_full_run_means_something() -> None:
 
 
 def test_the_object_and_the_table_hold_every_goal(tmp_path: Path) -> None:
-    report = assembled(MACHINE, found())
+    report = report_of(found())
     goals = report["goals"]
     assert list(goals) == list(THRESHOLDS)
     assert all(goal["met"] for goal in goals.values())
@@ -95,22 +101,22 @@ def test_the_object_and_the_table_hold_every_goal(tmp_path: Path) -> None:
 
 
 def test_what_did_not_run_leaves_its_goals_unmet() -> None:
-    report = assembled(MACHINE, {})
+    report = report_of({})
     assert all(goal["value"] is None and not goal["met"] for goal in report["goals"].values())
     assert "not measured" in table(report)
 
 
 def test_parts_are_chosen_by_name() -> None:
-    assert chosen("") == list(SECONDS)
-    assert chosen("memory,turns") == ["turns", "memory"]
+    assert RollupBench.chosen("") == ["turns", "finality", "cores", "engine", "memory"]
+    assert RollupBench.chosen("memory,turns") == ["turns", "memory"]
     with pytest.raises(BenchFailed, match="no part dance"):
-        chosen("dance")
+        RollupBench.chosen("dance")
     assert shown("cores", {"some": 1}) == {"some": 1}
 
 
 @pytest.mark.slow
 def test_a_quick_run_measures_everything(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "laneway.bench", "rollup", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "rollup", "--quick", "--json"]
     ran = subprocess.run(
         [*command, "--out", str(tmp_path)], capture_output=True, text=True, check=True
     )

@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 
-from laneway.bench.rollup_chain import BLOCKS_KEPT_MAX, StubChain
-from laneway.bench.rollup_cores import Cores, measure
-from laneway.bench.rollup_cores import settings as core_settings
-from laneway.bench.rollup_cost import CORES, Through, measure_cost, measure_growth, retaining
-from laneway.bench.rollup_finality import measure as finality
-from laneway.bench.rollup_lane import SLOT_MS, Driven
 from laneway.jam.spec import TINY
-from laneway.lanes.bundle.values import BlockFinalised, LookAtChain
+from laneway.lanes.bundle.records import BlockFinalised
+from laneway.lanes.bundle.values import LookAtChain
+from laneway_bench.rollup_chain import BLOCKS_KEPT_MAX, StubChain
+from laneway_bench.rollup_cores import Cores, measure
+from laneway_bench.rollup_cores import settings as core_settings
+from laneway_bench.rollup_cost import CORES, Through, measure_cost, measure_growth, retaining
+from laneway_bench.rollup_finality import measure as finality
+from laneway_bench.rollup_lane import SLOT_MS, DrivenLane
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +81,7 @@ def test_every_core_of_the_model_is_used_in_every_slot() -> None:
 def test_a_core_that_gets_nothing_is_not_busy() -> None:
     chain = Cores(TINY)
     final: list[object] = []
-    driven = Driven(
+    driven = DrivenLane(
         core_settings(TINY),
         chain,
         lambda one: final.append(one) if isinstance(one, BlockFinalised) else None,

@@ -13,43 +13,38 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from laneway.bench import contest, sequence, sequence_commitment, sequence_driver
-from laneway.bench.child import BenchFailed
-from laneway.bench.cosmos_node import counted as counted_on
-from laneway.bench.cosmos_node import devnet, secret
-from laneway.bench.eoa import module
-from laneway.bench.frame import Lines, Sample
-from laneway.bench.guests import Guests
-from laneway.bench.report import table
-from laneway.bench.sequence import (
-    CPU_RATIOS,
-    FULL,
-    GOALS,
-    NEEDS,
-    PARTS,
-    PEERS,
-    QUICK,
-    RATIOS,
-    SIZES,
-    Bench,
-    assembled,
-    check,
-    chosen,
-    compared,
-    main,
-    seconds,
-)
-from laneway.bench.sequence_driver import answer, fill, run
-from laneway.bench.sequence_engine import Answers, Contestant, open_bench_engine
-from laneway.bench.sequence_raw import Sender
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
-from laneway.cosmos.keys import HeldKey
+from laneway.cosmos.keys import HeldCosmosKey
 from laneway.cosmos.messages import MsgSend
 from laneway.cosmos.protobuf import decode
 from laneway.cosmos.tx import is_signed, read
 from laneway.engine.faults import fault_of
 from laneway.ports import CosmosBlob, CosmosRequest
+from laneway_bench import contest, sequence, sequence_commitment, sequence_driver
+from laneway_bench.child import BenchFailed, module
+from laneway_bench.cosmos_node import counted as counted_on
+from laneway_bench.cosmos_node import devnet, secret
+from laneway_bench.frame import Lines, Sample
+from laneway_bench.guests import Guests
+from laneway_bench.report import table
+from laneway_bench.sequence import (
+    CPU_RATIOS,
+    FULL,
+    GOALS,
+    NEEDS,
+    PEERS,
+    QUICK,
+    RATIOS,
+    SIZES,
+    SequenceBench,
+    check,
+    compared,
+    main,
+)
+from laneway_bench.sequence_driver import answer, fill, run
+from laneway_bench.sequence_engine import AnswerCounter, SequenceContestant, open_bench_engine
+from laneway_bench.sequence_raw import RawSequenceSender
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -74,7 +69,7 @@ MACHINE = {
     "peers": {"cosmpy": "0.12"},
 }  # fmt: skip
 WORDS = {"denom": "utia", "gas": "100000", "fee": "400", "prefix": "celestia"}
-PAYER, PAYEE = HeldKey(secret(1)), HeldKey(secret(2))
+PAYER, PAYEE = HeldCosmosKey(secret(1)), HeldCosmosKey(secret(2))
 
 
 def commitments(slow: float) -> dict[str, Any]:
@@ -87,9 +82,10 @@ def commitments(slow: float) -> dict[str, Any]:
 COMMITMENT = compared(
     {"laneway": [commitments(1.0)] * 3, "pycelestia": [commitments(2.0)] * 3}, 4_000_000
 )
+PARTS = {"bytes": HELD, "commitment": COMMITMENT}
 
 
-class Counted(Bench):
+class Counted(SequenceBench):
     """A run whose contestants answer at once: laneway takes twice the bare sender's CPU."""
 
     def measure(self, name: str, place: Path) -> Sample:
@@ -116,7 +112,7 @@ def test_the_goals_are_those_of_the_issue() -> None:
 def test_every_ratio_divides_two_who_run() -> None:
     for ours, theirs in (*RATIOS.values(), *CPU_RATIOS.values()):
         assert {ours, theirs} <= set(FULL.jobs)
-    assert set(FULL.jobs) == set(QUICK.jobs) == set(NEEDS) - set(PARTS)
+    assert set(FULL.jobs) == set(QUICK.jobs) == set(NEEDS) - set(SequenceBench.parts)
     assert {*PEERS, "sign_encode_post", "laneway_sqlite"} == set(FULL.jobs)
 
 
@@ -127,11 +123,11 @@ def test_a_full_run_means_something() -> None:
     assert FULL.cap_bytes == 256 << 20
     assert (SIZES[0], SIZES[-1]) == (1 << 10, 4 << 20)
     assert all(FULL.commitment_bytes % size == 0 for size in SIZES)
-    assert seconds(FULL, list(NEEDS)) < 20 * 60
+    assert SequenceBench.seconds_of(FULL, list(NEEDS)) < 20 * 60
 
 
 def test_the_object_holds_every_goal(tmp_path: Path) -> None:
-    found = assembled(counted(tmp_path), MACHINE, HELD, COMMITMENT)
+    found = counted(tmp_path).assembled(MACHINE, PARTS)
     assert list(found["goals"]) == list(THRESHOLDS)
     assert set(found["ratios"]) == {*RATIOS, *CPU_RATIOS}
     goals = found["goals"]
@@ -143,7 +139,7 @@ def test_the_object_holds_every_goal(tmp_path: Path) -> None:
 
 
 def test_the_table_tells_of_the_node_of_memory_and_of_commitments(tmp_path: Path) -> None:
-    said = table(assembled(counted(tmp_path), MACHINE, HELD, COMMITMENT))
+    said = table(counted(tmp_path).assembled(MACHINE, PARTS))
     assert "| `client_cpu_vs_sign_encode_post` | 2 | <= 2.5 | yes |" in said
     assert "the devnet itself for each transfer: sign_encode_post 300, laneway_sqlite 300" in said
     assert "50,000 blobs of 65,536 bytes from 500 accounts under a cap of 268 MB" in said
@@ -154,7 +150,7 @@ def test_the_table_tells_of_the_node_of_memory_and_of_commitments(tmp_path: Path
 
 def test_who_did_not_run_leaves_its_goals_unmet(tmp_path: Path) -> None:
     bench = Counted(replace(QUICK, jobs={}), tmp_path, Guests(), Lines(1.0))
-    found = assembled(bench, MACHINE, None, None)
+    found = bench.assembled(MACHINE, {})
     assert "not measured" in table(found)
     assert all(goal["value"] is None and not goal["met"] for goal in found["goals"].values())
 
@@ -176,10 +172,10 @@ def test_commitments_that_differ_are_compared_no_further() -> None:
 
 
 def test_contestants_are_chosen_by_name() -> None:
-    assert chosen("") == list(NEEDS)
-    assert chosen("bytes,cosmjs") == ["cosmjs", "bytes"]
+    assert SequenceBench.chosen("") == list(NEEDS)
+    assert SequenceBench.chosen("bytes,cosmjs") == ["cosmjs", "bytes"]
     with pytest.raises(BenchFailed, match="nobody is called dance"):
-        chosen("cosmjs,dance")
+        SequenceBench.chosen("cosmjs,dance")
 
 
 def test_an_unknown_name_is_told_and_nothing_is_written(
@@ -233,7 +229,7 @@ def test_memory_counts_above_what_was_idle_and_the_cap(
         settings.extend(words)
         yield engine
 
-    bench = Bench(FULL, tmp_path, Guests(), Lines(1.0))
+    bench = SequenceBench(FULL, tmp_path, Guests(), Lines(1.0))
     monkeypatch.setattr(bench, "_node", noded)
     monkeypatch.setattr(bench, "_engine", engined)
     found = bench.run_bytes()
@@ -248,7 +244,7 @@ def test_commitments_are_computed_in_turn(tmp_path: Path, monkeypatch: pytest.Mo
     ours, theirs = Said(commitments(1.0)), Said(commitments(2.0))
     monkeypatch.setattr(sequence, "module", lambda _: ours)
     monkeypatch.setattr(sequence, "Child", lambda _: theirs)
-    bench = Bench(QUICK, tmp_path, Guests(), Lines(1.0))
+    bench = SequenceBench(QUICK, tmp_path, Guests(), Lines(1.0))
     assert bench.run_commitment()["ratio"] == 2
     assert ours.asked == theirs.asked == [{"sizes": SIZES, "bytes": 4 << 20}]
 
@@ -265,7 +261,7 @@ def test_commitments_are_of_bytes_that_everybody_can_make() -> None:
 
 def test_the_bare_sender_signs_what_the_chain_takes() -> None:
     words = {**WORDS, "chain_id": "c-1", "key": secret(1).hex(), "jobs": 1}
-    sender = Sender({**words, "to": PAYEE.address("celestia")})
+    sender = RawSequenceSender({**words, "to": PAYEE.address("celestia")})
     made = sender.signed(7)
     found = read(made.raw)
     assert is_signed(found, "c-1", 0)
@@ -284,7 +280,7 @@ def result(status: str) -> Result:
 
 def test_answers_are_counted_and_one_that_is_not_good_ends_the_waiting() -> None:
     async def story() -> None:
-        answers = Answers()
+        answers = AnswerCounter()
         await answers.reach(0)
         waiting = asyncio.ensure_future(answers.reach(3))
         await asyncio.sleep(0)
@@ -385,7 +381,7 @@ def test_an_engine_that_stops_or_an_answer_that_is_bad_ends_the_run(tmp_path: Pa
             settings = {"settings": {"poll_ms": 20}}
             store = {"store": str(tmp_path / "l.db")}
             async with open_bench_engine({**asked, **store, **settings}) as engine:
-                assert isinstance(engine, Contestant)
+                assert isinstance(engine, SequenceContestant)
                 await run(engine, question(asked, 20))
                 await engine.submit_blob(
                     engine.lanes[0], CosmosBlob(sequence_driver.NAMESPACE, b"b")
@@ -426,7 +422,7 @@ def test_a_refusal_ends_the_bare_sender() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_quick_slice_measures_and_leaves_only_its_results(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "laneway.bench", "sequence", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "sequence", "--quick", "--json"]
     command += ["--only", "sign_encode_post,laneway_sqlite,bytes", "--out", str(tmp_path / "out")]
     (tmp_path / "here").mkdir()
     ran = subprocess.run(
@@ -454,7 +450,7 @@ def test_the_peers_leave_every_transfer_on_the_chain_and_agree_on_commitments(
     tmp_path: Path,
 ) -> None:
     peers = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))
-    command = [sys.executable, "-m", "laneway.bench", "sequence", "--quick", "--json"]
+    command = [sys.executable, "-m", "laneway_bench", "sequence", "--quick", "--json"]
     command += ["--only", ",".join((*PEERS, "commitment"))]
     command += ["--out", str(tmp_path / "out"), "--peers", str(peers)]
     ran = subprocess.run(

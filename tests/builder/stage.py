@@ -4,29 +4,35 @@ hand what a lane does: orders blocks, makes packages of them, submits those, tel
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from laneway.builder.ledger import LedgerBuilder, open_ledger_builder
-from laneway.builder.ledger_rollup import LedgerRollup
+from laneway.builder.builder import ChainedBuilder
+from laneway.builder.opener import open_builder
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS, DevAccount
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import BALANCE_DEV, LEDGER_SERVICE_DEV
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.jam.service.commitment import HEAD_KEY, block_key, package_key
-from laneway.jam.service.ledger.block import Block
-from laneway.jam.service.ledger.state import LedgerState, genesis, genesis_state
-from laneway.jam.service.ledger.transfer import TRANSFER, Domain, signed
-from laneway.jam.service.values import BLOCK_RECORD, HEAD, BlockRecord, Head
+from laneway.jam.service.values import BLOCK_RECORD, HEAD, AppliedBlock, ServiceHead
 from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
+from laneway.rollups.domain import Domain
+from laneway.rollups.ledger.account import DEV_ACCOUNTS, LedgerAccount
+from laneway.rollups.ledger.block import LedgerBlock
+from laneway.rollups.ledger.kind import LedgerKind
+from laneway.rollups.ledger.limits import BALANCE_DEV
+from laneway.rollups.ledger.rules import LedgerRules
+from laneway.rollups.ledger.state import LedgerState, genesis, genesis_state
+from laneway.rollups.ledger.transfer import TRANSFER, signed
 
-SERVICE = LEDGER_SERVICE_DEV
+LEDGER = LedgerKind()
+LedgerBuilder: TypeAlias = ChainedBuilder[LedgerState, LedgerBlock]
+SERVICE = ROLLUP_SERVICE_DEV
 MADE_MS = 1_735_732_800_000 + 6_000 * 77
 STORY_S_MAX = 60
 FIRST, SECOND, THIRD = DEV_ACCOUNTS[:3]
@@ -38,8 +44,8 @@ BALANCES = {account.id: BALANCE_DEV for account in DEV_ACCOUNTS}
 def transfer(
     nonce: int,
     *,
-    payer: DevAccount = FIRST,
-    payee: DevAccount = SECOND,
+    payer: LedgerAccount = FIRST,
+    payee: LedgerAccount = SECOND,
     amount: int = 5,
     domain: Domain = DOMAIN,
 ) -> bytes:
@@ -47,9 +53,9 @@ def transfer(
     return TRANSFER.encode(made)
 
 
-def ledger(domain: Domain = DOMAIN) -> tuple[LedgerRollup, Block, LedgerState]:
+def ledger(domain: Domain = DOMAIN) -> tuple[LedgerRules, LedgerBlock, LedgerState]:
     """A rollup, and its genesis."""
-    rollup = LedgerRollup(domain)
+    rollup = LedgerRules(domain)
     block, state = rollup.genesis(genesis(BALANCES)[b"g"])
     assert state == genesis_state(domain, BALANCES)
     return rollup, block, state
@@ -118,7 +124,7 @@ class Site:
 
     async def builder(self, path: str | None = None, **options: Any) -> LedgerBuilder:
         chosen = {"genesis": self.genesis, **options}
-        builder = await open_ledger_builder(await self.chain(), SERVICE, path, **chosen)
+        builder = await open_builder(LEDGER, await self.chain(), SERVICE, path, **chosen)
         self._closing.append(builder.aclose)
         return builder
 
@@ -131,12 +137,12 @@ class Site:
         model = self.devnet.model
         return model.service_value(0, model.best(0).header_hash, SERVICE, key)
 
-    def head(self) -> Head:
+    def head(self) -> ServiceHead:
         raw = self.value(HEAD_KEY)
         assert raw is not None
         return HEAD.decode(raw)
 
-    def record(self, number: int) -> BlockRecord | None:
+    def record(self, number: int) -> AppliedBlock | None:
         raw = self.value(block_key(number))
         return None if raw is None else BLOCK_RECORD.decode(raw)
 

@@ -13,6 +13,7 @@ from tests.builder.stage import (
     SECOND,
     THIRD,
     Hands,
+    LedgerBuilder,
     Site,
     build_order,
     hands,
@@ -21,21 +22,20 @@ from tests.builder.stage import (
     version_order,
 )
 
-from laneway.builder.ledger import LedgerBuilder
 from laneway.builder.pool import PoolView
-from laneway.builder.receipts import At, Receipt
 from laneway.core.errors import BadRequest, Bug, BuildFailed
-from laneway.devnets.jam.limits import BALANCE_DEV
 from laneway.jam.package import WORK_PACKAGE
-from laneway.jam.service.ledger.block import BODY
 from laneway.ports import ExecutedBlock, RollupBuilder
+from laneway.rollups.ledger.block import BODY
+from laneway.rollups.ledger.limits import BALANCE_DEV
+from laneway.rollups.receipts import At, TransactionReceipt
 
 pytestmark = pytest.mark.slow
 
 
 def paid(builder: LedgerBuilder, at: At) -> int:
     """How much went from the first account to the second, in the state that is asked for."""
-    return BALANCE_DEV - builder.account(FIRST.id, at).balance
+    return BALANCE_DEV - builder.state(at).account(FIRST.id).balance
 
 
 async def failure(coroutine: object) -> BuildFailed:
@@ -67,7 +67,7 @@ def test_blocks_that_stand_on_each_other_land_with_their_records_and_roots() -> 
         assert (site.head().number, site.head().state_root) == (2, second.post_root)
         await hand.builder.told(hand.settle())
         assert paid(hand.builder, At.FINALIZED) == 15
-        assert hand.builder.account(SECOND.id, At.FINALIZED).balance == BALANCE_DEV + 15
+        assert hand.builder.state(At.FINALIZED).account(SECOND.id).balance == BALANCE_DEV + 15
 
     story(tale)
 
@@ -186,7 +186,7 @@ def test_a_builder_without_a_file_takes_over_in_the_middle() -> None:
         record = site.record(1)
         assert record is not None
         receipt = await two.builder.receipt(two.builder.rollup.checked(site.transfer(1)))
-        assert receipt == Receipt(
+        assert receipt == TransactionReceipt(
             hash=two.builder.rollup.checked(site.transfer(1)),
             number=1,
             block=record.block,
@@ -248,7 +248,7 @@ def test_only_what_is_missing_below_a_block_is_made_again() -> None:
             assert (await two.builder.execute(below)).pre_root == done.post_root
         tells = one.settle()
         await two.builder.told(tells)
-        assert two.builder.heads.final_number == 2
+        assert two.builder.heads.final.sealed.number == 2
         answer = await two.builder.execute(order)
         assert answer == await one.builder.execute(order)
 
@@ -376,7 +376,7 @@ def test_states_follow_what_is_told() -> None:
         late = [tell(word, first) for word in ("failed", "restored", "accumulated", "finalised")]
         await builder.told(late)
         assert [paid(builder, at) for at in words] == [10, 10, 5, 5], "what is final stays"
-        assert builder.heads.newest_number == 2
+        assert builder.heads.newest.sealed.number == 2
         with pytest.raises(Bug):
             await builder.told([tell("forgotten", second, 2)])
 
@@ -504,7 +504,7 @@ def test_nothing_is_known_of_what_never_was() -> None:
         assert await builder.receipt(b"x" * 32) is None
         assert await builder.block(1) is None
         assert await builder.block_by_hash(b"x" * 32) is None
-        assert builder.account(b"x" * 32).balance == 0
+        assert builder.state().account(b"x" * 32).balance == 0
         assert len(BALANCES) == 10
 
     story(tale)

@@ -8,16 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.builder.stage import FIRST, SERVICE, Hands, Site, hands, story, tell
+from tests.builder.stage import (
+    FIRST,
+    LEDGER,
+    SERVICE,
+    Hands,
+    LedgerBuilder,
+    Site,
+    hands,
+    story,
+    tell,
+)
 from tests.builder.test_sync import Bent
 
 from laneway.builder import following
 from laneway.builder.following import Follower
-from laneway.builder.ledger import LedgerBuilder, open_ledger_builder
-from laneway.builder.receipts import At
+from laneway.builder.opener import open_builder
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
-from laneway.core.jam import Head
+from laneway.core.jam import JamHead
 from laneway.jam.service.commitment import HEAD_KEY
+from laneway.rollups.receipts import At
 
 SLOT_MS = 20
 
@@ -29,7 +39,8 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 async def bent_builder(site: Site, bent: Bent, **options: Any) -> LedgerBuilder:
-    builder = await open_ledger_builder(
+    builder = await open_builder(
+        LEDGER,
         bent,  # type: ignore[arg-type]
         SERVICE,
         None,
@@ -50,7 +61,7 @@ async def landed(site: Site, count: int) -> Hands:
 
 
 def nonce(builder: LedgerBuilder) -> int:
-    return builder.account(FIRST.id, At.FINALIZED).nonce
+    return builder.state(At.FINALIZED).account(FIRST.id).nonce
 
 
 # When it opens.
@@ -61,7 +72,7 @@ def test_a_builder_that_opens_has_all_that_is_final() -> None:
     async def tale(site: Site) -> None:
         await landed(site, 2)
         other = await site.builder()
-        assert (nonce(other), other.heads.final_number, other.lag) == (2, 2, "")
+        assert (nonce(other), other.heads.final.sealed.number, other.lag) == (2, 2, "")
         receipt = await other.receipt(other.rollup.checked(site.transfer(1)))
         assert receipt is not None
         assert (receipt.number, receipt.is_final) == (2, True)
@@ -79,7 +90,7 @@ def test_a_builder_whose_file_is_gone_knows_its_accounts_before_any_order(tmp_pa
         await hand.builder.aclose()
         Path(path).unlink()
         again = await site.builder(path)
-        assert nonce(again) == again.account(FIRST.id).nonce == 1
+        assert nonce(again) == again.state().account(FIRST.id).nonce == 1
 
     story(tale)
 
@@ -94,7 +105,7 @@ def test_a_builder_that_cannot_read_what_is_final_opens_and_says_that_it_lags(
         bent.segments = ChainUnreadable("node", "segment unavailable")
         builder = await bent_builder(site, bent, slot_ms=SLOT_MS)
         assert "no node has the segments of its package" in builder.lag
-        assert builder.heads.final_number == 0
+        assert builder.heads.final.sealed.number == 0
         bent.segments = ChainUnreachable("node", "it is gone")
         await until(lambda: "it is gone" in builder.lag)
         bent.segments = None
@@ -139,12 +150,12 @@ def test_a_builder_without_orders_follows_what_becomes_final() -> None:
     async def tale(site: Site) -> None:
         idle = await site.builder(slot_ms=SLOT_MS)
         hand = await landed(site, 2)
-        await until(lambda: idle.heads.final_number == 2)
+        await until(lambda: idle.heads.final.sealed.number == 2)
         assert nonce(idle) == 2
         hand.final_count = 2
         await hand.land(site.transfer(2))
         hand.settle()
-        await until(lambda: idle.heads.final_number == 3 and not idle.lag)
+        await until(lambda: idle.heads.final.sealed.number == 3 and not idle.lag)
 
     story(tale)
 
@@ -158,7 +169,7 @@ def test_blocks_of_its_own_become_final_without_being_read() -> None:
         hand = Hands(site, builder, await site.chain())
         await hand.land(site.transfer(0))
         tells = hand.settle()
-        await until(lambda: builder.heads.final_number == 1)
+        await until(lambda: builder.heads.final.sealed.number == 1)
         await builder.told(tells)
         done = await hand.build(site.transfer(1))
         assert [one.verdict for one in done.judged] == ["included"]
@@ -200,10 +211,10 @@ def test_orders_go_before_what_is_read_of_the_chain() -> None:
         await bent.asked.wait()
         # The page is under way, and the builder does what it is told meanwhile.
         await two.execute(order)
-        assert two.heads.newest_number == 2
+        assert two.heads.newest.sealed.number == 2
         bent.may_go_on.set()
         await reading
-        assert (two.heads.newest_number, two.heads.final_number) == (3, 3)
+        assert (two.heads.newest.sealed.number, two.heads.final.sealed.number) == (3, 3)
         await two.told(tells)
 
     story(tale)
@@ -228,7 +239,7 @@ def test_what_was_given_up_or_brought_by_an_order_is_not_applied_twice() -> None
         await asyncio.gather(reading, return_exceptions=True)
         assert "it reads blocks 1 to 2 from" in two.lag
         await asyncio.gather(two.catch_up(), two.told(tells), two.catch_up())
-        assert (two.heads.final_number, two.lag) == (2, "")
+        assert (two.heads.final.sealed.number, two.lag) == (2, "")
 
     story(tale)
 
@@ -248,7 +259,7 @@ def test_what_was_known_and_is_gone_again_is_read() -> None:
         await two.told([tell("failed", first)])
         bent.may_go_on.set()
         await reading
-        assert (two.heads.final_number, two.lag) == (2, "")
+        assert (two.heads.final.sealed.number, two.lag) == (2, "")
 
     story(tale)
 
@@ -313,7 +324,7 @@ def test_a_builder_that_is_closed_follows_nothing_more() -> None:
 class Counting(Bent):
     heads_asked = 0
 
-    async def head(self) -> Head:
+    async def head(self) -> JamHead:
         self.heads_asked += 1
         return await super().head()
 

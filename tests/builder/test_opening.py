@@ -7,8 +7,8 @@ import apsw
 import pytest
 from tests.builder.stage import Hands, Site, hands, story, tell
 
-from laneway.builder.receipts import At
 from laneway.core.errors import BuildFailed, StoreRefused
+from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
 
@@ -42,9 +42,9 @@ def test_a_builder_goes_on_where_its_file_ends(path: str) -> None:
         hand = await left(site, path)
         again = await site.builder(path)
         numbers = (
-            again.heads.newest_number,
-            again.heads.accumulated_number,
-            again.heads.final_number,
+            again.heads.newest.sealed.number,
+            again.heads.accumulated.sealed.number,
+            again.heads.final.sealed.number,
         )
         assert numbers == (3, 2, 1)
         assert again.state(At.PENDING).root == hand.made[-1].post_root
@@ -65,7 +65,7 @@ def test_a_lost_file_loses_nothing(path: str) -> None:
         again = await site.builder(path)
         done = await again.execute(hand.order(site.transfer(3)))
         assert [one.verdict for one in done.judged] == ["included"]
-        assert (again.heads.newest_number, again.heads.final_number) == (4, 1)
+        assert (again.heads.newest.sealed.number, again.heads.final.sealed.number) == (4, 1)
 
     story(tale)
 
@@ -82,7 +82,7 @@ def test_a_stale_file_catches_up_with_the_chain(path: str) -> None:
             await other.land(site.transfer(nonce))
         other.settle()
         again = await site.builder(path)
-        assert again.heads.final_number == 3, "before anything is ordered"
+        assert again.heads.final.sealed.number == 3, "before anything is ordered"
         done = await again.execute(other.order(site.transfer(3)))
         assert [one.verdict for one in done.judged] == ["included"]
 
@@ -104,7 +104,7 @@ def test_a_file_whose_state_is_not_its_blocks_is_damaged(path: str) -> None:
     async def tale(site: Site) -> None:
         await left(site, path)
         changed(path, "UPDATE entries SET value = x'0000000000000000000000000000ff00'")
-        with pytest.raises(StoreRefused, match="its state is not that behind block 1"):
+        with pytest.raises(StoreRefused, match="its state is not that after block 1"):
             await site.builder(path)
         changed(path, "UPDATE base SET payload = x'00'")
         with pytest.raises(StoreRefused, match="the payload is no block"):
@@ -163,9 +163,9 @@ def test_open_blocks_that_do_not_hold_are_left_out(
         hand = await left(site, path)
         changed(path, "UPDATE blocks SET payload = x'00' WHERE number = 2")
         again = await site.builder(path)
-        assert again.heads.newest_number == 1, "what stands on it has nothing to stand on"
+        assert again.heads.newest.sealed.number == 1, "what stands on it has nothing to stand on"
         await again.execute(hand.order(site.transfer(3)))
-        assert again.heads.newest_number == 4
+        assert again.heads.newest.sealed.number == 4
 
     with caplog.at_level(logging.WARNING, "laneway.builder"):
         story(tale)

@@ -1,24 +1,24 @@
 """Work packages: bytes, hash, context and authorizer."""
 
 from laneway.builder.packages import NULL_AUTHORIZER, Authorizer, packed, refine_context
-from laneway.builder.rollup import Work
-from laneway.core.jam import BlockRef, Context, Head
-from laneway.devnets.jam import values
+from laneway.core.jam import Context, JamBlockRef, JamHead
+from laneway.devnets.jam.model import values
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, package_hash
+from laneway.rollups.rules import BlockWork
 
-ANCHOR, LOOKUP = BlockRef(b"a" * 32, 9), BlockRef(b"l" * 32, 5)
+ANCHOR, LOOKUP = JamBlockRef(b"a" * 32, 9), JamBlockRef(b"l" * 32, 5)
 CONTEXT = Context(
     anchor=ANCHOR,
     state_root=b"s" * 32,
     beefy_root=b"b" * 32,
     lookup_anchor=LOOKUP,
     lookup_state_root=None,
-    head=Head(ANCHOR, LOOKUP, "node"),
+    head=JamHead(ANCHOR, LOOKUP, "node"),
 )
 ITEM = WorkItem(
     service=3, code_hash=b"c" * 32, refine_gas_limit=7, accumulate_gas_limit=8, payload=b"header"
 )
-WORK = Work((ITEM,), (b"one", b"two"))
+WORK = BlockWork((ITEM,), (b"one", b"two"))
 
 
 def test_a_package_leans_on_the_context_and_names_its_prerequisites() -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 import apsw
 import pytest
 
-from laneway.builder.receipts import Stage
-from laneway.builder.rollup import Outcome, Sealed
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.core.errors import StoreBusy, StoreRefused
+from laneway.rollups.receipts import BlockStage
+from laneway.rollups.rules import SealedBlock, TransactionOutcome
 
 
-def sealed(number: int, name: str = "") -> Sealed:
-    return Sealed(
+def sealed(number: int, name: str = "") -> SealedBlock:
+    return SealedBlock(
         number=number,
         hash=f"block {number}{name}".encode(),
         parent=f"block {number - 1}".encode(),
@@ -25,7 +25,7 @@ def final(number: int, package: bytes = b"package", **changes: bytes) -> FinalBl
     return FinalBlock(
         sealed=sealed(number),
         payload=b"payload %d" % number,
-        outcomes=(Outcome(b"tx %d" % number, "ok"),),
+        outcomes=(TransactionOutcome(b"tx %d" % number, "ok"),),
         changes={key.encode(): value for key, value in changes.items()},
         package_hash=package,
     )
@@ -45,7 +45,7 @@ def shelf(path: str) -> Shelf:
 
 def put(shelf: Shelf, number: int, name: str = "", *hashes: bytes) -> bytes:
     found = sealed(number, name)
-    outcomes = [Outcome(one, f"status {place}") for place, one in enumerate(hashes)]
+    outcomes = [TransactionOutcome(one, f"status {place}") for place, one in enumerate(hashes)]
     shelf.put(found, b"payload " + found.hash, outcomes)
     return found.hash
 
@@ -72,7 +72,7 @@ def test_a_file_of_another_rollup_is_refused_with_what_to_do(kind: str, identity
 
 def test_what_a_file_holds_is_there_when_it_is_opened_again(shelf: Shelf, path: str) -> None:
     block = put(shelf, 1, "", b"tx")
-    shelf.set_stage(block, Stage.ACCUMULATED, b"package")
+    shelf.set_stage(block, BlockStage.ACCUMULATED, b"package")
     shelf.close()
     again = Shelf(path)
     assert again.base() == (b"block 0", b"genesis")
@@ -88,17 +88,17 @@ def test_final_blocks_move_the_base_and_change_only_what_they_changed(shelf: She
     assert list(shelf.entries()) == [(b"a", b"3"), (b"b", b"2"), (b"c", b"5")]
     found = shelf.by_hash(b"block 1")
     assert found is not None
-    assert (found.stage, found.package_hash) == (Stage.FINAL, b"package")
+    assert (found.stage, found.package_hash) == (BlockStage.FINAL, b"package")
 
 
 def test_a_block_that_becomes_final_keeps_the_package_that_it_was_accumulated_with(
     shelf: Shelf,
 ) -> None:
-    shelf.set_stage(put(shelf, 1), Stage.ACCUMULATED, b"winner")
+    shelf.set_stage(put(shelf, 1), BlockStage.ACCUMULATED, b"winner")
     shelf.finalise([final(1, b"")])
     found = shelf.by_number(1)
     assert found is not None
-    assert (found.stage, found.package_hash) == (Stage.FINAL, b"winner")
+    assert (found.stage, found.package_hash) == (BlockStage.FINAL, b"winner")
 
 
 def test_what_is_open_and_not_above_the_base_is_forgotten(shelf: Shelf) -> None:
@@ -126,7 +126,7 @@ def test_only_so_many_final_blocks_are_kept_with_their_receipts(shelf: Shelf) ->
 
 def test_a_block_is_written_once_and_never_changed(shelf: Shelf) -> None:
     put(shelf, 1, "", b"tx")
-    shelf.put(sealed(1), b"other", [Outcome(b"tx", "other")])
+    shelf.put(sealed(1), b"other", [TransactionOutcome(b"tx", "other")])
     found = shelf.receipt(b"tx")
     assert found is not None
     assert (found.status, found.place, found.block.payload) == (
@@ -142,13 +142,13 @@ def test_the_block_that_is_furthest_is_the_answer(shelf: Shelf) -> None:
     found = shelf.by_number(1)
     assert found is not None
     assert found.hash == second, "of equals the last that was built"
-    shelf.set_stage(first, Stage.ACCUMULATED, b"package")
+    shelf.set_stage(first, BlockStage.ACCUMULATED, b"package")
     found, receipt = shelf.by_number(1), shelf.receipt(b"tx")
     assert found is not None
     assert receipt is not None
     assert found.hash == receipt.block.hash == first
     assert receipt.place == 1
-    shelf.set_stage(first, Stage.BUILT)
+    shelf.set_stage(first, BlockStage.BUILT)
     found = shelf.by_number(1)
     assert found is not None
     assert found.hash == second
@@ -161,10 +161,10 @@ def test_a_dropped_block_is_gone_with_its_receipts_and_a_final_one_stays(shelf: 
     assert shelf.by_hash(block) is None
     assert shelf.receipt(b"tx") is None
     assert shelf.by_hash(b"block 1") is not None
-    shelf.set_stage(b"block 1", Stage.BUILT)
+    shelf.set_stage(b"block 1", BlockStage.BUILT)
     found = shelf.by_hash(b"block 1")
     assert found is not None
-    assert found.stage == Stage.FINAL
+    assert found.stage == BlockStage.FINAL
 
 
 def test_beginning_anew_forgets_all_that_was_there(shelf: Shelf) -> None:

@@ -3,17 +3,17 @@
 import pytest
 
 from laneway.builder.limits import SNAPSHOTS_MAX
-from laneway.builder.rollup import Sealed
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.core.errors import BuildFailed
 from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX
+from laneway.rollups.rules import SealedBlock
 
 Shot = Snapshot[str, str]
 
 
 def shot(name: str, parent: Shot | None = None) -> Shot:
     """A block that is named by a letter, with a state that is named as well."""
-    sealed = Sealed(
+    sealed = SealedBlock(
         number=0 if parent is None else parent.sealed.number + 1,
         hash=name.encode(),
         parent=b"" if parent is None else parent.sealed.hash,
@@ -70,7 +70,7 @@ def test_a_block_needs_its_parent_with_the_state_that_it_says() -> None:
         chain(B)
     with pytest.raises(AssertionError):
         chain(shot("a", shot("g", shot("h"))))
-    forged = Sealed(number=1, hash=b"a", parent=b"g", pre_root=b"other", post_root=b"")
+    forged = SealedBlock(number=1, hash=b"a", parent=b"g", pre_root=b"other", post_root=b"")
     with pytest.raises(AssertionError):
         chain(Snapshot(forged, "", ""))
 

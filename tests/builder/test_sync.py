@@ -4,19 +4,25 @@ import logging
 from typing import Any
 
 import pytest
-from tests.builder.stage import SERVICE, Site, hands, story
+from tests.builder.stage import (
+    LEDGER,
+    SERVICE,
+    Site,
+    hands,
+    story,
+)
 
 from laneway.builder import sync
-from laneway.builder.ledger import open_ledger_builder
-from laneway.builder.receipts import At
+from laneway.builder.opener import open_builder
 from laneway.builder.sync import Source
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
-from laneway.core.jam import Head
+from laneway.core.jam import JamHead
 from laneway.jam.service.commitment import HEAD_KEY, block_key
-from laneway.jam.service.ledger.block import BODY, segments_of
-from laneway.jam.service.values import BLOCK_RECORD, BlockRecord
+from laneway.jam.service.values import BLOCK_RECORD, AppliedBlock
 from laneway.jam.spec import SEGMENT_BYTES
+from laneway.rollups.ledger.block import BODY, segments_of
+from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +39,9 @@ class Bent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._chain, name)
 
-    async def head(self) -> Head:
+    async def head(self) -> JamHead:
         head = await self._chain.head()
-        return head if self.is_final_known else Head(head.best, None, head.node)
+        return head if self.is_final_known else JamHead(head.best, None, head.node)
 
     async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None:
         if key in self.values:
@@ -65,7 +71,7 @@ async def landed(site: Site, *counts: int) -> list[bytes]:
 async def problem(bent: Bent, site: Site) -> BuildFailed:
     """Why a builder without a file does not come up to the chain."""
     try:
-        builder = await open_ledger_builder(bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
+        builder = await open_builder(LEDGER, bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
     except BuildFailed as failed:
         return failed
     try:
@@ -81,13 +87,13 @@ def test_blocks_of_several_segments_come_back_with_their_receipts(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sync, "SYNC_PAGE_BLOCKS", 2)
-    monkeypatch.setattr(sync, "SYNC_BLOCKS_TOLD_MIN", 3)
+    monkeypatch.setattr(sync, "SYNC_BLOCKS_LOGGED_MIN", 3)
 
     async def tale(site: Site) -> None:
         payloads = await landed(site, 1, 40, 1)
         builder = await site.builder()
         await builder._sync(await builder._source.final())
-        assert builder.heads.final_number == 3
+        assert builder.heads.final.sealed.number == 3
         assert builder.state(At.FINALIZED).root == site.head().state_root
         for number, payload in enumerate(payloads, 1):
             found = builder._shelf.by_number(number)
@@ -111,7 +117,7 @@ def test_a_short_way_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
         await landed(site, 1)
         builder = await site.builder()
         await builder._sync(await builder._source.final())
-        assert builder.heads.final_number == 1
+        assert builder.heads.final.sealed.number == 1
 
     with caplog.at_level(logging.INFO, "laneway.builder"):
         story(tale)
@@ -127,7 +133,7 @@ def test_blocks_that_are_here_are_not_read_again() -> None:
         bent.segments = ChainUnreadable("node", "nobody asks for them")
         hand.builder._source = Source(bent, SERVICE)  # type: ignore[arg-type]
         await hand.builder._sync(await hand.builder._source.final())
-        assert hand.builder.heads.final_number == 1
+        assert hand.builder.heads.final.sealed.number == 1
 
     story(tale)
 
@@ -152,7 +158,7 @@ def test_a_chain_that_cannot_be_reached_is_told_as_that() -> None:
         await landed(site, 1)
         bent = Bent(await site.chain())
         bent.segments = ChainUnreachable("node", "it is gone")
-        builder = await open_ledger_builder(bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
+        builder = await open_builder(LEDGER, bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
         with pytest.raises(ChainUnreachable):
             await builder._sync(await builder._source.final())
         await builder.aclose()
@@ -175,7 +181,7 @@ def test_what_a_node_says_is_not_believed() -> None:
         other = site.record(2)
         assert record is not None
         assert other is not None
-        crossed = BlockRecord(
+        crossed = AppliedBlock(
             package_hash=other.package_hash,
             exports_root=other.exports_root,
             block=record.block,

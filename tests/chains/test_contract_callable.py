@@ -12,7 +12,7 @@ from laneway.chains.contract_callable import CallableHost, Executed, InlineHost,
 from laneway.core.errors import ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.ports import ContractCall, ContractHost, Execution, Finding, PromptHost
+from laneway.ports import ChainFinding, ContractCall, ContractHost, Execution, PromptHost
 
 CALL = ContractCall("Qm1", "did1", "Red")
 OWN = Execution(Outcome.REFUSED, stale=True, reason="its own words")
@@ -211,7 +211,7 @@ def test_without_a_chain_the_height_is_zero_and_nothing_is_found() -> None:
     async def story() -> None:
         host = CallableHost(returning(None, plain=False))
         assert await host.latest_block("Qm1") == 0
-        assert await host.find(CALL, 7) == Finding(7, None)
+        assert await host.find(CALL, 7) == ChainFinding(7, None)
         await host.close()
 
     run(story())
@@ -224,7 +224,7 @@ def test_with_a_chain_but_no_search_only_the_height_is_known() -> None:
 
         host = CallableHost(returning(None, plain=False), latest_block=latest_block)
         assert await host.latest_block("Qm1") == 12
-        assert await host.find(CALL, 7) == Finding(12, None)
+        assert await host.find(CALL, 7) == ChainFinding(12, None)
         await host.close()
 
     run(story())
@@ -232,12 +232,12 @@ def test_with_a_chain_but_no_search_only_the_height_is_known() -> None:
 
 def test_a_search_may_be_plain_or_a_coroutine() -> None:
     async def story() -> None:
-        async def find(call: ContractCall, parent: int) -> Finding:
-            return Finding(9, 8)
+        async def find(call: ContractCall, parent: int) -> ChainFinding:
+            return ChainFinding(9, 8)
 
-        for search in (find, lambda call, parent: Finding(9, 8)):
+        for search in (find, lambda call, parent: ChainFinding(9, 8)):
             host = CallableHost(returning(None, plain=False), find=search)
-            assert await host.find(CALL, 7) == Finding(9, 8)
+            assert await host.find(CALL, 7) == ChainFinding(9, 8)
             await host.close()
 
     run(story())

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from laneway.chains import contract_rest
-from laneway.chains.contract_rest import WORDS, RestHost, Words
+from laneway.chains.contract_rest import WORDS, RefusalPhrase, RestHost
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.devnets.contract.model import ContractChain, Fault
-from laneway.devnets.contract.socket import ContractSocket
-from laneway.ports import ContractCall, ContractHost, Execution, Finding
+from laneway.devnets.contract.model import ContractChain, RequestFault
+from laneway.devnets.contract.node.socket import ContractSocket
+from laneway.ports import ChainFinding, ContractCall, ContractHost, Execution
 
 CALL = ContractCall("Qm1", "did1", "Red")
 ASKED = {"id": "C22411FC", "mode": 4, "hash": None, "only_priv_key": False}
@@ -132,8 +132,8 @@ def signed_off(reply: Reply, **options: Any) -> Execution:
     return asyncio.run(story())
 
 
-def found(newest: Reply, history: Reply, parent: int, **options: Any) -> Finding:
-    async def story() -> Finding:
+def found(newest: Reply, history: Reply, parent: int, **options: Any) -> ChainFinding:
+    async def story() -> ChainFinding:
         async with (
             broken(get=[newest, history]) as node,
             host_of(node.url, **options) as host,
@@ -162,7 +162,7 @@ def test_an_execution_on_the_devnet_makes_the_next_block() -> None:
             assert await host.execute(CALL, 0) == Execution(Outcome.ACCEPTED, block=1)
             assert await host.execute(CALL, 1) == Execution(Outcome.ACCEPTED, block=2)
             assert await host.latest_block("Qm1") == 2
-            assert await host.find(CALL, 0) == Finding(2, 1)
+            assert await host.find(CALL, 0) == ChainFinding(2, 1)
             assert host.unknown_words_count == 0
 
     run(story)
@@ -207,7 +207,7 @@ def test_the_devnets_refusals_and_failures_are_known_words() -> None:
             assert refused.outcome is Outcome.REFUSED
             assert refused.final
             assert "never" in refused.reason
-        async with devnet(fault=lambda call: Fault.CRASH_TOLD) as host:
+        async with devnet(fault=lambda call: RequestFault.CRASH_TOLD) as host:
             failed = await host.execute(CALL, 0)
             assert failed.outcome is Outcome.REFUSED
             assert not failed.final
@@ -217,8 +217,10 @@ def test_the_devnets_refusals_and_failures_are_known_words() -> None:
     run(story)
 
 
-@pytest.mark.parametrize(("fault", "block"), [(Fault.LOST, 1), (Fault.CRASH, None)])
-def test_a_dropped_connection_is_unknown_whatever_happened(fault: Fault, block: int | None) -> None:
+@pytest.mark.parametrize(("fault", "block"), [(RequestFault.LOST, 1), (RequestFault.CRASH, None)])
+def test_a_dropped_connection_is_unknown_whatever_happened(
+    fault: RequestFault, block: int | None
+) -> None:
     async def story() -> None:
         async with devnet(fault=lambda call: fault) as host:
             assert (await host.execute(CALL, 0)).outcome is Outcome.UNKNOWN
@@ -299,7 +301,7 @@ def test_a_refused_sign_off_in_words_that_prove_nothing_is_unknown(message: str)
 
 
 @pytest.mark.parametrize("row", WORDS, ids=lambda row: row.words)
-def test_every_row_of_the_table_decides_for_its_own_words(row: Words) -> None:
+def test_every_row_of_the_table_decides_for_its_own_words(row: RefusalPhrase) -> None:
     message = f"So: {row.words.upper()}, he said"
     answer = signed_off(refuses(message))
     assert answer == Execution(row.outcome, final=row.final, stale=row.stale, reason=message)
@@ -315,7 +317,7 @@ def test_only_a_refusal_can_be_final_or_stale_and_never_both() -> None:
 
 def test_the_table_can_be_replaced_and_unknown_words_are_counted() -> None:
     async def story() -> None:
-        words = (Words("nope", Outcome.REFUSED, final=True),)
+        words = (RefusalPhrase("nope", Outcome.REFUSED, final=True),)
         async with (
             broken(
                 execute=[says(PASSWORD_NEEDED)],
@@ -448,15 +450,15 @@ def test_success_without_a_number_is_looked_up_on_the_chain() -> None:
 
 
 def test_a_chain_that_did_not_grow_needs_no_history() -> None:
-    assert found(chain_data(block(4)), reset, 4) == Finding(4, None)
-    assert found(chain_data(block(3)), reset, 4) == Finding(3, None)
+    assert found(chain_data(block(4)), reset, 4) == ChainFinding(4, None)
+    assert found(chain_data(block(3)), reset, 4) == ChainFinding(3, None)
 
 
 @pytest.mark.parametrize("key", ["ExecutorDID", "executor"])
 @pytest.mark.parametrize("executor", ["did1", "someone"])
 def test_the_next_block_is_ours_with_our_executor_and_data(key: str, executor: str) -> None:
     newest = chain_data(block(5, **{key: executor}))
-    assert found(newest, reset, 4) == Finding(5, 5 if executor == "did1" else None)
+    assert found(newest, reset, 4) == ChainFinding(5, 5 if executor == "did1" else None)
 
 
 def test_an_executor_address_matches_its_identity_on_the_chain() -> None:
@@ -466,7 +468,7 @@ def test_an_executor_address_matches_its_identity_on_the_chain() -> None:
             broken(get=[chain_data(block(5, ExecutorDID="bafybmi"))]) as node,
             host_of(node.url) as host,
         ):
-            assert await host.find(call, 4) == Finding(5, 5)
+            assert await host.find(call, 4) == ChainFinding(5, 5)
 
     run(story)
 
@@ -474,18 +476,18 @@ def test_an_executor_address_matches_its_identity_on_the_chain() -> None:
 def test_without_a_parent_the_first_block_of_ours_behind_it_counts() -> None:
     newest = block(6, ExecutorDID="did1")
     history = chain_data(block(4, ExecutorDID="did1"), block(5, "Blue"), newest)
-    assert found(chain_data(newest), history, 4) == Finding(6, 6)
+    assert found(chain_data(newest), history, 4) == ChainFinding(6, 6)
 
 
 def test_with_a_parent_only_the_next_block_counts() -> None:
     newest = block(6, ExecutorDID="did1")
     history = chain_data(block(4, ExecutorDID="did1"), block(5, "Blue"), newest)
-    assert found(chain_data(newest), history, 4, takes_parent=True) == Finding(6, None)
+    assert found(chain_data(newest), history, 4, takes_parent=True) == ChainFinding(6, None)
 
 
 def test_blocks_may_stand_in_the_result_and_numbers_in_strings() -> None:
     rows = [{"BlockNo": "5", "SmartContractData": "Red", "executor": "did1"}]
-    assert found(says({"status": True, "result": rows}), reset, 4) == Finding(5, 5)
+    assert found(says({"status": True, "result": rows}), reset, 4) == ChainFinding(5, 5)
 
 
 @pytest.mark.parametrize(

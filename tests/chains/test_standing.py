@@ -15,17 +15,18 @@ from tests.rpc_stub import Drop, Stub, Whole
 from laneway.chains import endpoint as shared
 from laneway.chains.contract_rest import RestHost
 from laneway.chains.cosmos.chain import CometChain
-from laneway.chains.endpoint import KnownNodes, NodePlace
+from laneway.chains.endpoint import NodePlace
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
+from laneway.chains.evm.endpoint import EvmPlace
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
-from laneway.chains.standing import Standing
+from laneway.chains.nodes import KnownNodes
+from laneway.chains.standing import StandingKeeper
 from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.facts import SendKind
 from laneway.core.text import printable
 from laneway.ports.nodes import NodesKnown
-from laneway.wire.jsonrpc import AnswerLost
+from laneway.wire.jsonrpc import RpcAnswerLost
 
 GREETING = {"eth_chainId", "web3_clientVersion"}
 
@@ -47,9 +48,9 @@ def silent(listening: bool) -> Iterator[int]:
 def adapter(kind: str, port: int) -> Any:
     match kind:
         case "evm":
-            return RpcChain([Place(f"http://127.0.0.1:{port}")], chain_id=1)
+            return RpcChain([EvmPlace(f"http://127.0.0.1:{port}")], chain_id=1)
         case "evm over TLS":
-            return RpcChain([Place(f"https://127.0.0.1:{port}/v2/0123456789abcdef")], chain_id=1)
+            return RpcChain([EvmPlace(f"https://127.0.0.1:{port}/v2/0123456789abcdef")], chain_id=1)
         case "cosmos":
             return CometChain([NodePlace(f"http://127.0.0.1:{port}")], "c-1")
         case "jam":
@@ -136,7 +137,7 @@ def test_a_node_that_was_left_for_being_slow_names_its_chain_again() -> None:
         async with served([node]) as (chain, stubs):
             await chain.account(ADDRESS)
             (endpoint,) = chain.endpoints
-            endpoint.rest_failed(AnswerLost(endpoint.name, "it is slower than the others"))
+            endpoint.rest_failed(RpcAnswerLost(endpoint.name, "it is slower than the others"))
             node.said["eth_chainId"] = "0x1"
             await chain.send([b"\x01"])
             assert SEND not in {method for method, _ in stubs[0].heard}
@@ -168,7 +169,7 @@ def test_a_node_that_ended_a_connection_names_its_chain_before_anything_is_sent(
             Stub(Node(eth_chainId="0x1")) as second,
             Relay(port_of(first.url)) as relay,
         ):
-            chain = RpcChain([Place(f"http://127.0.0.1:{relay.port}")], chain_id=CHAIN_ID)
+            chain = RpcChain([EvmPlace(f"http://127.0.0.1:{relay.port}")], chain_id=CHAIN_ID)
             try:
                 await chain.account(ADDRESS)
                 relay.point(port_of(second.url))
@@ -232,7 +233,7 @@ def test_a_node_that_answered_lately_is_not_asked_again() -> None:
 def test_a_change_is_logged_and_the_same_trouble_in_other_words_seldom(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    standing = Standing("http://127.0.0.1:1/key-0123456789abcdef")
+    standing = StandingKeeper("http://127.0.0.1:1/key-0123456789abcdef")
     with caplog.at_level(logging.INFO, "laneway.nodes"):
         standing.answered()
         for problem in ("cut off", "cut off", "refused", "reset", "\x1b[31m", "refused"):

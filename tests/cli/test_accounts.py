@@ -118,6 +118,7 @@ def test_what_was_mined_is_shown_beside_what_was_asked(
     (shown,) = terminal.json("tx", "show", sent["id"])
     on_chain = node.say("eth_getTransactionByHash", shown["hash"])
     evm = shown["evm"]
+    assert evm["mined"] is not None
     assert evm["mined"]["value"] == str(int(on_chain["value"], 16)) == mined
     assert evm["mined"]["to"].lower() == on_chain["to"]
     assert int(evm["mined"]["max_fee_per_gas"]) == int(on_chain["maxFeePerGas"], 16)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from msgspec import json
 from tests.redis_servers import Server
-from tests.stores.letter_stage import CHAIN
-from tests.stores.test_redis_adopt import key, laid_out, redis
+from tests.stores.engine_core_stage import CHAIN, key
+from tests.stores.test_redis_adopt import laid_out, redis
 
 from laneway.cli.app import run
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from laneway.cli.app import app, run
-from laneway.wiring.schema import Config, lookup, paths
+from laneway.wiring.schema import config_type, lookup, paths
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_every_key_is_shown() -> None:
     settings = shown()
     assert list(settings) == list(paths())
     for path, setting in settings.items():
-        assert setting["value"] == lookup(Config(), path)
+        assert setting["value"] == lookup(config_type()(), path)
         assert setting["origin"] == "default"
 
 

@@ -11,8 +11,8 @@ from aiohttp import ClientSession
 from msgspec import json
 
 from laneway.cli.app import run
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
-from laneway.devnets.jam.faults import Faults
+from laneway.devnets.jam.model.faults import Faults
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
 from laneway.wiring.config import Configuration, load
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/jam-devnet.md"
@@ -88,9 +88,9 @@ async def followed(url: str) -> None:
 
 
 def test_the_document_names_every_switch_and_every_call() -> None:
-    from laneway.devnets.jam.control import CONTROLS
-    from laneway.devnets.jam.methods import METHODS
-    from laneway.devnets.jam.subscriptions import SUBSCRIPTIONS
+    from laneway.devnets.jam.node.control import CONTROLS
+    from laneway.devnets.jam.node.methods import METHODS
+    from laneway.devnets.jam.node.subscriptions import SUBSCRIPTIONS
 
     document = DOCUMENT.read_text()
     for name in (*vars(Faults()), *METHODS, *CONTROLS):

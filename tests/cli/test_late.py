@@ -59,11 +59,11 @@ def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
 
 def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, object]] = []
-    put(monkeypatch, "laneway.bench.contract", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.contract", main=noted(calls, 0))
     assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
-    put(monkeypatch, "laneway.bench.eoa", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.eoa", main=noted(calls, 0))
     assert run(["bench", "eoa", "--only", "raw,viem", "--out", "there"]) == 0
-    put(monkeypatch, "laneway.bench.sequence", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.sequence", main=noted(calls, 0))
     assert run(["bench", "sequence", "--quick", "--only", "bytes", "--out", "there"]) == 0
     assert calls == [
         {"json": True, "quick": True, "out": Path("there")},
@@ -105,7 +105,7 @@ def test_the_doctor_says_what_to_do(
     ("module", "arguments"),
     [
         ("laneway.sim.cli", ["sim"]),
-        ("laneway.bench.contract", ["bench", "contract"]),
+        ("laneway_bench.contract", ["bench", "contract"]),
         ("laneway.wiring.doctor", ["doctor"]),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_part_that_is_not_installed_is_named(
     assert "which is not installed here" in capsys.readouterr().err
 
 
-def test_the_doctor_looks_at_rollups_too(
+def test_the_doctor_looks_at_nodes_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["ws://127.0.0.1:9"]\n'
@@ -133,13 +133,12 @@ def test_the_doctor_looks_at_rollups_too(
     put_doctor(monkeypatch, lambda _path, _options: [])
     asked: list[str] = []
 
-    def look(rollups: Any, states: Any) -> list[Finding]:
+    def look(configuration: Any, states: Any) -> list[Finding]:
         assert states == {"rollup:1": b"head"}
-        asked.extend(one.name for one in rollups)
+        asked.extend(one.name for one in configuration.config.rollup)
         return [Finding("rollup main", False, "its chain cannot be asked", "start a node")]
 
-    put(monkeypatch, "laneway.wiring.node_doctor", examine_nodes=lambda _configuration, _states: [])
-    put(monkeypatch, "laneway.wiring.rollup_doctor", examine_rollups=look)
+    put(monkeypatch, "laneway.wiring.node_doctor", examine_nodes=look)
     assert run(["doctor"]) == 1
     assert asked == ["main"]
     assert "BAD  rollup main: its chain cannot be asked" in capsys.readouterr().out

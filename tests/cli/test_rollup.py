@@ -11,13 +11,16 @@ from urllib.request import urlopen
 
 import pytest
 from tests.cli.stage import Terminal, beside
+from tests.kinds.rollup.test_views import teller, view_of
 from tests.lanes.bundle.scenes import two
 from tests.lanes.bundle.stage import queued
 from tests.rollup_served import LANE, Stage, staged
-from tests.wiring.test_rollup_shown import teller, view_of
 
-from laneway.cli.remote import Output
-from laneway.cli.rollup import (
+from laneway.client.asynchronous import AsyncClient, AsyncSentTx
+from laneway.client.blocking import AtOnce, SentTx
+from laneway.console.remote import Output
+from laneway.kinds.rollup.bundles import shown_of
+from laneway.kinds.rollup.commands import (
     about,
     block_facts,
     drawn,
@@ -26,11 +29,8 @@ from laneway.cli.rollup import (
     version_facts,
     was_there,
 )
-from laneway.client.blocking import Client, SentTx
-from laneway.client.calls import Taken
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
 from laneway.wire.values import Tx
-from laneway.wiring.rollup_bundles import shown_of
 
 pytestmark = pytest.mark.slow
 
@@ -173,12 +173,10 @@ def test_an_answer_that_was_lost_is_no_other_sending() -> None:
         accepted_at=datetime.now(UTC), idempotency_key="auto-1", retry_of=None, priority=0,
         valid_until=None, settled_at=None,
     )  # fmt: skip
-    client = Client("http://127.0.0.1:9")
     for key, replayed, was in (
         ("auto-1", True, False), ("auto-2", True, True), ("auto-1", False, False)
     ):  # fmt: skip
-        assert was_there(SentTx(client, Taken(tx, key, replayed))) is was
-    client.close()
+        assert was_there(SentTx(AtOnce(), AsyncSentTx(AsyncClient(), tx, key, replayed))) is was
 
 
 def test_a_key_file_signs_and_its_mistakes_are_said_without_showing_it(

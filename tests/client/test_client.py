@@ -187,7 +187,7 @@ def test_lanes_beyond_one_page_are_all_listed(kind: str, monkeypatch: pytest.Mon
             names = [f"contract:L{number:03}" for number in range(5)]
             for name in names:
                 await client.send(name, data="x")
-            monkeypatch.setattr("laneway.client.calls.PAGE", 2)
+            monkeypatch.setattr("laneway.client.retries.PAGE", 2)
             assert [lane.id for lane in await client.take(None, "lanes")] == names
 
     asyncio.run(main())

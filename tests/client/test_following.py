@@ -4,7 +4,7 @@ import pytest
 
 from laneway.client.errors import NotAllowed, Unavailable, Unreachable, Unreadable
 from laneway.client.following import Following
-from laneway.client.steps import Answer, Lost, Rules
+from laneway.client.retries import CallRules, NoAnswer, ServerAnswer
 from laneway.wire.sse import frame, heartbeat, hello
 
 BODY = b'{"type":"t","timestamp":"2026-01-01T00:00:00Z","data":{"lane":"contract:Q","version":%d}}'
@@ -16,7 +16,7 @@ class Clock:
 
 def following(after: str | None = None, clock: Clock | None = None) -> Following:
     clock = clock or Clock()
-    rules = Rules(
+    rules = CallRules(
         url="http://there",
         retry_s=10.0,
         timeout_s=5.0,
@@ -82,8 +82,8 @@ def test_a_server_that_stays_away_is_given_up_and_one_that_came_back_is_not() ->
     for _ in range(3):
         reader.take(hello(1, "1"))
         clock.now_s += 9
-        reader.pause_s(Lost(True, "cut"))
-    gone = Lost(False, "refused")
+        reader.pause_s(NoAnswer(True, "cut"))
+    gone = NoAnswer(False, "refused")
     for _ in range(5):
         clock.now_s += reader.pause_s(gone)
     clock.now_s += 9
@@ -93,11 +93,11 @@ def test_a_server_that_stays_away_is_given_up_and_one_that_came_back_is_not() ->
 
 def test_a_refusal_is_raised_at_once_and_a_503_is_waited_for() -> None:
     reader = following()
-    assert reader.pause_s(Answer(503, {"retry-after": "3"}, b"")) == 3.0
+    assert reader.pause_s(ServerAnswer(503, {"retry-after": "3"}, b"")) == 3.0
     with pytest.raises(Unavailable):
-        reader.pause_s(Answer(503, {"retry-after": "11"}, b""))
+        reader.pause_s(ServerAnswer(503, {"retry-after": "11"}, b""))
     with pytest.raises(NotAllowed):
-        following().pause_s(Answer(401, {}, b""))
+        following().pause_s(ServerAnswer(401, {}, b""))
 
 
 def test_an_event_that_is_none_is_unreadable() -> None:

@@ -8,7 +8,7 @@ from tests.client.stage import KINDS, either
 from tests.rollup_served import LANE, hash_of, staged
 
 from laneway.client.errors import Invalid, NotFound
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
 
 pytestmark = pytest.mark.slow
 

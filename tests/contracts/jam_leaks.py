@@ -52,7 +52,7 @@ async def watch_many(world: World, first: int, count: int) -> None:
         assert begin % 7 or isinstance(facts[0], Reported), facts[0]
         for number, watch in zip(numbers, watches, strict=True):
             await end(world, watch, number)
-        await until(lambda: world.adapter.subscriptions_count() == 0)
+        await until(lambda: not any(node.socket.held_count for node in world.adapter._nodes.all))
     await until(lambda: world.open_subscriptions() == 0)
 
 

@@ -10,10 +10,10 @@ import pytest
 from laneway.chains.contract_callable import CallableHost, Executed, InlineHost, Refuse
 from laneway.chains.contract_rest import RestHost
 from laneway.core.outcome import Outcome
-from laneway.devnets.contract.host import EmbeddedHost
-from laneway.devnets.contract.model import ContractChain, Fault
-from laneway.devnets.contract.socket import ContractSocket
-from laneway.ports import ContractCall, ContractHost, Execution, Finding
+from laneway.devnets.contract.model import ContractChain, RequestFault
+from laneway.devnets.contract.node.host import EmbeddedHost
+from laneway.devnets.contract.node.socket import ContractSocket
+from laneway.ports import ChainFinding, ContractCall, ContractHost, Execution
 
 DEADLINE_S = 0.2
 """Far beyond a round of one millisecond; a caller that hears nothing until then is in doubt."""
@@ -31,10 +31,10 @@ def chain() -> ContractChain:
     )
 
 
-def faults() -> Callable[[ContractCall], Fault]:
+def faults() -> Callable[[ContractCall], RequestFault]:
     """The data of a call names its fault, which strikes once."""
-    left = {fault.value: fault for fault in Fault}
-    return lambda asked: left.pop(asked.data, Fault.NONE)
+    left = {fault.value: fault for fault in RequestFault}
+    return lambda asked: left.pop(asked.data, RequestFault.NONE)
 
 
 def embedded(takes_parent: bool) -> World:
@@ -88,22 +88,22 @@ def listed(takes_parent: bool, *, inline: bool) -> World:
             fault = fault_of(asked)
             if asked.data == "bad":
                 raise Refuse("it is bad")
-            if fault is Fault.CRASH_TOLD:
+            if fault is RequestFault.CRASH_TOLD:
                 return Execution(Outcome.REFUSED, reason="the consensus failed")
             if takes_parent and parent != len(blocks) - 1:
                 return Execution(Outcome.REFUSED, stale=True, reason="stale")
-            if fault is not Fault.CRASH:
+            if fault is not RequestFault.CRASH:
                 blocks.append(asked)
-            if fault in (Fault.CRASH, Fault.LOST):
+            if fault in (RequestFault.CRASH, RequestFault.LOST):
                 raise ConnectionResetError("no answer")
             return len(blocks) - 1
 
-        def find(asked: ContractCall, parent: int) -> Finding:
+        def find(asked: ContractCall, parent: int) -> ChainFinding:
             blocks = written.get(asked.contract, [None])
             last = parent + 2 if takes_parent else len(blocks)
             behind = range(parent + 1, min(last, len(blocks)))
             block = next((number for number in behind if blocks[number] == asked), None)
-            return Finding(len(blocks) - 1, block)
+            return ChainFinding(len(blocks) - 1, block)
 
         def latest_block(contract: str) -> int:
             return len(written.get(contract, [None])) - 1
@@ -187,7 +187,7 @@ def test_a_stale_parent_is_refused_as_stale_if_the_host_takes_the_parent(world: 
         assert answer.outcome is Outcome.REFUSED
         assert answer.stale
         assert not answer.final
-        assert await host.find(call("second"), 0) == Finding(1, None)
+        assert await host.find(call("second"), 0) == ChainFinding(1, None)
 
     run(world, story)
 
@@ -197,7 +197,7 @@ def test_a_lost_answer_is_unknown_and_the_block_is_found(world: World) -> None:
         await host.execute(call("before"), 0)
         answer = await outcome_of(host, call("lost"), 1)
         assert answer.outcome is Outcome.UNKNOWN
-        assert await host.find(call("lost"), 1) == Finding(2, 2)
+        assert await host.find(call("lost"), 1) == ChainFinding(2, 2)
 
     run(world, story)
 
@@ -205,7 +205,7 @@ def test_a_lost_answer_is_unknown_and_the_block_is_found(world: World) -> None:
 def test_a_crash_is_unknown_and_nothing_is_found(world: World) -> None:
     async def story(host: ContractHost) -> None:
         assert (await outcome_of(host, call("crash"), 0)).outcome is Outcome.UNKNOWN
-        assert await host.find(call("crash"), 0) == Finding(0, None)
+        assert await host.find(call("crash"), 0) == ChainFinding(0, None)
 
     run(world, story)
 
@@ -236,11 +236,11 @@ def test_a_final_refusal_is_final_and_the_next_execution_goes_on(world: World) -
 
 def test_finding_nothing_still_tells_the_height(world: World) -> None:
     async def story(host: ContractHost) -> None:
-        assert await host.find(call("absent"), 0) == Finding(0, None)
+        assert await host.find(call("absent"), 0) == ChainFinding(0, None)
         for parent in range(2):
             await host.execute(call("other"), parent)
-        assert await host.find(call("absent"), 0) == Finding(2, None)
-        assert await host.find(call("other"), 2) == Finding(2, None)
+        assert await host.find(call("absent"), 0) == ChainFinding(2, None)
+        assert await host.find(call("other"), 2) == ChainFinding(2, None)
 
     run(world, story)
 
@@ -250,7 +250,7 @@ def test_a_block_further_behind_counts_only_if_the_host_takes_no_parent(world: W
         await host.execute(call("other"), 0)
         await host.execute(call("ours"), 1)
         block = None if host.traits.takes_parent else 2
-        assert await host.find(call("ours"), 0) == Finding(2, block)
+        assert await host.find(call("ours"), 0) == ChainFinding(2, block)
 
     run(world, story)
 

@@ -16,16 +16,16 @@ from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil, signed
 from tests.evm_worlds import Needs, Told, World, kinds, mined, owner, process, send
 
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
+from laneway.chains.evm.endpoint import EvmPlace
 from laneway.core.errors import ChainError
 from laneway.core.facts import BlockRef, Estimated, Reverted, SendKind
 from laneway.core.outcome import Outcome
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule, read_rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule, read_rule
 from laneway.engine.eoa.view import ChainView, Since
 from laneway.engine.limits import BLOCKS_ASKED, BLOCKS_ROUNDS_MAX
+from laneway.engine.system import SystemClock
 from laneway.ports import EvmCall, EvmChain
-from laneway.wiring.system import SystemClock
 
 pytestmark = pytest.mark.slow
 
@@ -430,7 +430,7 @@ def test_a_reverted_one_is_mined_and_failed(tell: Told) -> None:
 
 def test_a_restart_loses_what_waited_and_keeps_what_was_mined(tmp_path: Any) -> None:
     async def story(node: Anvil) -> None:
-        chain = RpcChain([Place(node.url)], chain_id=CHAIN_ID)
+        chain = RpcChain([EvmPlace(node.url)], chain_id=CHAIN_ID)
         mined_raw, mined_hash = signed(0)
         waiting_raw, waiting_hash = signed(1)
         await send(chain, mined_raw)
@@ -456,13 +456,13 @@ def test_a_restart_loses_what_waited_and_keeps_what_was_mined(tmp_path: Any) -> 
 @pytest.mark.needs(Needs.PROCESS)
 def test_a_node_that_hangs_is_unknown_and_may_have_heard(tell: Told) -> None:
     async def story(world: World) -> None:
-        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID, send_ms=500)
+        chain = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID, send_ms=500)
         await chain.account(SENDER)
         process(world).freeze()
         (answer,) = await send(chain, signed(0)[0])
         process(world).thaw()
         assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
-        patient = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+        patient = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)
         assert (await send(patient, signed(0)[0]))[0].outcome is Outcome.ACCEPTED
         await patient.close()
         await chain.close()
@@ -472,7 +472,7 @@ def test_a_node_that_hangs_is_unknown_and_may_have_heard(tell: Told) -> None:
 
 def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
     async def story(world: World) -> None:
-        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+        chain = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)
         world.set_nonce(SENDER, 7)
         world.mine()
         assert (await chain.account(SENDER)).count == 7
@@ -484,7 +484,7 @@ def test_a_key_used_elsewhere_moves_the_count(tell: Told) -> None:
 @pytest.mark.needs(Needs.DELEGATIONS)
 def test_a_delegation_uses_two_nonces(tell: Told) -> None:
     async def story(world: World) -> None:
-        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+        chain = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)
         delegation = {"chainId": CHAIN_ID, "address": "0x" + "33" * 20, "nonce": 1}
         authorization = Account.sign_authorization(delegation, KEYS[0])
         raw, digest = signed(
@@ -506,7 +506,7 @@ def test_a_delegation_uses_two_nonces(tell: Told) -> None:
 @pytest.mark.parametrize("more", [{"gasPrice": 10 * GWEI}, {"accessList": []}])
 def test_other_types_are_taken(tell: Told, more: dict[str, Any]) -> None:
     async def story(world: World) -> None:
-        chain = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+        chain = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)
         if "gasPrice" in more:
             more.update(maxFeePerGas=None, maxPriorityFeePerGas=None)
         raw, digest = signed(0, **more)
@@ -544,7 +544,7 @@ async def proxied(
 ) -> AsyncIterator[tuple[RpcChain, ChaosProxy]]:
     async with AsyncExitStack() as stack:
         proxy = await stack.enter_async_context(ChaosProxy(world.url, rules))
-        chain = RpcChain([Place(proxy.url, ws_url=proxy.ws_url)], chain_id=CHAIN_ID, **settings)
+        chain = RpcChain([EvmPlace(proxy.url, ws_url=proxy.ws_url)], chain_id=CHAIN_ID, **settings)
         stack.push_async_callback(chain.close)
         yield chain, proxy
 
@@ -570,7 +570,7 @@ def test_what_anvil_never_refuses_is_read(
     tell: Told, words: str, kind: SendKind, final: bool
 ) -> None:
     async def story(world: World) -> None:
-        rule = Rule(Fault.ERROR, method=SEND, message=words, count=1)
+        rule = Rule(ProxyFault.ERROR, method=SEND, message=words, count=1)
         async with proxied(world, rule) as (chain, _):
             raw, _hash = signed(0)
             (answer,) = await send(chain, raw)
@@ -584,7 +584,7 @@ def test_a_lost_answer_is_unknown_and_the_bytes_are_there(tell: Told) -> None:
     """Hazard H1: whoever takes this for a refusal pays twice."""
 
     async def story(world: World) -> None:
-        async with proxied(world, Rule(Fault.LOSE_ANSWER, method=SEND, count=1)) as (chain, _):
+        async with proxied(world, Rule(ProxyFault.LOSE_ANSWER, method=SEND, count=1)) as (chain, _):
             raw, digest = signed(0)
             (answer,) = await send(chain, raw)
             assert (answer.kind, answer.outcome) == (K.SILENT, Outcome.UNKNOWN)
@@ -597,7 +597,10 @@ def test_a_lost_answer_is_unknown_and_the_bytes_are_there(tell: Told) -> None:
 
 def test_a_lost_request_is_unknown_too(tell: Told) -> None:
     async def story(world: World) -> None:
-        async with proxied(world, Rule(Fault.LOSE_REQUEST, method=SEND, count=1)) as (chain, _):
+        async with proxied(world, Rule(ProxyFault.LOSE_REQUEST, method=SEND, count=1)) as (
+            chain,
+            _,
+        ):
             raw, _hash = signed(0)
             assert (await send(chain, raw))[0].outcome is Outcome.UNKNOWN
             assert await kinds(chain, raw) == [K.TAKEN]
@@ -607,7 +610,7 @@ def test_a_lost_request_is_unknown_too(tell: Told) -> None:
 
 def test_bytes_that_arrive_twice_are_accepted(tell: Told) -> None:
     async def story(world: World) -> None:
-        async with proxied(world, Rule(Fault.DUPLICATE, method=SEND)) as (chain, _):
+        async with proxied(world, Rule(ProxyFault.DUPLICATE, method=SEND)) as (chain, _):
             (answer,) = await send(chain, signed(0)[0])
             assert (answer.kind, answer.outcome) == (K.ALREADY_KNOWN, Outcome.ACCEPTED)
 
@@ -617,12 +620,18 @@ def test_bytes_that_arrive_twice_are_accepted(tell: Told) -> None:
 @pytest.mark.parametrize(
     ("rule", "kind"),
     [
-        (Rule(Fault.STATUS, method=SEND, status=429, retry_after_s=0, count=1), K.RATE_LIMITED),
-        (Rule(Fault.STATUS, method=SEND, status=503, retry_after_s=0, count=1), K.RATE_LIMITED),
-        (Rule(Fault.STATUS, method=SEND, status=502, count=1), K.SILENT),
-        (Rule(Fault.HANG, method=SEND, count=1), K.SILENT),
-        (Rule(Fault.HANG_ANSWER, method=SEND, count=1), K.SILENT),
-        (Rule(Fault.ERROR, method=SEND, message="queer words", count=1), K.UNKNOWN),
+        (
+            Rule(ProxyFault.STATUS, method=SEND, status=429, retry_after_s=0, count=1),
+            K.RATE_LIMITED,
+        ),
+        (
+            Rule(ProxyFault.STATUS, method=SEND, status=503, retry_after_s=0, count=1),
+            K.RATE_LIMITED,
+        ),
+        (Rule(ProxyFault.STATUS, method=SEND, status=502, count=1), K.SILENT),
+        (Rule(ProxyFault.HANG, method=SEND, count=1), K.SILENT),
+        (Rule(ProxyFault.HANG_ANSWER, method=SEND, count=1), K.SILENT),
+        (Rule(ProxyFault.ERROR, method=SEND, message="queer words", count=1), K.UNKNOWN),
     ],
 )
 def test_a_gateways_trouble_is_unknown(tell: Told, rule: Rule, kind: SendKind) -> None:
@@ -631,7 +640,7 @@ def test_a_gateways_trouble_is_unknown(tell: Told, rule: Rule, kind: SendKind) -
             raw, _hash = signed(0)
             (answer,) = await send(chain, raw)
             assert (answer.kind, answer.outcome) == (kind, Outcome.UNKNOWN)
-            patient = RpcChain([Place(world.url)], chain_id=CHAIN_ID)
+            patient = RpcChain([EvmPlace(world.url)], chain_id=CHAIN_ID)
             assert (await send(patient, raw))[0].outcome is Outcome.ACCEPTED
             await patient.close()
 
@@ -643,8 +652,8 @@ def test_a_lagging_node_gives_no_count_while_another_is_ahead(tell: Told) -> Non
 
     async def story(world: World) -> None:
         raw, digest = signed(0)
-        async with ChaosProxy(world.url, [Rule(Fault.LAG, at=0)]) as behind:
-            places = [Place(behind.url, name="behind"), Place(world.url, name="ahead")]
+        async with ChaosProxy(world.url, [Rule(ProxyFault.LAG, at=0)]) as behind:
+            places = [EvmPlace(behind.url, name="behind"), EvmPlace(world.url, name="ahead")]
             chain = RpcChain(places, chain_id=CHAIN_ID, poll_ms=20)
             await send(chain, raw)
             world.mine()
@@ -669,7 +678,7 @@ def test_a_lagging_node_alone_is_told_by_its_block(tell: Told) -> None:
             await send(chain, raw)
             world.mine(3)
             ahead = await chain.account(SENDER)
-            proxy.rule(Rule(Fault.LAG, blocks=3))
+            proxy.rule(Rule(ProxyFault.LAG, blocks=3))
             behind = await chain.account(SENDER)
             assert (behind.count, behind.block.number) == (0, 0)
             assert await chain.receipts([digest]) == [None]
@@ -682,7 +691,7 @@ def test_a_lagging_node_alone_is_told_by_its_block(tell: Told) -> None:
 
 def test_heads_go_on_when_the_subscription_is_cut(tell: Told) -> None:
     async def story(world: World) -> None:
-        rule = Rule(Fault.LOSE_ANSWER, method="eth_subscription")
+        rule = Rule(ProxyFault.LOSE_ANSWER, method="eth_subscription")
         async with proxied(world, rule, poll_ms=20) as (chain, _):
             heads = chain.heads()
             for number in range(4):

@@ -12,7 +12,7 @@ import pytest
 from tests.anvil import GWEI, KEYS, Said, address, signed
 from tests.evm_worlds import WORLDS, World
 
-from laneway.devnets.evm.given import RpcRefused
+from laneway.wire.rpc_server.methods import RpcRefused
 
 pytestmark = pytest.mark.slow
 

@@ -75,13 +75,13 @@ from tests.anvil import CHAIN_ID, GWEI, KEYS, address, signed
 from tests.evm_worlds import Needs, Told, World, kinds, mined, model, owner, send
 
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
+from laneway.chains.evm.endpoint import EvmPlace
 from laneway.core.facts import SendKind
 from laneway.core.outcome import Outcome
 from laneway.devnets.evm.devnet import EvmDevnet
-from laneway.devnets.evm.rules import GETH, Rules
+from laneway.devnets.evm.model.rules import GETH, EvmRules
 from laneway.evm.envelope import encode_network, hash_of, signing_digest
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import BlobTransaction, Sidecar
 from laneway.evm.transaction import signed as signed_by
 
@@ -244,14 +244,14 @@ def test_a_stale_node_knows_less_and_takes_what_is_used(tell: Told) -> None:
         with world.behind() as behind:
             await send(world.chain, new)
             world.mine()
-            alone = RpcChain([Place(behind.url)], chain_id=CHAIN_ID)
+            alone = RpcChain([EvmPlace(behind.url)], chain_id=CHAIN_ID)
             seen = await alone.account(SENDER)
             assert (seen.count, seen.block.number) == (1, 1)
             assert await mined(alone, old_hash, new_hash) == [True, False]
             other = signed(1, value=2)[0]
             assert await kinds(alone, other) == [K.TAKEN], "it takes a nonce that is used"
             await alone.close()
-            places = [Place(behind.url, name="behind"), Place(world.url, name="ahead")]
+            places = [EvmPlace(behind.url, name="behind"), EvmPlace(world.url, name="ahead")]
             both = RpcChain(places, chain_id=CHAIN_ID)
             newest = (await world.chain.account(SENDER)).block
             assert await owner(both, 1) == new_hash
@@ -311,7 +311,7 @@ def test_a_blob_is_taken_and_mined(tell: Told) -> None:
             blob_hashes=(named,),
             sidecar=sidecar,
         )
-        key = HeldKey(bytes.fromhex(KEYS[0][2:]))
+        key = HeldEvmKey(bytes.fromhex(KEYS[0][2:]))
         made = signed_by(made, key.sign(signing_digest(made)))
         assert await kinds(world.chain, encode_network(made)) == [K.TAKEN]
         world.mine()
@@ -342,10 +342,10 @@ def test_anvil_takes_many_of_a_delegated_account(tell: Told) -> None:
 # Of geth, by the model's rules.
 
 
-def geth(story: Callable[[EvmDevnet, RpcChain], Any], rules: Rules = GETH) -> None:
+def geth(story: Callable[[EvmDevnet, RpcChain], Any], rules: EvmRules = GETH) -> None:
     async def run() -> None:
         async with EvmDevnet(block_ms=None, rules=rules) as devnet:
-            chain = RpcChain([Place(devnet.url)], chain_id=CHAIN_ID)
+            chain = RpcChain([EvmPlace(devnet.url)], chain_id=CHAIN_ID)
             try:
                 await story(devnet, chain)
             finally:

@@ -34,9 +34,9 @@ from tests.jam_worlds import (
 )
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.heads import Pace
-from laneway.chains.jam.node import JamPlace, Unavailable
-from laneway.chains.jam.words import Words
+from laneway.chains.jam.node import JamPlace, NodeLacksBlock
+from laneway.chains.jam.phrases import JamPhrases
+from laneway.chains.nodes import PollPace
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.jam import (
     Accumulated,
@@ -145,7 +145,7 @@ def test_fact_2_a_lookup_anchor_ages_by_slots(told: Told) -> None:
         produced = world.produce(slot=world.best().slot + 30)
         assert packages(produced) == []
         (refused,) = produced["refused"]
-        kind = Words().kind(0, refused["reason"])
+        kind = JamPhrases().kind(0, refused["reason"])
         assert kind in (PackageKind.LOOKUP_TOO_OLD, PackageKind.GUARANTEE_TOO_OLD)
         assert await head_facts(world, made) == [Reportable(7)], "its anchor alone would do"
 
@@ -219,7 +219,7 @@ def test_fact_6_a_prerequisite_must_have_been_reported_lately(
         assert kinds([fact]) == ["Reported" if is_reported else "Reportable"]
         if not is_reported:
             (refused,) = produced["refused"]
-            assert Words().kind(0, refused["reason"]) is PackageKind.DEPENDENCY_MISSING
+            assert JamPhrases().kind(0, refused["reason"]) is PackageKind.DEPENDENCY_MISSING
 
     told(story)
 
@@ -648,7 +648,7 @@ def test_the_services_state_can_be_read(told: Told) -> None:
 def test_what_is_unavailable_is_an_error_of_its_own(told: Told) -> None:
     async def story(world: World) -> None:
         unknown = b"\x11" * 32
-        with pytest.raises(Unavailable) as missing:
+        with pytest.raises(NodeLacksBlock) as missing:
             await world.chain.state_root(unknown)
         assert missing.value.about == unknown
         with pytest.raises(ChainUnreadable):
@@ -710,7 +710,7 @@ def test_a_package_may_be_taken_and_never_land(told: Told, changes: dict[str, An
     async def story(world: World) -> None:
         made = await handed_in(world, **changes)
         (refused,) = world.produce()["refused"]
-        assert Words().kind(0, refused["reason"]) is PackageKind.BAD_CONTEXT
+        assert JamPhrases().kind(0, refused["reason"]) is PackageKind.BAD_CONTEXT
         world.produce(7)
         (fact,) = await head_facts(world, made)
         assert isinstance(fact, Failed)
@@ -810,7 +810,7 @@ def test_notices_as_another_node_writes_them_are_understood(told: Told) -> None:
             return said
 
         world.relay.write = write
-        pace = Pace(poll_ms=60_000, silence_ms=60_000, resubscribe_ms=60_000)
+        pace = PollPace(poll_ms=60_000, silence_ms=60_000, resubscribe_ms=60_000)
         chain = Jip2Chain([JamPlace(world.relay.url)], pace=pace)
         heads = chain.heads()
         await asyncio.wait_for(anext(heads), 10)
@@ -869,7 +869,7 @@ def test_the_chain_is_followed_while_nodes_come_and_go(told: Told) -> None:
         assert isinstance(world, DevnetWorld)
         chain = Jip2Chain(
             [JamPlace(url) for url in world.devnet.urls],
-            pace=Pace(poll_ms=50, resubscribe_ms=100),
+            pace=PollPace(poll_ms=50, resubscribe_ms=100),
         )
         made = await world.pack()
         watch = chain.watch(made.watched)

@@ -40,8 +40,9 @@ from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import ExecutionReturned, HeightRead, SearchReturned
 from laneway.ports import Alive, Commit, IntentView, Lost, Store
 from laneway.sim.disk import SimDisk
-from laneway.stores.book import KEY_INDEX, Book, flush, key_value
+from laneway.stores.book import Book, flush
 from laneway.stores.group import GroupStore
+from laneway.stores.judge import KEY_INDEX, key_value
 from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.memory import MemoryBook
 from laneway.stores.postgres import PostgresStore

@@ -12,7 +12,7 @@ from tests.contracts.test_store import ME, YOU, Desk, opened, postgres_desk, red
 from tests.engine.eoa import stage as eoa
 from tests.engine.sequence import stage as sequence
 
-from laneway.core.cosmos import CosmosAccount
+from laneway.core.cosmos import CommittedAccount
 from laneway.core.errors import BadRequest
 from laneway.core.ids import LaneId
 from laneway.core.intent import Accepted, Arrival
@@ -26,8 +26,23 @@ from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Lease
 from laneway.core.units import amount
 from laneway.cosmos.limits import FEE_MAX
-from laneway.engine.orders import Open, Perform, ReadBacklog, ReadMailbox, Release, Stopped, Told
+from laneway.engine.orders import (
+    CommitDone,
+    Open,
+    Perform,
+    ReadBacklog,
+    ReadMailbox,
+    Release,
+    Stopped,
+)
 from laneway.engine.reactor import Reactor
+from laneway.kinds.arrivals import ArrivalMaker
+from laneway.kinds.contract.arrivals import ContractArrivals
+from laneway.kinds.cosmos.arrivals import CosmosArrivals
+from laneway.kinds.cosmos.request import request_of as cosmos_request
+from laneway.kinds.cosmos.views import ConfiguredCosmosAccount
+from laneway.kinds.evm.request import encoded as evm_encoded
+from laneway.kinds.evm.request import request_of as evm_request
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import Execute, ExecutionReturned, HeightRead, ReadHeight
 from laneway.lanes.eoa.machine import eoa_kind
@@ -40,11 +55,6 @@ from laneway.wire.cosmos import CosmosPayload
 from laneway.wire.evm import EvmPayload
 from laneway.wire.limits import NUMBER_MAX
 from laneway.wire.values import NewTx, Order, SequenceOrder
-from laneway.wiring.arrivals import Arrivals
-from laneway.wiring.cosmos_arrivals import CosmosArrivals
-from laneway.wiring.cosmos_request import request_of as cosmos_request
-from laneway.wiring.evm_arrivals import EvmArrivals
-from laneway.wiring.evm_request import request_of as evm_request
 
 STORES = ("memory", "sqlite never", "postgres", "redis", "redis cluster")
 INT63, WORD = (1 << 63) - 1, (1 << 256) - 1
@@ -119,7 +129,7 @@ class Driver:
             case Stopped(error=error):
                 pytest.fail(f"the lane was stopped by {error!r}")
             case _:
-                assert isinstance(order, Told)
+                assert isinstance(order, CommitDone)
 
 
 def goes_through(
@@ -163,7 +173,7 @@ def contract_door(**said: Any) -> Arrival:
     call = ContractCall(
         new.lane.partition(":")[2], one.executor, one.data, one.quorum_type, one.comment
     )
-    return Arrivals(ContractSettings(priorities=True), WORLD, WORLD).make(
+    return ContractArrivals(ContractSettings(priorities=True), WORLD, WORLD).make(
         call, key, priority, until_ms
     )
 
@@ -239,7 +249,7 @@ def delegated(**more: Any) -> dict[str, Any]:
 
 def evm_door(lane: LaneId, said: dict[str, Any]) -> Arrival:
     asked = convert({"to": ADDRESS, "gas": 1_000_000, **said}, EvmPayload)
-    return EvmArrivals(WORLD, WORLD).make(lane, evm_request(asked), None)
+    return ArrivalMaker(WORLD, WORLD).of_request(lane, evm_request(asked), evm_encoded, None)
 
 
 EVM_EDGES: list[tuple[str, int, Callable[[str], dict[str, Any]]]] = [
@@ -286,27 +296,35 @@ def test_a_blob_fee_that_was_accepted_before_its_width_was_checked_stops_no_lane
     stage = eoa.Stage()
     content = structs.replace(eoa.BLOBS, fee_wei_max=amount(blob_wei))
     request = EvmRequest(to=eoa.TO, gas=21_000, type=3, blobs=content)
-    arrival = EvmArrivals(WORLD, WORLD).make(stage.lane, request, None)
+    arrival = ArrivalMaker(WORLD, WORLD).of_request(stage.lane, request, evm_encoded, None)
     staged(desk, eoa_kind(EoaSettings()), arrival, stage)
 
 
 # Cosmos accounts.
 
 
-class Payer:
-    address, prefix, denom = "celestia1from", "celestia", "utia"
+PAYER = ConfiguredCosmosAccount(
+    LaneId("cosmos:dev:from"),
+    "from",
+    "celestia1from",
+    "dev",
+    "dev",
+    SequenceSettings(),
+    "celestia",
+    "utia",
+)
 
 
 def cosmos_door(lane: LaneId, **said: Any) -> Arrival:
     asked = convert({"to": sequence.TO, "amount": "5", "gas": 100_000, **said}, CosmosPayload)
-    return CosmosArrivals(WORLD, WORLD, 1 << 30).make(lane, cosmos_request(asked, Payer()), None)
+    return CosmosArrivals(WORLD, WORLD, 1 << 30).make(lane, cosmos_request(asked, PAYER), None)
 
 
 def cosmos_stage(**words: Any) -> sequence.Stage:
     """An account that exists."""
     stage = sequence.Stage(**words)
     stage.chain.look_said = structs.replace(
-        stage.chain.look_said, account=CosmosAccount(7, 3), address=stage.account.address
+        stage.chain.look_said, account=CommittedAccount(7, 3), address=stage.account.address
     )
     return stage
 

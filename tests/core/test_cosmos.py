@@ -2,7 +2,7 @@
 
 import pytest
 
-from laneway.core.cosmos import CosmosAccount, CosmosLook, OfferKind
+from laneway.core.cosmos import CommittedAccount, CosmosLook, OfferKind
 from laneway.core.outcome import Outcome
 
 KINDS = {
@@ -32,7 +32,7 @@ def test_only_what_is_wrong_by_itself_is_final() -> None:
 
 
 def test_a_look_is_of_the_chain_and_the_account_that_were_asked_for() -> None:
-    look = CosmosLook("a", 5, CosmosAccount(7, 500), (), "mine-1", "celestia1me")
+    look = CosmosLook("a", 5, CommittedAccount(7, 500), (), "mine-1", "celestia1me")
     assert look.problem("mine-1", "celestia1me") == ""
     assert look.problem("mine-2", "celestia1me") == (
         "it serves chain mine-1, and this is chain mine-2"

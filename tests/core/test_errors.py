@@ -19,6 +19,7 @@ from laneway.core.errors import (
     IntentConflict,
     IntentFinal,
     IntentNotFound,
+    InvalidValue,
     LaneFull,
     LaneNotFound,
     LanewayError,
@@ -146,7 +147,7 @@ def test_an_account_that_is_not_configured_says_so() -> None:
 
 
 def test_a_rollup_that_is_not_configured_says_how_rollups_are_named() -> None:
-    assert str(AccountNotFound("rollup:9")) == (
+    assert str(AccountNotFound("rollup:9", "rollup", "rollup:NAME or its service")) == (
         "no rollup rollup:9 is configured here; say rollup:NAME or its service"
     )
 
@@ -178,3 +179,13 @@ def test_who_found_no_room_hears_which_bound_it_was() -> None:
     assert (error.bound, error.limit, error.retry) == ("sequence.process_bytes_max", 1_000, "later")
     assert str(error).startswith("sequence.process_bytes_max is 1000 bytes")
     assert "for 2.5 s" in str(error)
+
+
+def test_what_breaks_a_rule_of_its_chain_names_its_operands() -> None:
+    class TooLong(InvalidValue):
+        message = "{length} bytes, and {limit} are allowed"
+
+    error = TooLong(length=9, limit=8)
+    assert str(error) == "9 bytes, and 8 are allowed"
+    assert error.operands == {"length": 9, "limit": 8}
+    assert isinstance(error, CallerError)

@@ -11,12 +11,7 @@ from laneway.core.ids import (
     ENTROPY_BYTES,
     idempotency_key,
     intent_id,
-    is_account,
-    is_contract,
-    is_cosmos,
     is_intent_id,
-    is_rollup,
-    is_shown,
     lane_id,
     lane_key,
     lane_kind,
@@ -81,25 +76,6 @@ def test_ids_of_later_births_sort_behind_earlier_ones() -> None:
 def test_an_id_takes_exactly_its_entropy() -> None:
     with pytest.raises(AssertionError):
         intent_id(1, b"short")
-
-
-def test_only_what_executes_a_contract_is_a_contracts_lane() -> None:
-    assert is_contract(lane_id("contract", "Qm1"))
-    assert not is_contract(lane_id("audit", "log"))
-    assert not is_contract("contract")
-
-
-def test_a_lane_says_by_its_kind_what_it_holds() -> None:
-    assert is_cosmos("cosmos:mocha:celestia1")
-    assert not is_cosmos("evm:1:0xab")
-    assert is_account("evm:1:0xab")
-    assert not is_account("contract:evm:1")
-    assert is_rollup("rollup:1")
-    assert not is_rollup("contract:rollup:1")
-    assert is_shown("rollup:1")
-    assert [is_shown(lane) for lane in ("contract:Q", "evm:1:0x", "audit:log", "delivery:a")] == [
-        True, True, False, False,
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [None, "", "key:b", "tx_", "tx_nonsense", "TX_" + "0" * 32])

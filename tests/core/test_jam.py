@@ -2,7 +2,7 @@
 
 import pytest
 
-from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, Submission
+from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 
 
@@ -28,12 +28,12 @@ YES, NO, DOUBT = (answer(one) for one in (Outcome.ACCEPTED, Outcome.REFUSED, Out
 def test_one_doubt_is_more_than_any_number_of_refusals(
     answers: tuple[PackageAnswer, ...], outcome: Outcome
 ) -> None:
-    assert Submission(answers, final=False).outcome() is outcome
+    assert SubmissionAnswers(answers, final=False).outcome() is outcome
 
 
 def test_a_submission_says_who_took_it() -> None:
-    assert Submission((NO, YES), final=False).taken() is YES
-    assert Submission((NO, DOUBT), final=False).taken() is None
+    assert SubmissionAnswers((NO, YES), final=False).taken() is YES
+    assert SubmissionAnswers((NO, DOUBT), final=False).taken() is None
 
 
 def test_a_clock_says_which_slot_it_is_and_when_the_next_begins() -> None:

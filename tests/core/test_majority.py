@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     Estimated,
     NodeReceipts,
@@ -40,8 +40,8 @@ def test_what_is_reached_is_what_enough_have_passed() -> None:
 
 def seen(
     node: str, count: int, block: int = 10, *, branch: bytes = b"", wei: int = 5
-) -> AccountSeen:
-    return AccountSeen(count, count, wei, BlockRef(block, branch + bytes([block % 256])), node)
+) -> AccountAtBlock:
+    return AccountAtBlock(count, count, wei, BlockRef(block, branch + bytes([block % 256])), node)
 
 
 @pytest.mark.parametrize("lie", [0, 1, 3, 2**40])
@@ -157,7 +157,18 @@ def test_no_node_alone_moves_an_estimate(lie: Estimate, place: int) -> None:
 def test_of_two_estimates_the_higher_counts() -> None:
     """What is not used is not paid for; with too little it is mined, and fails."""
     assert estimate_of([Estimated(60_000), TRUE], 2) == Estimated(60_000)
-    assert estimate_of([TRUE], 3) == TRUE
+    assert estimate_of([Estimated(60_000), TRUE], 3) == Estimated(60_000)
+    assert estimate_of([TRUE], 2) == TRUE
+
+
+@pytest.mark.parametrize(
+    "said", [[TRUE], [TRUE, Estimated(2**40)], [Estimated(1), TRUE], [TRUE, Estimated(2**40), POOR]]
+)
+def test_where_others_are_silent_one_node_of_three_estimates_nothing(said: list[Estimate]) -> None:
+    """With more gas than a block has, every node would refuse the payment for good."""
+    found = estimate_of(said, 3)
+    assert isinstance(found, NotEstimated)
+    assert not found.kind.is_final()
 
 
 @pytest.mark.parametrize(

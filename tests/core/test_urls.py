@@ -5,14 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laneway.core.urls import REDACTED, scrubbed, shown_url, shown_urls
-from laneway.wire import urls as wire_urls
 
 KEY = "9aa3d95b3bc440fa88ea12eaa4456161"
 R = REDACTED
-
-
-def test_there_is_one_function() -> None:
-    assert wire_urls.shown_url is shown_url
 
 
 @pytest.mark.parametrize(

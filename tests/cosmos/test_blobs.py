@@ -10,10 +10,12 @@ from msgspec.structs import replace
 from laneway.cosmos.blobs import (
     NAMESPACE_BYTES,
     SHARE_BYTES,
-    Blob,
+    CelestiaBlob,
+    blob_gas,
     check,
     checked_namespace,
     commitment,
+    fee_for,
     from_proto,
     merkle_root,
     mountain_sizes,
@@ -37,7 +39,7 @@ def test_shares_hold_the_blob_and_are_as_many_as_are_counted(
     size: int, version: tuple[int, bytes]
 ) -> None:
     data = bytes(place % 251 for place in range(size))
-    cut = shares(Blob(MINE, data, *version))
+    cut = shares(CelestiaBlob(MINE, data, *version))
     assert len(cut) == share_count(size, version[0])
     assert {len(share) for share in cut} == {SHARE_BYTES}
     assert {share[:NAMESPACE_BYTES] for share in cut} == {MINE}
@@ -62,7 +64,7 @@ def test_share_counts_at_the_edges(size: int, count: int) -> None:
 @given(st.integers(1, 60_000), st.sampled_from([1, 2, 64]))
 def test_a_commitment_is_the_plain_definition(size: int, threshold: int) -> None:
     """The tree as the specification words it, with every node's bounds carried along."""
-    blob = Blob(MINE, bytes(place % 7 for place in range(size)))
+    blob = CelestiaBlob(MINE, bytes(place % 7 for place in range(size)))
     leaves = [MINE + MINE + hashlib.sha256(b"\0" + MINE + share).digest() for share in shares(blob)]
 
     def node(part: list[bytes]) -> bytes:
@@ -107,7 +109,7 @@ def test_a_tree_of_nothing_and_of_one() -> None:
 
 
 def test_a_blob_is_carried_as_it_is() -> None:
-    for blob in (Blob(MINE, b"data"), Blob(MINE, b"data", 1, SIGNER)):
+    for blob in (CelestiaBlob(MINE, b"data"), CelestiaBlob(MINE, b"data", 1, SIGNER)):
         check(blob)
         assert from_proto(proto(blob)) == blob
     with pytest.raises(InvalidBlob, match="more than a byte"):
@@ -141,19 +143,58 @@ def test_a_users_part_has_ten_bytes() -> None:
 @pytest.mark.parametrize(
     ("blob", "problem"),
     [
-        (Blob(MINE, b""), "empty"),
-        (Blob(MINE, b"x", 2), "share version 2"),
-        (Blob(MINE, b"x", 0, SIGNER), "signer has 20"),
-        (Blob(MINE, b"x", 1, SIGNER[1:]), "signer has 19"),
+        (CelestiaBlob(MINE, b""), "empty"),
+        (CelestiaBlob(MINE, b"x", 2), "share version 2"),
+        (CelestiaBlob(MINE, b"x", 0, SIGNER), "signer has 20"),
+        (CelestiaBlob(MINE, b"x", 1, SIGNER[1:]), "signer has 19"),
     ],
 )
-def test_a_blob_that_no_node_would_take(blob: Blob, problem: str) -> None:
+def test_a_blob_that_no_node_would_take(blob: CelestiaBlob, problem: str) -> None:
     with pytest.raises(InvalidBlob, match=problem):
         check(blob)
 
 
 def test_a_blob_longer_than_its_length_can_say_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("laneway.cosmos.blobs.BLOB_BYTES_MAX", 3)
-    check(replace(Blob(MINE, b"abc")))
+    check(replace(CelestiaBlob(MINE, b"abc")))
     with pytest.raises(InvalidBlob, match="more bytes"):
-        check(Blob(MINE, b"abcd"))
+        check(CelestiaBlob(MINE, b"abcd"))
+
+
+NAMESPACE = namespace_of(b"gas")
+
+
+def blob(size: int, share_version: int = 0) -> CelestiaBlob:
+    return CelestiaBlob(NAMESPACE, bytes(size), share_version, bytes(20) if share_version else b"")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shares"),
+    [([1], 1), ([478], 1), ([479], 2), ([478 + 482], 2), ([478 + 483], 3), ([1, 1, 479], 4)],
+)
+def test_a_blob_costs_by_the_shares_it_takes(sizes: list[int], shares: int) -> None:
+    wanted = shares * SHARE_BYTES * 8 + 700 * len(sizes) + 75_000
+    assert blob_gas([blob(size) for size in sizes]) == wanted
+
+
+def test_a_blob_that_names_its_signer_takes_his_twenty_bytes_too() -> None:
+    assert blob_gas([blob(458, 1)]) == blob_gas([blob(458)])
+    assert blob_gas([blob(459, 1)]) == blob_gas([blob(479)])
+
+
+@pytest.mark.parametrize(
+    ("gas", "price_micro", "fee"),
+    [
+        (100_000, 4_000, 400),
+        (100_001, 4_000, 401),
+        (1, 1, 1),
+        (1_000_000, 1, 1),
+        (1_000_001, 1, 2),
+        (0, 4_000, 0),
+        (5, 0, 0),
+    ],
+)
+def test_a_fee_is_rounded_up_for_a_node_takes_nothing_below_its_price(
+    gas: int, price_micro: int, fee: int
+) -> None:
+    assert fee_for(gas, price_micro) == fee

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laneway.cosmos.errors import MalformedMnemonic, MalformedPath
-from laneway.cosmos.keys import HALF_N, HeldKey, N, address, derived, seed_of, verifies
+from laneway.cosmos.keys import HALF_N, HeldCosmosKey, N, address, derived, seed_of, verifies
 
 WORDS = " ".join(["abandon"] * 11 + ["about"])
 SECRET = b"\x07" * 32
@@ -17,18 +17,18 @@ SECRET = b"\x07" * 32
 @settings(max_examples=50)
 @given(st.binary(max_size=300))
 def test_what_is_signed_verifies_and_nothing_else_does(payload: bytes) -> None:
-    key = HeldKey(SECRET)
+    key = HeldCosmosKey(SECRET)
     signature = key.sign(payload)
     assert signature == key.sign(payload), "deterministic"
     assert len(signature) == 64
     assert int.from_bytes(signature[32:], "big") <= HALF_N
     assert verifies(key.public_key, signature, payload)
     assert not verifies(key.public_key, signature, payload + b"x")
-    assert not verifies(HeldKey(b"\x08" * 32).public_key, signature, payload)
+    assert not verifies(HeldCosmosKey(b"\x08" * 32).public_key, signature, payload)
 
 
 def test_a_high_s_a_wrong_length_and_a_key_that_is_none_verify_nothing() -> None:
-    key = HeldKey(SECRET)
+    key = HeldCosmosKey(SECRET)
     signature = key.sign(b"x")
     high = (N - int.from_bytes(signature[32:], "big")).to_bytes(32, "big")
     assert not verifies(key.public_key, signature[:32] + high, b"x")
@@ -42,7 +42,7 @@ def test_a_mnemonic_is_bip39s_and_a_path_bip32s() -> None:
     """The seed is the standard's own example; the account is that of common wallets."""
     seed = seed_of(WORDS, "TREZOR")
     assert seed.hex().startswith("c55257c360c07c72029aebc1b53c05ed0362ada38ead3e3e9efa3708e5349553")
-    key = HeldKey(derived(seed_of(WORDS)))
+    key = HeldCosmosKey(derived(seed_of(WORDS)))
     assert key.address("cosmos") == "cosmos19rl4cm2hmr8afy4kldpxz3fka4jguq0auqdal4"
     assert address("cosmos", key.public_key) == key.address("cosmos")
     assert seed_of(f"  {WORDS.replace(' ', '   ')} ") == seed_of(WORDS)
@@ -71,12 +71,12 @@ def test_a_mnemonic_of_another_length_is_refused_and_not_shown(words: str) -> No
 @pytest.mark.parametrize("secret", [b"", bytes(31), bytes(32), b"\xff" * 32])
 def test_what_is_no_secret_is_refused_and_not_shown(secret: bytes) -> None:
     with pytest.raises(ValueError) as error:
-        HeldKey(secret)
+        HeldCosmosKey(secret)
     assert secret.hex() not in str(error.value) or not secret
 
 
 def test_a_key_is_neither_shown_nor_copied() -> None:
-    key = HeldKey(SECRET)
+    key = HeldCosmosKey(SECRET)
     assert SECRET.hex() not in repr(key)
     for take in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError):

@@ -5,9 +5,9 @@ import hashlib
 import pytest
 from msgspec.structs import replace
 
-from laneway.cosmos.blobs import Blob, namespace_of, proto
+from laneway.cosmos.blobs import CelestiaBlob, namespace_of, proto
 from laneway.cosmos.errors import MalformedProtobuf, MalformedTransaction
-from laneway.cosmos.keys import HeldKey
+from laneway.cosmos.keys import HeldCosmosKey
 from laneway.cosmos.limits import MEMO_CHARS_MAX, TX_BYTES_MAX
 from laneway.cosmos.messages import (
     Any,
@@ -25,7 +25,7 @@ from laneway.cosmos.messages import (
 from laneway.cosmos.protobuf import encode
 from laneway.cosmos.tx import (
     Read,
-    Terms,
+    SigningTerms,
     auth_of,
     body_of,
     fee_of,
@@ -39,8 +39,8 @@ from laneway.cosmos.tx import (
     sign_doc,
 )
 
-KEY = HeldKey(b"\x07" * 32)
-TERMS = Terms("dev", 4, 9, fee_of(2_000, "utia", 80_000))
+KEY = HeldCosmosKey(b"\x07" * 32)
+TERMS = SigningTerms("dev", 4, 9, fee_of(2_000, "utia", 80_000))
 SEND = packed(MsgSend("a", "b", (Coin("utia", "5"),)), MsgSend.url)
 BODY = body_of([SEND], memo="hello", timeout_height=77)
 
@@ -65,7 +65,7 @@ def test_another_chain_or_account_did_not_sign_it() -> None:
 
 
 def test_blobs_travel_beside_and_do_not_change_the_name() -> None:
-    blob = proto(Blob(namespace_of(b"mine"), b"data"))
+    blob = proto(CelestiaBlob(namespace_of(b"mine"), b"data"))
     plain = sign(BODY, TERMS, KEY.public_key, KEY.sign)
     carried = sign(BODY, TERMS, KEY.public_key, KEY.sign, [blob])
     assert carried.hash == plain.hash

@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 from msgspec import json
+from tests.jam.components import component_codecs
 from tests.typeberry_node import (
     BOOTSTRAP,
     BOOTSTRAP_CODE,
@@ -34,7 +35,7 @@ from laneway.jam.header import header_codec, header_hash
 from laneway.jam.package import WORK_PACKAGE, package_hash
 from laneway.jam.report import WORK_REPORT, Ok, WorkError, report_hash
 from laneway.jam.spec import TINY
-from laneway.jam.state import RECENT_HISTORY, SERVICE_ACCOUNT, component_codecs
+from laneway.jam.state import RECENT_HISTORY, SERVICE_ACCOUNT
 from laneway.jam.trie import root
 
 pytestmark = pytest.mark.slow

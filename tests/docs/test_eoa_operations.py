@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
+from laneway.kinds.evm.section import EoaSection
 from laneway.lanes.eoa import show, tries
 from laneway.ports import nodes
 from laneway.wire.evm import EvmPayload
-from laneway.wiring.schema_evm import EoaSection
 
 PAGE = (Path(__file__).parents[2] / "docs/eoa-operations.md").read_text()
 REASONS = PAGE.partition("## Why it waits")[2].partition("\n## ")[0]

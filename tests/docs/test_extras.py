@@ -9,7 +9,7 @@ import pytest
 from tests.readme import Block, Reader, blocks
 from tests.servers import PostgresServer
 
-from laneway.wiring.extras import EXTRAS
+from laneway.kinds.extras import EXTRAS
 
 INSTALL_S_MAX = 240
 

@@ -11,9 +11,9 @@ import pytest
 
 from laneway.cli.app import app
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.lanes.bundle.rows import Word
+from laneway.kinds.rollup.section import BundleSection, RollupSection
+from laneway.lanes.bundle.rows import BlockState
 from laneway.lanes.bundle.settings import BundleSettings
-from laneway.wiring.schema_rollup import BundleSection, RollupSection
 
 PAGE = (Path(__file__).parents[2] / "docs/rollup-lane.md").read_text()
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -38,7 +38,7 @@ def test_every_key_that_it_names_is_a_setting() -> None:
 
 def test_every_state_is_explained() -> None:
     states = PAGE.partition("## States")[2].partition("\n## ")[0]
-    words = [word for name, word in vars(Word).items() if name.isupper()]
+    words = [word for name, word in vars(BlockState).items() if name.isupper()]
     assert len(words) == 6
     for word in words:
         assert f"| `{word}` |" in states

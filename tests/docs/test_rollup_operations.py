@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from laneway.feeds import bundle_log
-from laneway.feeds.bundle_metrics import COUNTERS, GAUGES, PREFIX
+from laneway.kinds.rollup import log as bundle_log
+from laneway.kinds.rollup.metrics import COUNTERS, GAUGES, PREFIX
 from laneway.lanes.bundle import show
 
 PAGE = (Path(__file__).parents[2] / "docs/rollup-operations.md").read_text()

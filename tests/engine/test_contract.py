@@ -22,7 +22,7 @@ from laneway.lanes.contract.values import (
     ReadHeight,
     SearchReturned,
 )
-from laneway.ports import ContractCall, Execution, Finding, HostTraits
+from laneway.ports import ChainFinding, ContractCall, Execution, HostTraits
 
 LANE = LaneId("contract:Qm1")
 CALL = ContractCall("Qm1", "did:1", "transfer 5")
@@ -54,8 +54,8 @@ class ScriptedHost:
         found: Execution = await self._say("execute", call, parent)
         return found
 
-    async def find(self, call: ContractCall, parent: int) -> Finding:
-        found: Finding = await self._say("find", call, parent)
+    async def find(self, call: ContractCall, parent: int) -> ChainFinding:
+        found: ChainFinding = await self._say("find", call, parent)
         return found
 
     async def close(self) -> None:
@@ -156,7 +156,7 @@ def test_a_height_is_told_or_why_not() -> None:
 
 def test_a_finding_is_told_or_that_the_host_could_not_be_asked() -> None:
     effect = FindExecution(3, 2, PAYLOAD, 7)
-    host = ScriptedHost(Finding(9, 8))
+    host = ScriptedHost(ChainFinding(9, 8))
     event = perform(host, effect)
     assert host.asked == [("find", CALL, 7)]
     assert isinstance(event, SearchReturned)

@@ -5,10 +5,10 @@ import asyncio
 from laneway.core.ids import lane_id
 from laneway.engine.delivery import DeliveryPerformer, NoSender, encode_message
 from laneway.lanes.delivery.values import Post, PostDeclined, PostReturned
-from laneway.ports import Message, Posted
+from laneway.ports import DeliveryMessage, Posted
 
 LANE = lane_id("delivery", "hook")
-MESSAGE = Message("msg_1", "webhook.test", b"{}")
+MESSAGE = DeliveryMessage("msg_1", "webhook.test", b"{}")
 
 
 class Clock:
@@ -21,9 +21,9 @@ class Clock:
 
 class Fake:
     def __init__(self) -> None:
-        self.sent: list[tuple[str, Message]] = []
+        self.sent: list[tuple[str, DeliveryMessage]] = []
 
-    async def post(self, endpoint: str, message: Message) -> Posted:
+    async def post(self, endpoint: str, message: DeliveryMessage) -> Posted:
         self.sent.append((endpoint, message))
         return Posted(429, 12, "HTTP 429", b"slow down", 9_000)
 

@@ -9,15 +9,12 @@ from msgspec import Struct
 from tests.engine.virtual import VirtualTime
 
 from laneway.core.errors import StoreClosed, StoreError
-from laneway.core.ids import IntentId, LaneId, intent_id
-from laneway.core.records import PassOn
-from laneway.core.rows import Outbox
+from laneway.core.ids import LaneId
 from laneway.engine import effects as effects_module
 from laneway.engine.effects import Effects
 from laneway.engine.orders import Perform
 
 LANE = LaneId("toy:A")
-MESSAGE = intent_id(1, bytes(10))
 
 
 class Stage:
@@ -30,7 +27,6 @@ class Stage:
         self.answers: list[tuple[LaneId, Any]] = []
         self.bugs: list[Exception] = []
         self.broken_by: list[Any] = []
-        self.passed: list[IntentId] = []
         self.failures: list[StoreError] = []
         self.running = 0
         self.running_max = 0
@@ -41,7 +37,7 @@ class Stage:
         self.error: Exception | None = None
         self.moves = 0
         anything: Any = self
-        self.effects = Effects(anything, {"toy": self}, anything, anything, self.time)
+        self.effects = Effects(anything, {"toy": self}, self.may_act)
         self.effects.moved = self._move
         self.effects.failed = self.failures.append
 
@@ -60,18 +56,10 @@ class Stage:
         self.bugs.append(error)
         self.broken_by.append(effect)
 
-    def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
-        self.passed.append(message)
-
-    # The heart, the messenger and the performer.
+    # The heart and the performer.
 
     def may_act(self) -> bool:
         return self.alive
-
-    async def pass_on(self, effect: PassOn) -> IntentId:
-        if self.error is not None:
-            raise self.error
-        return effect.outbox.id
 
     async def perform(self, lane: LaneId, effect: Any) -> Any:
         self.running += 1
@@ -147,14 +135,6 @@ def test_a_prompt_performer_that_raises_stops_its_lane() -> None:
     assert not stage.answers
 
 
-def test_a_prompt_performer_passes_no_messages() -> None:
-    stage = Stage()
-    stage.prompt, stage.prompt_for = True, {"x"}
-    message = PassOn(Outbox(MESSAGE, LaneId("toy:B"), b"", 0))
-    stage.time.run(stage.go(message))
-    assert stage.passed == [MESSAGE]
-
-
 def test_only_so_many_are_under_way_and_the_rest_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effects_module, "EFFECTS_INFLIGHT_MAX", 3)
     stage = Stage()
@@ -194,30 +174,10 @@ def test_a_performer_that_raises_is_a_bug_of_that_lane() -> None:
     assert stage.answers == []
 
 
-def test_a_message_is_passed_on_even_when_the_lease_may_be_over() -> None:
-    """Accepting is unfenced and idempotent, and nobody would order it again."""
-    stage = Stage()
-    stage.alive = False
-    stage.time.run(stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0))))
-    assert stage.passed == [MESSAGE]
-
-
-def test_a_message_is_left_in_the_outbox_when_the_engine_stops() -> None:
-    stage = Stage()
-
-    async def main() -> None:
-        stage.effects.close()
-        await stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0)))
-
-    stage.time.run(main())
-    assert stage.passed == []
-    assert stage.answers == []
-
-
-def test_a_store_that_fails_under_a_message_is_the_engines_failure() -> None:
+def test_a_store_that_fails_under_an_effect_is_the_engines_failure() -> None:
     stage = Stage()
     stage.error = StoreClosed("x.db", "EIO")
-    stage.time.run(stage.go(PassOn(Outbox(MESSAGE, LANE, b"", 0))))
+    stage.time.run(stage.go("x"))
     assert stage.failures == [stage.error]
 
 
@@ -256,28 +216,6 @@ def test_an_effect_whose_task_had_not_begun_at_the_close_is_declined_too() -> No
     assert [event[0] for _, event in stage.answers] == ["declined"]
 
 
-def test_a_message_that_waits_for_a_busy_store_is_given_up_at_the_close() -> None:
-    stage = Stage()
-    forever = asyncio.sleep(1e9)
-
-    async def wait(effect: PassOn) -> IntentId:
-        await forever
-        return effect.outbox.id
-
-    stage.pass_on = wait  # type: ignore[method-assign]
-
-    async def main() -> None:
-        stage.effects.add(Perform(LANE, PassOn(Outbox(MESSAGE, LANE, b"", 0)), 1))
-        stage.effects.begin()
-        await asyncio.sleep(1)
-        stage.effects.close()
-        await stage.go()
-        assert stage.time.monotonic_ms() < 5_000
-
-    stage.time.run(main())
-    assert stage.passed == []
-
-
 def test_after_a_failure_nothing_more_is_begun() -> None:
     stage = Stage()
 
@@ -306,7 +244,7 @@ class Batching(Stage):
         """What happens while a batch waits inside of the performer."""
         anything: Any = self
         performers: dict[str, Any] = {"toy": Batch(self), "lone": self}
-        self.effects = Effects(anything, performers, anything, anything, self.time)
+        self.effects = Effects(anything, performers, self.may_act)
         self.effects.moved = self._move
 
     async def go_in(self, *orders: Perform) -> None:

@@ -33,7 +33,7 @@ from laneway.engine.faults import (
 )
 from laneway.engine.limits import CAREFUL_TURNS, FAULT_INTENTS_MAX
 from laneway.engine.orders import Release, Revived, Stopped
-from laneway.engine.run import Draft, Run
+from laneway.engine.run import CommitDraft, Run
 from laneway.ports import Commit
 
 ONE, TWO = IntentId("tx_1"), IntentId("tx_2")
@@ -113,12 +113,12 @@ def test_what_a_command_orders_and_resume_holds_too_only_once_is_ordered() -> No
     run.lane = ToyLane(A)
     run.revive()
     run.mail.append(Command(1, A, "pause", 0))
-    draft = Draft()
+    draft = CommitDraft()
     draft.effects = [Do(ONE)]
     run.drain(draft, 10, 0)
     assert (draft.effects, run.held_back) == ([], True)
     run.lane.open[ONE] = 1
-    draft = Draft()
+    draft = CommitDraft()
     draft.effects = [Do(ONE)]
     run.drain(draft, 10, 0)
     assert (draft.effects, run.held_back) == ([Do(ONE)], False)
@@ -131,7 +131,7 @@ def test_while_its_effects_are_held_back_a_revived_lane_takes_no_work() -> None:
     run.revive()
     run.careful = 0
     run.ahead.rows.append(IntentRow(ONE, A, 1, 0, 1, None, None, "", b"", b"work"))
-    draft = Draft()
+    draft = CommitDraft()
     assert run.pull(draft, 0) > 0
     assert (draft.records, draft.doing) == ([], None)
 
@@ -278,6 +278,18 @@ def test_whose_intents_an_event_is_about_is_read_from_its_slots() -> None:
     assert suspects(Many(), Answer(3)) == suspects(Many(), Answer(9)) == ()
     assert suspects(Single(), Answer(7)) == (ONE,)
     assert suspects(None, None) == suspects(None, Ignored()) == ()
+
+
+class Other:
+    """A lane of another distribution, whose slots are as it likes."""
+
+    slots = {"a": "anything"}
+    slot = Finished(ONE)
+
+
+def test_a_lanes_slots_may_have_no_ids() -> None:
+    assert suspects(Other(), Answer(1)) == ()
+    assert suspects(Other(), Finished(TWO)) == (TWO,)
 
 
 def test_only_so_many_intents_are_named_and_only_so_deep() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from laneway.builder.shelf import Shelf
-from laneway.devnets.contract.journal import Journal
+from laneway.devnets.contract.journal import BlockJournal
 from laneway.devnets.contract.model import ContractChain
 from laneway.engine.files import make_private, open_to_others
 from laneway.stores.sqlite import SqliteBook
@@ -35,7 +35,7 @@ def test_a_database_its_log_and_its_lock_are_for_their_owner_alone(tmp_path: Pat
 
 def test_a_builders_file_and_a_devnets_blocks_are_too(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path / "shelf"))
-    journal = Journal(str(tmp_path / "blocks"))
+    journal = BlockJournal(str(tmp_path / "blocks"))
     journal.load(ContractChain(round_ms=1))
     found = rights(tmp_path)
     shelf.close()

@@ -22,15 +22,15 @@ from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.rows import Lease
 from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX, EVENTS_PER_TURN_MAX
 from laneway.engine.orders import (
+    CommitDone,
     Open,
     Perform,
     ReadBacklog,
     ReadMailbox,
     Release,
     Stopped,
-    Told,
 )
-from laneway.engine.windows import Windows
+from laneway.engine.run import Windows
 from laneway.ports import Commit
 
 
@@ -48,7 +48,7 @@ def test_an_effect_is_ordered_only_after_its_commit_is_answered() -> None:
     assert not any(isinstance(order, Perform) for order in desk.orders())
     desk.reactor.committed(commit.lease, desk.commit(commit))
     told, perform = desk.orders()
-    assert isinstance(told, Told)
+    assert isinstance(told, CommitDone)
     assert told.records == [Begun(intent, 1, 0)]
     assert isinstance(perform, Perform)
     assert (perform.lane, perform.effect) == (A, Do(intent))
@@ -62,7 +62,7 @@ def test_the_end_of_one_intent_and_the_start_of_the_next_share_one_commit() -> N
     commit = desk.until(Commit)
     assert records(commit) == ["Result", "RowKey", "RowPut"]
     desk.answer(commit)
-    told = next(order for order in desk.settle() if isinstance(order, Told))
+    told = next(order for order in desk.settle() if isinstance(order, CommitDone))
     assert told.records == [Ended(first), Begun(second, 2, 0)]
     assert [result.intent for result in told.results] == [first]
 
@@ -164,7 +164,9 @@ def test_an_unknown_commit_that_was_not_made_is_decided_anew() -> None:
     desk.reactor.commit_unknown(commit.lease)
     done = desk.settle()
     assert performed(done) == [intent]
-    assert [order.records for order in done if isinstance(order, Told)] == [[Begun(intent, 1, 0)]]
+    assert [order.records for order in done if isinstance(order, CommitDone)] == [
+        [Begun(intent, 1, 0)]
+    ]
 
 
 def test_a_commit_whose_answer_was_lost_is_told_when_the_lane_is_loaded() -> None:
@@ -176,7 +178,7 @@ def test_a_commit_whose_answer_was_lost_is_told_when_the_lane_is_loaded() -> Non
     commit = desk.until(Commit)
     desk.commit(commit)
     desk.reactor.commit_unknown(commit.lease)
-    (told,) = [order for order in desk.settle() if isinstance(order, Told)]
+    (told,) = [order for order in desk.settle() if isinstance(order, CommitDone)]
     assert [(result.intent, result.status) for result in told.results] == [(intent, "confirmed")]
 
 
@@ -561,7 +563,9 @@ def test_a_command_is_answered_by_the_commit_that_follows_it() -> None:
     commit = desk.until(Commit)
     assert commit.write.answered == (1,)
     desk.answer(commit)
-    assert [o.records for o in desk.settle() if isinstance(o, Told)] == [[ModeChanged("pause")]]
+    assert [o.records for o in desk.settle() if isinstance(o, CommitDone)] == [
+        [ModeChanged("pause")]
+    ]
     assert desk.book.mailbox(commit.lease) == ()
 
 
@@ -620,7 +624,7 @@ def test_an_idle_lane_gives_no_order_and_has_no_alarm() -> None:
         if intent is not None:
             desk.finish(intent, lane)
     desk.settle()
-    assert desk.reactor.lanes_idle() == desk.reactor.lanes_held() == 100
+    assert len(desk.reactor._idle) == len(desk.reactor._runs) == 100
     assert desk.reactor.is_idle()
     assert desk.reactor.is_quiet()
     assert desk.reactor.next_ms() is None
@@ -638,7 +642,7 @@ def test_idle_lanes_beyond_the_bound_are_released_the_oldest_first() -> None:
         desk.finish(intent, lane)
         released += [o.lease.lane for o in desk.settle() if isinstance(o, Release)]
     assert released == lanes[:3]
-    assert desk.reactor.lanes_held() == 2
+    assert len(desk.reactor._runs) == 2
     again = desk.submit(lanes[0])
     assert performed(desk.settle()) == [again]
 
@@ -649,7 +653,7 @@ def test_a_lane_that_waits_for_an_answer_is_never_idle() -> None:
     assert not any(isinstance(order, Release) for order in desk.settle())
     assert not desk.reactor.is_quiet()
     desk.finish(intent)
-    assert kinds(desk.settle()) == ["Told", "Release"]
+    assert kinds(desk.settle()) == ["CommitDone", "Release"]
 
 
 def test_a_lane_woken_while_its_commit_is_answered_is_not_given_up() -> None:
@@ -688,7 +692,7 @@ def test_a_deadline_is_told_to_the_lane_once() -> None:
     desk.now_ms = 4_999
     assert desk.orders() == []
     desk.now_ms = 5_000
-    (told,) = [order for order in desk.settle() if isinstance(order, Told)]
+    (told,) = [order for order in desk.settle() if isinstance(order, CommitDone)]
     assert told.records == [ModeChanged("running")]
     assert desk.reactor.next_ms() is None
 
@@ -703,7 +707,7 @@ def test_a_deadline_that_passes_during_a_commit_is_not_lost() -> None:
     desk.now_ms = 6_000
     assert desk.orders() == []
     desk.answer(commit)
-    told = [record for o in desk.settle() if isinstance(o, Told) for record in o.records]
+    told = [record for o in desk.settle() if isinstance(o, CommitDone) for record in o.records]
     assert ModeChanged("running") in told
 
 
@@ -798,15 +802,6 @@ def test_a_bug_in_carrying_out_an_effect_stops_that_lane() -> None:
     assert not desk.reactor.holds(A)
 
 
-def test_a_message_of_a_kind_that_sends_none_stops_that_lane() -> None:
-    desk = Desk()
-    intent = desk.submit(A)
-    desk.settle()
-    desk.reactor.passed_on(A, intent, desk.now_ms)
-    _, stopped = desk.settle()
-    assert isinstance(stopped, Stopped)
-
-
 # The end.
 
 
@@ -842,7 +837,7 @@ def test_a_closed_reactor_commits_and_starts_no_effect() -> None:
     desk.answer(commit)
     done = desk.settle()
     assert performed(done) == []
-    assert [o.records for o in done if isinstance(o, Told)] == [[Begun(intent, 1, 0)]]
+    assert [o.records for o in done if isinstance(o, CommitDone)] == [[Begun(intent, 1, 0)]]
     desk.submit(B)
     desk.tell("pause", lane=B)
     assert desk.settle() == []
@@ -861,7 +856,7 @@ def test_leaving_gives_up_every_lease_and_all_that_waits() -> None:
     assert sorted(lease.lane for lease in leases) == [A, B]
     assert desk.orders() == []
     assert desk.reactor.next_ms() is None
-    assert desk.reactor.lanes_held() == 0
+    assert len(desk.reactor._runs) == 0
 
 
 def test_a_halted_lane_does_not_hold_up_the_end_but_is_not_called_ended() -> None:
@@ -916,7 +911,7 @@ def test_an_effect_that_is_answered_in_the_turn_shares_its_commit() -> None:
     intent = desk.submit()
     commit = desk.until(Commit)
     desk.reactor.committed(commit.lease, desk.commit(commit))
-    (told,) = [order for order in desk.orders() if isinstance(order, Told)]
+    (told,) = [order for order in desk.orders() if isinstance(order, CommitDone)]
     assert told.records == [Begun(intent, 1, 0), Ended(intent)]
     assert performed(desk.done) == []
     assert desk.status(intent) == "confirmed"

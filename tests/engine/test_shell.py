@@ -32,7 +32,7 @@ from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine, EngineStopped
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.lanes.contract.values import HeightRead
-from laneway.ports import ContractCall, Execution, Finding, HostTraits
+from laneway.ports import ChainFinding, ContractCall, Execution, HostTraits
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
 
@@ -84,9 +84,9 @@ class Host:
         self.heights[call.contract] = parent + 1
         return Execution(Outcome.ACCEPTED, block=parent + 1)
 
-    async def find(self, call: ContractCall, parent: int) -> Finding:
+    async def find(self, call: ContractCall, parent: int) -> ChainFinding:
         latest = self.heights.get(call.contract, 0)
-        return Finding(latest, latest if latest > parent else None)
+        return ChainFinding(latest, latest if latest > parent else None)
 
     async def close(self) -> None:
         pass
@@ -344,7 +344,7 @@ def test_a_failed_engine_gives_its_leases_up_by_beating_no_more() -> None:
 
 def test_an_owner_declared_dead_stops_and_accepts_nothing_that_it_would_not_do() -> None:
     async def body(house: House) -> None:
-        house.book.pulse.bury(house.owner)
+        assert house.book.gives_way(house.owner, Owner("another"), 1 << 60)
         await asyncio.sleep(3)
         assert isinstance(house.engine.failure, DeclaredDead)
         with pytest.raises(DeclaredDead):
@@ -612,7 +612,7 @@ def test_an_idle_engine_has_one_task_and_one_timer_for_any_number_of_lanes() -> 
         while len(house.ear.results) < len(lanes):
             await asyncio.sleep(0.1)
         await asyncio.sleep(0)
-        assert house.engine.reactor.lanes_idle() == len(lanes)
+        assert len(house.engine.reactor._idle) == len(lanes)
         names = [task.get_name() for task in asyncio.all_tasks() - {asyncio.current_task()}]
         assert names == ["laneway-heart"]
         assert len(house.time.timers()) == 1

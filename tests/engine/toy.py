@@ -25,6 +25,7 @@ from laneway.core.rows import (
     Touched,
 )
 from laneway.engine.orders import (
+    CommitDone,
     Open,
     Order,
     Perform,
@@ -34,10 +35,9 @@ from laneway.engine.orders import (
     Release,
     Revived,
     Stopped,
-    Told,
 )
 from laneway.engine.reactor import Reactor
-from laneway.engine.windows import Windows
+from laneway.engine.run import Windows
 from laneway.lanes.kind import LaneKind, LaneState
 from laneway.ports import Commit
 from laneway.stores.book import flush
@@ -293,7 +293,7 @@ class Desk:
                 self.book.release(lease)
                 flush(self.book)
                 self.done.append(order)
-            case Perform() | Told() | Stopped() | Revived():
+            case Perform() | CommitDone() | Stopped() | Revived():
                 self.done.append(order)
 
     def claim(self, lane: LaneId) -> Lease:

@@ -26,7 +26,7 @@ from laneway.evm.errors import (
 from laneway.evm.fields import blob_hash
 from laneway.evm.keccak import keccak
 from laneway.evm.limits import BLOB_BYTES, TRANSACTION_BYTES_MAX
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
@@ -40,7 +40,7 @@ from laneway.evm.transaction import (
     signed,
 )
 
-KEY = HeldKey(b"\x46" * 32)
+KEY = HeldEvmKey(b"\x46" * 32)
 TO = b"\x35" * 20
 POINT = b"\xc0" + bytes(47)
 LISTED = (Access(TO, (b"\x01" * 32,)),)

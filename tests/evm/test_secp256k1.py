@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HALF_N, HeldKey, N, Signature, address, recover, sign
+from laneway.evm.secp256k1 import HALF_N, HeldEvmKey, N, Signature, address, recover, sign
 
 SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464646464646464646")
 DIGEST = bytes.fromhex("daf5a779ae972f972197303d7b574746c7ef83eadac0f2791ad23db92e4c8e53")
@@ -43,13 +43,13 @@ def test_what_nobody_can_have_signed_has_no_address(signature: Signature) -> Non
 
 
 def test_a_held_key_signs_as_its_secret_does() -> None:
-    held = HeldKey(SECRET)
+    held = HeldEvmKey(SECRET)
     assert held.address == address(SECRET)
     assert held.sign(DIGEST) == sign(DIGEST, SECRET)
 
 
 def test_a_held_key_shows_its_account_alone_and_is_not_copied() -> None:
-    held = HeldKey(SECRET)
+    held = HeldEvmKey(SECRET)
     assert repr(held) == str(held) == f"HeldKey(address={address(SECRET)!r})"
     with pytest.raises(TypeError):
         pickle.dumps(held)
@@ -60,4 +60,4 @@ def test_a_held_key_shows_its_account_alone_and_is_not_copied() -> None:
 @pytest.mark.parametrize("secret", [b"", b"\1" * 31, b"\1" * 33, bytes(32), N.to_bytes(32, "big")])
 def test_what_is_no_secret_of_the_curve_is_refused(secret: bytes) -> None:
     with pytest.raises(ValueError):
-        HeldKey(secret)
+        HeldEvmKey(secret)

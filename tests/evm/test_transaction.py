@@ -5,7 +5,7 @@ import pytest
 from laneway.evm.errors import InvalidSignature
 from laneway.evm.keccak import keccak
 from laneway.evm.limits import BLOB_GAS
-from laneway.evm.secp256k1 import HeldKey, Signature
+from laneway.evm.secp256k1 import HeldEvmKey, Signature
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
@@ -23,7 +23,7 @@ from laneway.evm.transaction import (
     tip_wei_max,
 )
 
-KEY = HeldKey(b"\x46" * 32)
+KEY = HeldEvmKey(b"\x46" * 32)
 TO = b"\x35" * 20
 LISTED = (Access(TO, (b"\x01" * 32,)),)
 OLD = LegacyTransaction(0, 7, 21_000, TO)

@@ -4,10 +4,11 @@ import pytest
 from msgspec import structs
 
 from laneway.evm import errors
-from laneway.evm.envelope import signing_digest
+from laneway.evm.envelope import draft, seal, signing_digest
 from laneway.evm.fork import Fork
+from laneway.evm.keccak import keccak
 from laneway.evm.limits import INITCODE_BYTES_MAX, TRANSACTION_GAS_MAX
-from laneway.evm.secp256k1 import HeldKey, N, Signature
+from laneway.evm.secp256k1 import HeldEvmKey, N, Signature, address, sign
 from laneway.evm.transaction import (
     AccessListTransaction,
     Authorization,
@@ -18,9 +19,9 @@ from laneway.evm.transaction import (
     Transaction,
     signed,
 )
-from laneway.evm.validity import check, validate
+from laneway.evm.validity import check, owner_hash, validate
 
-KEY = HeldKey(b"\x46" * 32)
+KEY = HeldEvmKey(b"\x46" * 32)
 TO = b"\x35" * 20
 HASH = b"\x01" + bytes(31)
 
@@ -121,3 +122,43 @@ def test_the_upper_s_ended_with_frontier() -> None:
 def test_without_a_signature_nobody_sent_it() -> None:
     with pytest.raises(errors.InvalidSignature, match="there is none"):
         validate(OLD, Fork.OSAKA)
+
+
+SECRET = b"\x11" * 32
+ADDRESS = address(SECRET)
+PAYEE = b"\x33" * 20
+
+
+def raw(made: Transaction, secret: bytes = SECRET) -> bytes:
+    drafted = draft(made)
+    return seal(drafted, sign(keccak(drafted.payload), secret)).raw
+
+
+def proven(content: bytes) -> bytes | None:
+    return owner_hash(content, address=ADDRESS, nonce=4, chain_id=7)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        DynamicFeeTransaction(7, 4, 1, 2, 21_000, PAYEE),
+        LegacyTransaction(4, 1, 21_000, PAYEE),
+    ],
+)
+def test_what_the_account_signed_for_this_nonce_and_chain_is_proof(made: Transaction) -> None:
+    assert proven(raw(made)) == keccak(raw(made))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        raw(DynamicFeeTransaction(7, 4, 1, 2, 21_000, PAYEE), b"\x12" * 32),
+        raw(DynamicFeeTransaction(7, 5, 1, 2, 21_000, PAYEE)),
+        raw(DynamicFeeTransaction(8, 4, 1, 2, 21_000, PAYEE)),
+        raw(DynamicFeeTransaction(7, 4, 1, 2, 21_000, PAYEE))[:-1],
+        b"",
+    ],
+    ids=["another's", "another nonce", "another chain", "cut off", "nothing"],
+)
+def test_anything_else_is_none(lie: bytes) -> None:
+    assert proven(lie) is None

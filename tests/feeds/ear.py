@@ -2,13 +2,15 @@
 
 import asyncio
 
-from laneway.feeds.stream import Follower
+import pytest
+
+from laneway.feeds.stream import StreamReader
 
 
 class Ear:
     """A client of one follower; it takes everything at once unless it is told to be slow."""
 
-    def __init__(self, follower: Follower, beat_s: float = 60.0) -> None:
+    def __init__(self, follower: StreamReader, beat_s: float = 60.0) -> None:
         self._follower = follower
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._drained = asyncio.Event()
@@ -29,8 +31,10 @@ class Ear:
     async def read(self, wait_s: float) -> bytes | None:
         """The next frames; None when there will be none."""
         getting = asyncio.create_task(self._frames.get())
-        async with asyncio.timeout(wait_s):
-            await asyncio.wait((getting, self.task), return_when=asyncio.FIRST_COMPLETED)
+        first = asyncio.FIRST_COMPLETED
+        done, _ = await asyncio.wait((getting, self.task), timeout=wait_s, return_when=first)
+        if not done:
+            pytest.fail(f"nothing came within {wait_s} s")
         if getting.done():
             return getting.result()
         getting.cancel()

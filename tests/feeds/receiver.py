@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from tests.waits import within
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()
 
@@ -44,7 +45,7 @@ class Receiver:
 
     async def until(self, count: int, *, distinct: bool = False, timeout_s: float = 20.0) -> None:
         """So many came, or so many different ones: after a crash some come twice."""
-        async with asyncio.timeout(timeout_s):
+        async with within(timeout_s, f"{count} messages"):
             while len(set(self.ids()) if distinct else self.heard) < count:
                 self.came.clear()
                 await self.came.wait()

@@ -8,15 +8,17 @@ import pytest
 from laneway.core.ids import IntentId, LaneId, lane_id
 from laneway.core.rows import FeedEntry
 from laneway.engine.delivery import decode_message
-from laneway.feeds.courier import Route, Subscription, arrivals_of, ended
+from laneway.feeds.courier import EndpointProgress, EventSubscription, arrivals_of, ended
 from laneway.feeds.limits import MARK_ENTRIES
+from laneway.kinds.events import events_of
+from laneway.lanes.common.values import ModeChanged
 from laneway.lanes.contract import ContractSettings, contract_kind
-from laneway.lanes.contract.values import ModeChanged, SlotSettled
+from laneway.lanes.contract.values import SlotSettled
 from laneway.lanes.delivery import delivery_kind
 from laneway.lanes.delivery.values import FeedPassed
 
 LANE = lane_id("contract", "Qm1")
-HOOK = Subscription("hook")
+HOOK = EventSubscription("hook")
 
 
 def tx(number: int) -> IntentId:
@@ -35,7 +37,7 @@ def entry(version: int = 7, lane: LaneId = LANE) -> FeedEntry:
 
 
 def test_a_message_says_what_happened_and_when_and_its_place() -> None:
-    first, *_, last = arrivals_of(entry(), HOOK)
+    first, *_, last = arrivals_of(entry(), events_of(entry()), HOOK)
     message = decode_message(first.payload)
     assert first.lane == "delivery:hook"
     assert message.type == "transaction.confirmed"
@@ -56,20 +58,24 @@ def test_a_message_says_what_happened_and_when_and_its_place() -> None:
 
 
 def test_a_feed_that_is_read_again_makes_the_same_messages() -> None:
-    once = [(a.id, a.payload) for a in arrivals_of(entry(), HOOK)]
-    assert once == [(a.id, a.payload) for a in arrivals_of(entry(), HOOK)]
+    once = [(a.id, a.payload) for a in arrivals_of(entry(), events_of(entry()), HOOK)]
+    assert once == [(a.id, a.payload) for a in arrivals_of(entry(), events_of(entry()), HOOK)]
     assert len({name for name, _ in once}) == 4, "equal events of one commit are still two"
 
 
 def test_no_two_endpoints_lanes_or_commits_share_a_message() -> None:
     others = [
-        arrivals_of(entry(), Subscription("other")),
-        arrivals_of(entry(8), HOOK),
-        arrivals_of(entry(7, lane_id("contract", "Qm2")), HOOK),
+        arrivals_of(entry(), events_of(entry()), EventSubscription("other")),
+        arrivals_of(entry(8), events_of(entry(8)), HOOK),
+        arrivals_of(
+            entry(7, lane_id("contract", "Qm2")),
+            events_of(entry(7, lane_id("contract", "Qm2"))),
+            HOOK,
+        ),
     ]
     ids = {a.id for found in others for a in found}
     assert len(ids) == 12
-    assert ids.isdisjoint({a.id for a in arrivals_of(entry(), HOOK)})
+    assert ids.isdisjoint({a.id for a in arrivals_of(entry(), events_of(entry()), HOOK)})
 
 
 @pytest.mark.parametrize(
@@ -85,20 +91,21 @@ def test_no_two_endpoints_lanes_or_commits_share_a_message() -> None:
 def test_an_endpoint_hears_of_what_it_asked_for(
     events: tuple[str, ...], lanes: tuple[str, ...], count: int
 ) -> None:
-    wanted = Subscription("hook", events, lanes)
-    every = {a.id for a in arrivals_of(entry(), HOOK)}
-    found = [a.id for a in arrivals_of(entry(), wanted)]
+    wanted = EventSubscription("hook", events, lanes)
+    every = {a.id for a in arrivals_of(entry(), events_of(entry()), HOOK)}
+    found = [a.id for a in arrivals_of(entry(), events_of(entry()), wanted)]
     assert len(found) == count
     assert every.issuperset(found), "a message's name does not depend on the filter"
 
 
 def test_deliveries_make_no_messages_of_their_own() -> None:
     records = delivery_kind().encode((FeedPassed("c0"),))
-    assert list(arrivals_of(FeedEntry("c1", HOOK.lane(), 1, 0, records), HOOK)) == []
+    told = FeedEntry("c1", HOOK.lane(), 1, 0, records)
+    assert list(arrivals_of(told, events_of(told), HOOK)) == []
 
 
 def test_a_place_is_written_down_now_and_then_while_it_moves() -> None:
-    route = Route("", 100.0)
+    route = EndpointProgress("", 100.0)
     assert not route.is_due(1_000.0), "nothing moved"
     route.unmarked = 1
     assert not route.is_due(105.0)

@@ -5,7 +5,7 @@ import pytest
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry
 from laneway.feeds.limits import FEED_PAGE_BYTES, FEED_PAGE_FIRST
-from laneway.feeds.pager import Pager
+from laneway.feeds.ring import Pager
 
 
 def page(count: int, size: int) -> list[FeedEntry]:

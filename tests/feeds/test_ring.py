@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from laneway.core.ids import LaneId
 from laneway.feeds import ring as ring_module
-from laneway.feeds.ring import Batch, Frames, Place, Ring, View
+from laneway.feeds.ring import Batch, EventFilter, Frames, ReaderPlace, Ring
 
 LANES = [LaneId("contract:A"), LaneId("contract:B")]
 
@@ -20,7 +20,7 @@ def batch(first: int, count: int) -> Batch:
     )
 
 
-def read_on(ring: Ring, place: Place, view: View) -> list[int] | None:
+def read_on(ring: Ring, place: ReaderPlace, view: EventFilter) -> list[int] | None:
     """All that stands behind a place, or None if some of it is gone."""
     if not ring.has(place):
         return None
@@ -28,7 +28,7 @@ def read_on(ring: Ring, place: Place, view: View) -> list[int] | None:
     while (found := ring.at(place)) is not None:
         rest = found.rest(place.skip)
         seen += b"" if rest is None else rest.seen(view)
-        place = Place(place.batch + 1)
+        place = ReaderPlace(place.batch + 1)
     return [int(word) for word in seen.split()]
 
 
@@ -41,15 +41,15 @@ def test_behind_every_cursor_stands_all_that_followed_it(
         ring.add(batch(last + 1, size))
         last += size
     cursor = data.draw(st.integers(0, last))
-    place = ring.behind(str(cursor))
+    place = ring.after(str(cursor))
     if cursor == 0 and last:
         assert place is None  # Where it began is not kept: whoever is there reads the store.
         return
     assert place is not None
     for view, lane in (
-        (View(), None),
-        (View(lane=LANES[1]), 1),
-        (View(may_see=LANES[0].__eq__), 0),
+        (EventFilter(), None),
+        (EventFilter(lane=LANES[1]), 1),
+        (EventFilter(may_see=LANES[0].__eq__), 0),
     ):
         expected = [n for n in range(cursor + 1, last + 1) if lane is None or n % 2 == lane]
         assert read_on(ring, place, view) == expected
@@ -62,13 +62,13 @@ def test_what_was_let_go_is_known_to_be_gone(monkeypatch: pytest.MonkeyPatch) ->
     for number in range(1, 6):
         ring.add(batch(number, 1))
     assert not ring.has(begin)
-    assert ring.behind("2") is None
-    kept = ring.behind("4")
+    assert ring.after("2") is None
+    kept = ring.after("4")
     assert kept is not None
-    assert read_on(ring, kept, View()) == [5]
+    assert read_on(ring, kept, EventFilter()) == [5]
     ring.clear("9")
     assert not ring.has(kept)
-    assert ring.behind("9") == ring.end()
+    assert ring.after("9") == ring.end()
 
 
 def test_the_ring_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,5 +76,5 @@ def test_the_ring_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> No
     ring = Ring("0")
     for number in range(100, 120):
         ring.add(batch(number, 1))
-    assert read_on(ring, Place(15), View()) == [115, 116, 117, 118, 119]
-    assert not ring.has(Place(14))
+    assert read_on(ring, ReaderPlace(15), EventFilter()) == [115, 116, 117, 118, 119]
+    assert not ring.has(ReaderPlace(14))

@@ -10,15 +10,14 @@ from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 from tests.feeds.receiver import SECRET, Receiver, receiving, verified
 
+from laneway.engine.system import SystemClock
 from laneway.feeds import sender as module
-from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.guard import guarded_socket
-from laneway.feeds.sender import HttpSender, retry_after_ms
+from laneway.feeds.sender import HttpSender, WebhookEndpoint, retry_after_ms
 from laneway.feeds.signature import read_secret
-from laneway.ports import Message, Posted
-from laneway.wiring.system import SystemClock
+from laneway.ports import DeliveryMessage, Posted
 
-MESSAGE = Message("msg_1", "transaction.confirmed", b'{"type":"transaction.confirmed"}')
+MESSAGE = DeliveryMessage("msg_1", "transaction.confirmed", b'{"type":"transaction.confirmed"}')
 
 
 class Names(AbstractResolver):
@@ -46,9 +45,9 @@ class Names(AbstractResolver):
     async def close(self) -> None: ...
 
 
-def endpoint(url: str, **fields: Any) -> Endpoint:
+def endpoint(url: str, **fields: Any) -> WebhookEndpoint:
     secrets = (read_secret(SECRET),)
-    return Endpoint(**{"id": "hook", "url": url, "secrets": secrets, **fields})
+    return WebhookEndpoint(**{"id": "hook", "url": url, "secrets": secrets, **fields})
 
 
 async def posted(url: str, *, names: Names | None = None, **fields: Any) -> Posted:

@@ -15,7 +15,8 @@ from laneway.feeds import stream as stream_module
 from laneway.feeds.limits import FEED_PAGE_FIRST
 from laneway.feeds.ring import framed
 from laneway.feeds.stream import Stream, end_of
-from laneway.lanes.contract.values import ModeChanged
+from laneway.kinds.events import events_of
+from laneway.lanes.common.values import ModeChanged
 
 RECORDS = msgspec.msgpack.encode((ModeChanged("paused", "r", "ann", 5),))
 
@@ -41,7 +42,7 @@ def ids(frames: bytes | None) -> list[int]:
 
 
 def streaming(feed: Any) -> Stream:
-    stream = Stream()
+    stream = Stream(events_of)
     stream.store = feed
     return stream
 
@@ -224,7 +225,8 @@ def test_a_heartbeat_between_two_pages_steps_over_nothing(
 
 def test_only_the_last_event_of_a_commit_carries_its_cursor() -> None:
     two = (ModeChanged("paused", "r", "ann", 5), ModeChanged("running", "r", "ann", 5))
-    frames = framed(FeedEntry("7", LaneId("contract:Q"), 1, 0, msgspec.msgpack.encode(two)))
+    entry = FeedEntry("7", LaneId("contract:Q"), 1, 0, msgspec.msgpack.encode(two))
+    frames = framed(entry, events_of)
     first, second = frames.body.split(b"\n\n")[:2]
     assert b"id:" not in first
     assert b"id: 7" in second

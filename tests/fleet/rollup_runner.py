@@ -23,9 +23,9 @@ from tests.rollup_soak import Builder, RollupSoak
 from tests.runners import Stalled, say
 
 from laneway.core.ids import LaneId
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.engine.system import SystemClock
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 
 LEASE_MS = 1_500
 STOPPED_S = 2.4
@@ -35,7 +35,7 @@ TAKEN_S_MAX = 60
 """For the other to take a lane whose holder is gone: its lease, and a slow machine."""
 HOLDER_S = 0.4
 """A lease that is given back or taken is seen by this, and no one acts on one for so long."""
-LANE = LaneId(f"rollup:{LEDGER_SERVICE_DEV}")
+LANE = LaneId(f"rollup:{ROLLUP_SERVICE_DEV}")
 
 
 class Plan(Struct, frozen=True, kw_only=True):

@@ -24,12 +24,12 @@ from tests.runners import Losses, Pulse, Stalled, config, quotas
 
 from laneway.core.errors import LanewayError
 from laneway.core.ids import LaneId
-from laneway.devnets.contract.socket import ContractSocket
+from laneway.demo.audit import WatchedChain
+from laneway.demo.worker import WorkerCaller, WorkerGone
+from laneway.devnets.contract.node.socket import ContractSocket
+from laneway.engine.system import SystemClock
 from laneway.ports import Store
-from laneway.wiring.demo_audit import WatchedChain
-from laneway.wiring.demo_worker import Caller, WorkerGone
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 from laneway.wiring.worker_lines import Submit
 
 WINDOW = 4
@@ -86,7 +86,9 @@ class FleetSoak:
         self.losses = Losses(plan.lost, plan.seed + 1)
         self.chain = WatchedChain(round_ms=plan.round_ms)
         config = folder / "laneway.toml"
-        self.callers = [Caller(config, folder / f"worker{n}.log") for n in range(plan.workers)]
+        self.callers = [
+            WorkerCaller(config, folder / f"worker{n}.log") for n in range(plan.workers)
+        ]
         self.contracts = [f"contract-{n:03}" for n in range(plan.contracts)]
         self.quota = quotas(self.contracts, plan.executions)
         self.sent = dict.fromkeys(self.contracts, 0)
@@ -176,7 +178,7 @@ class FleetSoak:
     def progress(self) -> str:
         return f"{self.landed()}/{self.plan.executions} on chain, {self.report.kills} kills"
 
-    async def revive(self, caller: Caller) -> None:
+    async def revive(self, caller: WorkerCaller) -> None:
         """A worker that learned that it was declared dead ends, and starts under a new name."""
         try:
             await caller.check()

@@ -13,11 +13,12 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
+from tests.jam.components import component_codecs
+
 import laneway.jam
-from laneway.jam.codec import Codec, Reader
+from laneway.jam.codec import ByteReader, Codec
 from laneway.jam.errors import InvalidJam
 from laneway.jam.spec import FULL, TINY, ChainSpec
-from laneway.jam.state import component_codecs
 
 TRIES_MAX = 60
 """Some codecs refuse most of what they are offered: their items must ascend."""
@@ -27,7 +28,7 @@ GROWN_BYTES_MAX = 1 << 20
 """The largest parts of a full chain's state need most of this."""
 
 
-class Giver(Reader):
+class Giver(ByteReader):
     """Gives any number of bytes and keeps them; mostly low ones, which are short lengths."""
 
     __slots__ = ("_source", "_wild", "given")

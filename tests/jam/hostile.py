@@ -25,9 +25,8 @@ from tests.runners import SAY_EVERY_S, say
 from tests.vectors.folder import folder
 from tests.vectors.test_jam_codec import kind_of
 
-from laneway.jam.block import block_codec
 from laneway.jam.bundle import WORK_BUNDLE
-from laneway.jam.codec import NATURAL, Codec
+from laneway.jam.codec import NATURAL, Codec, record
 from laneway.jam.errors import MalformedEncoding
 from laneway.jam.extrinsic import (
     GUARANTEES,
@@ -37,36 +36,17 @@ from laneway.jam.extrinsic import (
     disputes_codec,
     extrinsic_codec,
 )
-from laneway.jam.header import header_codec
-from laneway.jam.messages import (
-    SegmentRequest,
-    Segments,
-    SegmentShardRequest,
-    SegmentShards,
-    SegmentsWanted,
-    ShardsWanted,
-    decode_bundle,
-    decode_bundle_shard,
-    decode_request,
-    decode_segment_shards,
-    decode_segments,
-    encode_bundle,
-    encode_bundle_shard,
-    encode_request,
-    encode_segment_shards,
-    encode_segments,
-    segment_shard_bytes,
-)
+from laneway.jam.header import block_codec, header_codec
 from laneway.jam.package import (
-    EXTRINSIC_SPEC,
     IMPORT_SPEC,
     REFINE_CONTEXT,
     WORK_ITEM,
     WORK_PACKAGE,
     WORK_PACKAGE_V080,
+    ExtrinsicSpec,
 )
 from laneway.jam.report import WORK_REPORT, WORK_RESULT
-from laneway.jam.spec import FULL, SEGMENT_BYTES, TINY, ChainSpec
+from laneway.jam.spec import FULL, TINY, ChainSpec
 
 SOURCES_OF_A_KIND = 6
 """Whole encodings that damage starts from; enough that each optional part is there and missing."""
@@ -108,7 +88,7 @@ def coded(name: str, codec: Codec[Any], make: Callable[[Random], Any]) -> Kind:
 def kinds() -> Iterator[Kind]:
     yield coded("refine_context", REFINE_CONTEXT, objects.refine_context)
     yield coded("import_spec", IMPORT_SPEC, objects.import_spec)
-    yield coded("extrinsic_spec", EXTRINSIC_SPEC, objects.extrinsic_spec)
+    yield coded("extrinsic_spec", record(ExtrinsicSpec), objects.extrinsic_spec)
     yield coded("work_item", WORK_ITEM, objects.work_item)
     yield coded("work_package", WORK_PACKAGE, objects.work_package)
     yield coded("work_package_v080", WORK_PACKAGE_V080, objects.work_package_v080)
@@ -118,10 +98,6 @@ def kinds() -> Iterator[Kind]:
     yield coded("preimages", PREIMAGES, lambda source: objects.some(source, objects.preimage))
     yield coded("guarantees", GUARANTEES, lambda source: objects.some(source, objects.guarantee))
     yield coded("bundle", WORK_BUNDLE, objects.work_bundle)
-    yield Kind("request", objects.request, encode_request, decode_request)
-    yield Kind("bundle_shard", objects.bundle_shard, encode_bundle_shard, decode_bundle_shard)
-    yield Kind("bundle_answer", objects.work_bundle, encode_bundle, decode_bundle)
-    yield segments_kind()
     for spec in (TINY, FULL):
         yield from sized_kinds(spec)
 
@@ -137,43 +113,6 @@ def sized_kinds(spec: ChainSpec) -> Iterator[Kind]:
     yield sized("extrinsic", extrinsic_codec(spec), objects.extrinsic)
     yield sized("header", header_codec(spec), objects.header)
     yield sized("block", block_codec(spec), objects.block)
-    yield shards_kind(spec, justified=False)
-    yield shards_kind(spec, justified=True)
-
-
-def segments_kind() -> Kind:
-    request = SegmentRequest((SegmentsWanted(bytes(32), (1, 2)), SegmentsWanted(bytes(32), ())))
-    return Kind(
-        "segments",
-        lambda source: Segments(
-            tuple(source.randbytes(SEGMENT_BYTES) for _ in range(2)),
-            tuple(objects.some(source, objects.hash32, most=12) for _ in range(2)),
-        ),
-        encode_segments,
-        lambda raw: decode_segments(raw, request),
-    )
-
-
-def shards_kind(spec: ChainSpec, *, justified: bool) -> Kind:
-    wanted = ShardsWanted(erasure_root=bytes(32), shard_index=1, segment_indices=(0, 5, 9))
-    request = SegmentShardRequest((wanted,), justified)
-    shard_bytes = segment_shard_bytes(spec)
-
-    def make(source: Random) -> SegmentShards:
-        shards = tuple(source.randbytes(shard_bytes) for _ in wanted.segment_indices)
-        if not justified:
-            return SegmentShards(shards)
-        paths = (objects.some(source, objects.node) for _ in shards)
-        return SegmentShards(
-            shards, tuple((*path, source.randbytes(shard_bytes)) for path in paths)
-        )
-
-    return Kind(
-        f"{spec.name}_segment_shards{'_justified' if justified else ''}",
-        make,
-        lambda answer: encode_segment_shards(answer, spec),
-        lambda raw: decode_segment_shards(raw, request, spec),
-    )
 
 
 def sources(seed: int) -> list[Source]:

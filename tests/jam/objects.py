@@ -4,35 +4,22 @@ from collections.abc import Callable
 from random import Random
 from typing import TypeVar
 
-from laneway.jam.block import Block
 from laneway.jam.bundle import WorkBundle
 from laneway.jam.extrinsic import (
     AvailAssurance,
     Culprit,
+    DisputeFault,
     Disputes,
+    DisputeVerdict,
     Extrinsic,
-    Fault,
     Judgement,
     Preimage,
     ReportGuarantee,
     TicketEnvelope,
     ValidatorSignature,
-    Verdict,
 )
 from laneway.jam.hashing import blake2b
-from laneway.jam.header import EpochMark, EpochMarkValidatorKeys, Header, TicketBody
-from laneway.jam.messages import (
-    BundleRequest,
-    BundleShard,
-    BundleShardRequest,
-    BundleSubmission,
-    PackageSubmission,
-    Request,
-    SegmentRequest,
-    SegmentShardRequest,
-    SegmentsWanted,
-    ShardsWanted,
-)
+from laneway.jam.header import Block, EpochMark, EpochMarkValidatorKeys, Header, TicketBody
 from laneway.jam.package import (
     ExtrinsicSpec,
     ImportSpec,
@@ -246,17 +233,17 @@ def judgement(source: Random) -> Judgement:
     )
 
 
-def verdict(source: Random, spec: ChainSpec) -> Verdict:
+def verdict(source: Random, spec: ChainSpec) -> DisputeVerdict:
     votes = tuple(judgement(source) for _ in range(spec.supermajority))
-    return Verdict(target=hash32(source), age=natural(source, 32), votes=votes)
+    return DisputeVerdict(target=hash32(source), age=natural(source, 32), votes=votes)
 
 
 def culprit(source: Random) -> Culprit:
     return Culprit(target=hash32(source), key=hash32(source), signature=source.randbytes(64))
 
 
-def fault(source: Random) -> Fault:
-    return Fault(
+def fault(source: Random) -> DisputeFault:
+    return DisputeFault(
         target=hash32(source),
         vote=source.random() < 0.5,
         key=hash32(source),
@@ -310,46 +297,3 @@ def header(source: Random, spec: ChainSpec) -> Header:
 
 def block(source: Random, spec: ChainSpec) -> Block:
     return Block(header=header(source, spec), extrinsic=extrinsic(source, spec))
-
-
-def indices(source: Random) -> tuple[int, ...]:
-    return some(source, lambda source: natural(source, 16))
-
-
-def shards_wanted(source: Random) -> ShardsWanted:
-    return ShardsWanted(
-        erasure_root=hash32(source),
-        shard_index=natural(source, 16),
-        segment_indices=indices(source),
-    )
-
-
-def segments_wanted(source: Random) -> SegmentsWanted:
-    return SegmentsWanted(hash32(source), indices(source))
-
-
-def request(source: Random) -> Request:
-    bundle = work_bundle(source)
-    choices: tuple[Request, ...] = (
-        PackageSubmission(
-            core_index=natural(source, 16), package=bundle.package, extrinsics=bundle.extrinsics
-        ),
-        BundleSubmission(
-            core_index=natural(source, 16),
-            segment_roots=some(source, segment_root),
-            bundle=bundle,
-        ),
-        BundleShardRequest(hash32(source), natural(source, 16)),
-        SegmentShardRequest(some(source, shards_wanted), source.random() < 0.5),
-        BundleRequest(hash32(source)),
-        SegmentRequest(some(source, segments_wanted)),
-    )
-    return source.choice(choices)
-
-
-def node(source: Random) -> bytes:
-    return source.randbytes(source.choice((32, 64)))
-
-
-def bundle_shard(source: Random) -> BundleShard:
-    return BundleShard(octets(source), some(source, node, most=10))

@@ -28,16 +28,6 @@ from laneway.jam.availability import (
 from laneway.jam.erasure import encode
 from laneway.jam.errors import InconsistentShards, InvalidProof, TooFewShards
 from laneway.jam.hashing import ZERO_HASH, blake2b
-from laneway.jam.messages import (
-    BundleShard,
-    SegmentShardRequest,
-    SegmentShards,
-    ShardsWanted,
-    decode_bundle_shard,
-    decode_segment_shards,
-    encode_bundle_shard,
-    encode_segment_shards,
-)
 from laneway.jam.segments import check_segment, exports_root, proof_pages
 from laneway.jam.spec import FULL, SEGMENT_BYTES, TINY, ChainSpec
 from laneway.jam.trees import co_path, well_balanced_root
@@ -135,26 +125,6 @@ def test_every_shard_holds_under_the_root(spec: ChainSpec) -> None:
                 index=holding.index,
                 segment=segment,
             )
-
-
-@both
-def test_justifications_hold_after_their_way_through_messages(spec: ChainSpec) -> None:
-    found = dispersed(spec)
-    for holding in (found.holdings[0], found.holdings[-1]):
-        index = holding.index
-        answer = BundleShard(holding.bundle_shard, justify_bundle_shard(holding))
-        heard = decode_bundle_shard(encode_bundle_shard(answer))
-        check_bundle_shard(spec, found.package, heard.shard, heard.justification, index=index)
-
-        segments = tuple(range(4))
-        root = found.package.erasure_root
-        wanted = ShardsWanted(erasure_root=root, shard_index=index, segment_indices=segments)
-        paths = tuple(justify_segment_shard(holding, segment) for segment in segments)
-        raw = encode_segment_shards(SegmentShards(holding.segment_shards, paths), spec)
-        shards = decode_segment_shards(raw, SegmentShardRequest((wanted,), justified=True), spec)
-        for segment in segments:
-            shard, path = shards.shards[segment], shards.justifications[segment]
-            check_segment_shard(spec, found.package, shard, path, index=index, segment=segment)
 
 
 @both

@@ -18,15 +18,18 @@ from laneway.jam.codec import (
     U32,
     U64,
     Blob,
+    ByteReader,
     Codec,
     Exactly,
     Fixed,
+    Hash,
     Many,
     Mapped,
     Maybe,
     Octets,
-    Reader,
     Record,
+    Uint16,
+    record,
 )
 from laneway.jam.errors import MalformedEncoding, Unencodable
 from laneway.jam.limits import BLOB_BYTES_MAX, SEQUENCE_COUNT_MAX
@@ -225,4 +228,23 @@ def test_a_codec_must_say_how_it_writes_and_reads() -> None:
     with pytest.raises(NotImplementedError):
         empty.encode(1)
     with pytest.raises(NotImplementedError):
-        empty.read(Reader(b""))
+        empty.read(ByteReader(b""))
+
+
+class _Inner(Struct, frozen=True):
+    number: Uint16
+
+
+class _Outer(Struct, frozen=True, kw_only=True):
+    inner: _Inner
+    several: tuple[_Inner, ...]
+    name: Hash
+    flag: bool
+
+
+def test_a_record_follows_from_the_declared_types_in_their_order() -> None:
+    codec = record(_Outer, flag=FLAG)
+    value = _Outer(flag=True, name=b"n" * 32, several=(_Inner(2), _Inner(3)), inner=_Inner(1))
+    raw = b"\x01\x00" + b"\x02\x02\x00\x03\x00" + b"n" * 32 + b"\x01"
+    assert codec.encode(value) == raw
+    assert codec.decode(raw) == value

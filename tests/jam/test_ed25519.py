@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
+from tests.jam.zip215 import zip215_verifies
 
 from laneway.jam.ed25519 import (
     ORDER,
     ZERO_KEY,
-    HeldKey,
+    HeldEd25519Key,
     P,
     is_weak,
     verifies,
-    zip215_verifies,
 )
 
 SEED = b"\x07" * 32
@@ -86,7 +86,7 @@ WEAK = [encoding for count in range(8) for encoding in all_written(times(count, 
 
 def test_rfc_8032s_own_example() -> None:
     seed = bytes.fromhex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")
-    key = HeldKey(seed)
+    key = HeldEd25519Key(seed)
     assert key.public_key.hex().startswith(
         "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f1"
     )
@@ -100,18 +100,18 @@ def test_rfc_8032s_own_example() -> None:
 @settings(max_examples=25)
 @given(st.binary(max_size=300))
 def test_what_is_signed_verifies_and_nothing_else_does(message: bytes) -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     signature = key.sign(message)
     assert signature == key.sign(message), "deterministic"
     assert verifies(key.public_key, signature, message)
     assert not verifies(key.public_key, signature, message + b"x")
-    assert not verifies(HeldKey(b"\x08" * 32).public_key, signature, message)
+    assert not verifies(HeldEd25519Key(b"\x08" * 32).public_key, signature, message)
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 96 * 8 - 1))
 def test_no_bit_of_key_or_signature_can_be_changed(bit: int) -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     whole = bytearray(key.public_key + key.sign(b"message"))
     assert zip215_verifies(bytes(whole[:32]), bytes(whole[32:]), b"message")
     whole[bit // 8] ^= 1 << bit % 8
@@ -153,7 +153,7 @@ def test_points_of_small_order_are_fourteen_byte_strings_and_all_of_them_are_wea
     assert len(set(WEAK)) == len(WEAK) == 14
     assert all(is_weak(key) for key in WEAK)
     assert ZERO_KEY in WEAK
-    assert not is_weak(HeldKey(SEED).public_key)
+    assert not is_weak(HeldEd25519Key(SEED).public_key)
     assert not is_weak(written(plus(BASE, EIGHTH)))
 
 
@@ -165,7 +165,7 @@ def test_anybody_can_sign_for_a_weak_key(key: bytes) -> None:
 
 
 def test_a_response_beyond_the_order_is_refused() -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     signature = key.sign(b"x")
     beyond = int.from_bytes(signature[32:], "little") + ORDER
     forged = signature[:32] + beyond.to_bytes(32, "little")
@@ -174,7 +174,7 @@ def test_a_response_beyond_the_order_is_refused() -> None:
 
 
 def test_bytes_that_are_no_point_are_no_key_and_no_commitment() -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     signature = key.sign(b"x")
     nowhere = (2).to_bytes(32, "little")
     assert not verifies(nowhere, signature, b"x")
@@ -183,7 +183,7 @@ def test_bytes_that_are_no_point_are_no_key_and_no_commitment() -> None:
 
 @pytest.mark.parametrize("count", [0, 31, 33, 64])
 def test_a_key_or_signature_of_another_length_verifies_nothing(count: int) -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     assert not verifies(bytes(count), key.sign(b"x"), b"x")
     assert not verifies(key.public_key, bytes(count + 1), b"x")
 
@@ -191,11 +191,11 @@ def test_a_key_or_signature_of_another_length_verifies_nothing(count: int) -> No
 @pytest.mark.parametrize("count", [0, 31, 33])
 def test_a_seed_of_another_length_is_refused_and_not_shown(count: int) -> None:
     with pytest.raises(ValueError, match=r"^a seed has 32 bytes$"):
-        HeldKey(b"s" * count)
+        HeldEd25519Key(b"s" * count)
 
 
 def test_a_key_is_neither_shown_nor_copied() -> None:
-    key = HeldKey(SEED)
+    key = HeldEd25519Key(SEED)
     assert SEED.hex() not in repr(key)
     assert key.public_key.hex() in repr(key)
     for take in (copy.copy, copy.deepcopy, pickle.dumps):

@@ -5,15 +5,19 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 from tests.jam import objects
+from tests.jam.lookups import holds_together
 
+from laneway.jam.codec import record
 from laneway.jam.errors import MalformedEncoding, Unencodable
+from laneway.jam.extrinsic import Extrinsic, extrinsic_codec, extrinsic_hash
 from laneway.jam.hashing import blake2b
 from laneway.jam.header import (
-    EPOCH_MARK_KEYS,
     TICKET_BODY,
+    Block,
     EpochMarkValidatorKeys,
     Header,
     TicketBody,
+    block_codec,
     epoch_mark_codec,
     header_codec,
     header_hash,
@@ -82,7 +86,7 @@ def test_a_header_of_another_chain_is_refused() -> None:
 
 def test_a_key_and_a_ticket_are_their_fields() -> None:
     keys = EpochMarkValidatorKeys(b"b" * 32, b"e" * 32)
-    assert EPOCH_MARK_KEYS.encode(keys) == b"b" * 32 + b"e" * 32
+    assert record(EpochMarkValidatorKeys).encode(keys) == b"b" * 32 + b"e" * 32
     assert TICKET_BODY.encode(TicketBody(b"i" * 32, 2)) == b"i" * 32 + b"\x02"
     assert epoch_mark_codec(TINY) is epoch_mark_codec(TINY)
 
@@ -97,3 +101,22 @@ def test_a_header_is_named_by_the_hash_of_its_bytes(spec: ChainSpec) -> None:
 def test_a_seal_signs_everything_before_it(spec: ChainSpec) -> None:
     made = objects.header(Random(3), spec)
     assert unsealed(made, spec) + made.seal == header_codec(spec).encode(made)
+
+
+@SPECS
+def test_a_block_is_its_header_and_its_extrinsic(spec: ChainSpec) -> None:
+    made = objects.block(Random(1), spec)
+    raw = block_codec(spec).encode(made)
+    assert raw == header_codec(spec).encode(made.header) + extrinsic_codec(spec).encode(
+        made.extrinsic
+    )
+    assert block_codec(spec).decode(raw) == made
+
+
+@SPECS
+def test_a_header_names_its_extrinsic(spec: ChainSpec) -> None:
+    made = objects.block(Random(1), spec)
+    named = replace(made.header, extrinsic_hash=extrinsic_hash(made.extrinsic, spec))
+    whole = Block(header=named, extrinsic=made.extrinsic)
+    assert holds_together(whole, spec)
+    assert not holds_together(replace(whole, extrinsic=Extrinsic()), spec)

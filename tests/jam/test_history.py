@@ -1,7 +1,9 @@
 """Laws of the recent history: eight blocks, and a state root that only the child can tell."""
 
+from tests.jam.lookups import reported_package
+
 from laneway.jam.hashing import ZERO_HASH, blake2b
-from laneway.jam.history import EMPTY, advanced, corrected, reported_package
+from laneway.jam.history import EMPTY, advanced, corrected
 from laneway.jam.roots import beefy_root, belt_with
 from laneway.jam.rules.checks import ReportedPackage
 from laneway.jam.state import RecentHistory

@@ -128,9 +128,9 @@ def test_the_sound_proof_holds() -> None:
 @pytest.mark.parametrize(
     ("proof", "problem"),
     [
-        (replace(SOUND, index=-1), "behind the end"),
-        (replace(SOUND, index=11), "behind the end"),
-        (replace(SOUND, size=0, index=0, peaks=()), "behind the end"),
+        (replace(SOUND, index=-1), "after the end"),
+        (replace(SOUND, index=11), "after the end"),
+        (replace(SOUND, size=0, index=0, peaks=()), "after the end"),
         (replace(SOUND, size=10), "not the peaks"),
         (replace(SOUND, size=0b1111), "not the peaks"),
         (replace(SOUND, size=1 << 1_000_000), "not the peaks"),

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.jam import objects
 
+from laneway.jam.codec import record
 from laneway.jam.errors import ForbiddenPackage, Unencodable
 from laneway.jam.hashing import blake2b
 from laneway.jam.package import (
-    EXTRINSIC_SPEC,
     IMPORT_SPEC,
     REFINE_CONTEXT,
     REFINE_CONTEXT_V080,
@@ -168,7 +168,8 @@ def test_an_authorizer_is_named_by_its_code_and_its_configuration() -> None:
 
 
 def test_an_extrinsic_is_named_by_its_hash_and_length() -> None:
-    assert EXTRINSIC_SPEC.encode(ExtrinsicSpec(bytes(32), 258)) == bytes(32) + b"\x02\x01\x00\x00"
+    encoded = record(ExtrinsicSpec).encode(ExtrinsicSpec(bytes(32), 258))
+    assert encoded == bytes(32) + b"\x02\x01\x00\x00"
 
 
 def test_a_full_set_of_imports_and_a_payload_just_fit_into_a_bundle() -> None:

@@ -17,7 +17,7 @@ from laneway.jam.limits import (
     WORDS_KEPT_MAX,
 )
 from laneway.jam.polynomials import (
-    Memory,
+    Workspace,
     add_derivative,
     borrowed,
     chunks,
@@ -36,7 +36,7 @@ def some_words(count: int, width: int) -> Words:
 
 
 def values_at(
-    coefficients: np.ndarray, memory: Memory, first: int, shape: tuple[int, int]
+    coefficients: np.ndarray, memory: Workspace, first: int, shape: tuple[int, int]
 ) -> Words:
     found = np.empty(shape, np.uint16)
     evaluate(coefficients, found, memory, first=first, spoils=False)
@@ -64,7 +64,7 @@ def lagrange(values: list[int], first: int, point: int) -> int:
 def test_values_come_back_from_coefficients(size: int, width: int, block: int) -> None:
     for count in (size, size // 2 + 1):
         values = some_words(count, width)
-        memory = Memory()
+        memory = Workspace()
         found = interpolate(values, memory, first=block * size, size=size)
         for rows in (size, count, 1):
             back = values_at(found, memory, block * size, (rows, width))
@@ -76,7 +76,7 @@ def test_values_come_back_from_coefficients(size: int, width: int, block: int) -
 @pytest.mark.parametrize(("first", "at"), [(0, 0), (0, 1), (0, 6), (1, 0), (3, 2)])
 def test_values_elsewhere_are_those_of_lagrange(size: int, first: int, at: int) -> None:
     values = some_words(size, 2)
-    memory = Memory()
+    memory = Workspace()
     coefficients = interpolate(values, memory, first=first * size, size=size)
     found = values_at(coefficients, memory, at * size, (size, 2))
     for column in range(2):
@@ -90,7 +90,7 @@ def test_values_elsewhere_are_those_of_lagrange(size: int, first: int, at: int) 
 def test_planes_and_tables_agree(at: int) -> None:
     size, count = PLANES_POINTS_MIN, PLANES_POINTS_MIN - 50
     values = some_words(count, WIDE)
-    wide, narrow = Memory(), Memory()
+    wide, narrow = Workspace(), Workspace()
     planes = interpolate(values, wide, first=size, size=size)
     words = interpolate(values[:, -100:], narrow, first=size, size=size)
     assert planes.dtype == np.uint64
@@ -102,7 +102,7 @@ def test_planes_and_tables_agree(at: int) -> None:
 
 def test_coefficients_are_kept_unless_they_may_be_spoilt() -> None:
     values = some_words(16, 9)
-    memory = Memory()
+    memory = Workspace()
     coefficients = interpolate(values, memory, first=0, size=16)
     before = coefficients.copy()
     found = np.empty_like(values)
@@ -135,7 +135,7 @@ def test_the_derivative_is_that_of_the_powers(size: int) -> None:
 
     found = np.zeros_like(coefficients)
     add_derivative(found, coefficients)
-    values = values_at(found, Memory(), 0, (size, 1))
+    values = values_at(found, Workspace(), 0, (size, 1))
     assert [int(word) for word in values[:, 0]] == [value(slope, point) for point in range(size)]
 
 
@@ -157,7 +157,7 @@ def value(powers: list[int], point: int) -> int:
 def test_the_derivative_of_planes_is_that_of_words() -> None:
     size = PLANES_POINTS_MIN
     values = some_words(size, WIDE)
-    wide, narrow = Memory(), Memory()
+    wide, narrow = Workspace(), Workspace()
     planes = interpolate(values, wide, first=0, size=size)
     words = interpolate(values[:, :100], narrow, first=0, size=size)
     slopes = np.zeros_like(planes), np.zeros_like(words)
@@ -179,7 +179,7 @@ def test_chunks_are_a_whole_row_and_bounded(size: int, width: int) -> None:
 
 
 def test_memory_is_used_again_up_to_a_bound() -> None:
-    memory = Memory()
+    memory = Workspace()
     first = memory.rows("values", 10, 10)
     assert np.shares_memory(memory.rows("values", 5, 20), first)
     assert np.shares_memory(memory.rows("values", 2, 2), first)

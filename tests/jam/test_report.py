@@ -6,13 +6,11 @@ import pytest
 from msgspec.structs import replace
 from tests.jam import objects
 
+from laneway.jam.codec import record
 from laneway.jam.errors import MalformedEncoding
 from laneway.jam.hashing import blake2b
 from laneway.jam.report import (
     OUTCOME,
-    PACKAGE_SPEC,
-    REFINE_LOAD,
-    SEGMENT_ROOT_LOOKUP_ITEM,
     WORK_REPORT,
     WORK_RESULT,
     Ok,
@@ -59,7 +57,7 @@ def test_an_error_leads_to_the_outcome() -> None:
 
 
 def test_a_load_is_five_naturals() -> None:
-    assert REFINE_LOAD.encode(RefineLoad(1, 2, 3, 128, 5)) == b"\x01\x02\x03\x80\x80\x05"
+    assert record(RefineLoad).encode(RefineLoad(1, 2, 3, 128, 5)) == b"\x01\x02\x03\x80\x80\x05"
 
 
 def test_a_report_begins_with_what_must_be_available() -> None:
@@ -69,13 +67,13 @@ def test_a_report_begins_with_what_must_be_available() -> None:
     )
     raw = WORK_REPORT.encode(replace(made, package_spec=spec))
     begin = b"h" * 32 + b"\x02\x01\x00\x00" + b"e" * 32 + b"x" * 32 + b"\x03\x00"
-    assert PACKAGE_SPEC.encode(spec) == begin
+    assert record(PackageSpec).encode(spec) == begin
     assert raw.startswith(begin)
 
 
 def test_a_lookup_is_two_hashes() -> None:
     item = SegmentRootLookupItem(b"p" * 32, b"r" * 32)
-    assert SEGMENT_ROOT_LOOKUP_ITEM.encode(item) == b"p" * 32 + b"r" * 32
+    assert record(SegmentRootLookupItem).encode(item) == b"p" * 32 + b"r" * 32
 
 
 def test_a_report_is_named_by_the_hash_of_its_bytes() -> None:

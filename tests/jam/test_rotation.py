@@ -3,25 +3,28 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.jam.lookups import are_at, of_core
 
 from laneway.jam.ed25519 import ZERO_KEY
+from laneway.jam.hashing import blake2b
 from laneway.jam.rotation import (
     Guarantors,
-    Standing,
+    ValidatorStanding,
     assignment,
     current_guarantors,
+    draws,
     guarantee_slots,
     guarantors_for,
     previous_guarantors,
+    shuffled,
     without_offenders,
 )
-from laneway.jam.shuffle import shuffled
 from laneway.jam.spec import FULL, TINY, ChainSpec
 
 ENTROPY = tuple(bytes([number]) * 32 for number in range(4))
 ACTIVE = tuple(bytes([16 + number]) * 32 for number in range(6))
 PREVIOUS = tuple(bytes([32 + number]) * 32 for number in range(6))
-STANDING = Standing(entropy=ENTROPY, active=ACTIVE, previous=PREVIOUS)
+STANDING = ValidatorStanding(entropy=ENTROPY, active=ACTIVE, previous=PREVIOUS)
 CHAINS = pytest.mark.parametrize("spec", [TINY, FULL], ids=["tiny", "full"])
 
 
@@ -60,7 +63,7 @@ def test_one_rotation_earlier_is_what_was_current_then(slot: int) -> None:
     then = STANDING
     if earlier // TINY.epoch_slots < slot // TINY.epoch_slots:
         aged = (b"-" * 32, b"-" * 32, ENTROPY[3], b"-" * 32)
-        then = Standing(entropy=aged, active=PREVIOUS, previous=())
+        then = ValidatorStanding(entropy=aged, active=PREVIOUS, previous=())
     assert previous_guarantors(STANDING, slot, TINY) == current_guarantors(then, earlier, TINY)
 
 
@@ -89,7 +92,7 @@ def test_the_first_rotation_of_a_chain_looks_back_without_falling_off() -> None:
 
 
 def test_an_offender_keeps_its_place_and_core_and_loses_its_key() -> None:
-    guilty = Standing(
+    guilty = ValidatorStanding(
         entropy=ENTROPY, active=ACTIVE, previous=PREVIOUS, offenders=(ACTIVE[1], PREVIOUS[4])
     )
     now = current_guarantors(guilty, 12, TINY)
@@ -103,9 +106,44 @@ def test_an_offender_keeps_its_place_and_core_and_loses_its_key() -> None:
 @given(st.integers(0, 1 << 20))
 def test_the_places_of_all_cores_are_all_places_once(slot: int) -> None:
     now = current_guarantors(STANDING, slot, TINY)
-    places = [now.of_core(core) for core in range(TINY.core_count)]
+    places = [of_core(now, core) for core in range(TINY.core_count)]
     assert sorted(sum(places, ())) == list(range(6))
     for core, those in enumerate(places):
-        assert now.are_at(core, those)
-        assert not now.are_at(1 - core, those)
-        assert not now.are_at(core, (*those[:2], 6))
+        assert are_at(now, core, those)
+        assert not are_at(now, 1 - core, those)
+        assert not are_at(now, core, (*those[:2], 6))
+
+
+SHUFFLE_ENTROPY = bytes(range(32))
+
+
+@given(st.lists(st.integers(), max_size=40), st.binary(min_size=32, max_size=32))
+def test_a_shuffle_loses_and_invents_nothing(items: list[int], entropy: bytes) -> None:
+    found = shuffled(items, entropy)
+    assert sorted(found) == sorted(items)
+    assert found == shuffled(tuple(items), entropy)
+
+
+@given(st.lists(st.integers(), max_size=40), st.binary(min_size=32, max_size=32))
+def test_a_shuffle_is_what_appendix_f_defines_by_recursion(items: list[int], h: bytes) -> None:
+    def defined(left: list[int], numbers: list[int]) -> list[int]:
+        if not left:
+            return []
+        at = numbers[0] % len(left)
+        rest = [*left[:at], left[-1], *left[at + 1 :]][: len(left) - 1]
+        return [left[at], *defined(rest, numbers[1:])]
+
+    assert list(shuffled(items, h)) == defined(items, draws(h, len(items)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 16, 1023])
+def test_draws_are_the_words_of_hashes_of_the_entropy_and_a_counter(count: int) -> None:
+    hashes = b"".join(blake2b(SHUFFLE_ENTROPY + n.to_bytes(4, "little")) for n in range(128))
+    words = [int.from_bytes(hashes[4 * i : 4 * i + 4], "little") for i in range(count)]
+    assert draws(SHUFFLE_ENTROPY, count) == words
+
+
+def test_the_given_order_is_left_as_it_was() -> None:
+    items = list(range(9))
+    shuffled(items, SHUFFLE_ENTROPY)
+    assert items == list(range(9))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.jam.components import component_codecs
 
 from laneway.jam import state_keys
 from laneway.jam.codec import Codec
@@ -28,7 +29,7 @@ from laneway.jam.state import (
     AccumulationOutput,
     FallbackSeals,
     FreeGas,
-    Judged,
+    JudgedReports,
     Privileges,
     RecentHistory,
     Safrole,
@@ -38,7 +39,6 @@ from laneway.jam.state import (
     TicketSeals,
     ValidatorActivity,
     ValidatorKeys,
-    component_codecs,
     state_codecs,
 )
 
@@ -94,7 +94,7 @@ def components(spec: ChainSpec) -> dict[bytes, Any]:
             seals=TicketSeals((TICKET,) * spec.epoch_slots),
             tickets=(TICKET, TICKET),
         ),
-        state_keys.DISPUTES: Judged(good=(A, B, C), bad=(), wonky=(B,), offenders=(A, C)),
+        state_keys.DISPUTES: JudgedReports(good=(A, B, C), bad=(), wonky=(B,), offenders=(A, C)),
         state_keys.ENTROPY: (A, B, C, A),
         state_keys.VALIDATORS_STAGED: validators,
         state_keys.VALIDATORS_ACTIVE: validators,

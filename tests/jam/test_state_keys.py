@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.jam.components import account_service
 
 from laneway.jam import state_keys
 from laneway.jam.errors import Unencodable
@@ -10,7 +11,6 @@ from laneway.jam.hashing import blake2b
 from laneway.jam.state_keys import (
     KEY_BYTES,
     account_key,
-    account_service,
     component_key,
     preimage_key,
     request_key,

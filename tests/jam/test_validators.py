@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from laneway.jam.dev_keys import dev_key
-from laneway.jam.ed25519 import HeldKey
+from laneway.jam.ed25519 import HeldEd25519Key
 from laneway.jam.errors import FinalityWentBack, TooFewVotes, WrongVoterSet
 from laneway.jam.header import EpochMark, EpochMarkValidatorKeys, Header, header_hash
 from laneway.jam.spec import TINY
@@ -21,7 +21,7 @@ from laneway.jam.votes import Fragment, Justification, Target, Vote, precommit
 ROOT = b"r" * 32
 
 
-def held(epoch: int) -> tuple[HeldKey, ...]:
+def held(epoch: int) -> tuple[HeldEd25519Key, ...]:
     """Each epoch has validators of its own."""
     return tuple(dev_key(6 * epoch + place) for place in range(6))
 
@@ -48,7 +48,7 @@ def header(slot: int, marked: EpochMark | None = None) -> Header:
     )
 
 
-def fragment(of: Header, set_id: int, voters: tuple[HeldKey, ...]) -> Fragment:
+def fragment(of: Header, set_id: int, voters: tuple[HeldEd25519Key, ...]) -> Fragment:
     final = Vote(Target(header_hash(of, TINY), ROOT), of.slot)
     votes = tuple(precommit(key, final, 1, set_id) for key in voters)
     return Fragment(of, Justification(round_number=1, set_id=set_id, final=final, precommits=votes))

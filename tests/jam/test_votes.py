@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from laneway.jam.dev_keys import dev_keys
-from laneway.jam.ed25519 import ZERO_KEY, HeldKey, verifies
+from laneway.jam.ed25519 import ZERO_KEY, HeldEd25519Key, verifies
 from laneway.jam.errors import (
     BadVoteSignature,
     BrokenAncestry,
@@ -37,7 +37,7 @@ from laneway.jam.votes import (
 ROUND, SET = 77, 3
 HELD = dev_keys(6)
 KEYS = tuple(key.public_key for key in HELD)
-STRANGER = HeldKey(b"stranger" * 4)
+STRANGER = HeldEd25519Key(b"stranger" * 4)
 CODEC = justification_codec(TINY)
 
 
@@ -74,7 +74,7 @@ SIBLING = replace(HEADER, author_index=4)
 SIBLING_VOTE = vote_for(SIBLING, b"r" * 32)
 
 
-def signed(*votes: Vote, held: tuple[HeldKey, ...] = HELD) -> tuple[SignedVote, ...]:
+def signed(*votes: Vote, held: tuple[HeldEd25519Key, ...] = HELD) -> tuple[SignedVote, ...]:
     """The votes, by one key after the other."""
     return tuple(precommit(key, vote, ROUND, SET) for key, vote in zip(held, votes, strict=False))
 
@@ -316,7 +316,7 @@ def test_headers_that_no_vote_needs_are_refused() -> None:
     for ancestries, problem in (
         ((SON,), "leads from no vote"),
         ((HEADER,), "leads from no vote"),
-        ((SON, SON), "given twice"),
+        ((SON, SON), "comes twice"),
     ):
         with pytest.raises(BrokenAncestry, match=problem):
             verified(replace(PLAIN, ancestries=ancestries))

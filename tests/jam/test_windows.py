@@ -3,16 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.jam.lookups import reportable_blocks
 
 from laneway.jam.spec import TINY
 from laneway.jam.windows import (
     engaged_until_slot,
     is_engaged,
     lookup_slots,
-    prerequisite_blocks,
     remaining_blocks,
-    remaining_lookup_slots,
-    reportable_blocks,
 )
 
 NUMBERS = st.integers(0, 1 << 32)
@@ -35,24 +33,12 @@ def test_what_remains_is_the_part_of_the_window_that_follows_the_head(
 def test_an_anchor_after_the_head_has_no_age() -> None:
     with pytest.raises(AssertionError):
         remaining_blocks(101, 100)
-    with pytest.raises(AssertionError):
-        remaining_lookup_slots(101, 100, TINY)
-
-
-def test_a_prerequisite_serves_its_own_block_and_the_eight_after_it() -> None:
-    assert list(prerequisite_blocks(100)) == list(range(100, 109))
 
 
 def test_a_lookup_anchor_ages_in_slots() -> None:
     assert 124 in lookup_slots(100, TINY)
     assert 125 not in lookup_slots(100, TINY)
     assert 99 not in lookup_slots(100, TINY)
-    assert [remaining_lookup_slots(100, slot, TINY) for slot in (100, 123, 124, 130)] == [
-        24,
-        1,
-        0,
-        0,
-    ]
 
 
 def test_a_core_is_engaged_until_its_report_is_available_or_too_old() -> None:

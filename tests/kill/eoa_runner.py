@@ -27,8 +27,8 @@ from tests.redis_servers import DURABLE, Server
 from tests.runners import Pulse, Stalled, check_integrity, quotas
 
 from laneway.core.errors import LanewayError
+from laneway.demo.worker import WorkerCaller
 from laneway.wiring.config import toml_value
-from laneway.wiring.demo_worker import Caller
 from laneway.wiring.worker_lines import Send, Stop
 
 STARTUP_S_MAX = 1.2
@@ -105,7 +105,7 @@ class Soak:
             seed=plan.seed, store=plan.store, payments=plan.payments, accounts=plan.accounts
         )
         self.random = Random(plan.seed)
-        self.caller = Caller(folder / "laneway.toml", folder / "worker.log")
+        self.caller = WorkerCaller(folder / "laneway.toml", folder / "worker.log")
         self.names = [f"payer{n}" for n in range(plan.accounts)]
         self.quota = quotas(self.names, plan.payments)
         self.sent: dict[str, list[str]] = {name: [] for name in self.names}

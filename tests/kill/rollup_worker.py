@@ -14,9 +14,9 @@ from msgspec import Struct
 from laneway.core.errors import LanewayError
 from laneway.engine.listeners import Listener
 from laneway.wiring.config import load
-from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Handle, Laneway
 from laneway.wiring.logs import set_up_logs
+from laneway.wiring.opening import open_laneway
 from laneway.wiring.process import calm_collector
 from laneway.wiring.process import run as run_loop
 

@@ -23,9 +23,9 @@ from tests import runners
 from tests.runners import Losses, Pulse, Stalled, check_integrity, config, quotas
 
 from laneway.core.errors import LanewayError
-from laneway.devnets.contract.socket import ContractSocket
-from laneway.wiring.demo_audit import WatchedChain, audit
-from laneway.wiring.demo_worker import Caller
+from laneway.demo.audit import WatchedChain, audit
+from laneway.demo.worker import WorkerCaller
+from laneway.devnets.contract.node.socket import ContractSocket
 from laneway.wiring.worker_lines import Stop, Submit
 
 WINDOW = 20
@@ -74,7 +74,7 @@ class Soak:
         self.random = Random(plan.seed)
         self.losses = Losses(plan.lost, plan.seed + 1)
         self.chain = WatchedChain(round_ms=plan.round_ms)
-        self.caller = Caller(folder / "laneway.toml", folder / "worker.log")
+        self.caller = WorkerCaller(folder / "laneway.toml", folder / "worker.log")
         self.contracts = [f"contract-{n:03}" for n in range(plan.contracts)]
         self.quota = quotas(self.contracts, plan.executions)
         self.sent: dict[str, list[tuple[str, str]]] = {name: [] for name in self.contracts}

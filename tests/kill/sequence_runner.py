@@ -25,8 +25,8 @@ from tests.runners import Pulse, Stalled, check_integrity, quotas
 
 from laneway.cosmos.tx import read
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.mempool import MempoolRules
-from laneway.devnets.cosmos.words import OK, Verdict
+from laneway.devnets.cosmos.model.mempool import MempoolRules
+from laneway.devnets.cosmos.model.verdicts import OK, AppVerdict
 
 WORKER = Path(__file__).parent / "sequence_worker.py"
 READY_S_MAX = 30.0
@@ -151,7 +151,7 @@ class Soak:
         chain = self.net.chain
         broadcast = chain.broadcast
 
-        def noted(node: int, raw: bytes) -> tuple[bytes, Verdict]:
+        def noted(node: int, raw: bytes) -> tuple[bytes, AppVerdict]:
             form = self.form(raw)
             hash_, verdict = broadcast(node, raw)
             if form is not None and verdict is OK:

@@ -13,18 +13,17 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import LanewayError
 from laneway.cosmos.blobs import namespace_of
-from laneway.engine.heart import Pace
-from laneway.lanes.contract import ContractSettings
+from laneway.engine.heart import HeartPace
+from laneway.engine.system import SystemClock
+from laneway.kinds.cosmos.client import TxHandle
+from laneway.kinds.cosmos.lanes import CosmosLanes
+from laneway.kinds.cosmos.section import CosmosAccountSection, CosmosSection, SequenceSection
+from laneway.kinds.cosmos.served import CosmosServed
 from laneway.ports import CosmosBlob
-from laneway.wiring.cosmos import CosmosLanes
-from laneway.wiring.cosmos_client import TxHandle
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.schema_cosmos import CosmosAccountSection, CosmosSection, SequenceSection
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 
 NAMESPACE = namespace_of(b"kills")
 
@@ -74,11 +73,9 @@ class Worker:
         self._lanes = CosmosLanes((section,), SequenceSection(**place.sequence), clock)
         self.laneway = Laneway(
             open_store(place.store, clock),
-            CallableHost(lambda _call, parent: parent + 1, takes_parent=False),
-            ContractSettings(),
+            [CosmosServed(self._lanes, clock)],
             clock,
-            pace=Pace(300, 1_500),
-            cosmos=self._lanes,
+            pace=HeartPace(300, 1_500),
         )
         self._tasks: set[asyncio.Task[None]] = set()
 

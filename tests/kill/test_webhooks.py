@@ -12,9 +12,10 @@ from tests.wiring.hooked import configured
 
 from laneway.client.asynchronous import AsyncClient
 from laneway.engine.delivery import decode_message
-from laneway.feeds.courier import Subscription, arrivals_of
+from laneway.engine.system import SystemClock
+from laneway.feeds.courier import EventSubscription, arrivals_of
+from laneway.kinds.events import events_of
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 
 TRANSACTIONS = 60
 KILLS = 4
@@ -59,14 +60,14 @@ async def killed_again_and_again(folder: Path, receiver: Receiver) -> asyncio.su
 async def expected(folder: Path) -> set[str]:
     """The messages that the feed itself demands: it was written with what it tells of."""
     store = open_store(str(folder / "a.db"), SystemClock())
-    hook = Subscription("hook")
+    hook = EventSubscription("hook")
     wanted: set[str] = set()
     cursor = ""
     while entries := await store.feed(cursor, 500):
         wanted |= {
             decode_message(arrival.payload).id
             for entry in entries
-            for arrival in arrivals_of(entry, hook)
+            for arrival in arrivals_of(entry, events_of(entry), hook)
         }
         cursor = entries[-1].cursor
     await store.close()

@@ -6,14 +6,13 @@ from laneway.core.records import Decision
 from laneway.core.rows import Command, Head, Result, Rows
 from laneway.lanes.audit import (
     AuditLane,
-    CommandTold,
     EntryKept,
-    TimerFired,
     audit_kind,
     decide,
     evolve,
     head_write,
 )
+from laneway.lanes.common.values import CommandTold, TimerFired
 
 LANE = LaneId("audit:log")
 KIND = audit_kind()

@@ -34,7 +34,7 @@ from tests.lanes.bundle.stage import SLOT_MS, due, shape
 from tests.laws.bundle_states import AGE_MAX, FINALITY, Actor, Budget, Key, followed, key, pending
 from tests.laws.bundle_world import check_line
 
-from laneway.lanes.bundle.rows import Word
+from laneway.lanes.bundle.rows import BlockState
 from laneway.lanes.bundle.standing import free_cores, inflight, prerequisites_of
 from laneway.lanes.bundle.values import SubmitPackage
 
@@ -118,7 +118,7 @@ def steps(actor: Actor, budget: Budget) -> Iterator[tuple[str, Actor, Budget]]:
 def check_window(before: Actor, after: Actor) -> None:
     """Window open, core free and something queued: a submission of it in that window."""
     lane = before.lane
-    waiting = [slot for slot in lane.in_order() if lane.words[slot.id] == Word.QUEUED]
+    waiting = [slot for slot in lane.in_order() if lane.words[slot.id] == BlockState.QUEUED]
     able = waiting and free_cores(lane) and inflight(lane) < lane.settings.max_inflight
     if able and prerequisites_of(lane, waiting[0]) is not None:
         sent = [after.lane.hashes[package][0] for _, package in after.sent]

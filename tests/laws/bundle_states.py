@@ -14,8 +14,8 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage
 
 from laneway.core.rows import Index, Result, RowKey, RowPut
 from laneway.lanes.bundle.machine import decide
-from laneway.lanes.bundle.rows import Fact, Kind, Slot, Version, Word
-from laneway.lanes.bundle.values import IntentsOffered
+from laneway.lanes.bundle.rows import BlockState, Fact, FactKind, Slot, Version
+from laneway.lanes.common.values import IntentsOffered
 
 FINALITY = 2
 """Blocks on top of a final one: how deep a fork may go."""
@@ -140,7 +140,7 @@ def version_key(actor: Actor, one: Version, *, forks: bool) -> Key:
     # A package lives by its anchor until it is reported, and then only another fork brings that
     # back. One that nobody heard of is too old by where it was built.
     anchor = lane.height_of(one.anchor)
-    lives = forks or one.fact(Kind.REPORTED) is None
+    lives = forks or one.fact(FactKind.REPORTED) is None
     return (
         one.slot, one.version, one.core, named, one.is_held, one.is_refused, one.offering,
         one.last_ms is None or min(actor.now_ms - one.last_ms, SLOT_MS), facts,
@@ -156,13 +156,13 @@ def fact_key(actor: Actor, version: Version, fact: Fact, *, forks: bool) -> Key:
     is_over = version.is_dead() and not forks
     at = lane.height_of(fact.block)
     depth = FINALITY + 1 if at is None else min(head.height - at, FINALITY + 1)
-    if is_over or (not forks and fact.kind != Kind.ACCUMULATED):
+    if is_over or (not forks and fact.kind != FactKind.ACCUMULATED):
         depth = 0
     since: tuple[int, ...] = ()
-    if fact.kind == Kind.REPORTED and not is_over:
+    if fact.kind == FactKind.REPORTED and not is_over:
         assert head.best is not None
         engaged = min(head.best.slot - (fact.number or 0), lane.settings.availability_slots)
-        if not forks and (version.fact(Kind.READY) or version.fact(Kind.ACCUMULATED)):
+        if not forks and (version.fact(FactKind.READY) or version.fact(FactKind.ACCUMULATED)):
             engaged = 0
         since = engaged, reported_age(actor, version.slot, head.height - fact.height)
     return fact.kind, depth, since, fact.number is None, fact.by_prerequisite, fact.words
@@ -172,8 +172,8 @@ def reported_age(actor: Actor, slot: int, age: int) -> int:
     """How long ago a package was reported, where another may still name it."""
     lane = actor.lane
     follower = lane.numbers.get(lane.slots[slot].number + 1, 0)
-    word = lane.words.get(follower, Word.ACCUMULATED)
-    named = lane.settings.order == "chained" and word != Word.ACCUMULATED
+    word = lane.words.get(follower, BlockState.ACCUMULATED)
+    named = lane.settings.order == "chained" and word != BlockState.ACCUMULATED
     return min(age, AGE_MAX) if named else 0
 
 

@@ -9,8 +9,8 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage
 
 from laneway.core.ids import IntentId
 from laneway.core.jam import PackageKind
+from laneway.lanes.bundle.records import BlockSealed
 from laneway.lanes.bundle.values import (
-    BlockSealed,
     BuildBlock,
     BuildVersion,
     LookAtChain,

@@ -22,11 +22,11 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
 from laneway.core.rows import Command, Result
 from laneway.engine.listeners import Listener
+from laneway.kinds.handle import Settled
 from laneway.lanes.eoa.values import AttemptAnswered, AttemptsTaken
 from laneway.wiring.config import load, toml_value
-from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Handle, Laneway
-from laneway.wiring.handle import Settled
+from laneway.wiring.opening import open_laneway
 
 PAYEE = "0x" + "11" * 20
 WAIT_S = 30.0
@@ -105,8 +105,8 @@ class Run(Struct):
 
     async def tell(self, verb: str, intent: IntentId | None = None, lane: str = HOT) -> None:
         """A word into the lane's mailbox."""
-        assert self.laneway.evm is not None
-        command = Command(0, self.laneway.evm.lane(lane), verb, 0, "why", "ann")
+        assert self.laneway.evm.lanes is not None
+        command = Command(0, self.laneway.evm.lanes.lane(lane), verb, 0, "why", "ann")
         if intent is not None:
             view = await self.laneway.store.intent(intent)
             assert view is not None

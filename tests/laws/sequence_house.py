@@ -16,21 +16,22 @@ from typing import Any, TypeVar
 
 from tests.devnets.cosmos.stage import CHAIN_ID, DENOM, PREFIX, RICH, A, B, pay, raw_of, send
 from tests.engine.virtual import VirtualTime
+from tests.waits import within
 
-from laneway.chains.cosmos.words import Words, expected_in
-from laneway.core.cosmos import CosmosAccount as AccountSeen
-from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
+from laneway.chains.cosmos.phrases import CosmosPhrases, expected_in
+from laneway.core.cosmos import CommittedAccount as AccountSeen
+from laneway.core.cosmos import CosmosLook, GasSeen, OfferAnswer, OfferKind, TxSeen, TxStanding
 from laneway.core.errors import ChainUnreachable, SignerRefused
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Command, Result
-from laneway.cosmos.keys import HeldKey
+from laneway.cosmos.keys import HeldCosmosKey
 from laneway.cosmos.messages import MsgSend
 from laneway.cosmos.protobuf import decode
-from laneway.devnets.cosmos.app import Rules
-from laneway.devnets.cosmos.mempool import MempoolRules
-from laneway.devnets.cosmos.model import CosmosChain, NodeRefused
-from laneway.devnets.cosmos.words import OK
+from laneway.devnets.cosmos.model.app import CosmosRules
+from laneway.devnets.cosmos.model.chain import CosmosModel, MempoolRefused
+from laneway.devnets.cosmos.model.mempool import MempoolRules
+from laneway.devnets.cosmos.model.verdicts import OK
 from laneway.engine.listeners import Listener
 from laneway.engine.reactor import Reactor
 from laneway.engine.sequence import CosmosAccount, CosmosView, SequencePerformer
@@ -62,7 +63,7 @@ QUICK = SequenceSettings(
 class ModelChain:
     """The port on the model, without a wire; what goes wrong on the way a test says."""
 
-    def __init__(self, model: CosmosChain) -> None:
+    def __init__(self, model: CosmosModel) -> None:
         self.model = model
         self.nodes: tuple[str, ...] = NODES[: len(model.nodes)]
         self.offers: list[tuple[str, bytes, str]] = []
@@ -72,42 +73,42 @@ class ModelChain:
         self.away: set[str] = set()
         self.has_index = True
         self.price: float | None = 0.004
-        self._words = Words()
+        self._words = CosmosPhrases()
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Offered]]:
+    ) -> Sequence[Sequence[OfferAnswer]]:
         (name,) = only
-        answers: list[Offered] = []
+        answers: list[OfferAnswer] = []
         for raw in raws:
             await asyncio.sleep(0.001)
             if answers and answers[-1].kind not in (OfferKind.TAKEN, OfferKind.IN_MEMPOOL):
-                answers.append(Offered(name, OfferKind.UNREACHABLE, log="not offered"))
+                answers.append(OfferAnswer(name, OfferKind.UNREACHABLE, log="not offered"))
                 continue
             answers.append(self._offer(name, raw))
         return [[answer] for answer in answers]
 
-    def _offer(self, name: str, raw: bytes) -> Offered:
+    def _offer(self, name: str, raw: bytes) -> OfferAnswer:
         if name in self.away or not self.model.nodes[self.nodes.index(name)].is_up:
-            return Offered(name, OfferKind.UNREACHABLE, log="connection refused")
+            return OfferAnswer(name, OfferKind.UNREACHABLE, log="connection refused")
         answer = self._judged(name, raw)
         self.offers.append((name, raw, answer.kind.value))
         if name in self.lost:
             self.lost.remove(name)
-            return Offered(name, OfferKind.SILENT, log="no answer")
+            return OfferAnswer(name, OfferKind.SILENT, log="no answer")
         return answer
 
-    def _judged(self, name: str, raw: bytes) -> Offered:
+    def _judged(self, name: str, raw: bytes) -> OfferAnswer:
         try:
             _, verdict = self.model.broadcast(self.nodes.index(name), raw)
-        except NodeRefused as no:
-            return Offered(name, self._words.of_error(str(no)), -32603, "", str(no))
+        except MempoolRefused as no:
+            return OfferAnswer(name, self._words.of_error(str(no)), -32603, "", str(no))
         if verdict is OK:
-            return Offered(name, OfferKind.TAKEN)
+            return OfferAnswer(name, OfferKind.TAKEN)
         kind = self._words.of_code(verdict.code, verdict.codespace, verdict.log)
         found = expected_in(verdict.log)
         expected = None if found is None else found[0]
-        return Offered(name, kind, verdict.code, verdict.codespace, verdict.log, expected)
+        return OfferAnswer(name, kind, verdict.code, verdict.codespace, verdict.log, expected)
 
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
         await asyncio.sleep(0.001)
@@ -122,7 +123,7 @@ class ModelChain:
 
     def _seen(self, place: int, hash_: bytes) -> TxSeen:
         status = self.model.status(place, hash_)
-        standing = Standing[status.standing.value]
+        standing = TxStanding[status.standing.value]
         found = status.committed
         if found is None:
             return TxSeen(hash_, standing, code=status.verdict.code, log=status.verdict.log)
@@ -134,7 +135,7 @@ class ModelChain:
         told = found.delivered
         return TxSeen(
             hash_,
-            Standing.COMMITTED,
+            TxStanding.COMMITTED,
             found.height,
             told.verdict.code,
             told.verdict.codespace,
@@ -194,7 +195,7 @@ class House:
     def __init__(
         self,
         *nodes: MempoolRules,
-        rules: Rules | None = None,
+        rules: CosmosRules | None = None,
         balance: int | None = RICH,
         **settings: Any,
     ) -> None:
@@ -203,7 +204,7 @@ class House:
         if balance is not None:
             balances = {raw_of(A): balance, **balances}
         self.signer = Signer()
-        self.model = CosmosChain(balances, rules=rules, nodes=nodes or (MempoolRules(),))
+        self.model = CosmosModel(balances, rules=rules, nodes=nodes or (MempoolRules(),))
         self.model.produce()
         self.chain = ModelChain(self.model)
         chosen = {name: getattr(QUICK, name) for name in QUICK.__struct_fields__}
@@ -233,7 +234,7 @@ class House:
         self.lives += 1
         owner = Owner(f"life{self.lives}")
         for earlier in range(1, self.lives):
-            self.book.pulse.leave(Owner(f"life{earlier}"))
+            self.book.leave(Owner(f"life{earlier}"))
         performer = SequencePerformer({account.lane: account}, self.time)
         reactor = Reactor(
             {"cosmos": sequence_kind({account.lane: self.settings})},
@@ -340,7 +341,7 @@ class House:
         return self.ear.results[job].status
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        async with asyncio.timeout(WAIT_S):
+        async with within(WAIT_S, "what the test waits for"):
             while not is_so():
                 await asyncio.sleep(0.01)
 
@@ -389,7 +390,7 @@ class House:
     def offered(self, node: str | None = None) -> list[bytes]:
         return [raw for name, raw, _ in self.chain.offers if node in (None, name)]
 
-    def foreign(self, sequence: int, key: HeldKey = A) -> bytes:
+    def foreign(self, sequence: int, key: HeldCosmosKey = A) -> bytes:
         """Someone else signs for the account."""
         made = pay(sequence, key=key, amount=999)
         self.model.broadcast(0, made.raw)

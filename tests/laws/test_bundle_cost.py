@@ -6,18 +6,18 @@ import pytest
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import LANE, Stage, submitted
 
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.machine import decide, resume
 from laneway.lanes.bundle.rows import Finished
-from laneway.lanes.bundle.values import TimerFired
+from laneway.lanes.common.values import TimerFired
 
 
 def retaining(count: int) -> Stage:
     stage = submitted(3, retention_window=1_000_000)
     for number in range(count):
         stage.lane.finished[-number] = Finished(
-            number, -number, 1, digest(number), b"", b"", BlockRef(b"", 1), 1, 1, 1
+            number, -number, 1, digest(number), b"", b"", JamBlockRef(b"", 1), 1, 1, 1
         )
     return stage
 

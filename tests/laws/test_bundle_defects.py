@@ -5,12 +5,8 @@ from tests.lanes.bundle.scenes import aged, reported, show, two
 from tests.lanes.bundle.stage import SLOT_MS, queued, submitted
 
 from laneway.core.jam import Accumulated, PackageKind
-from laneway.lanes.bundle.values import (
-    BlockDropped,
-    BuildVersion,
-    SubmitPackage,
-    VersionsMade,
-)
+from laneway.lanes.bundle.records import BlockDropped
+from laneway.lanes.bundle.values import BuildVersion, SubmitPackage, VersionsMade
 
 
 def test_defect_1_the_item_is_never_lost_when_an_older_version_wins() -> None:

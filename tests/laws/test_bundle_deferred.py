@@ -9,10 +9,10 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import GENESIS, Stage
 
 from laneway.core.ids import IntentId
-from laneway.lanes.bundle.rows import Verdict
-from laneway.lanes.bundle.values import BlockBuilt, BuildBlock, Judged
+from laneway.lanes.bundle.rows import ExecutionVerdict
+from laneway.lanes.bundle.values import BlockBuilt, BuildBlock, JudgedTransaction
 
-INSIDE = (Verdict.INCLUDED, Verdict.REVERTED)
+INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 
 
 class Stubborn(Stage):
@@ -27,7 +27,7 @@ class Stubborn(Stage):
         first = next(iter(self.accepted))
         self.builds.append((self.now_ms, len(order.intents)))
         is_in = first in order.intents
-        late = {f"t{order.intents.index(first)}": Verdict.DEFERRED} if is_in else {}
+        late = {f"t{order.intents.index(first)}": ExecutionVerdict.DEFERRED} if is_in else {}
         return super().built(order, **late)
 
 
@@ -78,7 +78,7 @@ class OnLedger(Stage):
         if done.block is not None:
             self.parent, self.state = done.block, done.state
         judged = tuple(
-            Judged(name, one.verdict, one.hash, one.reason)
+            JudgedTransaction(name, one.verdict, one.hash, one.reason)
             for name, one in zip(order.intents, done.judged, strict=True)
         )
         self.log.append([(self.nonces[one.intent], one.verdict) for one in judged])

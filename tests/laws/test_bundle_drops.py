@@ -8,19 +8,12 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, replace
 from tests.laws import bundle_world
 from tests.laws.bundle_world import World, check
 
-from laneway.builder.ledger_rollup import JAM_ERA_MS, timestamp
 from laneway.core.jam import May, PackageKind
 from laneway.lanes.bundle import fold
 from laneway.lanes.bundle.limits import MADE_STEP_MS
-from laneway.lanes.bundle.values import (
-    BlockBuilt,
-    BlockDropped,
-    BlockSealed,
-    BuildBlock,
-    PackagesSubmitted,
-    SlotClaimed,
-    SubmitPackage,
-)
+from laneway.lanes.bundle.records import BlockDropped, BlockSealed, SlotClaimed
+from laneway.lanes.bundle.values import BlockBuilt, BuildBlock, PackagesSubmitted, SubmitPackage
+from laneway.rollups.ledger.rules import JAM_ERA_MS, timestamp
 
 UNIT_MS = MADE_STEP_MS
 """Of the time in a ledger's header, whatever the clock of its chain."""

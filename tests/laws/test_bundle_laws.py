@@ -9,13 +9,9 @@ from tests.laws.bundle_world import World, check, run
 
 from laneway.lanes.bundle import rounds
 from laneway.lanes.bundle.machine import decide
-from laneway.lanes.bundle.values import (
-    BlockDropped,
-    BuildVersion,
-    IntentsOffered,
-    VersionsMade,
-    WindowAwaited,
-)
+from laneway.lanes.bundle.records import BlockDropped, WindowAwaited
+from laneway.lanes.bundle.values import BuildVersion, VersionsMade
+from laneway.lanes.common.values import IntentsOffered
 
 MODES: list[dict[str, Any]] = [
     {},

@@ -14,10 +14,11 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.jam import Accumulated, Failed, May, PackageKind
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.records import BlockDropped
 from laneway.lanes.bundle.rounds import look
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.standing import free_cores, is_stale
-from laneway.lanes.bundle.values import BlockDropped, BuildBlock, BuildVersion, SubmitPackage
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, SubmitPackage
 
 See: TypeAlias = Callable[[Any], Any]
 LAWS: dict[str, list[tuple[See, Any, Any]]] = {}

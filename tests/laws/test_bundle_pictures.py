@@ -7,8 +7,8 @@ from tests.lanes.bundle.scenes import reported, show
 from tests.lanes.bundle.stage import SLOT_MS, Stage
 
 from laneway.core.jam import Accumulated, ServiceRefused
+from laneway.lanes.bundle.records import Counted, StatusChanged, VersionDied
 from laneway.lanes.bundle.settings import preset
-from laneway.lanes.bundle.values import Counted, StatusChanged, VersionChanged
 
 GENESIS = digest("the service's genesis")
 
@@ -204,4 +204,4 @@ def test_signals_move_a_block_and_nothing_else_does() -> None:
     assert stage.named(1).word == "guaranteed"
     stage.slot()
     assert stage.named(1).word == "accumulated"
-    assert not [one for one in stage.told if isinstance(one, VersionChanged) and one.what == "dead"]
+    assert not [one for one in stage.told if isinstance(one, VersionDied)]

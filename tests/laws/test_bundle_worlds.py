@@ -43,7 +43,6 @@ def test_the_promises_are_kept_in_many_worlds(name: str) -> None:
         world = run(seed, **SETTINGS[name])
         check(world)
         seen |= {type(one).__name__ for one in world.all}
-        seen |= {f"{type(one).__name__} {one.what}" for one in world.all if hasattr(one, "what")}
-    wanted = {"SlotChanged requeued", "VersionChanged dead", "VersionChanged gone", "BlockUnmade"}
+    wanted = {"BlockRequeued", "VersionDied", "FactsTakenBack", "BlockUnmade"}
     wanted |= {"BlockDropped"} if "dropping" in name else set()
-    assert wanted <= seen | ({"SlotChanged requeued"} if "dropping" in name else set())
+    assert wanted <= seen | ({"BlockRequeued"} if "dropping" in name else set())

@@ -18,8 +18,8 @@ import pytest
 from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import Draining, IntentConflict, LaneFull
 from laneway.core.ids import IntentId
-from laneway.devnets.contract.host import EmbeddedHost
-from laneway.devnets.contract.model import ContractChain, Fault
+from laneway.devnets.contract.model import ContractChain, RequestFault
+from laneway.devnets.contract.node.host import EmbeddedHost
 from laneway.lanes.contract import ContractSettings
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.ports import ContractCall
@@ -38,7 +38,7 @@ class World:
         self.path = str(folder / "queue.db")
         self.chain = ContractChain(round_ms=round_ms, refuses=refuses)
         self.settings = FAST
-        self.fault: Callable[[ContractCall], Fault] | None = None
+        self.fault: Callable[[ContractCall], RequestFault] | None = None
 
     def host(self) -> EmbeddedHost:
         return EmbeddedHost(self.chain, fault=self.fault)
@@ -289,9 +289,9 @@ def test_three_contracts_run_in_parallel_and_each_in_order(tmp_path: Path) -> No
     contracts = ("QmA", "QmB", "QmC")
     running: list[tuple[int, ...]] = []
 
-    def watch(_: ContractCall) -> Fault:
+    def watch(_: ContractCall) -> RequestFault:
         running.append(tuple(world.chain.running(contract) for contract in contracts))
-        return Fault.NONE
+        return RequestFault.NONE
 
     world.fault = watch
 
@@ -475,9 +475,9 @@ def test_the_breaker_opens_after_so_many_failures_and_half_opens_after_a_while(
     broken = True
     calls: list[float] = []
 
-    def fail(_: ContractCall) -> Fault:
+    def fail(_: ContractCall) -> RequestFault:
         calls.append(asyncio.get_running_loop().time())
-        return Fault.CRASH_TOLD if broken else Fault.NONE
+        return RequestFault.CRASH_TOLD if broken else RequestFault.NONE
 
     world.fault = fail
 
@@ -499,7 +499,9 @@ def test_the_breaker_opens_after_so_many_failures_and_half_opens_after_a_while(
 
 
 def test_a_tripped_lane_leaves_the_others_alone(world: World) -> None:
-    world.fault = lambda call: Fault.CRASH_TOLD if call.contract == "Qm1" else Fault.NONE
+    world.fault = lambda call: (
+        RequestFault.CRASH_TOLD if call.contract == "Qm1" else RequestFault.NONE
+    )
 
     async def main() -> None:
         async with world.open(breaker_failures=2, breaker_open_ms=60_000) as laneway:
@@ -510,13 +512,13 @@ def test_a_tripped_lane_leaves_the_others_alone(world: World) -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.LOST])
+@pytest.mark.parametrize("fault", [RequestFault.CRASH, RequestFault.LOST])
 def test_an_execution_that_hangs_has_a_deadline_and_is_looked_for(
-    world: World, fault: Fault
+    world: World, fault: RequestFault
 ) -> None:
     """Whether the round died or only its answer: it is executed once."""
     faults = [fault]
-    world.fault = lambda _: faults.pop() if faults else Fault.NONE
+    world.fault = lambda _: faults.pop() if faults else RequestFault.NONE
 
     async def main() -> None:
         async with world.open(execution_ms_max=60) as laneway:
@@ -965,7 +967,7 @@ def test_a_thousand_idle_contracts_cost_no_task_no_timer_and_no_wakeup(tmp_path:
             calls = [ContractCall(f"Qm{n}", "did:1", "d") for n in range(1_000)]
             await results(await laneway.submit_many(calls))
             await asyncio.sleep(0.05)
-            assert laneway.engine.reactor.lanes_idle() == 1_000
+            assert len(laneway.engine.reactor._idle) == 1_000
             others = asyncio.all_tasks() - {asyncio.current_task()}
             assert [task.get_name() for task in others] == ["laneway-heart"]
             timers = [t for t in loop._scheduled if not t.cancelled()]  # type: ignore[attr-defined]

@@ -16,9 +16,9 @@ from tests.redis_servers import DURABLE, Server, server
 
 from laneway.core.errors import LanewayError
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.wiring.config import load
-from laneway.wiring.contract import open_laneway
+from laneway.wiring.opening import open_laneway
 
 pytestmark = pytest.mark.slow
 
@@ -36,10 +36,10 @@ def node() -> Iterator[Anvil]:
 async def well_and_badly(engine: Run, proxy: ChaosProxy, witness: Witness) -> None:
     """Payments, one that reverts, one too dear, a signer's and a node's trouble, bad requests."""
     await engine.confirmed(*await engine.pay_all([1, 2]))
-    for fault in (Fault.LOSE_ANSWER, Fault.STATUS):
+    for fault in (ProxyFault.LOSE_ANSWER, ProxyFault.STATUS):
         proxy.rule(Rule(fault, method=SEND, status=502, count=1))
-        await engine.confirmed(await engine.pay(3 if fault is Fault.LOSE_ANSWER else 4))
-    proxy.rule(Rule(Fault.ERROR, method=SEND, message="exceeds block gas limit", count=1))
+        await engine.confirmed(await engine.pay(3 if fault is ProxyFault.LOSE_ANSWER else 4))
+    proxy.rule(Rule(ProxyFault.ERROR, method=SEND, message="exceeds block gas limit", count=1))
     (end,) = await engine.final(await engine.pay(5))
     witness.hears("an end", end)
     await engine.tell("pause")
@@ -53,8 +53,8 @@ def hear_all(engine: Run, witness: Witness) -> None:
     laneway = engine.laneway
     witness.hears("records", json.encode(to_builtins(engine.heard.records)))
     witness.hears("records in words", engine.heard.records)
-    assert laneway.evm is not None
-    for account in laneway.evm.accounts.values():
+    assert laneway.evm.lanes is not None
+    for account in laneway.evm.lanes.accounts.values():
         for part in (
             account,
             account.signer,
@@ -63,7 +63,7 @@ def hear_all(engine: Run, witness: Witness) -> None:
             vars(account),
         ):
             witness.hears("an account", part)
-    for whole in (laneway, laneway.evm, vars(laneway.evm), laneway.evm.performer):
+    for whole in (laneway, laneway.evm.lanes, vars(laneway.evm.lanes), laneway.evm.lanes.performer):
         witness.hears("the engine", whole)
 
 
@@ -71,7 +71,7 @@ def configuration_in_words(folder: Path, witness: Witness) -> None:
     configuration = load(str(folder / "laneway.toml"))
     for setting in configuration.settings():
         witness.hears("a setting", setting)
-    witness.hears("the chains", configuration.chains())
+    witness.hears("the chains", configuration.tables()["evm"])
 
 
 def test_a_key_that_pays_is_in_no_file_log_record_answer_or_error(

@@ -46,7 +46,7 @@ chain of its own. `answers::` and the like say in which file of PLACES a law sta
 | F20 F21 | fold::test_a_no_op_that_is_final_or_gone_answers_nobody |
 | F22 F23 | test_f22_f23_stricter_replaced_needs_anothers_final_hash_and_order_is_kept |
 | F24 F26 | test_f24_f26_what_a_flashblock_promised_is_neither_confirmed_nor_replaced |
-| F27 | report::test_what_ended_is_counted_by_how_it_ended |
+| F27 | sightings::test_what_ended_is_counted_by_how_it_ended |
 | FEND | test_w3_f3_f10_every_look_confirms_whatever_else_it_finds |
 | S0 | test_s0_health_begins_with_the_first_read |
 | S1 S4 SERR | answers::test_who_cannot_pay_waits_and_nothing_new_is_given_out |
@@ -110,7 +110,9 @@ from laneway.lanes.eoa.values import (
     SendResult,
 )
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.engine_core import EngineCore
 
+LAYOUTS = {"evm": EngineCore()}
 ROOT = Path(__file__).parents[1]
 
 BOXES = """
@@ -134,7 +136,7 @@ PLACES = {
     "looking": "engine/eoa/test_looking.py",
     **{
         name: f"lanes/eoa/test_{name}.py"
-        for name in ("answers", "fees", "fold", "lane", "report", "sightings", "timers")
+        for name in ("answers", "fees", "fold", "lane", "sightings", "timers")
     },
 }
 
@@ -305,7 +307,7 @@ def test_w9_an_engine_that_ends_gives_its_lanes_away_at_once(tmp_path: Path) -> 
     async def story(devnet: EvmDevnet) -> None:
         async with opened(tmp_path, [devnet.url], store=redis.url) as engine:
             await engine.confirmed(await engine.pay(1))
-            store = await RedisStore(redis.url).open()
+            store = await RedisStore(redis.url, layouts=LAYOUTS).open()
             lane, heir = account_lane(CHAIN_ID, address()), Owner("heir")
             await store.beat(heir, 60_000)
             assert await store.claim(lane, heir) is None

@@ -7,7 +7,7 @@ from tests.anvil import GWEI, Anvil, anvil
 from tests.laws.eoa_engine import mining, once, opened, paid, run
 
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.lanes.eoa.values import AttemptReoffered, AttemptSigned, MakingDelayed
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ FEES = (TIP, PRICE, "eth_blobBaseFee")
 
 
 def lies(*methods: str, wei: int = LIE) -> list[Rule]:
-    return [Rule(Fault.LIE, method=method, result=f'"{hex(wei)}"') for method in methods]
+    return [Rule(ProxyFault.LIE, method=method, result=f'"{hex(wei)}"') for method in methods]
 
 
 def test_one_node_of_three_that_lies_about_fees_is_outvoted(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_outage_of_the_node_alone_makes_no_payment_dearer(tmp_path: Path) -> 
             opened(tmp_path, [proxy.url], bump_after_ms=100) as engine,
         ):
             await engine.confirmed(await engine.pay(1))
-            proxy.rule(Rule(Fault.LOSE_REQUEST, method="eth_sendRawTransaction"))
+            proxy.rule(Rule(ProxyFault.LOSE_REQUEST, method="eth_sendRawTransaction"))
             handle = await engine.pay(2)
             again = await engine.until_heard(AttemptReoffered, 5)
             assert {one.number for one in again} == {1}

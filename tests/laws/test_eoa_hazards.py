@@ -13,6 +13,7 @@ import pytest
 from tests.anvil import CHAIN_ID, GWEI, KEYS, Anvil, address, anvil
 from tests.contracts.test_store import arrival
 from tests.evm_worlds import Node
+from tests.lanes.eoa.stage import is_replaced_by
 from tests.laws.eoa_engine import Run, mining, once, opened, paid, run
 from tests.redis_servers import Server, empty, shared
 
@@ -20,12 +21,12 @@ from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import START, Command, HeadWrite, Lease, Write
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.devnets.evm.devnet import EvmDevnet
-from laneway.devnets.evm.rules import GETH
+from laneway.devnets.evm.model.rules import GETH
 from laneway.engine.eoa.account import account_lane
-from laneway.lanes.eoa.fees import is_replaced_by
-from laneway.lanes.eoa.lane import encode, slot_row
+from laneway.lanes.common.heads import encode
+from laneway.lanes.eoa.lane import slot_row
 from laneway.lanes.eoa.rows import EoaHead, Purpose, Slot
 from laneway.lanes.eoa.values import (
     AccountSeen,
@@ -39,9 +40,11 @@ from laneway.lanes.eoa.values import (
 )
 from laneway.ports import Commit
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.engine_core import EngineCore
 
 pytestmark = pytest.mark.slow
 
+LAYOUTS = {"evm": EngineCore()}
 SEND = "eth_sendRawTransaction"
 RECEIPT = "eth_getTransactionReceipt"
 BLOCKS = ("--block-time", "0.2")
@@ -58,10 +61,10 @@ def pool(node: Anvil) -> int:
 @pytest.mark.parametrize(
     "rule",
     [
-        Rule(Fault.LOSE_ANSWER, method=SEND, count=1),
-        Rule(Fault.LOSE_REQUEST, method=SEND, count=1),
-        Rule(Fault.STATUS, method=SEND, status=502, count=1),
-        Rule(Fault.ERROR, method=SEND, message="queer words", count=1, forward=True),
+        Rule(ProxyFault.LOSE_ANSWER, method=SEND, count=1),
+        Rule(ProxyFault.LOSE_REQUEST, method=SEND, count=1),
+        Rule(ProxyFault.STATUS, method=SEND, status=502, count=1),
+        Rule(ProxyFault.ERROR, method=SEND, message="queer words", count=1, forward=True),
     ],
     ids=["lost answer", "lost request", "bad gateway", "unknown words"],
 )
@@ -110,8 +113,8 @@ def test_h2_a_lagging_nodes_null_receipts_replace_nothing(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "rule",
     [
-        Rule(Fault.LAG, method=RECEIPT, blocks=1_000),
-        Rule(Fault.ERROR, method=RECEIPT, message="header not found"),
+        Rule(ProxyFault.LAG, method=RECEIPT, blocks=1_000),
+        Rule(ProxyFault.ERROR, method=RECEIPT, message="header not found"),
     ],
     ids=["null", "error"],
 )
@@ -214,7 +217,7 @@ def test_h3_another_owners_writes_on_the_same_connection_do_not_lift_the_fence(
     redis: Server,
 ) -> None:
     async def story() -> None:
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         stale = await owned(store, A, ME)
         await store.commit([Commit(stale, 1, claimed(0))])
         await store.leave(ME)
@@ -237,7 +240,7 @@ def test_h4_a_refused_write_is_never_read_as_done(redis: Server) -> None:
     """A stale owner's write is answered with the loss of its lease; not a byte of Redis moves."""
 
     async def story() -> None:
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         stale = await owned(store, A, ME)
         await store.commit([Commit(stale, 1, claimed(0))])
         await store.leave(ME)
@@ -257,7 +260,7 @@ def test_h6_words_without_a_lease_change_nothing_that_a_lane_owns(redis: Server)
     """Arrivals and commands are left at the door; rows are written under the fence alone."""
 
     async def story() -> None:
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         lease = await owned(store, A, ME)
         await store.commit([Commit(lease, 1, claimed(0))])
         before = await store.load(lease)
@@ -404,7 +407,7 @@ def test_h9_a_transaction_costs_its_send_alone_and_a_request_carries_many(tmp_pa
         async with ChaosProxy(node.url) as proxy, opened(tmp_path, [proxy.url], **quiet) as engine:
             requests = requests_of(proxy)
             await engine.confirmed(*await engine.pay_all(range(1, count + 1)))
-            calls = Counter(proxy.heard)
+            calls = Counter(proxy.passed)
             assert calls.pop(SEND) == count
             assert calls.total() <= count, calls
             assert len(requests) <= count // 2
@@ -420,14 +423,14 @@ def test_h9_a_node_that_is_away_costs_the_others_no_second_offer(tmp_path: Path)
     async def story(node: Anvil) -> None:
         async with (
             ChaosProxy(node.url) as proxy,
-            ChaosProxy(node.url, [Rule(Fault.STATUS, method=SEND, status=502)]) as broken,
+            ChaosProxy(node.url, [Rule(ProxyFault.STATUS, method=SEND, status=502)]) as broken,
             opened(tmp_path, [broken.url, proxy.url], resend_ms=50) as engine,
         ):
             handles = await engine.pay_all([1, 2, 3])
             await engine.until(lambda: broken.dice.struck[0] >= 9)
             async with mining(node):
                 await engine.confirmed(*handles)
-            assert proxy.heard.count(SEND) == 3
+            assert proxy.passed.count(SEND) == 3
 
     with anvil() as node:
         run(story(node))

@@ -13,12 +13,12 @@ from laneway.core.outcome import Status
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import read_rule
 from laneway.devnets.evm.devnet import EvmDevnet
-from laneway.devnets.evm.given import RpcRefused
 from laneway.evm.envelope import draft, seal
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import sign
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.lanes.eoa.values import HaltJudged
+from laneway.wire.rpc_server.methods import RpcRefused
 
 SENDER = "0x" + address().hex()
 AHEAD = 50

@@ -9,7 +9,7 @@ from tests.anvil import CHAIN_ID, Anvil, anvil
 from tests.laws.eoa_engine import PAYEE, Run, mining, once, opened, paid, run
 
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.values import AttemptSigned, BumpOrdered, SlotDropped, SlotFreed
 from laneway.wire.evm import EvmAuthorization, EvmBlobs
@@ -87,7 +87,7 @@ def test_what_an_anvil_does_not_know_is_refused_in_its_words(
 def test_what_geth_refuses_for_good_is_refused_in_its_words(said: str, tmp_path: Path) -> None:
     async def story(node: Anvil) -> None:
         async with ChaosProxy(node.url) as geth, mining(node):
-            geth.rule(Rule(Fault.ERROR, method=SEND, message=said, nth=2, count=REFUSALS_MAX))
+            geth.rule(Rule(ProxyFault.ERROR, method=SEND, message=said, nth=2, count=REFUSALS_MAX))
             async with opened(tmp_path, [geth.url]) as engine:
                 await poisoned(engine, said)
                 fees = {one.attempt.fee.tip for one in engine.heard.of(AttemptSigned)}
@@ -107,8 +107,8 @@ def test_where_one_node_may_have_had_it_a_no_op_takes_its_number(tmp_path: Path)
             opened(tmp_path, [geth.url], bump_after_ms=300) as engine,
         ):
             geth.rule(
-                Rule(Fault.LOSE_REQUEST, method=SEND, count=1),
-                Rule(Fault.ERROR, method=SEND, message=said, nth=2),
+                Rule(ProxyFault.LOSE_REQUEST, method=SEND, count=1),
+                Rule(ProxyFault.ERROR, method=SEND, message=said, nth=2),
             )
             poison = await engine.pay(1)
             (order,) = await engine.until_heard(BumpOrdered)
@@ -126,7 +126,7 @@ def test_where_one_node_may_have_had_it_a_no_op_takes_its_number(tmp_path: Path)
 def test_what_only_one_of_two_nodes_refuses_is_paid(tmp_path: Path) -> None:
     async def story(node: Anvil) -> None:
         async with ChaosProxy(node.url) as geth, mining(node):
-            geth.rule(Rule(Fault.ERROR, method=SEND, message="transaction type not supported"))
+            geth.rule(Rule(ProxyFault.ERROR, method=SEND, message="transaction type not supported"))
             async with opened(tmp_path, [geth.url, node.url]) as engine:
                 await engine.confirmed(await engine.pay(1), await engine.pay(2))
 

@@ -12,7 +12,7 @@ from tests.anvil import GWEI, KEYS, Anvil, address, anvil, signed
 from tests.laws.eoa_engine import PAYEE, mining, once, opened, paid, run
 
 from laneway.devnets.chaos.proxy import ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 from laneway.lanes.eoa.values import (
     AccountSeen,
     AttemptReoffered,
@@ -336,15 +336,17 @@ def test_numbers_that_someone_else_used_meanwhile_are_never_given_out(tmp_path: 
 
 
 FAULTS = (
-    Rule(Fault.LOSE_ANSWER, probability=0.06),
-    Rule(Fault.LOSE_REQUEST, probability=0.06),
-    Rule(Fault.STATUS, probability=0.04, status=502),
-    Rule(Fault.STATUS, probability=0.02, status=429, retry_after_s=0),
-    Rule(Fault.DUPLICATE, method="eth_sendRawTransaction", probability=0.05),
-    Rule(Fault.DELAY, probability=0.04, ms=150),
-    Rule(Fault.ERROR, probability=0.03, message="nobody knows these words", forward=True),
-    Rule(Fault.ERROR, method="eth_sendRawTransaction", probability=0.03, message="nonce too low"),
-    Rule(Fault.LAG, probability=0.05, blocks=2),
+    Rule(ProxyFault.LOSE_ANSWER, probability=0.06),
+    Rule(ProxyFault.LOSE_REQUEST, probability=0.06),
+    Rule(ProxyFault.STATUS, probability=0.04, status=502),
+    Rule(ProxyFault.STATUS, probability=0.02, status=429, retry_after_s=0),
+    Rule(ProxyFault.DUPLICATE, method="eth_sendRawTransaction", probability=0.05),
+    Rule(ProxyFault.DELAY, probability=0.04, ms=150),
+    Rule(ProxyFault.ERROR, probability=0.03, message="nobody knows these words", forward=True),
+    Rule(
+        ProxyFault.ERROR, method="eth_sendRawTransaction", probability=0.03, message="nonce too low"
+    ),
+    Rule(ProxyFault.LAG, probability=0.05, blocks=2),
 )
 
 

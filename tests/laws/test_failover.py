@@ -21,21 +21,22 @@ from laneway.core.errors import LeaseLost, StoreBusy, StoreError, StoreUnknown
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import START, HeadWrite, Lease, RowPut, Table, Write
 from laneway.devnets.contract.model import ContractChain
-from laneway.devnets.contract.socket import ContractSocket
-from laneway.engine.heart import Pace
+from laneway.devnets.contract.node.socket import ContractSocket
+from laneway.engine.heart import HeartPace
+from laneway.engine.system import SystemClock
+from laneway.kinds.contract.served import ContractServed
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import Alive, Commit, ContractCall, Execution
 from laneway.stores.redis import RedisStore
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.readiness import durability_words
-from laneway.wiring.system import SystemClock
 
 pytestmark = pytest.mark.slow
 
 A = LaneId("contract:a")
 HEAD = "laneway:lane:contract:a"
 ME, YOU = Owner("me"), Owner("you")
-PACE = Pace(heartbeat_ms=100, lease_ms=1_000)
+PACE = HeartPace(heartbeat_ms=100, lease_ms=1_000)
 SETTINGS = ContractSettings(
     execution_ms_max=3_000, search_ms=50, retry_ms_min=20, retry_ms_max=100, breaker_open_ms=100
 )
@@ -108,9 +109,10 @@ class World:
     async def engine(self, name: str, url: str, **settings: Any) -> Laneway:
         """Started again until the store takes its first heartbeat, as a supervisor does."""
         while True:
-            host, store = RecordingHost(self, name), store_on(url, **settings)
+            clock, store = SystemClock(), store_on(url, **settings)
+            contracts = ContractServed(RecordingHost(self, name), SETTINGS, clock)
             with suppress(StoreUnknown):
-                return await Laneway(store, host, SETTINGS, SystemClock(), pace=PACE).__aenter__()
+                return await Laneway(store, [contracts], clock, pace=PACE).__aenter__()
 
     async def submit(self, engine: Laneway, contract: str, number: int) -> bool:
         try:

@@ -14,13 +14,14 @@ from laneway.core.intent import Answer, Arrival
 from laneway.core.rows import Command
 from laneway.engine.fleet import home
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_TTL_MS
+from laneway.engine.system import SystemEntropy
+from laneway.kinds.contract.arrivals import ContractArrivals
+from laneway.kinds.contract.served import ContractServed
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import Commit, ContractCall, Ended, News, Woken
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
-from laneway.wiring.arrivals import Arrivals
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.system import SystemEntropy
 
 T = TypeVar("T")
 
@@ -93,7 +94,9 @@ class Fleet:
             return parent + 1
 
         store = SharedStore(self.book, self.time, self.radio)
-        engine = Laneway(store, CallableHost(execute), ContractSettings(), self.time)
+        engine = Laneway(
+            store, [ContractServed(CallableHost(execute), ContractSettings(), self.time)], self.time
+        )
         self.engines.append(engine)
         return await engine.__aenter__()
 
@@ -163,7 +166,7 @@ def test_what_a_door_that_has_no_heart_accepted_is_found_without_any_news() -> N
         engine = await fleet.start()
         door = SharedStore(fleet.book, fleet.time, fleet.radio)
         call = ContractCall("c0", "did:1", "d1")
-        arrivals = Arrivals(ContractSettings(), fleet.time, SystemEntropy())
+        arrivals = ContractArrivals(ContractSettings(), fleet.time, SystemEntropy())
         await door.accept([arrivals.make(call, None, 0, None)])
         await asyncio.sleep(2 * HEARTBEAT_MS / 1000)
         assert fleet.chains == {"c0": ["d1"]}

@@ -10,9 +10,9 @@ import pytest
 from tests.cosmos_stage import LANE, NAMESPACE, Stage, written
 from tests.server.stage import QUICK, Client
 
-from laneway.devnets.cosmos import comet
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.mempool import MempoolRules
+from laneway.devnets.cosmos.model.mempool import MempoolRules
+from laneway.devnets.cosmos.node import comet
 from laneway.wiring.config import load
 from laneway.wiring.server import Up
 

@@ -30,7 +30,7 @@ from laneway.chains.contract_rest import RestHost
 from laneway.chains.cosmos.chain import CometChain
 from laneway.chains.endpoint import NodePlace
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
+from laneway.chains.evm.endpoint import EvmPlace
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
 from laneway.core.errors import ChainError, SignerError
@@ -42,8 +42,8 @@ from laneway.cosmos.protobuf import encode
 from laneway.engine.contract import ContractPerformer
 from laneway.engine.delivery import DeliveryPerformer, encode_message
 from laneway.evm.keccak import keccak
-from laneway.feeds.endpoint import Endpoint
-from laneway.feeds.sender import HttpSender
+from laneway.feeds.sender import HttpSender, WebhookEndpoint
+from laneway.kinds.contract.arrivals import ContractArrivals
 from laneway.lanes.bundle.machine import bundle_kind
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.contract import ContractSettings, contract_kind
@@ -53,9 +53,8 @@ from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.kind import LaneKind
 from laneway.lanes.sequence.machine import sequence_kind
 from laneway.lanes.sequence.settings import SequenceSettings
-from laneway.ports import ContractCall, Message
+from laneway.ports import ContractCall, DeliveryMessage
 from laneway.signers.web3signer import Web3Signer
-from laneway.wiring.arrivals import Arrivals
 
 NODES = ("a", "b", "c")
 SEEDS = st.integers(min_value=0, max_value=1 << 32)
@@ -171,7 +170,7 @@ def test_no_answer_of_an_evm_node_stops_a_lane(
 ) -> None:
     nasty, stage = Nasty(seed, chance), eoa.Stage()
     chain = RpcChain(
-        [Place("http://127.0.0.1:1", name=name) for name in NODES], chain_id=eoa.CHAIN_ID
+        [EvmPlace("http://127.0.0.1:1", name=name) for name in NODES], chain_id=eoa.CHAIN_ID
     )
     for node in chain._nodes.all:
         node.client = NastyClient(node.name, EvmNode(), nasty)
@@ -295,12 +294,12 @@ def test_no_answer_of_a_contract_node_stops_a_lane(
     host = RestHost("http://127.0.0.1:1", password="x", takes_parent=takes_parent)
     session = NastySession(ContractNode(), nasty)
     bare: Any = host
-    bare._open = lambda: session
+    bare._session.opened = lambda: session
     performer = ContractPerformer(host, time)
     chosen = ContractSettings(takes_parent=takes_parent)
     calls = [ContractCall("T", "did:1", data, 2, "") for data in ("Red", "Blue", "Green")]
     arrivals = [
-        renamed(Arrivals(chosen, WORLD, WORLD).make(call, None, 0, None), place)
+        renamed(ContractArrivals(chosen, WORLD, WORLD).make(call, None, 0, None), place)
         for place, call in enumerate(calls)
     ]
 
@@ -321,7 +320,7 @@ def test_no_answer_of_a_receiver_stops_a_lane(
     chance: float, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     nasty, time = Nasty(seed, chance), VirtualTime()
-    endpoint = Endpoint(
+    endpoint = WebhookEndpoint(
         id="hook", url="http://127.0.0.1:1/x", secrets=(b"s" * 32,), allow_private=True
     )
     sender = HttpSender([endpoint], time)
@@ -333,7 +332,9 @@ def test_no_answer_of_a_receiver_stops_a_lane(
         Arrival(
             id=intent_id(number, number.to_bytes(10, "big")),
             lane=lane,
-            payload=encode_message(Message(f"msg_{number}", "transaction.confirmed", b"{}")),
+            payload=encode_message(
+                DeliveryMessage(f"msg_{number}", "transaction.confirmed", b"{}")
+            ),
             digest=b"",
             accepted_ms=0,
         )

@@ -20,14 +20,14 @@ from tests.server.stage import Client
 from laneway.cli.app import run
 from laneway.core.errors import LanewayError
 from laneway.devnets.contract.model import ContractChain
-from laneway.devnets.contract.socket import ContractSocket
-from laneway.devnets.cosmos.app import Rules
+from laneway.devnets.contract.node.socket import ContractSocket
 from laneway.devnets.cosmos.devnet import CosmosDevnet
+from laneway.devnets.cosmos.model.app import CosmosRules
 from laneway.devnets.evm.devnet import EvmDevnet
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.jam.spec import TINY
-from laneway.wiring import rollup
+from laneway.kinds.rollup import lanes as rollup
 from laneway.wiring.config import Configuration, load
 from laneway.wiring.server import Up, serve
 
@@ -71,7 +71,7 @@ async def evms() -> AsyncIterator[tuple[str, str]]:
 
 @asynccontextmanager
 async def cosmoses() -> AsyncIterator[tuple[str, str]]:
-    rules = Rules(chain_id="other-1")
+    rules = CosmosRules(chain_id="other-1")
     async with CosmosDevnet(block_ms=50) as ours, CosmosDevnet(rules=rules) as other:
         yield ours.url, other.url
 
@@ -150,13 +150,13 @@ signer = "file:{key}"
     ),
     "jam": Kind(
         lane="rollup:dev",
-        check=f"rollup:{LEDGER_SERVICE_DEV}",
+        check=f"rollup:{ROLLUP_SERVICE_DEV}",
         other="answers for a chain whose ",
         chains=jams,
         toml=f"""
 [[rollup]]
 name = "dev"
-service = {LEDGER_SERVICE_DEV}
+service = {ROLLUP_SERVICE_DEV}
 slot_ms = 150
 nodes = ["{{url}}"]
 """,

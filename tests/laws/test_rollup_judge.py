@@ -7,11 +7,11 @@ from tests.devnets.jam.wire_stage import Builder
 from tests.rollup_stage import Judge, Purse, Watch
 
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import NULL_AUTHORIZER
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER
 from laneway.jam.package import WORK_PACKAGE, WorkPackage
-from laneway.jam.service.ledger.item import Work
-from laneway.jam.service.ledger.transfer import TRANSFER
+from laneway.rollups.ledger.transfer import TRANSFER
+from laneway.rollups.rules import BlockWork
 
 Story = Callable[[JamDevnet, Judge, Watch], Awaitable[None]]
 
@@ -26,18 +26,18 @@ def told(story: Story) -> None:
     asyncio.run(whole())
 
 
-def work_of(devnet: JamDevnet, purse: Purse, builder: Builder, count: int = 3) -> Work:
+def work_of(devnet: JamDevnet, purse: Purse, builder: Builder, count: int = 3) -> BlockWork:
     transfers = [TRANSFER.decode(raw, "transfer") for raw in purse.transfers(count)]
     return builder.build(*transfers)[1]
 
 
-def hand_in(devnet: JamDevnet, work: Work) -> None:
+def hand_in(devnet: JamDevnet, work: BlockWork) -> None:
     """A package of this work, in the context of now."""
     package = WorkPackage(
-        auth_code_host=LEDGER_SERVICE_DEV,
+        auth_code_host=ROLLUP_SERVICE_DEV,
         auth_code_hash=NULL_AUTHORIZER,
         context=devnet.model.refine_context(0),
-        items=(work.item,),
+        items=work.items,
     )
     assert devnet.model.submit(0, 0, WORK_PACKAGE.encode(package), work.extrinsics) is None
 

@@ -25,12 +25,12 @@ from tests.typeberry_node import (
 )
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.heads import Pace
 from laneway.chains.jam.node import JamPlace
+from laneway.chains.nodes import PollPace
 from laneway.core.jam import Context, Package
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, WorkPackage, package_hash
-from laneway.lanes.bundle.rows import Tell, Verdict
-from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Judged
+from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, JudgedTransaction
 from laneway.ports.rollup import ExecutedBlock, MadePackage
 
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ class BootstrapBuilder:
             pre_root=order.parent_root or digest(b"genesis"),
             post_root=digest(block),
             judged=tuple(
-                Judged(intent, Verdict.INCLUDED, digest(raw))
+                JudgedTransaction(intent, ExecutionVerdict.INCLUDED, digest(raw))
                 for intent, raw in zip(order.intents, order.payloads, strict=True)
             ),
         )
@@ -110,7 +110,7 @@ def told(story: Story, **settings: object) -> None:
             assert isinstance(world, TypeberryWorld)
             world.produce(3)
             chain = Jip2Chain(
-                [JamPlace(world.relay.url, name="node")], slot_ms=SLOT_MS, pace=Pace(poll_ms=50)
+                [JamPlace(world.relay.url, name="node")], slot_ms=SLOT_MS, pace=PollPace(poll_ms=50)
             )
             chosen = {"keeps_records": False, "block_txs_max": 2, **settings}
             house = House(

@@ -13,21 +13,22 @@ from typing import Literal
 
 import pytest
 from msgspec.structs import astuple, replace
+from tests.builder.stage import LEDGER, LedgerBuilder
 from tests.rollup_house import SLOT_MS, House
 from tests.rollup_stage import Handed, Judge, Purse, Watch, digest
 
-from laneway.builder.ledger import LedgerBuilder, open_ledger_builder
-from laneway.builder.receipts import At
+from laneway.builder.opener import open_builder
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.heads import Pace
 from laneway.chains.jam.node import JamPlace
-from laneway.core.jam import BlockRef
-from laneway.devnets.jam.devnet import JamDevnet, ledger
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import ModelSetup
+from laneway.chains.nodes import PollPace
+from laneway.core.jam import JamBlockRef
+from laneway.devnets.jam.devnet import JamDevnet, rollup_service
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import ModelSetup
 from laneway.jam.service.commitment import refusal_key
-from laneway.jam.service.values import REFUSAL, Reason
+from laneway.jam.service.values import REFUSAL, NoEffectReason
 from laneway.jam.spec import TINY
+from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
 
@@ -74,29 +75,29 @@ class Stage:
         line = {one.hash for one in self.model._tree.lineage(final)}
         return any(one in line for one in self.watch.reports(package))
 
-    def refusal(self, package: bytes) -> Reason | None:
+    def refusal(self, package: bytes) -> NoEffectReason | None:
         """Why the service gave it no effect."""
         at = self.model.finalized(0).header_hash
-        raw = self.model.service_value(0, at, LEDGER_SERVICE_DEV, refusal_key(package))
+        raw = self.model.service_value(0, at, ROLLUP_SERVICE_DEV, refusal_key(package))
         return None if raw is None else REFUSAL.decode(raw, "refusal").reason
 
 
 @asynccontextmanager
 async def staged(folder: Path, order: Order) -> AsyncIterator[Stage]:
     setup = ModelSetup(spec=SIX)
-    setup = replace(setup, services={LEDGER_SERVICE_DEV: ledger(setup)})
+    setup = replace(setup, services={ROLLUP_SERVICE_DEV: rollup_service(setup)})
     async with asyncio.timeout(STORY_S_MAX), JamDevnet(slot_ms=0, setup=setup) as devnet:
         devnet.step(3)
         chain = Jip2Chain(
-            [JamPlace(devnet.url, name="node")], slot_ms=SLOT_MS, pace=Pace(poll_ms=50)
+            [JamPlace(devnet.url, name="node")], slot_ms=SLOT_MS, pace=PollPace(poll_ms=50)
         )
-        builder = await open_ledger_builder(chain, LEDGER_SERVICE_DEV, str(folder / "builder.db"))
+        builder = await open_builder(LEDGER, chain, ROLLUP_SERVICE_DEV, str(folder / "builder.db"))
         house = House(
             chain,
             builder,
             str(folder / "laneway.db"),
-            service=LEDGER_SERVICE_DEV,
-            best=lambda: BlockRef(*astuple(devnet.model.best(0))),
+            service=ROLLUP_SERVICE_DEV,
+            best=lambda: JamBlockRef(*astuple(devnet.model.best(0))),
             cores=tuple(range(CORES)),
             max_inflight=INFLIGHT,
             order=order,
@@ -186,7 +187,7 @@ async def five_are_in_flight_and_one_guarantee_is_hidden(stage: Stage, order: Or
     assert stage.is_on_chain(hidden.package)
     assert stage.is_on_chain(again.package)
     assert stage.refusal(hidden.package) is None
-    assert stage.refusal(again.package) is Reason.SAME_BLOCK_APPLIED
+    assert stage.refusal(again.package) is NoEffectReason.SAME_BLOCK_APPLIED
     shown = house.picture()
     assert shown is not None
     assert shown.duplicate_guarantees_rejected >= count
@@ -214,5 +215,5 @@ async def all_is_well(stage: Stage) -> None:
             assert (receipt.status, receipt.is_final) == ("ok", True)
             assert receipt.package_hash == block.package
     for one, found in audit.accounts.items():
-        account = stage.builder.account(one, At.FINALIZED)
+        account = stage.builder.state(At.FINALIZED).account(one)
         assert (account.balance, account.nonce) == found

@@ -11,9 +11,9 @@ from tests.rollup_house import SLOT_MS, House
 
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
-from laneway.core.jam import BlockRef, Package, PackageAnswer, PackageKind, Submission
+from laneway.core.jam import JamBlockRef, Package, PackageAnswer, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
-from laneway.lanes.bundle.values import BlockDropped
+from laneway.lanes.bundle.records import BlockDropped
 
 pytestmark = pytest.mark.slow
 
@@ -27,18 +27,18 @@ class Censoring(Jip2Chain):
 
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
-    ) -> Submission:
+    ) -> SubmissionAnswers:
         if not self.hides:
             return await super().submit(package, cores, only)
         taken = PackageAnswer(
             node=self.nodes[0], core=cores[0], kind=PackageKind.TAKEN, outcome=Outcome.ACCEPTED
         )
-        return Submission((taken,), final=False)
+        return SubmissionAnswers((taken,), final=False)
 
 
-def best_of(found: Site) -> BlockRef:
+def best_of(found: Site) -> JamBlockRef:
     best = found.devnet.model.best(0)
-    return BlockRef(best.header_hash, best.slot)
+    return JamBlockRef(best.header_hash, best.slot)
 
 
 def test_a_package_that_never_landed_is_built_anew_after_a_long_sleep(tmp_path: Path) -> None:

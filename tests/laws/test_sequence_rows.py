@@ -3,16 +3,18 @@
 The n-th payment pays n, so the chain alone tells which landed, how often and in what order.
 """
 
+from typing import get_args
+
 from tests.devnets.cosmos.stage import RICH
 from tests.laws.sequence_house import House
 
 from laneway.core.outcome import Status
 from laneway.cosmos.blobs import namespace_of
-from laneway.devnets.cosmos.mempool import MempoolRules
+from laneway.devnets.cosmos.model.mempool import MempoolRules
 from laneway.lanes.sequence.values import (
     AttemptSigned,
     NodeChanged,
-    SlotChanged,
+    OfSlot,
     SlotSettled,
     SlotsRenumbered,
 )
@@ -377,7 +379,7 @@ def test_the_operator_sees_expected_and_ours_the_reason_and_what_comes_next() ->
         told = house.described()
         assert told.startswith("recovering: one: wrong_sequence")
         assert "it expects sequence 3, ours is 2" in told
-        assert f"asked again behind block {house.model.height}" in told
+        assert f"asked again after block {house.model.height}" in told
         (waits,) = await house.submit()
         await house.settle_down()
         assert house.sight(waits).waits == "recovering"
@@ -403,7 +405,7 @@ def test_rejections_in_a_row_set_a_node_back_exactly_once() -> None:
         assert house.node().epoch - before <= 2
         house.model.is_held = False
         await house.ends([root, *tail])
-        backs = {record.slot.sequence for record in house.ear.of(SlotChanged)}
+        backs = {record.sequence for kind in get_args(OfSlot) for record in house.ear.of(kind)}
         assert backs <= {0, 1, 2, 3, 4}
         assert [one.status for one in house.ear.of(SlotSettled)].count("expired") == 1
 

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from tests.devnets.cosmos.stage import RICH, A, B, grant, raw_of, send, shown, signed
 from tests.laws.sequence_house import House
 
-from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind
+from laneway.core.cosmos import CosmosLook, GasSeen, OfferAnswer, OfferKind
 from laneway.core.records import Decision
 from laneway.cosmos.blobs import namespace_of
-from laneway.devnets.cosmos.mempool import MempoolRules
+from laneway.devnets.cosmos.model.mempool import MempoolRules
 from laneway.lanes.sequence.machine import decide
 from laneway.lanes.sequence.values import (
     AttemptSigned,
@@ -210,10 +210,12 @@ def hung(house: House, names: set[str]) -> list[str]:
             await asyncio.sleep(1_000)
         return await look_at(node, address, hashes)
 
-    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> Sequence[Sequence[Offered]]:
+    async def send(
+        raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[OfferAnswer]]:
         if only[0] in names:
             await asyncio.sleep(15)
-            return [[Offered(only[0], OfferKind.SILENT)] for _ in raws]
+            return [[OfferAnswer(only[0], OfferKind.SILENT)] for _ in raws]
         return await send_to(raws, only)
 
     house.chain.look, house.chain.send = look, send  # type: ignore[method-assign]
@@ -308,10 +310,10 @@ def test_bytes_in_a_block_that_nodes_call_too_late_are_not_told_to_be_expired(
             seen = replace(seen, account=replace(seen.account, sequence=1), txs=())
         return seen
 
-    def offer(name: str, raw: bytes) -> Offered:
+    def offer(name: str, raw: bytes) -> OfferAnswer:
         answer = offer_to(name, raw)
         if name == "one" and answer.kind is OfferKind.TAKEN:
-            return Offered(name, OfferKind.TIMED_OUT, 30, "sdk", "tx timeout height")
+            return OfferAnswer(name, OfferKind.TIMED_OUT, 30, "sdk", "tx timeout height")
         return answer
 
     async def story() -> None:
@@ -534,7 +536,7 @@ def test_an_answer_of_an_older_epoch_is_ignored() -> None:
         await house.until_taken(jobs)
         node = house.node()
         now_ms, hashes = house.time.now_ms(), (house.hash_of(jobs[0]),)
-        refused = (Offered("one", OfferKind.MALFORMED),)
+        refused = (OfferAnswer("one", OfferKind.MALFORMED),)
         late = OfferReturned(now_ms, "one", node.serial - 1, node.epoch, 0, hashes, refused)
         assert decide(house.held(), late) == Decision()
         house.model.is_held = False

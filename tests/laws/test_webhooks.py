@@ -9,19 +9,19 @@ from laneway.core.ids import IntentId, LaneId, Owner, lane_id
 from laneway.core.intent import Arrival
 from laneway.core.rows import Result
 from laneway.engine.delivery import DeliveryPerformer, encode_message
-from laneway.engine.heart import Pace
+from laneway.engine.heart import HeartPace
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine
 from laneway.lanes.delivery import delivery_kind
 from laneway.lanes.delivery.lane import decode_history
-from laneway.ports import Message, Posted
+from laneway.ports import DeliveryMessage, Posted
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
 
 LANE: LaneId = lane_id("delivery", "hook")
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
 LADDER = (0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR)
-SLOW_HEART = Pace(HOUR, 5 * HOUR)
+SLOW_HEART = HeartPace(HOUR, 5 * HOUR)
 """Days pass here, and the law is not about hearts."""
 
 
@@ -38,7 +38,7 @@ class Endpoint:
         self.sent: list[Sent] = []
         self.codes: dict[str, list[int | None]] = {}
 
-    async def post(self, endpoint: str, message: Message) -> Posted:
+    async def post(self, endpoint: str, message: DeliveryMessage) -> Posted:
         assert endpoint == "hook"
         self.sent.append(Sent(self.time.now_ms(), message.id))
         codes = self.codes.get(message.id, [])
@@ -72,7 +72,7 @@ class World:
 
 
 def arrival(number: int) -> Arrival:
-    message = Message(f"msg_{number}", "webhook.test", b"{}")
+    message = DeliveryMessage(f"msg_{number}", "webhook.test", b"{}")
     return Arrival(IntentId(f"tx_{number:032x}"), LANE, encode_message(message), b"", 0)
 
 

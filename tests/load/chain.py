@@ -2,8 +2,8 @@
 
 from array import array
 
-from laneway.devnets.contract.model import Block, RoundEnded
-from laneway.wiring.demo_audit import WatchedChain
+from laneway.demo.audit import WatchedChain
+from laneway.devnets.contract.model import ContractBlock, RoundEnded
 
 KEPT = 64
 """Blocks at the end of each chain that stay whole: a search looks at the very last ones."""
@@ -38,7 +38,7 @@ class ThinChain(WatchedChain):
         if old > 0:
             whole = token.blocks[old]
             token.numbers.pop((whole.executor, whole.data), None)
-            token.blocks[old] = Block(old, old - 1, contract, "", "", 0, 0, "")
+            token.blocks[old] = ContractBlock(old, old - 1, contract, "", "", 0, 0, "")
 
 
 def number_of(data: str) -> int:

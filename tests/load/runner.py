@@ -26,7 +26,7 @@ from tests.load.served import Sample, Served, ServerGone
 from tests.load.traffic import Contract, Traffic
 from tests.runners import Losses, Stalled, check_integrity, config, say
 
-from laneway.devnets.contract.socket import ContractSocket
+from laneway.devnets.contract.node.socket import ContractSocket
 
 EXECUTION_MS_MAX = 60_000
 SAMPLES = 40

@@ -10,7 +10,7 @@ from time import monotonic
 from aiohttp import ClientSession
 from msgspec import Struct
 
-from laneway.wiring.demo_worker import is_ours
+from laneway.demo.worker import is_ours
 
 READY_S_MAX = 30.0
 STOP_S_MAX = 20.0

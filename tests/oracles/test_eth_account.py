@@ -8,7 +8,7 @@ from eth_account import Account
 
 from laneway.evm.envelope import decode, draft, seal, sender
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import (
     Access,
     AccessListTransaction,
@@ -44,7 +44,7 @@ def accesses(dice: Random) -> tuple[Access, ...]:
 
 def authorization(dice: Random) -> Authorization:
     bare = Authorization(number(dice, 64), dice.randbytes(20), number(dice, 63))
-    key = HeldKey(dice.randbytes(32))
+    key = HeldEvmKey(dice.randbytes(32))
     made = key.sign(authorization_digest(bare))
     full = Authorization(bare.chain_id, bare.address, bare.nonce, made.y_parity, made.r, made.s)
     assert authority(full) == key.address
@@ -125,7 +125,7 @@ def test_a_random_transaction_has_the_same_bytes_hash_and_sender(type_: int) -> 
     dice = Random(type_)
     for _ in range(COUNT):
         secret = dice.randbytes(32)
-        key = HeldKey(secret)
+        key = HeldEvmKey(secret)
         made = imagined(dice, type_)
         drafted = draft(made)
         signature = key.sign(keccak(drafted.payload))

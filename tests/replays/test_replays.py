@@ -11,7 +11,8 @@ from laneway.core.ids import LaneId, Owner
 from laneway.core.intent import Arrival, Conflict, Replayed
 from laneway.core.rows import Lease
 from laneway.lanes.contract import ContractSettings, contract_kind
-from laneway.stores.book import KEY_INDEX, flush, key_value
+from laneway.stores.book import flush
+from laneway.stores.judge import KEY_INDEX, key_value
 from laneway.stores.sqlite import SqliteBook
 from laneway.stores.sqlite.database import migrations
 

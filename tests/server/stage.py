@@ -24,7 +24,7 @@ class Heard(NamedTuple):
 
     @property
     def code(self) -> str:
-        return str(self.body["code"])
+        return str(self.body.get("code"))
 
 
 class Client:

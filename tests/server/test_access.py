@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from tests.server.stage import CALL, serving
 
+from laneway.kinds.config import ConfigError
 from laneway.server.access import Key
-from laneway.wiring.config import ConfigError, load
+from laneway.wiring.config import load
 from laneway.wiring.keys import as_toml, new_key, read_keys
 
 REASON = {"reason": "r"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.server.stage import CALL, Client, running, serving
 
-from laneway.server.app import DOCUMENT, ROUTES
+from laneway.kinds.site import DOCUMENT, ROUTES
 
 
 def test_the_document_names_every_route_and_every_answer_has_a_type() -> None:
@@ -21,7 +21,7 @@ def test_the_document_names_every_route_and_every_answer_has_a_type() -> None:
     for route in ROUTES:
         operation = paths[route.path][route.method.lower()]
         assert operation["description"], route.path
-        assert {str(status) for status in route.told} <= set(operation["responses"])
+        assert {str(status) for status in route.answers} <= set(operation["responses"])
         assert set(re.findall(r"{(\w+)}", route.path)) == {
             given["name"] for given in operation["parameters"] if given["in"] == "path"
         }

@@ -11,8 +11,8 @@ from tests.client.stage import KINDS, either, proxied
 from tests.server.stage import Client, Heard, running, serving
 
 from laneway.chains.contract_callable import Refuse
+from laneway.kinds.arrivals import RETRY_SCOPE
 from laneway.server.access import Key
-from laneway.wiring.arrivals import RETRY_SCOPE
 
 LANE = "contract:Qm1"
 PAST = "2001-01-01T00:00:00Z"

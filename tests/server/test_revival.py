@@ -11,11 +11,12 @@ from tests.cli.stage import Terminal, beside
 from tests.feeds.receiver import receiving
 from tests.fleet.stores import started
 from tests.server.stage import Client, running
+from tests.waits import within
 from tests.wiring.hooked import configured, hooked
 
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
-from laneway.devnets.contract.host import EmbeddedHost
+from laneway.devnets.contract.node.host import EmbeddedHost
 from laneway.engine.contract import decode_call
 from laneway.lanes.contract import machine as contract
 from laneway.lanes.delivery import machine as delivery
@@ -48,7 +49,7 @@ def buggy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
+    async with within(20, "what the test waits for"):
         while not true():
             await asyncio.sleep(0.005)
 

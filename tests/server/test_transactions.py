@@ -391,7 +391,7 @@ def test_times_are_read_and_told_in_utc() -> None:
 
 def test_a_server_whose_port_is_taken_says_so_and_leaves_nothing_open(tmp_path: Path) -> None:
     async def main() -> None:
-        from laneway.wiring.config import ConfigError
+        from laneway.kinds.config import ConfigError
 
         async with running() as (up, _):
             port = up.server.urls[0].rpartition(":")[2]

@@ -21,10 +21,10 @@ from laneway.cli.app import run
 from laneway.core.errors import LanewayError
 from laneway.evm.secp256k1 import address
 from laneway.ports import Signer
-from laneway.signers.errors import SignerUnusable
+from laneway.signers.addresses import checksummed
 from laneway.signers.folder import keep
 from laneway.signers.opening import open_signer
-from laneway.signers.shown import checksummed
+from laneway.signers.place import SignerUnusable
 
 ACCOUNT = checksummed(address(SECRET))
 PAYLOAD = b"\x02 a transaction"

@@ -8,7 +8,7 @@ import pytest
 from laneway.cosmos.keys import derived, seed_of, verifies
 from laneway.ports import CosmosSigner, PromptCosmosSigner
 from laneway.signers.cosmos import LocalCosmosSigner, open_cosmos_signer
-from laneway.signers.errors import SignerUnusable
+from laneway.signers.place import SignerUnusable
 
 SECRET = "11" * 32
 PHRASE = "test test test test test test test test test test test junk"

@@ -9,15 +9,15 @@ import pytest
 
 from laneway.evm.secp256k1 import address
 from laneway.signers import folder as module
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.folder import default_folder, file_name, keep, listed
 from laneway.signers.keystore import decrypt
+from laneway.signers.place import SignerUnusable
 
 SECRET = b"\x46" * 32
 NOW_NS = 1_458_651_475_920_751_759
 
 
-def put(folder: Path, secret: bytes = SECRET) -> module.Kept:
+def put(folder: Path, secret: bytes = SECRET) -> module.KeptKeystore:
     return keep(folder, secret, b"pw", now_ns=NOW_NS, scrypt_n=1024)
 
 

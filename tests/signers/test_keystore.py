@@ -10,8 +10,8 @@ from eth_account import Account
 
 from laneway.evm.secp256k1 import N, address
 from laneway.signers import keystore
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.keystore import address_in, decrypt, encrypt
+from laneway.signers.place import SignerUnusable
 
 SECRET = b"\x46" * 32
 PASSWORD = "pässword".encode()
@@ -119,7 +119,7 @@ def test_old_spellings_open() -> None:
 
 def test_a_key_whose_leading_zeros_were_dropped_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     short = b"\x05" * 30
-    monkeypatch.setattr(keystore, "HeldKey", lambda secret: type("K", (), {"address": b""}))
+    monkeypatch.setattr(keystore, "HeldEvmKey", lambda secret: type("K", (), {"address": b""}))
     body = json.loads(encrypt(short, PASSWORD, scrypt_n=1024))
     monkeypatch.undo()
     body["address"] = None
@@ -216,7 +216,7 @@ def test_a_file_that_is_no_keystore_is_not_quoted(content: bytes) -> None:
 
 
 def test_what_is_no_key_of_the_curve_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keystore, "HeldKey", lambda secret: type("K", (), {"address": b""}))
+    monkeypatch.setattr(keystore, "HeldEvmKey", lambda secret: type("K", (), {"address": b""}))
     content = encrypt(bytes(32), PASSWORD, scrypt_n=1024)
     monkeypatch.undo()
     with pytest.raises(SignerUnusable, match="no key of the curve"):

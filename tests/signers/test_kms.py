@@ -10,8 +10,8 @@ from tests.signers.stage import FakeKms
 from laneway.core.errors import SignerError, SignerRefused, SignerUnreachable
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HALF_N, address, recover
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.kms import KmsSigner, open_kms
+from laneway.signers.place import SignerUnusable
 
 SECRET = b"\x46" * 32
 PAYLOAD = b"\x02 a transaction"

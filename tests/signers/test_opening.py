@@ -9,10 +9,9 @@ from tests.signers.stage import FakeKms, web3signer
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import address, recover, sign
 from laneway.ports import PromptSigner, Signer
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.keystore import encrypt
 from laneway.signers.opening import open_signer
-from laneway.signers.place import NOT_BUILT
+from laneway.signers.place import NOT_BUILT, SignerUnusable
 
 SECRET = b"\x46" * 32
 HEX = SECRET.hex()
@@ -81,13 +80,13 @@ def test_a_key_in_the_place_of_a_name_is_not_repeated(uri: str) -> None:
 @pytest.mark.parametrize(
     ("uri", "words"),
     [
-        ("env:", "belongs behind the colon"),
+        ("env:", "belongs after the colon"),
         ("env:A-B", "the name of a variable"),
         ("env:COLD", "env:COLD: there is no such variable"),
         ("env:EMPTY", "64 hex digits"),
         ("file:/nowhere/key", "No such file"),
         ("keystore:/nowhere/key", "No such file"),
-        ("web3signer:http://127.0.0.1:9000", "behind # belongs"),
+        ("web3signer:http://127.0.0.1:9000", "after # belongs"),
         ("aws-kms:alias/hot", "kms="),
     ],
 )

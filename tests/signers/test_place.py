@@ -3,10 +3,10 @@
 import pytest
 
 from laneway.core.urls import REDACTED
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.place import (
     COSMOS_SCHEMES,
     HELD,
+    SignerUnusable,
     is_like_a_key,
     shown_place,
     shown_signer,

@@ -7,7 +7,7 @@ import pytest
 from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HALF_N, N, address, recover, sign
-from laneway.signers.remote import Gate, proven
+from laneway.signers.remote import RequestGate, proven
 
 SECRET = b"\x46" * 32
 DIGEST = keccak(b"payload")
@@ -59,7 +59,7 @@ def test_only_so_many_are_inside_at_once() -> None:
         return 7
 
     async def main() -> None:
-        gate = Gate("k", inflight_max=4)
+        gate = RequestGate("k", inflight_max=4)
         answers = await asyncio.gather(*(gate.through(ask) for _ in range(100)))
         assert answers == [7] * 100
 
@@ -72,7 +72,7 @@ def test_a_hanging_signer_costs_all_who_wait_one_limit_and_not_the_sum() -> None
         await asyncio.Event().wait()
 
     async def main() -> None:
-        gate = Gate("k", inflight_max=2, sign_ms=50)
+        gate = RequestGate("k", inflight_max=2, sign_ms=50)
         answers = await asyncio.gather(
             *(gate.through(hang) for _ in range(20)), return_exceptions=True
         )
@@ -92,7 +92,7 @@ def test_a_hanging_signer_costs_all_who_wait_one_limit_and_not_the_sum() -> None
 def test_more_than_may_wait_are_sent_away_at_once() -> None:
     async def main() -> None:
         over = asyncio.Event()
-        gate = Gate("k", inflight_max=1, waiting_max=1)
+        gate = RequestGate("k", inflight_max=1, waiting_max=1)
         waiting = [asyncio.create_task(gate.through(over.wait)) for _ in range(2)]
         await asyncio.sleep(0)
         with pytest.raises(SignerUnreachable, match="2 requests wait for it already"):
@@ -106,7 +106,7 @@ def test_more_than_may_wait_are_sent_away_at_once() -> None:
 def test_a_cancelled_request_gives_its_turn_back() -> None:
     async def main() -> None:
         over = asyncio.Event()
-        gate = Gate("k", inflight_max=1, waiting_max=0)
+        gate = RequestGate("k", inflight_max=1, waiting_max=0)
         task = asyncio.create_task(gate.through(over.wait))
         await asyncio.sleep(0)
         task.cancel()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.limits import SECRET_BYTES_MAX
+from laneway.signers.place import SignerUnusable
 from laneway.signers.secrets import find_password, parse_secret, read_password, read_secret
 
 HEX = "46" * 32

@@ -11,8 +11,8 @@ from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import address, sign
 from laneway.ports import PromptSigner, Signer
 from laneway.signers import web3signer as module
-from laneway.signers.errors import SignerUnusable
-from laneway.signers.shown import checksummed
+from laneway.signers.addresses import checksummed
+from laneway.signers.place import SignerUnusable
 from laneway.signers.web3signer import Web3Signer
 
 SECRET = b"\x46" * 32
@@ -215,5 +215,5 @@ def test_what_is_no_url_is_refused(url: str) -> None:
 def test_what_names_no_account_is_refused(holder: str) -> None:
     with pytest.raises(SignerUnusable) as caught:
         Web3Signer("http://127.0.0.1:9000", holder)
-    assert "behind # belongs the account's address" in str(caught.value)
+    assert "after # belongs the account's address" in str(caught.value)
     assert not holder or holder not in str(caught.value)

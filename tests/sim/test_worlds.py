@@ -11,7 +11,7 @@ from laneway.engine.eoa import sending
 from laneway.lanes.bundle import facts, packages, rounds, standing
 from laneway.lanes.bundle import machine as bundle_machine
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.rows import Fact, Kind, Version
+from laneway.lanes.bundle.rows import Fact, FactKind, Version
 from laneway.lanes.contract import machine
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.values import Execute
@@ -21,8 +21,11 @@ from laneway.lanes.eoa.values import SendResult
 from laneway.lanes.sequence import lane, sightings
 from laneway.lanes.sequence.rows import Slot
 from laneway.sim import cli
-from laneway.sim.run import KINDS, LAYERS, LYING_KINDS, run_world, run_worlds
+from laneway.sim.kinds import names, world_kind
+from laneway.sim.run import LAYERS, run_world, run_worlds
 
+KINDS = names()
+LYING_KINDS = [name for name in KINDS if world_kind(name).has_liars]
 SEEDS = Path(__file__).parent / "seeds.txt"
 KEPT = [
     (place.rpartition(":")[0] or "contract", place.rpartition(":")[2], int(seed))
@@ -138,7 +141,7 @@ def test_a_machine_that_takes_what_was_offered_for_what_never_left_is_found_out(
 def test_a_machine_that_gives_bytes_up_before_their_last_block_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def hasty(sight: sightings.Sight, slot: Slot) -> bool:
+    def hasty(sight: sightings.LookJudged, slot: Slot) -> bool:
         attempt = slot.attempt
         if attempt is None or slot.sequence < sight.committed:
             return False
@@ -165,9 +168,9 @@ def test_a_machine_that_takes_silence_for_death_is_found_out(
 
     def hasty(lane: BundleLane, version: Version, *, is_shown: bool) -> Fact | None:
         found = real(lane, version, is_shown=is_shown)
-        silent = version.fact(Kind.REPORTABLE) is not None and not version.is_dead()
+        silent = version.fact(FactKind.REPORTABLE) is not None and not version.is_dead()
         if found is None and silent and lane.head.best is not None:
-            return Fact(Kind.DEAD, lane.head.best, lane.head.height, words="nobody took it")
+            return Fact(FactKind.DEAD, lane.head.best, lane.head.height, words="nobody took it")
         return found
 
     monkeypatch.setattr(facts, "death", hasty)
@@ -204,7 +207,7 @@ def test_a_rollup_that_calls_everything_final_is_found_out(
 def test_a_rollup_whose_orders_bring_too_little_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(packages, "payloads_behind", lambda lane, number, parent: ())
+    monkeypatch.setattr(packages, "payloads_below", lambda lane, number, parent: ())
     broken, _, _ = run_worlds(range(10), "s1", "rollup")
     assert any("was not given it" in (verdict.broken or "") for verdict in broken)
 

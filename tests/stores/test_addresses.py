@@ -3,8 +3,8 @@
 import pytest
 
 from laneway.core.errors import StoreRefused
+from laneway.engine.system import SystemClock
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 
 SECRET = "hidden-key-7"
 

@@ -23,21 +23,21 @@ from laneway.core.errors import (
 from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id
 from laneway.core.intent import Accepted, Answer, Arrival, IntentRow
 from laneway.core.rows import Command
-from laneway.devnets.contract.host import EmbeddedHost
 from laneway.devnets.contract.model import ContractChain
+from laneway.devnets.contract.node.host import EmbeddedHost
 from laneway.engine.contract import ContractPerformer, encode_call
 from laneway.engine.limits import COMMIT_RETRY_MS_MIN
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine
+from laneway.engine.system import SystemClock
 from laneway.lanes.contract import ContractSettings, contract_kind
 from laneway.ports import Commit, ContractCall, Lost
-from laneway.stores import group
+from laneway.stores import group, requests
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
 from laneway.stores.limits import INLINE_SYNC_MS_MAX
 from laneway.stores.memory import MemoryBook
 from laneway.stores.sqlite import SqliteBook, database
-from laneway.wiring.system import SystemClock
 
 LANE = LaneId("contract:a")
 ME = Owner("me")
@@ -171,8 +171,8 @@ def test_nobody_is_answered_before_the_sync() -> None:
 def test_a_group_keeps_its_bounds_and_holds_at_least_one(
     monkeypatch: pytest.MonkeyPatch, sizes: list[int], groups: list[int]
 ) -> None:
-    monkeypatch.setattr(group, "GROUP_REQUESTS_MAX", 5)
-    monkeypatch.setattr(group, "GROUP_BYTES_MAX", 100)
+    monkeypatch.setattr(requests, "GROUP_REQUESTS_MAX", 5)
+    monkeypatch.setattr(requests, "GROUP_BYTES_MAX", 100)
     monkeypatch.setattr(group, "COMMIT_BYTES", 0)
 
     async def story() -> None:
@@ -402,7 +402,7 @@ def test_an_id_that_is_none_is_a_bug_of_its_caller_alone(tmp_path: Path) -> None
 
 
 def test_close_writes_what_waits_and_refuses_what_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group, "GROUP_REQUESTS_MAX", 1)
+    monkeypatch.setattr(requests, "GROUP_REQUESTS_MAX", 1)
     for thread in ("never", "always"):
 
         async def story(thread: Any) -> None:

@@ -11,7 +11,7 @@ from laneway.core.rows import Index, Lease, Result, Write
 from laneway.stores.book import flush
 from laneway.stores.sqlite import SqliteBook
 from laneway.stores.sqlite import book as sqlite_book
-from laneway.stores.sqlite.pointers import is_pointer, pack_value, pointed
+from laneway.stores.sqlite.inserts import is_pointer, pack_value, pointed
 
 HASH = "ab" * 32
 ME = Owner("me")

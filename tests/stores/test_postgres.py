@@ -16,8 +16,8 @@ from laneway.core.limits import LANE_ID_CHARS_MAX
 from laneway.core.rows import START, Command, HeadWrite, Lease, Result, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.postgres import PostgresStore
-from laneway.stores.postgres.draft import Draft
-from laneway.stores.postgres.limits import GRAVE_MS, NOTICE_BYTES_MAX, NOTICES_MAX
+from laneway.stores.postgres.draft import GroupDraft
+from laneway.stores.postgres.limits import NOTICE_BYTES_MAX, NOTICES_MAX, TOMBSTONE_MS
 from laneway.stores.postgres.news import notices
 
 A = LaneId("contract:a")
@@ -140,7 +140,7 @@ def test_graves_are_forgotten_in_the_end(postgres_server: PostgresServer) -> Non
             assert await mine.beat(ME, TTL_MS) == Lost()
             await yours.prune(0, 0, 10)
             assert await mine.beat(ME, TTL_MS) == Lost()
-            passes(postgres_server, mine, GRAVE_MS + 1)
+            passes(postgres_server, mine, TOMBSTONE_MS + 1)
             await yours.prune(0, 0, 10)
             assert await mine.beat(ME, TTL_MS) == Alive((ME,))
 
@@ -175,7 +175,7 @@ def test_who_makes_a_lane_second_looks_again(postgres_server: PostgresServer) ->
             makes = mine.writer._make_lanes
             came_first: list[object] = []
 
-            async def makes_late(draft: Draft) -> None:
+            async def makes_late(draft: GroupDraft) -> None:
                 if not came_first:
                     came_first.append(await yours.accept([arrival(1, fresh=True)]))
                 await makes(draft)

@@ -28,9 +28,8 @@ from laneway.core.rows import START, HeadWrite, Write
 from laneway.ports import Commit, Durability
 from laneway.stores.postgres import PostgresStore
 from laneway.stores.postgres.database import Database, weaknesses
-from laneway.stores.postgres.draft import Draft
+from laneway.stores.postgres.draft import GroupDraft, Question
 from laneway.stores.postgres.script import script
-from laneway.stores.postgres.wants import Question
 
 A = LaneId("contract:a")
 ME = Owner("me")
@@ -198,7 +197,7 @@ def test_a_process_that_stood_still_in_a_group_writes_nothing_of_it(
         lease = await store.claim(A, ME)
         assert lease is not None
 
-        def stand_still(draft: Draft) -> list[Question]:
+        def stand_still(draft: GroupDraft) -> list[Question]:
             monkeypatch.undo()
             time.sleep(0.2)
             postgres_server.run(f"UPDATE {schema}.lanes SET fence = fence + 1")
@@ -339,7 +338,7 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged(
 def test_a_server_that_hangs_is_left_alone_and_found_again(
     postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("laneway.stores.postgres.line.ANSWER_S_MAX", 0.3)
+    monkeypatch.setattr("laneway.stores.postgres.connection.ANSWER_S_MAX", 0.3)
     monkeypatch.setattr("laneway.stores.postgres.database.CONNECT_S_MAX", 2)
 
     async def story() -> None:

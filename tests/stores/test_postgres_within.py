@@ -16,11 +16,12 @@ from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import BadRequest, IntentConflict, LaneFull, StoreRefused
 from laneway.core.ids import LaneId
 from laneway.core.intent import Accepted, Replayed
+from laneway.engine.system import SystemClock
+from laneway.kinds.contract.served import ContractServed
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import ContractCall, Woken
 from laneway.stores.postgres import PostgresStore, accept_within
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.system import SystemClock
 
 
 class Shop:
@@ -41,7 +42,9 @@ class Shop:
 
         store = PostgresStore(self.server.conninfo, schema=self.schema)
         settings = ContractSettings()
-        async with Laneway(store, CallableHost(execute), settings, SystemClock()) as engine:
+        async with Laneway(
+            store, [ContractServed(CallableHost(execute), settings, SystemClock())], SystemClock()
+        ) as engine:
             yield engine
 
     @asynccontextmanager

@@ -1,22 +1,24 @@
 """An account that engine-core ran is taken over: nothing of it is lost, and nothing paid twice."""
 
-import asyncio
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 from tests.redis_servers import Server, empty, shared
-from tests.stores.letter_stage import (
+from tests.stores.engine_core_stage import (
     ADDRESS,
     CHAIN,
     KEY,
     LANE,
+    LAYOUTS,
     PAYEE,
     SETTINGS,
     Life,
     Teller,
+    key,
+    run,
     shown,
 )
 
@@ -24,25 +26,20 @@ from laneway.core.errors import BadRequest, StoreRefused
 from laneway.core.ids import LaneId, Owner
 from laneway.core.outcome import Outcome
 from laneway.evm import envelope
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import DynamicFeeTransaction, LegacyTransaction, signed
 from laneway.lanes.eoa.lane import EoaLane, restore
 from laneway.lanes.eoa.machine import resume
 from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, SendAttempt
 from laneway.ports import EvmRequest
 from laneway.stores.redis import RedisStore
-from laneway.stores.redis import adopt as adopting
-from laneway.stores.redis.adopt import Adoption, adopt
-from laneway.stores.redis.engine_core import Use
+from laneway.stores.redis.engine_core import adopt as adopting
+from laneway.stores.redis.engine_core.adopt import Adoption, adopt
+from laneway.stores.redis.engine_core.found import Use
 
 ADOPTER = Owner("adopter")
 WORKER = Owner("worker")
-HERE = f"{CHAIN}:{ADDRESS}"
 AT_MS = 1_800_000_000_000
-
-
-def key(word: str) -> str:
-    return f"eoa_executor:{word}:{HERE}"
 
 
 @pytest.fixture
@@ -50,10 +47,6 @@ def redis() -> Server:
     (one,) = shared(1)
     empty([one])
     return one
-
-
-def run(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(story())
 
 
 # What engine-core writes.
@@ -95,7 +88,7 @@ def is_out(redis: Server, member: str, nonce: int) -> None:
     redis.say("ZADD", key("submitted_txs"), nonce, member)
 
 
-def payment(nonce: int, by: HeldKey = KEY) -> DynamicFeeTransaction:
+def payment(nonce: int, by: HeldEvmKey = KEY) -> DynamicFeeTransaction:
     plain = DynamicFeeTransaction(CHAIN, nonce, 1, 300, 21_000, PAYEE, 10**18)
     return signed(plain, by.sign(envelope.signing_digest(plain)))
 
@@ -135,7 +128,7 @@ def borrow(redis: Server, name: str, one: DynamicFeeTransaction, bytes_: Any) ->
     redis.say("HSET", key("borrowed_txs"), name, json.dumps(told))
 
 
-STRANGER = HeldKey(bytes([8]) * 32)
+STRANGER = HeldEvmKey(bytes([8]) * 32)
 FOREIGN: str = "0x" + envelope.encode_canonical(payment(9, STRANGER)).hex()
 HASHES = [f"0x{number:064x}" for number in range(10)]
 
@@ -188,7 +181,7 @@ def test_a_dry_run_says_what_it_would_take_and_takes_nothing(redis: Server) -> N
     async def story() -> None:
         laid_out(redis)
         before = sorted((name, redis.say("DUMP", name)) for name in redis.say("KEYS", "*eoa*"))
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         report = await adopted(store)
         assert report.lock == "eoa-worker-7"
         assert report.pending == ("early", "late")
@@ -212,7 +205,7 @@ def test_a_dry_run_says_what_it_would_take_and_takes_nothing(redis: Server) -> N
 def test_what_is_out_keeps_its_number_and_what_waits_its_order(redis: Server) -> None:
     async def story() -> None:
         laid_out(redis)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         await adopted(store, dry_run=False)
         redis.say("ZREM", key("pending_txs"), "vanished")
         teller, lane = await taken(store)
@@ -246,7 +239,7 @@ def test_an_adopted_account_goes_on_where_it_was(redis: Server) -> None:
         redis.say("ZREM", key("pending_txs"), "vanished")
         redis.say("DEL", key("recycled_nonces"))
         redis.say("SET", key("optimistic_nonce"), 9)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         await adopted(store, dry_run=False)
         teller, lane = await taken(store)
         life = Life(teller)
@@ -296,7 +289,7 @@ def test_what_is_pending_is_not_taken_while_a_recycled_nonce_may_hold_it(
         redis.say("ZADD", key("recycled_nonces"), 5, 5)
         redis.say("SET", key("optimistic_nonce"), 9)
         redis.say("SET", key("last_tx_nonce"), 5)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         for dry_run in (True, False):
             report = await adopted(store, dry_run=dry_run, **words)
             (problem,) = report.problems
@@ -314,7 +307,7 @@ def test_a_recycled_nonce_that_something_else_used_keeps_nothing_back(redis: Ser
         waits(redis, "x", 100)
         redis.say("ZADD", key("recycled_nonces"), 5, 5)
         redis.say("SET", key("optimistic_nonce"), 9)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         report = await adopted(store, dry_run=False)
         assert (report.problems, report.recycled, report.pending) == ((), (), ("x",))
         _, lane = await taken(store)
@@ -332,7 +325,7 @@ def test_without_anything_pending_a_recycled_nonce_is_taken_as_free(redis: Serve
         is_out(redis, f"{HASHES[1]}:first:5:50", 6)
         redis.say("SET", key("optimistic_nonce"), 7)
         redis.say("SET", key("last_tx_nonce"), 5)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         report = await adopted(store, dry_run=False, uses=None)
         assert (report.problems, report.recycled) == ((), (5,))
         _, lane = await taken(store)
@@ -348,7 +341,7 @@ def test_an_adoption_that_breaks_off_leaves_a_lane_that_sends_nothing(
     async def story() -> None:
         laid_out(redis)
         redis.say("ZREM", key("pending_txs"), "vanished")
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         with monkeypatch.context() as patched:
 
             def crash(*_: Any) -> None:
@@ -379,7 +372,7 @@ def test_adopting_twice_takes_nothing_twice(redis: Server) -> None:
     async def story() -> None:
         laid_out(redis)
         redis.say("ZREM", key("pending_txs"), "vanished")
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         await adopted(store, dry_run=False)
         before = await store.lane(LANE)
         again = await adopted(store)
@@ -422,7 +415,7 @@ def test_what_is_not_understood_keeps_an_account_from_being_taken(
     async def story() -> None:
         laid_out(redis)
         spoil(redis)
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         report = await adopted(store, dry_run=False)
         assert any(words in problem for problem in report.problems), report.problems
         assert await store.lane(LANE) is None
@@ -436,10 +429,10 @@ def test_a_lane_that_has_intents_of_its_own_takes_nothing_that_is_out(redis: Ser
     async def story() -> None:
         laid_out(redis)
         redis.say("DEL", key("lock"))
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         life = Life((await taken(store))[0])
         await life.accept(1)
-        assert "would stand behind it" in (await adopted(store)).problems[0]
+        assert "would come after it" in (await adopted(store)).problems[0]
         await life.look(0)
         assert "numbers of its own" in (await adopted(store)).problems[0]
         with pytest.raises(BadRequest):
@@ -451,7 +444,7 @@ def test_a_lane_that_has_intents_of_its_own_takes_nothing_that_is_out(redis: Ser
 
 def test_pending_payments_are_taken_behind_a_lanes_own(redis: Server) -> None:
     async def story() -> None:
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=LAYOUTS).open()
         life = Life((await taken(store))[0])
         await life.look(0)
         await life.accept(1)
@@ -471,7 +464,7 @@ def test_pending_payments_are_taken_behind_a_lanes_own(redis: Server) -> None:
 
 
 def test_bytes_of_the_older_kind_are_read_too() -> None:
-    from laneway.stores.redis.engine_core import transaction_parsed
+    from laneway.stores.redis.engine_core.found import transaction_parsed
 
     plain = LegacyTransaction(3, 7, 21_000, PAYEE, 5, b"", CHAIN)
     one = signed(plain, KEY.sign(envelope.signing_digest(plain)))

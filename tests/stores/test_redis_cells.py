@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts.test_store import arrival
 from tests.redis_servers import empty, shared
+from tests.stores.lane_cells import LaneRows, cells, parse
 
 from laneway.core.errors import Bug
 from laneway.core.ids import LaneId, Owner
@@ -25,10 +26,10 @@ from laneway.core.rows import (
     Write,
 )
 from laneway.ports import Commit
-from laneway.stores.book import leftovers
+from laneway.stores.judge import leftovers
 from laneway.stores.redis import RedisStore
-from laneway.stores.redis.cells import FINAL_WORDS, LaneRows, cells, changes, parse
-from laneway.stores.redis.keys import LANE, MAIL, cluster, plain
+from laneway.stores.redis.rows.cells import FINAL_STATUSES, changes
+from laneway.stores.redis.rows.keys import LANE, MAIL, Names, cluster
 
 A = LaneId("contract:a")
 ME = Owner("me")
@@ -44,7 +45,7 @@ def lanes(draw: st.DrawFn) -> LaneRows:
         intents.append(placed(one, number + 1))
     ended = [one for one in intents if draw(st.booleans())]
     results = [
-        Result(one.id, draw(st.sampled_from(FINAL_WORDS)), draw(small), reason="why")
+        Result(one.id, draw(st.sampled_from(FINAL_STATUSES)), draw(small), reason="why")
         for one in ended
     ]
     members = draw(st.sets(st.tuples(st.sampled_from([Table.SLOT, Table.AUX]), st.text("a0-"))))
@@ -110,7 +111,7 @@ def test_every_key_of_a_lane_carries_its_groups_tag() -> None:
     tag = f"{{{names.shard_of(A)}}}"
     assert all(tag in key for key in names.lane(A, LANE, MAIL))
     assert len({names.shard_of(f"contract:{number}") for number in range(1_000)}) == names.shards
-    assert plain("p:").lane(A, LANE) == ["p:lane:contract:a"]
+    assert Names("p:").lane(A, LANE) == ["p:lane:contract:a"]
 
 
 def test_what_the_server_holds_of_a_lane_is_its_cells() -> None:
@@ -144,8 +145,8 @@ def test_what_the_server_holds_of_a_lane_is_its_cells() -> None:
     lane = asyncio.run(story())
     held = {}
     for kind, key, member in cells(lane):
-        name = plain("laneway:").shared(0, key)
-        own = plain("laneway:").lane(A, key)[0]
+        name = Names("laneway:").shared(0, key)
+        own = Names("laneway:").lane(A, key)[0]
         for place in (name, own):
             if kind == "hash":
                 value = redis.say("HGET", place, member)

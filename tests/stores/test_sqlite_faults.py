@@ -26,6 +26,7 @@ from laneway.core.errors import (
 from laneway.core.ids import LaneId, Owner, intent_id
 from laneway.core.intent import Accepted, Answer, Arrival, Replayed
 from laneway.core.rows import Command, Lease
+from laneway.engine.system import SystemClock
 from laneway.ports import Alive
 from laneway.sim.disk import SimDisk
 from laneway.stores.book import flush
@@ -33,7 +34,6 @@ from laneway.stores.group import GroupStore
 from laneway.stores.limits import BUSY_WRITE_MS
 from laneway.stores.sqlite import SqliteBook, database
 from laneway.stores.sqlite.database import FileLock, lock_path, translate
-from laneway.wiring.system import SystemClock
 
 LANE = LaneId("contract:a")
 ME = Owner("me")

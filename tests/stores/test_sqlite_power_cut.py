@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from laneway.core.errors import StoreClosed
-from laneway.core.ids import IntentId, LaneId, Owner, intent_id
+from laneway.core.ids import LaneId, Owner, intent_id
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Command, HeadWrite, Lease, Result, RowPut, Table, Write
 from laneway.sim.disk import SimDisk
@@ -98,7 +98,7 @@ class World:
         kind = self.random.randrange(4)
         if kind == 0:
             self.book.tell(Command(0, lane, "pause", 0))
-        elif kind == 1 and lane in self.leases and not self.book._entry(lane).new:
+        elif kind == 1 and lane in self.leases and self.book.group.entry(lane).no:
             self.commit(lane)
         elif kind == 2 and lane not in self.leases:
             lease = self.book.claim(lane, self.owner, 0)
@@ -110,7 +110,7 @@ class World:
             assert all(isinstance(answer, Accepted) for answer in answers)
 
     def commit(self, lane: LaneId) -> None:
-        entry = self.book._entry(lane)
+        entry = self.book.group.entry(lane)
         waiting = self.book.backlog(self.leases[lane], entry.cursors, 1).intents
         touched: list[RowPut | Result] = [
             RowPut(Table.SLOT, str(self.random.randrange(3)), None, self.random.randbytes(40))
@@ -129,25 +129,23 @@ class World:
     def expect(self) -> dict[str, Any]:
         """What will be there if the group that is now gathered becomes durable."""
         seen = dict(self.truth)
-        group = self.book._group
-        assert group is not None
+        group = self.book.group
         for lane, entry in group.lanes.items():
             seen[f"accepted {lane}"] = entry.accepted_count
             seen[f"head {lane}"] = (entry.fence, entry.version, entry.state)
             rows = {(row.table, row.key): row for row in seen.get(f"rows {lane}", ())}
-            for (no, table, key), row in group.rows.items():
-                if no == entry.no and row is not None:
-                    rows[(table, key)] = RowPut(table, key, None, row[4])
+            for (owner, table, key), row in group.rows.items():
+                if owner == lane and row is not None:
+                    rows[(table, key)] = row
             seen[f"rows {lane}"] = tuple(rows[key] for key in sorted(rows))
             seen[f"mail {lane}"] = tuple(sorted(entry.mail))
-            for cursor, number, version, *_ in group.feed:
-                if number == entry.no:
+            for cursor, (told, version, *_) in enumerate(group.feed, self.book._counters["feed"]):
+                if told == lane:
                     seen[f"feed {cursor}"] = (lane, version)
-        for _, packed, _, _, seq, _ in group.intents.values():
-            assert isinstance(packed, bytes)
-            seen[f"intent {IntentId('tx_' + packed.hex())}"] = (seq, "queued")
-        for packed in group.results:
-            name = f"intent {IntentId('tx_' + packed.hex())}"
+        for intent, (_, seq) in group.intents.items():
+            seen[f"intent {intent}"] = (seq, "queued")
+        for intent in group.results:
+            name = f"intent {intent}"
             seen[name] = (seen[name][0], "confirmed")
         return seen
 

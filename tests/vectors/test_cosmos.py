@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from tests.vectors.folder import folder
 
-from laneway.chains.cosmos.words import Words, expected_in
+from laneway.chains.cosmos.phrases import CosmosPhrases, expected_in
 from laneway.core.cosmos import OfferKind
-from laneway.cosmos.blobs import Blob, commitment, from_proto, share_count, shares
+from laneway.cosmos.blobs import CelestiaBlob, commitment, from_proto, share_count, shares
 from laneway.cosmos.errors import MalformedProtobuf, MalformedTransaction
-from laneway.cosmos.keys import HeldKey, derived, seed_of, verifies
+from laneway.cosmos.keys import HeldCosmosKey, derived, seed_of, verifies
 from laneway.cosmos.messages import AuthInfo, BlobTx, MsgPayForBlobs, SignDoc, TxBody, TxRaw
 from laneway.cosmos.protobuf import decode, encode
-from laneway.cosmos.tx import Terms, is_signed, read, read_blob_tx, sign, sign_doc
+from laneway.cosmos.tx import SigningTerms, is_signed, read, read_blob_tx, sign, sign_doc
 
 pytestmark = pytest.mark.vectors
 
@@ -57,9 +57,9 @@ def transactions(place: Any) -> Iterator[bytes]:
 
 
 @cache
-def blobs_at(path: Path) -> dict[str, Blob]:
+def blobs_at(path: Path) -> dict[str, CelestiaBlob]:
     """Blobs of a file of transactions, by the hash of their data."""
-    found: dict[str, Blob] = {}
+    found: dict[str, CelestiaBlob] = {}
     for raw in transactions(json.loads(path.read_bytes())):
         carried = read_blob_tx(raw)
         for message in () if carried is None else carried.blobs:
@@ -70,10 +70,10 @@ def blobs_at(path: Path) -> dict[str, Blob]:
 
 @pytest.mark.parametrize("case", listed("cosmjs", "sign_mode_direct.json"))
 def test_cosmjs_and_a_real_node_sign_the_same_bytes(case: dict[str, Any]) -> None:
-    key = HeldKey(derived(seed_of(case["mnemonic"])))
+    key = HeldCosmosKey(derived(seed_of(case["mnemonic"])))
     found = read(bytes.fromhex(case["signed_tx_bytes"]))
     assert found.auth.fee is not None
-    terms = Terms(case["chain_id"], case["account_number"], case["sequence"], found.auth.fee)
+    terms = SigningTerms(case["chain_id"], case["account_number"], case["sequence"], found.auth.fee)
     body = encode(found.body)
     assert body.hex() == case["body_bytes"]
     assert encode(found.auth).hex() == case["auth_info_bytes"]
@@ -105,7 +105,9 @@ def test_commitments_are_those_of_the_chain(case: dict[str, Any]) -> None:
     if case["data_b64"] is not None:
         data = base64.b64decode(case["data_b64"])
         signer = bytes.fromhex(case["signer_hex"])
-        blob = Blob(bytes.fromhex(case["namespace_hex"]), data, case["share_version"], signer)
+        blob = CelestiaBlob(
+            bytes.fromhex(case["namespace_hex"]), data, case["share_version"], signer
+        )
     else:
         path = folder("cosmos", *case["source"].split("/"))
         if not path.is_file():
@@ -168,4 +170,4 @@ def test_a_nodes_words_on_a_sequence_are_understood(case: dict[str, Any]) -> Non
     found = None if case["expected"] is None else (case["expected"], case["got"])
     assert expected_in(case["text"]) == found
     if found is not None:
-        assert Words().of_error(case["text"]) is OfferKind.WRONG_SEQUENCE
+        assert CosmosPhrases().of_error(case["text"]) is OfferKind.WRONG_SEQUENCE

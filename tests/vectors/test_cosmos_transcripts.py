@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.devnets.calls import answer, answer_uri
 from tests.vectors.folder import folder
 
-from laneway.devnets.cosmos.app import MICRO, Rules, gas_wanted, understood
-from laneway.devnets.cosmos.calls import answer, answer_uri
-from laneway.devnets.cosmos.mempool import MempoolRules
-from laneway.devnets.cosmos.model import CosmosChain
-from laneway.devnets.cosmos.words import Verdict
+from laneway.devnets.cosmos.model.app import MICRO, CosmosRules, gas_wanted, understood
+from laneway.devnets.cosmos.model.chain import CosmosModel
+from laneway.devnets.cosmos.model.mempool import MempoolRules
+from laneway.devnets.cosmos.model.verdicts import AppVerdict
 
 pytestmark = pytest.mark.vectors
 
-RECORDED = Rules(
+RECORDED = CosmosRules(
     checks_signatures=False,
     opens_accounts=True,
     gas_used=64_321,
@@ -61,7 +61,7 @@ class Replay:
         config = told["mempool_config"]
         self.places = {VALIDATOR: 0, FULL_NODE: 1} if VALIDATOR in config else {}
         configs = [config[name] for name in self.places] if self.places else [config]
-        self.chain = CosmosChain(rules=RECORDED, nodes=[rules_of(one) for one in configs])
+        self.chain = CosmosModel(rules=RECORDED, nodes=[rules_of(one) for one in configs])
         self.chain.app.price_micro = 0
         self.committed = {
             bytes.fromhex(one["hash"]): one["result"]
@@ -70,7 +70,7 @@ class Replay:
         }
         for hash_, result in self.committed.items():
             if result["execution_code"]:
-                failed = Verdict(result["execution_code"], result["error"], result["codespace"])
+                failed = AppVerdict(result["execution_code"], result["error"], result["codespace"])
                 self.chain.app.fails[hash_] = failed
         log = told.get("app_checktx_log")
         self.rechecked = None if log is None else {one["height"] for one in rechecks(log)}
@@ -108,7 +108,7 @@ class Replay:
         found = re.search(r"required: (\d+)", response.get("result", {}).get("log", ""))
         if found is not None:
             tx = understood(base64.b64decode(request["params"]["tx"]))
-            assert not isinstance(tx, Verdict)
+            assert not isinstance(tx, AppVerdict)
             self.chain.app.price_micro = int(found[1]) * MICRO // gas_wanted(tx)
 
     def advance(self, height: int) -> None:

@@ -12,9 +12,16 @@ from tests.vectors.jam_json import from_json, to_json
 
 from laneway.jam.hashing import ZERO_HASH
 from laneway.jam.report import WorkReport
-from laneway.jam.rules.accumulating import block_gas, round_count, turns
 from laneway.jam.rules.activity import accumulated_counts
-from laneway.jam.rules.queueing import QueueState, ReadyRecord, plan, settle
+from laneway.jam.rules.queueing import (
+    QueueState,
+    ReadyRecord,
+    block_gas,
+    plan,
+    round_count,
+    settle,
+    turns,
+)
 from laneway.jam.spec import ChainSpec
 
 pytestmark = pytest.mark.vectors

@@ -8,7 +8,6 @@ import pytest
 from tests.vectors.folder import folder
 from tests.vectors.jam_json import from_json, to_json
 
-from laneway.jam.block import Block, block_codec
 from laneway.jam.codec import Codec
 from laneway.jam.extrinsic import (
     GUARANTEES,
@@ -24,7 +23,7 @@ from laneway.jam.extrinsic import (
     disputes_codec,
     extrinsic_codec,
 )
-from laneway.jam.header import Header, header_codec
+from laneway.jam.header import Block, Header, block_codec, header_codec
 from laneway.jam.package import (
     REFINE_CONTEXT,
     WORK_ITEM,

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.jam.zip215 import zip215_verifies
 from tests.vectors.folder import folder, unhex
 
-from laneway.jam.ed25519 import is_weak, verifies, zip215_verifies
+from laneway.jam.ed25519 import is_weak, verifies
 
 pytestmark = pytest.mark.vectors
 

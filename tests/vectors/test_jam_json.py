@@ -7,8 +7,7 @@ import pytest
 from tests.jam import objects
 from tests.vectors.jam_json import JsonMismatch, from_json, to_json
 
-from laneway.jam.block import Block
-from laneway.jam.header import Header
+from laneway.jam.header import Block, Header
 from laneway.jam.package import ExtrinsicSpec, ImportSpec, WorkPackage
 from laneway.jam.report import Ok, Outcome, WorkError, WorkReport
 from laneway.jam.spec import TINY

@@ -11,11 +11,11 @@ from tests.vectors.jam_cases import cases, ed25519_keys, read_case
 from tests.vectors.jam_json import from_json, to_json
 
 from laneway.jam.extrinsic import ReportGuarantee
-from laneway.jam.rotation import Standing
+from laneway.jam.rotation import ValidatorStanding
 from laneway.jam.rules.activity import core_activity, service_activity
 from laneway.jam.rules.assuring import PendingReport
 from laneway.jam.rules.checks import RecentBlock, ReportingState, ServiceTerms
-from laneway.jam.rules.reporting import GuaranteesRefused, Reported, judge_guarantees
+from laneway.jam.rules.reporting import GuaranteesRefused, ReportedGuarantees, judge_guarantees
 from laneway.jam.spec import ChainSpec
 
 pytestmark = pytest.mark.vectors
@@ -27,7 +27,7 @@ CHANGED = ("avail_assignments", "cores_statistics", "services_statistics")
 def state_of(said: Any) -> ReportingState:
     return ReportingState(
         pending=from_json(tuple[PendingReport | None, ...], said["avail_assignments"]),
-        standing=Standing(
+        standing=ValidatorStanding(
             entropy=from_json(tuple[bytes, ...], said["entropy"]),
             active=ed25519_keys(said["curr_validators"]),
             previous=ed25519_keys(said["prev_validators"]),
@@ -68,7 +68,7 @@ def test_guarantees_are_judged_as_the_vectors_say(spec: ChainSpec, path: Path) -
     assert after == before | changed
 
 
-def said_of(answer: Reported) -> Any:
+def said_of(answer: ReportedGuarantees) -> Any:
     return {
         "reported": [
             {

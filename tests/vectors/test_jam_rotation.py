@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.jam.lookups import are_at
 from tests.vectors.folder import unhex
 from tests.vectors.jam_cases import cases, ed25519_keys, read_case
 
 from laneway.jam.ed25519 import ZERO_KEY
-from laneway.jam.rotation import Guarantors, Standing, guarantee_slots, guarantors_for
+from laneway.jam.rotation import Guarantors, ValidatorStanding, guarantee_slots, guarantors_for
 from laneway.jam.spec import ChainSpec
 
 pytestmark = pytest.mark.vectors
@@ -42,13 +43,13 @@ def test_guarantors_are_those_that_the_vectors_take(spec: ChainSpec, path: Path)
 
 
 def paired(
-    guarantees: Any, standing: Standing, slot: int, spec: ChainSpec
+    guarantees: Any, standing: ValidatorStanding, slot: int, spec: ChainSpec
 ) -> list[tuple[Guarantors, Any]]:
     return [(guarantors_for(standing, slot, one["slot"], spec), one) for one in guarantees]
 
 
-def standing_of(state: Any) -> Standing:
-    return Standing(
+def standing_of(state: Any) -> ValidatorStanding:
+    return ValidatorStanding(
         entropy=tuple(map(unhex, state["entropy"])),
         active=ed25519_keys(state["curr_validators"]),
         previous=ed25519_keys(state["prev_validators"]),
@@ -57,7 +58,7 @@ def standing_of(state: Any) -> Standing:
 
 
 def seated(at: Guarantors, guarantee: Any) -> bool:
-    return at.are_at(guarantee["report"]["core_index"], places(guarantee))
+    return are_at(at, guarantee["report"]["core_index"], places(guarantee))
 
 
 def places(guarantee: Any) -> tuple[int, ...]:

@@ -10,29 +10,33 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.jam.components import account_service, component_codecs
 from tests.vectors.folder import folder
 from tests.vectors.jam_json import from_json
 
 from laneway.jam import state_keys
-from laneway.jam.block import Block
 from laneway.jam.extrinsic import Extrinsic
+from laneway.jam.header import Block
 from laneway.jam.history import corrected
-from laneway.jam.rotation import Standing
-from laneway.jam.rules.accumulating import block_gas, round_count
+from laneway.jam.rotation import ValidatorStanding
 from laneway.jam.rules.activity import (
-    Counted,
+    CountAndSum,
     ServiceActivity,
     accumulated_counts,
     core_activity,
     service_activity,
 )
 from laneway.jam.rules.assuring import Assured, judge_assurances
-from laneway.jam.rules.authorizing import next_pools
 from laneway.jam.rules.checks import ReportingState, ServiceTerms
-from laneway.jam.rules.queueing import QueueState, plan, settle
-from laneway.jam.rules.reporting import Reported, judge_guarantees, packages_in_pipeline
+from laneway.jam.rules.queueing import QueueState, block_gas, plan, round_count, settle
+from laneway.jam.rules.reporting import (
+    ReportedGuarantees,
+    judge_guarantees,
+    next_pools,
+    packages_in_pipeline,
+)
 from laneway.jam.spec import FULL, TINY
-from laneway.jam.state import SERVICE_ACCOUNT, component_codecs
+from laneway.jam.state import SERVICE_ACCOUNT
 
 pytestmark = pytest.mark.vectors
 
@@ -76,7 +80,7 @@ class State:
     def services(self) -> dict[int, ServiceTerms]:
         found = {}
         for key, raw in self.entries.items():
-            service = state_keys.account_service(key)
+            service = account_service(key)
             if service is not None:
                 account = SERVICE_ACCOUNT.decode(raw)
                 found[service] = ServiceTerms(account.code_hash, account.min_item_gas)
@@ -120,7 +124,7 @@ def test_a_block_comes_to_what_the_trace_says(path: Path) -> None:
     assert statistics.cores == cores
     told_services = {one.service_id: one.activity for one in statistics.services}
     accumulated = {
-        service: Counted(one.accumulate_count, one.accumulate_gas_used)
+        service: CountAndSum(one.accumulate_count, one.accumulate_gas_used)
         for service, one in told_services.items()
         if one.accumulate_count or one.accumulate_gas_used
     }
@@ -142,11 +146,11 @@ def assurances(before: State, block: Block) -> Assured:
     return answer
 
 
-def guarantees(before: State, after: State, assured: Assured, block: Block) -> Reported:
+def guarantees(before: State, after: State, assured: Assured, block: Block) -> ReportedGuarantees:
     history = before.read(state_keys.RECENT_HISTORY)
     state = ReportingState(
         pending=assured.pending,
-        standing=Standing(
+        standing=ValidatorStanding(
             entropy=after.read(state_keys.ENTROPY),
             active=after.keys(state_keys.VALIDATORS_ACTIVE),
             previous=after.keys(state_keys.VALIDATORS_PREVIOUS),
@@ -161,14 +165,18 @@ def guarantees(before: State, after: State, assured: Assured, block: Block) -> R
     )
     slot, spec = block.header.slot, before.spec
     answer = judge_guarantees(state, block.extrinsic.guarantees, slot, known, spec)
-    assert isinstance(answer, Reported)
+    assert isinstance(answer, ReportedGuarantees)
     return answer
 
 
-def services(extrinsic: Extrinsic, accumulated: dict[int, Counted]) -> dict[int, ServiceActivity]:
-    provided: dict[int, Counted] = {}
+def services(
+    extrinsic: Extrinsic, accumulated: dict[int, CountAndSum]
+) -> dict[int, ServiceActivity]:
+    provided: dict[int, CountAndSum] = {}
     for preimage in extrinsic.preimages:
-        so_far = provided.get(preimage.requester, Counted(0, 0))
-        provided[preimage.requester] = Counted(so_far.count + 1, so_far.amount + len(preimage.blob))
+        so_far = provided.get(preimage.requester, CountAndSum(0, 0))
+        provided[preimage.requester] = CountAndSum(
+            so_far.count + 1, so_far.amount + len(preimage.blob)
+        )
     reports = [one.report for one in extrinsic.guarantees]
     return service_activity(reports, provided, accumulated)

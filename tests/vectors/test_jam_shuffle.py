@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from tests.vectors.folder import folder, unhex
 
-from laneway.jam.shuffle import shuffled
+from laneway.jam.rotation import shuffled
 
 pytestmark = pytest.mark.vectors
 

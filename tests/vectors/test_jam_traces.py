@@ -11,16 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec import Struct
+from tests.jam.components import account_service, component_codecs
+from tests.jam.lookups import reported_package
 from tests.vectors.folder import folder
 from tests.vectors.jam_json import from_json
 
 from laneway.jam import state_keys
-from laneway.jam.block import Block, block_codec
-from laneway.jam.codec import BLOB, HASH, Codec, Many, Octets, Reader, Record
+from laneway.jam.codec import BLOB, HASH, ByteReader, Codec, Many, Octets, Record
 from laneway.jam.errors import InvalidProof, MalformedEncoding
 from laneway.jam.extrinsic import extrinsic_hash
-from laneway.jam.header import Header, header_codec, header_hash
-from laneway.jam.history import advanced, reported_package
+from laneway.jam.header import Block, Header, block_codec, header_codec, header_hash
+from laneway.jam.history import advanced
 from laneway.jam.report import WorkReport
 from laneway.jam.roots import accumulate_root, beefy_root
 from laneway.jam.rules.assuring import PendingReport
@@ -32,7 +33,6 @@ from laneway.jam.state import (
     SERVICE_ACCOUNT,
     TIMESLOT,
     VALIDATOR_KEYS,
-    component_codecs,
     state_codecs,
 )
 from laneway.jam.state_proof import proven_value, verify_absence, verify_presence
@@ -85,7 +85,7 @@ class StepCodec(Codec[Step]):
         block_codec(spec_of(value.pre_state)).write(out, value.block)
         RAW_STATE.write(out, value.post_state)
 
-    def read(self, reader: Reader) -> Step:
+    def read(self, reader: ByteReader) -> Step:
         pre_state = RAW_STATE.read(reader)
         block = block_codec(spec_of(pre_state)).read(reader)
         return Step(pre_state=pre_state, block=block, post_state=RAW_STATE.read(reader))
@@ -208,7 +208,7 @@ def test_every_component_is_written_as_it_was_read(
     for state in (pre, post):
         for key, codec in component_codecs(spec).items():
             assert codec.encode(codec.decode(state[key], f"component {key[0]}")) == state[key]
-        accounts = [key for key in state if state_keys.account_service(key) is not None]
+        accounts = [key for key in state if account_service(key) is not None]
         for key in accounts:
             assert SERVICE_ACCOUNT.encode(SERVICE_ACCOUNT.decode(state[key])) == state[key]
 

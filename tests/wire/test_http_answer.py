@@ -3,7 +3,7 @@
 import pytest
 
 from laneway.wire import http_answer as module
-from laneway.wire.http_answer import Answer, BadAnswer
+from laneway.wire.http_answer import BadAnswer, HttpAnswer
 from laneway.wire.limits import HEAD_BYTES_MAX
 
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nRetry-After:  7 \r\n\r\nhello"
@@ -16,8 +16,8 @@ EMPTY = b"HTTP/1.1 204 No Content\r\nServer: x\r\n\r\n"
 NOTHING = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 
-def fed(*parts: bytes) -> Answer:
-    answer = Answer()
+def fed(*parts: bytes) -> HttpAnswer:
+    answer = HttpAnswer()
     for part in parts:
         answer.feed(part)
     return answer
@@ -39,7 +39,7 @@ def test_an_answer_is_the_same_however_it_is_cut(raw: bytes, status: int, conten
     whole = fed(raw)
     assert (whole.status, whole.content, whole.is_whole) == (status, content, True)
     assert whole.keeps_alive()
-    slowly = Answer()
+    slowly = HttpAnswer()
     for place in range(len(raw)):
         assert not slowly.is_whole
         slowly.feed(raw[place : place + 1])

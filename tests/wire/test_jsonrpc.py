@@ -14,8 +14,8 @@ from tests.rpc_stub import Answering, Drop, No, Stub, Whole
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.wire import jsonrpc
 from laneway.wire.jsonrpc import (
-    AnswerLost,
     NodeBusy,
+    RpcAnswerLost,
     RpcCall,
     RpcClient,
     RpcError,
@@ -109,7 +109,10 @@ def test_a_batch_with_a_missing_answer_says_nothing() -> None:
         ask(half, 2)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"id":1,"result":', b"[[[["])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b'{"id":1,"result":', b"[[[[", b'{"id":1,"result":' + b"[" * 100_000],
+)
 def test_nonsense_is_unreadable(body: bytes) -> None:
     def nonsense(_: str, params: list[Any]) -> Any:
         raise Whole(200, body)
@@ -136,7 +139,7 @@ def test_a_gateways_failure_is_a_lost_answer() -> None:
     def fail(_: str, params: list[Any]) -> Any:
         raise Whole(502, b"<html>Bad Gateway</html>")
 
-    with pytest.raises(AnswerLost, match="502"):
+    with pytest.raises(RpcAnswerLost, match="502"):
         ask(fail)
 
 
@@ -144,7 +147,7 @@ def test_a_cut_connection_is_a_lost_answer() -> None:
     def drop(_: str, params: list[Any]) -> Any:
         raise Drop
 
-    with pytest.raises(AnswerLost):
+    with pytest.raises(RpcAnswerLost):
         ask(drop)
 
 
@@ -152,7 +155,7 @@ def test_silence_is_a_lost_answer() -> None:
     def hang(_: str, params: list[Any]) -> Awaitable[None]:
         return asyncio.sleep(5)
 
-    with pytest.raises(AnswerLost, match=r"within 0\.05 s"):
+    with pytest.raises(RpcAnswerLost, match=r"within 0\.05 s"):
         ask(hang, timeout_ms=50)
 
 
@@ -193,7 +196,7 @@ def test_an_address_with_a_key_is_not_told() -> None:
     async def story(url_of: Callable[[Stub], str]) -> str:
         async with Stub(busy) as stub:
             client = RpcClient(url_of(stub), name="node")
-            with pytest.raises(AnswerLost) as raised:
+            with pytest.raises(RpcAnswerLost) as raised:
                 await client.ask([RpcCall("m")], ANSWER_MS)
             await client.close()
             return str(raised.value)

@@ -11,7 +11,7 @@ from tests.redis_servers import free_port
 from laneway.chains.endpoint import NodePlace
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.wire import plain_client as module
-from laneway.wire.jsonrpc import AnswerLost, NodeBusy, RpcCall, RpcClient
+from laneway.wire.jsonrpc import NodeBusy, RpcAnswerLost, RpcCall, RpcClient
 from laneway.wire.plain_client import PlainClient, client_of
 
 ANSWER_MS = 5_000
@@ -173,7 +173,7 @@ def test_a_connection_that_takes_too_long_is_none() -> None:
 def test_silence_is_an_answer_lost_and_what_comes_late_is_never_heard() -> None:
     async def story(client: PlainClient, server: Server) -> None:
         server.hold = asyncio.Event()
-        with pytest.raises(AnswerLost, match=r"no answer within 0\.02 s"):
+        with pytest.raises(RpcAnswerLost, match=r"no answer within 0\.02 s"):
             await asked(client, 20)
         server.hold.set()
         client._id_next = 2
@@ -211,7 +211,7 @@ def test_a_connection_that_breaks_off_may_have_carried_the_request(part: bytes) 
             writer.write(part)
         server.hang_up()
         server.hold.set()
-        with pytest.raises(AnswerLost, match="cut off"):
+        with pytest.raises(RpcAnswerLost, match="cut off"):
             await task
 
     play(lambda *_: None, story)

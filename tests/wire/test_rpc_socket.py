@@ -10,9 +10,9 @@ from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
 from tests.rpc_stub import Drop, No
 
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
-from laneway.wire import rpc_line, rpc_socket
-from laneway.wire.jsonrpc import AnswerLost, RpcAnswer, RpcCall, RpcError
-from laneway.wire.rpc_line import Subscription
+from laneway.wire import rpc_connection, rpc_socket
+from laneway.wire.jsonrpc import RpcAnswer, RpcAnswerLost, RpcCall, RpcError
+from laneway.wire.rpc_connection import NodeSubscription
 from laneway.wire.rpc_socket import RpcSocket
 
 MS = 5_000
@@ -45,9 +45,9 @@ async def one(socket: RpcSocket, method: str, timeout_ms: int = MS) -> RpcAnswer
     return answer
 
 
-async def opened(socket: RpcSocket) -> Subscription:
+async def opened(socket: RpcSocket) -> NodeSubscription:
     subscription = await socket.subscribe(HEADS, LEAVE, MS)
-    assert isinstance(subscription, Subscription)
+    assert isinstance(subscription, NodeSubscription)
     return subscription
 
 
@@ -122,8 +122,8 @@ def test_a_call_that_is_not_answered_in_time_may_have_arrived() -> None:
 
         async with Jip2Stub(silent) as stub:
             socket = client(stub)
-            await one(socket, "hello")  # The line is there: the short time is for the call alone.
-            with pytest.raises(AnswerLost):
+            await one(socket, "hello")  # It is connected: the short time is for the call alone.
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "a", 30)
             await until(lambda: stub.methods() == ["hello", "a"])
             await socket.close()
@@ -156,7 +156,7 @@ def test_a_connection_that_is_cut_is_made_again() -> None:
 
         async with Jip2Stub(dropping) as stub:
             socket = client(stub)
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "drop")
             assert not isinstance(await one(socket, "a"), RpcError)
             assert socket.connections_count == 2
@@ -203,8 +203,8 @@ def test_what_belongs_to_nobody_is_passed_over(text: str) -> None:
 
         async with Jip2Stub(answer) as stub:
             socket = client(stub)
-            await one(socket, "hello")  # The line is there: the short time is for the call alone.
-            with pytest.raises(AnswerLost):
+            await one(socket, "hello")  # It is connected: the short time is for the call alone.
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "a", 30)
             await socket.close()
 
@@ -262,12 +262,12 @@ def test_an_error_without_an_id_is_nobodys_while_several_calls_are_under_way() -
             socket = client(stub)
             submitting = asyncio.create_task(one(socket, "submit"))
             await until(lambda: "submit" in stub.methods())
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "a")
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await submitting
             # A late no is not taken for the next call's: the connection is another.
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "submit", 20)
             assert isinstance(await one(socket, "a"), RpcError)
             assert socket.connections_count == 3
@@ -283,17 +283,17 @@ def test_a_call_that_has_not_left_has_no_answer() -> None:
         async with Jip2Stub(echo) as stub:
             socket = client(stub)
             await one(socket, "a")
-            line = socket._line
-            assert line is not None
-            asked = line.ask("b", [])
-            line._hear(json.encode({"id": asked.number, "error": {"code": 0}}))
+            connection = socket._connection
+            assert connection is not None
+            asked = connection.ask("b", [])
+            connection._receive(json.encode({"id": asked.number, "error": {"code": 0}}))
             assert not asked.answered.done()
-            line._hear('{"jsonrpc":"2.0","error":{"code":0}}')
+            connection._receive('{"jsonrpc":"2.0","error":{"code":0}}')
             with pytest.raises(ChainUnreachable):
                 await asked.answered
             assert stub.methods() == ["a"]
             with pytest.raises(ChainUnreachable):
-                await line.ask("c", []).answered
+                await connection.ask("c", []).answered
             await socket.close()
 
     run(story)
@@ -302,7 +302,7 @@ def test_a_call_that_has_not_left_has_no_answer() -> None:
 def test_an_error_without_an_id_is_nobodys_while_an_answer_is_owed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rpc_line, "SOCKET_LEAVE_S", 0.01)
+    monkeypatch.setattr(rpc_connection, "SOCKET_LEAVE_S", 0.01)
 
     async def story() -> None:
         def answer(method: str, params: list[Any]) -> Any:
@@ -317,7 +317,7 @@ def test_an_error_without_an_id_is_nobodys_while_an_answer_is_owed(
             submitting = asyncio.create_task(one(socket, "submit"))
             await until(lambda: "submit" in stub.methods())
             await stub.connections[0].socket.send_str('{"jsonrpc":"2.0","error":{"code":0}}')
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await submitting
             await socket.close()
 
@@ -348,7 +348,7 @@ def test_calls_under_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_node_that_owes_too_many_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc_line, "SOCKET_ABANDONED_MAX", 2)
+    monkeypatch.setattr(rpc_connection, "SOCKET_ABANDONED_MAX", 2)
 
     async def story() -> None:
         def silent(method: str, params: list[Any]) -> Any:
@@ -357,7 +357,7 @@ def test_a_node_that_owes_too_many_answers_is_given_up(monkeypatch: pytest.Monke
         async with Jip2Stub(silent) as stub:
             socket = client(stub)
             for _ in range(4):
-                with pytest.raises(AnswerLost):
+                with pytest.raises(RpcAnswerLost):
                     await one(socket, "a", 20)
             assert socket.connections_count == 2
             await socket.close()
@@ -376,7 +376,7 @@ def test_an_answer_that_comes_late_is_the_next_calls_business_in_no_way() -> Non
 
         async with Jip2Stub(lambda method, _: answer(method)) as stub:
             socket = client(stub)
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await one(socket, "slow", 20)
             gate.set()
             answer_b = await one(socket, "b")
@@ -458,7 +458,7 @@ def test_a_subscription_that_is_answered_too_late_is_left_all_the_same() -> None
 
         async with Jip2Stub(lambda method, _: answer(method)) as stub:
             socket = client(stub)
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await socket.subscribe(HEADS, LEAVE, 20)
             cancelled = asyncio.create_task(socket.subscribe(HEADS, LEAVE, MS))
             await until(lambda: len(stub.heard) == 2)
@@ -481,18 +481,18 @@ def test_a_subscription_whose_caller_is_cancelled_as_its_number_arrives_is_left(
             await one(socket, "a")
             for _ in range(20):
                 asking = asyncio.create_task(socket.subscribe(HEADS, LEAVE, MS))
-                line = socket._line
-                assert line is not None
-                heard = line._hear
+                connection = socket._connection
+                assert connection is not None
+                heard = connection._receive
 
                 def cancelling(data: Any, task: Any = asking, hear: Any = heard) -> None:
                     hear(data)
                     task.cancel()
 
-                line._hear = cancelling  # type: ignore[method-assign]
+                connection._receive = cancelling  # type: ignore[method-assign]
                 await asyncio.wait([asking])
                 assert asking.cancelled()
-                line._hear = heard  # type: ignore[method-assign]
+                connection._receive = heard  # type: ignore[method-assign]
                 await until(lambda: stub.left_count == stub.opened_count)
                 await until(lambda: socket.held_count == 0)
             assert stub.opened_count == 20
@@ -506,10 +506,13 @@ def test_a_call_that_has_not_left_yet_is_taken_back() -> None:
         async with Jip2Stub(echo) as stub:
             socket = client(stub)
             await one(socket, "a")
-            line = socket._line
-            assert line is not None
-            for asked in (line.ask("b", []), line.ask("c", [], Subscription(line, LEAVE))):
-                line.let_go(asked)
+            connection = socket._connection
+            assert connection is not None
+            for asked in (
+                connection.ask("b", []),
+                connection.ask("c", [], NodeSubscription(connection, LEAVE)),
+            ):
+                connection.let_go(asked)
             await one(socket, "d")
             assert stub.methods() == ["a", "d"]
             assert socket.held_count == 0
@@ -541,7 +544,7 @@ def test_a_silent_subscription_is_told_from_one_with_nothing_to_say_by_its_silen
         async with Jip2Stub(echo) as stub:
             socket = client(stub)
             async with await opened(socket) as subscription:
-                with pytest.raises(AnswerLost):
+                with pytest.raises(RpcAnswerLost):
                     await subscription.next(20)
             await until(lambda: stub.left_count == 1)
             await socket.close()
@@ -555,7 +558,7 @@ def test_subscriptions_end_with_their_connection() -> None:
             socket = client(stub)
             async with await opened(socket) as subscription:
                 stub.cut()
-                with pytest.raises(AnswerLost):
+                with pytest.raises(RpcAnswerLost):
                     await subscription.next(MS)
                 assert socket.held_count == 0
             assert stub.left_count == 0
@@ -587,7 +590,7 @@ def test_notices_that_come_before_the_number_are_told() -> None:
 
 
 def test_of_too_many_notices_the_oldest_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpc_line, "SOCKET_NOTICES_MAX", 2)
+    monkeypatch.setattr(rpc_connection, "SOCKET_NOTICES_MAX", 2)
 
     async def story() -> None:
         async with Jip2Stub(echo) as stub:
@@ -618,7 +621,7 @@ def test_a_notice_without_a_result_is_null() -> None:
 def test_the_place_of_a_subscription_that_the_node_never_ends_is_given_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rpc_line, "SOCKET_LEAVE_S", 0.02)
+    monkeypatch.setattr(rpc_connection, "SOCKET_LEAVE_S", 0.02)
 
     async def story() -> None:
         def answer(method: str, params: list[Any]) -> Any:
@@ -629,9 +632,9 @@ def test_the_place_of_a_subscription_that_the_node_never_ends_is_given_on(
             socket = client(stub)
             socket.subscriptions_max = 1
             async with await opened(socket):
-                assert not socket.has_room()
-            assert not socket.has_room()
-            await until(socket.has_room)
+                assert not socket.has_capacity()
+            assert not socket.has_capacity()
+            await until(socket.has_capacity)
             await socket.close()
 
     run(story)
@@ -651,7 +654,7 @@ def test_closing_leaves_every_subscription_and_ends_every_call() -> None:
             await socket.close()
             await until(lambda: not stub.connections)
             assert stub.left_count == 5
-            with pytest.raises(AnswerLost):
+            with pytest.raises(RpcAnswerLost):
                 await hanging
             for subscription in subscriptions:
                 subscription.leave()

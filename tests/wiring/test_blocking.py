@@ -275,13 +275,13 @@ def test_its_own_thread_cannot_wait_for_itself() -> None:
 
 @pytest.mark.slow
 def test_a_rollups_transfers_and_blocks_have_their_twins() -> None:
+    from tests.kinds.rollup.stage import LANE, made, table
     from tests.rollup_stage import Purse
-    from tests.wiring.rollup_stage import LANE, made, table
 
     heard: list[tuple[str, str]] = []
     with LanewaySync(lambda: made(":memory:", table("devnet", slot_ms=100))) as lw:
         lw.on_block(lambda lane, tell: heard.append((lane, tell.word)))
-        lanes = lw._engine().rollup
+        lanes = lw._engine().rollups.lanes
         assert lanes is not None
         assert lanes.devnet is not None
         first, *rest = Purse(lanes.devnet.model.genesis).transfers(3)

@@ -27,15 +27,14 @@ from tests.redis_servers import DURABLE, server
 
 from laneway.chains.contract_rest import RestHost
 from laneway.core.errors import LanewayError
-from laneway.server.app import ROUTES
+from laneway.engine.system import SystemClock
+from laneway.kinds.site import ROUTES
 from laneway.signers.web3signer import Web3Signer
 from laneway.stores.redis import RedisStore
 from laneway.wire.jsonrpc import RpcCall, RpcClient
 from laneway.wire.rpc_socket import RpcSocket
-from laneway.wire.subscription import subscribe
-from laneway.wiring.redaction import ADDRESSES, SECRETS, SIGNERS
+from laneway.wiring.redaction import free_texts
 from laneway.wiring.store import open_store
-from laneway.wiring.system import SystemClock
 
 HOLDER = "0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F"
 PAYEE = b"celestia1qqqsyqcyq5rqwzqfpg9scrgwpugpzysn4gjlzw"
@@ -224,7 +223,8 @@ def planted(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Planted]
 def test_every_setting_that_can_hold_a_secret_holds_one(tmp_path: Path) -> None:
     planted = Planted(tmp_path, 9)
     planted.write(planted.common(), planted.rollup(), planted.store("redis"))
-    assert planted.paths == ADDRESSES | SIGNERS | SECRETS
+    texts = free_texts()
+    assert planted.paths == texts.addresses | texts.signers | texts.secrets
 
 
 COMMANDS = (
@@ -392,8 +392,11 @@ def test_no_error_of_the_library_holds_a_secret(planted: Planted) -> None:
     stores = [planted.address("store.path", scheme) for scheme in ("redis", "postgresql")]
 
     async def subscribed() -> None:
-        async for _ in subscribe(client.session(), heads, ["newHeads"], name="c", silence_ms=1_000):
-            pass
+        socket = RpcSocket(heads, name="c")
+        try:
+            await socket.subscribe(RpcCall("eth_subscribe", ("newHeads",)), "unsubscribe", 1_000)
+        finally:
+            await socket.close()
 
     async def opened(address: str) -> None:
         store = open_store(address, SystemClock())

@@ -9,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, fields
 
+from laneway.kinds.config import ConfigError
+from laneway.kinds.contract.section import ContractSection
+from laneway.kinds.cosmos.section import CosmosSection, price_micro_max, sequence_settings
+from laneway.kinds.evm.section import AccountSection, settings_of
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.sequence.settings import SequenceSettings
-from laneway.wiring.config import ConfigError, Configuration, Setting, load, toml_value
-from laneway.wiring.schema import PRESETS, Config, ContractSection, lookup, paths
-from laneway.wiring.schema_cosmos import CosmosSection, price_micro_max, sequence_settings
-from laneway.wiring.schema_evm import AccountSection, settings_of
+from laneway.wiring.config import Configuration, Setting, load, toml_value
+from laneway.wiring.schema import config_type, lookup, paths, presets
 
 OTHER: dict[str, object] = {
     "preset": "seed-004",
@@ -185,12 +187,12 @@ def test_a_key_set_by_a_flag_is_read_back_in_its_type(path: str, here: Path) -> 
 @pytest.mark.parametrize("path", paths())
 def test_a_key_that_nobody_set_has_its_default(path: str, here: Path) -> None:
     setting = found(load(), path)
-    assert (setting.value, setting.origin) == (lookup(Config(), path), "default")
+    assert (setting.value, setting.origin) == (lookup(config_type()(), path), "default")
 
 
 PRESET_KEYS = [
     (name, f"{section}.{key}", value)
-    for name, preset in PRESETS.items()
+    for name, preset in presets().items()
     for section, keys in preset.items()
     for key, value in keys.items()
 ]
@@ -252,6 +254,7 @@ COSMOS = (
 )
 
 ROLLUP = '[[rollup]]\nname = "main"\nservice = 1\nnodes = ["wss://me:hidden-key-7@node:19800/hidden-key-7"]\n'
+OTHER_ROLLUP = ROLLUP.replace("main", "other").replace("= 1", "= 2")
 
 BROKEN_FILES = {
     "a wrong type": (
@@ -406,7 +409,7 @@ BROKEN_FILES = {
     ),
     "an embedded chain whose ledger has another number": (
         '[[rollup]]\nname = "dev"\nservice = 7\nnodes = ["devnet"]\n',
-        "dev: the ledger of a chain inside this process is service 1 - at `$.rollup`",
+        "dev: the rollup of a chain inside this process is service 1 - at `$.rollup`",
     ),
     "a genesis that is no hash": (
         f'{ROLLUP}genesis = "22e5"\n',
@@ -418,7 +421,17 @@ BROKEN_FILES = {
     ),
     "a rollup of a kind that nobody builds": (
         f'{ROLLUP}kind = "evm"\n',
-        "Invalid enum value 'evm', expected one of ledger - at `$.rollup[0].kind`",
+        "main: there is no kind of rollup evm here, but ledger - at `$.rollup`",
+    ),
+    "two rollups of one chain that claim all of it": (
+        f"{ROLLUP}{OTHER_ROLLUP}",
+        "main and other are on one chain, and both claim all its cores; give each of them `cores` "
+        "of its own - at `$.rollup`",
+    ),
+    "two rollups of one chain that claim one core": (
+        f"{ROLLUP}cores = [0, 3, 2]\n{OTHER_ROLLUP}cores = [1, 3, 2]\n",
+        "main and other are on one chain, and both claim core 2; give each of them `cores` of its "
+        "own - at `$.rollup`",
     ),
     "a core that no chain has": (
         f"{ROLLUP}cores = [341]\n",
@@ -559,9 +572,17 @@ def test_the_seeds_preset_keeps_what_no_setting_may_break(here: Path) -> None:
     assert preset.timeout_blocks == SequenceSettings().timeout_blocks > 0
 
 
+def values(name: str) -> list[dict[str, Any]]:
+    return [table.values for table in load().tables()[name]]
+
+
+def ceilings(found: Configuration) -> list[object]:
+    return [table.remarks["fee_ceiling"][0] for table in found.tables()["evm"]]
+
+
 def test_a_chains_nodes_are_shown_without_what_may_be_secret(here: Path) -> None:
     (here / "laneway.toml").write_text(COSMOS)
-    (chain,) = load().cosmos_chains()
+    (chain,) = values("cosmos")
     assert (chain["name"], chain["chain_id"]) == ("mocha", "mocha-4")
     assert chain["nodes"][0]["url"] == "http://(redacted)@node:26657/(redacted)"
     assert "hidden-key-7" not in str(chain)
@@ -585,7 +606,7 @@ def test_what_holds_for_an_account_is_its_own_word_or_the_next_ones(here: Path) 
 
 def test_a_rollups_nodes_are_shown_without_what_may_be_secret(here: Path) -> None:
     (here / "laneway.toml").write_text(ROLLUP)
-    (rollup,) = load().rollups()
+    (rollup,) = values("rollup")
     assert (rollup["name"], rollup["kind"], rollup["service"]) == ("main", "ledger", 1)
     assert rollup["nodes"][0]["url"] == "wss://(redacted)@node:19800/(redacted)"
     assert "hidden-key-7" not in str(rollup)
@@ -593,7 +614,7 @@ def test_a_rollups_nodes_are_shown_without_what_may_be_secret(here: Path) -> Non
 
 def test_an_embedded_chain_is_shown_by_its_word(here: Path) -> None:
     (here / "laneway.toml").write_text('[[rollup]]\nname = "a"\nservice = 1\nnodes = ["devnet"]\n')
-    (rollup,) = load().rollups()
+    (rollup,) = values("rollup")
     assert list(rollup["nodes"]) == ["devnet"]
 
 
@@ -612,7 +633,7 @@ nodes = ["http://127.0.0.1:8546"]
 def test_a_chain_without_a_fee_ceiling_has_the_tables_and_says_so(here: Path) -> None:
     (here / "laneway.toml").write_text(EVM_TABLE)
     found = load()
-    assert found.fee_ceilings() == [
+    assert ceilings(found) == [
         {
             "fee_wei_max": "50 gwei",
             "origin": "chain table (8453)",
@@ -634,7 +655,7 @@ def test_a_fee_ceiling_that_someone_set_wins_and_names_its_place(here: Path) -> 
     (here / "laneway.toml").write_text(EVM_TABLE + 'fee_wei_max = "3 gwei"\n')
     found = load(None, {"LANEWAY_EOA__FEE_WEI_MAX": "2 gwei"})
     set_ = {"base_fee_times": None}
-    assert found.fee_ceilings() == [
+    assert ceilings(found) == [
         {
             "fee_wei_max": "2 gwei",
             "origin": "LANEWAY_EOA__FEE_WEI_MAX: eoa.fee_wei_max",

@@ -7,7 +7,8 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import apsw
 import pytest
@@ -16,14 +17,15 @@ from tests.servers import PostgresServer
 
 from laneway.core.ids import LaneId, Owner, intent_id
 from laneway.core.intent import Arrival
+from laneway.kinds.findings import Finding
+from laneway.stores.address import StoreOptions
 from laneway.stores.book import flush
 from laneway.stores.postgres.database import Database
 from laneway.stores.redis import RedisStore
 from laneway.stores.sqlite import SqliteBook
 from laneway.wiring import doctor
-from laneway.wiring.address import StoreOptions
 from laneway.wiring.config import load
-from laneway.wiring.doctor import Finding, assertions, examine, kind_of, python, sync_rate
+from laneway.wiring.doctor import assertions, examine, kind_of, python, sync_rate
 from laneway.wiring.server import access_words
 
 MOUNTS = r"""
@@ -308,11 +310,12 @@ def test_up_warns_of_a_database_that_others_may_read(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = load(None, {}, {"store.path": path}).config
-    assert access_words(config) == []
+    alone = cast(Any, SimpleNamespace(kinds={}))
+    assert access_words(config, alone) == []
     Path(path).chmod(0o644)
-    (warning,) = access_words(config)
+    (warning,) = access_words(config, alone)
     assert warning.endswith(f"run: chmod 600 {path}")
-    assert access_words(load(None, {}, {"store.path": "redis://h"}).config) == []
+    assert access_words(load(None, {}, {"store.path": "redis://h"}).config, alone) == []
 
 
 # Stores that many processes share.

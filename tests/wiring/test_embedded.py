@@ -20,16 +20,17 @@ from laneway.core.errors import (
     StoreRefused,
 )
 from laneway.core.ids import intent_id
-from laneway.devnets.contract.host import EmbeddedHost
 from laneway.devnets.contract.model import ContractChain
+from laneway.devnets.contract.node.host import EmbeddedHost
 from laneway.engine.heart import Retention
+from laneway.engine.system import SystemClock
+from laneway.kinds import handle
+from laneway.kinds.contract.served import ContractServed
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import ContractCall
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
-from laneway.wiring import handle
 from laneway.wiring.embedded import EngineStopped, Laneway
-from laneway.wiring.system import SystemClock
 
 UNKNOWN = intent_id(99, bytes(10))
 
@@ -289,8 +290,8 @@ def test_a_handle_that_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch)
             for number in range(100):
                 await laneway.submit("Qm1", str(number))
                 # Those that are held, as many again that are not, and the one just made.
-                assert len(laneway._handles._held) <= 2 * len(kept) + 1
-            held = laneway._handles._held
+                assert len(laneway.handles._held) <= 2 * len(kept) + 1
+            held = laneway.handles._held
             assert all(held[one.id]() is one for one in kept)
 
     asyncio.run(main())
@@ -385,9 +386,14 @@ def test_the_host_says_what_the_lane_may_rely_on() -> None:
 
     wrong = ContractSettings(takes_parent=True, has_chain=True)
     laneway = Laneway(
-        GroupStore(MemoryBook(), SystemClock()), CallableHost(nothing), wrong, SystemClock()
+        GroupStore(MemoryBook(), SystemClock()),
+        [ContractServed(CallableHost(nothing), wrong, SystemClock())],
+        SystemClock(),
     )
-    assert (laneway.settings.takes_parent, laneway.settings.has_chain) == (False, False)
+    assert (laneway.contracts.settings.takes_parent, laneway.contracts.settings.has_chain) == (
+        False,
+        False,
+    )
 
 
 def test_retention_is_handed_to_the_heart(tmp_path: Path) -> None:

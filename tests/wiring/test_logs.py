@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from laneway.feeds.log import line
+from laneway.kinds.contract.log import line
 from laneway.wiring.logs import FOREIGN, OURS, set_up_logs
 from laneway.wiring.schema import LogSection
 

@@ -7,9 +7,10 @@ from typing import NoReturn
 import pytest
 
 from laneway.core.errors import BadRequest
-from laneway.wiring import node_doctor
+from laneway.kinds.evm.kind import EvmKind
+from laneway.kinds.extras import ExtraMissing
+from laneway.kinds.rollup.kind import RollupKind
 from laneway.wiring.config import load
-from laneway.wiring.extras import ExtraMissing
 from laneway.wiring.node_doctor import examine_nodes
 
 TOML = """
@@ -35,7 +36,7 @@ def test_each_node_of_each_chain_has_a_finding(tmp_path: Path) -> None:
         (tmp_path / "laneway.toml").write_text(TOML.format(port=port))
         found = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})
     assert [(one.name, one.ok) for one in found] == [
-        ("evm dev", False), ("cosmos hub", False), ("rollup:1", False),
+        ("evm dev", False), ("cosmos hub", False), ("rollup:1", False), ("rollup:1", False),
     ]  # fmt: skip
     assert all("cannot be reached: connection refused" in one.what for one in found)
     assert all(f"127.0.0.1:{port}" in one.what for one in found)
@@ -45,14 +46,14 @@ def test_each_node_of_each_chain_has_a_finding(tmp_path: Path) -> None:
 def test_a_missing_extra_is_a_finding_beside_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(_config: object) -> NoReturn:
+    def missing(*_: object) -> NoReturn:
         raise ExtraMissing("coincurve", "evm")
 
-    def wrong(_config: object) -> NoReturn:
+    def wrong(*_: object) -> NoReturn:
         raise BadRequest("nodes", "none is named")
 
-    monkeypatch.setattr(node_doctor, "opened_evm", missing)
-    monkeypatch.setattr(node_doctor, "opened_rollups", wrong)
+    monkeypatch.setattr(EvmKind, "open_nodes", missing)
+    monkeypatch.setattr(RollupKind, "open_nodes", wrong)
     host = '[host]\nkind = "rest"\nurl = "http://127.0.0.1:1"\n'
     (tmp_path / "laneway.toml").write_text(host)
     first, second, third = examine_nodes(load(str(tmp_path / "laneway.toml"), {}), {})

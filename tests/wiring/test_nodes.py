@@ -11,15 +11,15 @@ import pytest
 from laneway.chains.contract_rest import RestHost
 from laneway.core.ids import IntentId
 from laneway.devnets.contract.model import ContractChain
-from laneway.devnets.contract.socket import ContractSocket
+from laneway.devnets.contract.node.socket import ContractSocket
+from laneway.kinds.outlook import Outlook, health_at, joined, lane_at, outlook_of, tx_at
 from laneway.lanes.contract import ContractSettings
 from laneway.ports.nodes import NodeStanding
 from laneway.wire.evm import EvmTx
-from laneway.wire.jsonrpc import AnswerLost
+from laneway.wire.jsonrpc import RpcAnswerLost
 from laneway.wire.values import Check, Lane, LaneHealth, Queue, Tx
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.nodes import Outlook, health_at, joined, lane_at, outlook_of, tx_at
-from laneway.wiring.readiness import Readiness
+from laneway.wiring.readiness import ReadinessProbe
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 DEAD = NodeStanding("http://a:1", "node_unreachable", "cannot be reached: connection refused", 7)
@@ -183,12 +183,12 @@ def test_the_block_that_was_seen_is_of_the_first_lane_that_has_one(tmp_path: Pat
 def test_one_lost_answer_is_asked_for_again_before_a_server_calls_itself_not_ready(
     tmp_path: Path,
 ) -> None:
-    lost = AnswerLost("node", "it was cut off")
+    lost = RpcAnswerLost("node", "it was cut off")
 
     async def story() -> None:
         socket = ContractSocket(ContractChain(round_ms=2), password="pw")
         async with socket, opened(tmp_path, socket) as laneway:
-            host, readiness = laneway.host, Readiness(laneway)
+            host, readiness = laneway.host, ReadinessProbe(laneway)
             assert isinstance(host, RestHost)
             assert all(check.ok for check in await readiness.checks())
             await asyncio.sleep(0.01)

@@ -7,41 +7,43 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from laneway.core.urls import REDACTED
-from laneway.wiring.redaction import ADDRESSES, HARMLESS, SECRETS, SIGNERS, shown_setting
-from laneway.wiring.schema import Config
+from laneway.wiring.redaction import free_texts, shown_setting
+from laneway.wiring.schema import config_type
 
 
-def free_texts(kind: Any, path: str = "") -> Iterator[str]:
+def unbounded(kind: Any, path: str = "") -> Iterator[str]:
     """The settings below a type that may be any text: not one of a few words, and without a
     pattern."""
     if isinstance(kind, type) and issubclass(kind, Struct):
         for field in fields(kind):
-            yield from free_texts(field.type, f"{path}.{field.name}".lstrip("."))
+            yield from unbounded(field.type, f"{path}.{field.name}".lstrip("."))
     elif kind is str:
         yield path
     elif get_origin(kind) is Annotated:
         inner, *more = get_args(kind)
         if not any(isinstance(one, Meta) and one.pattern for one in more):
-            yield from free_texts(inner, path)
+            yield from unbounded(inner, path)
     else:
         for inner in get_args(kind):
             if not isinstance(inner, str):
-                yield from free_texts(inner, path)
+                yield from unbounded(inner, path)
 
 
 def test_a_setting_with_free_text_is_declared_a_secret_or_harmless() -> None:
-    lists = (SECRETS, SIGNERS, ADDRESSES, HARMLESS)
-    assert set(free_texts(Config)) == frozenset().union(*lists)
+    texts = free_texts()
+    lists = (texts.secrets, texts.signers, texts.addresses, texts.harmless)
+    assert set(unbounded(config_type())) == frozenset().union(*lists)
     assert sum(map(len, lists)) == len(frozenset().union(*lists))
 
 
 def test_each_list_is_printed_in_its_own_way() -> None:
-    for path in SECRETS:
+    texts = free_texts()
+    for path in texts.secrets:
         assert shown_setting(path, "hunter2") == REDACTED
         assert shown_setting(path, None) is None
-    for path in SIGNERS:
+    for path in texts.signers:
         assert shown_setting(path, "46" * 32) == REDACTED
-    for path in ADDRESSES | HARMLESS:
+    for path in texts.addresses | texts.harmless:
         assert shown_setting(path, "http://u:hunter2@h/x") == f"http://{REDACTED}@h/x"
 
 

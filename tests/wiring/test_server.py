@@ -21,10 +21,12 @@ from tests.redis_servers import free_port, server
 from tests.server.stage import running
 
 from laneway.core.urls import shown_url
+from laneway.engine.system import SystemClock
+from laneway.kinds.served import Home
 from laneway.ports import ContractCall, Execution
 from laneway.wiring.config import load
-from laneway.wiring.embedded import Laneway
-from laneway.wiring.server import account_lines, allow_files, contract_lines
+from laneway.wiring.opening import open_kinds
+from laneway.wiring.server import allow_files
 
 BODY = {"lane": "contract:Qm1", "payload": {"data": "x"}}
 
@@ -130,10 +132,12 @@ def spoken(folder: Path, toml: str, *, shared: bool, **environment: str) -> list
     file = folder / "laneway.toml"
     file.write_text(toml)
     configuration = load(str(file), environment)
-    laneway = cast(Laneway, SimpleNamespace(shared=shared))
-    config = configuration.config
-    accounts = account_lines("evm", config.evm) + account_lines("cosmos", config.cosmos)
-    return accounts + contract_lines(configuration, laneway)
+    kinds = {kind.name: kind for kind in open_kinds(configuration, SystemClock())}
+    home = cast(Home, SimpleNamespace(shared=shared, kinds=kinds, store=None))
+    for kind in kinds.values():
+        kind.attach(home)
+    named = ("evm", "cosmos", "contract")
+    return [line for name in named for line in kinds[name].greeting("http://127.0.0.1")]
 
 
 def test_the_banner_speaks_of_the_kinds_that_are_configured(tmp_path: Path) -> None:
@@ -399,8 +403,8 @@ ROLLUP = ("--rollup", "ledger", "--slot-ms", "200")
 def transfers(count: int) -> list[bytes]:
     from tests.rollup_stage import Purse
 
-    from laneway.devnets.jam.model import JamModel
-    from laneway.devnets.jam.values import ModelSetup
+    from laneway.devnets.jam.model.chain import JamModel
+    from laneway.devnets.jam.model.values import ModelSetup
 
     return Purse(JamModel(ModelSetup()).genesis).transfers(count)
 

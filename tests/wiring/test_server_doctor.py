@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import msgspec
 import pytest
 
+from laneway.kinds.findings import Finding
 from laneway.wire.values import Check, Readiness
 from laneway.wiring import server_doctor
 from laneway.wiring.config import Configuration, load
-from laneway.wiring.doctor import Finding
 from laneway.wiring.server import Up
 from laneway.wiring.server_doctor import examine_server
 

@@ -6,19 +6,21 @@ from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
+from tests.waits import within
 
 from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import StoreBusy
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import Head, LaneView, Tail
-from laneway.engine.faults import Fault
-from laneway.wiring import audit, stops
-from laneway.wiring.audit import Entry
+from laneway.engine.faults import LaneFault
+from laneway.kinds.audit import trail as audit
+from laneway.kinds.audit.trail import TrailEntry
+from laneway.wiring import stops
 from laneway.wiring.embedded import Laneway
 
 LANE, OTHER = LaneId("contract:Qm1"), LaneId("contract:Qm2")
 THERE = Owner("there")
-STOOD = Fault(LANE, 7, "KeyError()", "machine.py:1 decide", "an event", version=3, owner=THERE)
+STOOD = LaneFault(LANE, 7, "KeyError()", "machine.py:1 decide", "an event", version=3, owner=THERE)
 
 
 class Heads:
@@ -42,7 +44,7 @@ async def fleet(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Laneway,
         yield laneway, heads
 
 
-async def tell(laneway: Laneway, fault: Fault) -> None:
+async def tell(laneway: Laneway, fault: LaneFault) -> None:
     laneway.trail.stopped(fault)
     await asyncio.gather(*laneway.trail._noting)
 
@@ -122,8 +124,8 @@ def test_a_look_asks_every_new_one_and_a_few_of_the_others_in_turn(
 
 @pytest.mark.parametrize("mark", ["", "{", "{}", '{"lane": 7}'])
 def test_an_entry_of_another_release_is_no_fault(mark: str) -> None:
-    assert stops.fault_in(audit.encode(Entry("laneway", "lane.stopped", mark=mark))) is None
-    assert stops.fault_in(audit.encode(Entry("laneway", "pause", mark="{}"))) is None
+    assert stops.fault_in(audit.encode(TrailEntry("laneway", "lane.stopped", mark=mark))) is None
+    assert stops.fault_in(audit.encode(TrailEntry("laneway", "pause", mark="{}"))) is None
     assert stops.fault_in(msgspec.msgpack.encode([1, 2])) is None
 
 
@@ -149,7 +151,7 @@ def test_a_busy_store_is_told_again_and_read_again(monkeypatch: pytest.MonkeyPat
             await tell(laneway, STOOD)
             monkeypatch.setattr(laneway.stops, "_every_s", 0.001)
             laneway.stops.start()
-            async with asyncio.timeout(10):
+            async with within(10, "the stopped lane is known"):
                 while not laneway.engine.faults:
                     await asyncio.sleep(0.005)
             assert not busy

@@ -11,15 +11,15 @@ from tests.servers import PostgresServer
 from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import StoreBusy, StoreRefused, StoreUnknown
 from laneway.core.ids import Owner
+from laneway.engine.system import SystemClock
 from laneway.ports import ContractCall, Durability
-from laneway.wiring.address import StoreOptions
+from laneway.stores.address import StoreOptions
 from laneway.wiring.config import load
-from laneway.wiring.contract import open_laneway
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.readiness import Readiness
+from laneway.wiring.opening import open_laneway
+from laneway.wiring.readiness import ReadinessProbe
 from laneway.wiring.server import greeting
 from laneway.wiring.store import once_reached, open_store
-from laneway.wiring.system import SystemClock
 
 
 def test_a_path_is_a_file_and_a_word_is_memory(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_weaker_redis_is_taken_only_when_that_was_asked_for_and_says_so_everyw
         configuration = load(None, {}, flags)
         async with open_laneway(configuration) as laneway:
             assert laneway.store.durability is Durability.RELAXED
-            (said,) = [c for c in await Readiness(laneway).checks() if c.name == "durability"]
+            (said,) = [c for c in await ReadinessProbe(laneway).checks() if c.name == "durability"]
             assert said.what.startswith("relaxed: a power cut may undo")
             lines = greeting(configuration, ["http://here"], laneway)
             assert [line for line in lines if line.startswith("caution     relaxed: ")]

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 from tests.cosmos_stage import TOML as COSMOS_TOML
+from tests.kinds.rollup.test_transfers import one
 from tests.server.stage import QUICK, Client
-from tests.wiring.test_transfers import one
 
 from laneway.core.errors import IntentNotFound, LaneNotFound
 from laneway.devnets.cosmos.devnet import CosmosDevnet

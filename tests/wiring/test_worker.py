@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from laneway.wiring.demo_worker import is_ours
+from laneway.demo.worker import is_ours
 
 pytestmark = pytest.mark.slow
 

@@ -15,21 +15,21 @@ from typing import Generic, TypeVar
 
 from laneway.builder.following import Follower
 from laneway.builder.limits import FOLLOW_MS_DEFAULT
-from laneway.builder.opening import Parts
+from laneway.builder.opening import BuilderParts
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
-from laneway.builder.receipts import At, BlockView, Heads, Receipt, Stage
-from laneway.builder.rollup import B, S, Sealed
 from laneway.builder.shelf import REMEDY, FinalBlock
 from laneway.builder.snapshots import Snapshot
-from laneway.builder.sync import Final, Found
-from laneway.builder.views import block_view, heads_of, receipt_of
+from laneway.builder.sync import FinalHead, FoundBlock
+from laneway.builder.views import StateHeads, block_view, receipt_of
 from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError, StoreError
 from laneway.core.jam import Context
 from laneway.jam.hashing import blake2b
-from laneway.lanes.bundle.rows import Tell, Verdict
-from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Judged
+from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, JudgedTransaction
 from laneway.ports import ExecutedBlock, MadePackage
+from laneway.rollups.receipts import At, BlockStage, BlockView, TransactionReceipt
+from laneway.rollups.rules import B, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
 
@@ -39,27 +39,27 @@ T = TypeVar("T")
 class ChainedBuilder(Generic[S, B]):
     def __init__(
         self,
-        parts: Parts[S, B],
+        parts: BuilderParts[S, B],
         *,
         latest_is_safe: bool = False,
         slot_ms: int = FOLLOW_MS_DEFAULT,
     ) -> None:
-        """`latest_is_safe`: the word latest means what is accumulated, as seed 000 has it.
+        """`latest_is_safe`: the tag latest means what is accumulated, as seed 000 has it.
         `slot_ms`: how often the chain is asked while there are no orders."""
+        self.domain = parts.domain
         self.rollup = parts.rollup
         self._parts = parts
         self._shelf = parts.shelf
         self._source = parts.source
         self._snapshots = parts.snapshots
-        self._latest_is_safe = latest_is_safe
+        self.latest_is_safe = latest_is_safe
         self._is_closed = False
         self._turn = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "laneway-builder")
-        self._heads = heads_of(self._snapshots)
-        """Of this moment. The thread changes snapshots; whoever asks looks here."""
+        self._settle()
         self.lag = "it was not compared with the chain yet"
-        """Why the states here may be those of long ago; empty: all is here that was final when the
-        chain was asked last, or an order showed it."""
+        """Why the states here may be those of long ago; empty if all is here that was final when
+        the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
@@ -71,7 +71,7 @@ class ChainedBuilder(Generic[S, B]):
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
         async with self._ordered():
-            parent = await self._behind(order.parent, order.behind)
+            parent = await self._snapshot_of(order.parent, order.behind)
             done = await self._do(lambda: self._executed(order, parent))
             self.lag = ""  # The lane's newest block is here.
             return done
@@ -84,14 +84,14 @@ class ChainedBuilder(Generic[S, B]):
                 raise BuildFailed("the payload is that of another block", final=True)
             if await self._do(lambda: self._is_final(sealed.hash)):
                 raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
-            parent = await self._behind(sealed.parent, order.behind)
+            parent = await self._snapshot_of(sealed.parent, order.behind)
             return await self._do(lambda: self._packed(order, parent, block, context))
 
     async def told(self, tells: Sequence[Tell]) -> None:
         async with self._ordered():
             for tell in tells:
-                if not await self._do(lambda tell=tell: self._heard(tell)):  # type: ignore[misc]
-                    await self._hear_final(tell)
+                if not await self._do(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
+                    await self._sync_final(tell)
 
     async def aclose(self) -> None:
         """What is being done is finished first."""
@@ -128,12 +128,12 @@ class ChainedBuilder(Generic[S, B]):
         try:
             final = await self._source.final()
         except (BuildFailed, ChainError) as error:
-            # What was level with the chain a slot ago is that still, as far as anybody can tell.
+            # What was up to date a slot ago counts as that until the chain answers.
             self.lag = str(error) if self.lag else ""
             raise
         base = await self._base()
         if base.number > final.head.number and not self.lag:
-            return  # A node that fell behind says nothing.
+            return  # The node is behind, which proves nothing.
         try:
             if base.number > final.head.number:
                 raise BuildFailed(self._ahead(base.number, final.head.number))
@@ -147,12 +147,15 @@ class ChainedBuilder(Generic[S, B]):
             raise
         self.lag = ""
 
-    async def _base(self) -> Sealed:
-        if self._is_closed:
-            raise BuildFailed("the builder is closed")
+    async def _base(self) -> SealedBlock:
+        self._check_open()
         return await self._do(lambda: self._snapshots.base.sealed)
 
-    async def _read_up(self, final: Final, number: int) -> None:
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise BuildFailed("the builder is closed")
+
+    async def _read_up(self, final: FinalHead, number: int) -> None:
         """From this block on, until an order moves the base, too."""
         self.lag = f"it reads blocks {number} to {final.head.number} from the chain"
         async with aclosing(self._source.pages(self.rollup, final, number, self._has)) as pages:
@@ -162,36 +165,30 @@ class ChainedBuilder(Generic[S, B]):
                         return
                     number += 1
 
-    async def _put_next(self, number: int, found: Found[B]) -> bool:
+    async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
         async with self._turn:
-            if self._is_closed:
-                raise BuildFailed("the builder is closed")
+            self._check_open()
             return await self._do(lambda: self._is_next(number, found))
 
     # What people ask.
 
-    @property
-    def heads(self) -> Heads[S]:
-        """The newest states, all of one moment."""
-        return self._heads
-
     def state(self, at: At = At.LATEST) -> S:
-        heads = self._heads
         if at is At.FINALIZED:
-            return heads.final
-        is_safe = at is At.SAFE or (at is At.LATEST and self._latest_is_safe)
-        return heads.accumulated if is_safe else heads.newest
+            return self.heads.final.state
+        is_safe = at is At.SAFE or (at is At.LATEST and self.latest_is_safe)
+        return (self.heads.accumulated if is_safe else self.heads.newest).state
 
     def snapshot(self, block: bytes) -> Snapshot[S, B] | None:
-        """Of the block with this hash, if it is open or the newest final one."""
+        """The snapshot of the block with this hash, if it is open or the newest final one."""
         return self._snapshots.get(block)
 
-    async def receipt(self, hashed: bytes) -> Receipt | None:
-        """Of a transaction, in the block that is furthest; None: it is in none that is kept."""
+    async def receipt(self, hashed: bytes) -> TransactionReceipt | None:
+        """The receipt of a transaction, in the block that is furthest; None if no block that is
+        kept has it."""
         return receipt_of(hashed, await self._do(lambda: self._shelf.receipt(hashed)))
 
     async def block(self, number: int) -> BlockView | None:
-        """The block of this number that is furthest; None: none that is kept."""
+        """The block of this number that is furthest; None if none is kept."""
         return await self._do(lambda: block_view(self.rollup, self._shelf.by_number(number)))
 
     async def block_by_hash(self, hashed: bytes) -> BlockView | None:
@@ -199,7 +196,7 @@ class ChainedBuilder(Generic[S, B]):
 
     # The states below a block. These wait for the chain.
 
-    async def _behind(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B]:
+    async def _snapshot_of(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B]:
         """The snapshot of a block: as it is here, or made from the payloads of the open blocks up
         to it, or from the chain."""
         if not parent:
@@ -229,7 +226,7 @@ class ChainedBuilder(Generic[S, B]):
         await self._sync(final)
         return self._snapshots.base
 
-    async def _sync(self, final: Final) -> None:
+    async def _sync(self, final: FinalHead) -> None:
         """Move the base up to the service's final head."""
         base = await self._do(lambda: self._snapshots.base.sealed)
         if final.head.number < base.number:
@@ -241,8 +238,8 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(self._other_history(final.head.number))
         self.lag = ""
 
-    async def _hear_final(self, tell: Tell) -> None:
-        """A block is final that is not known here."""
+    async def _sync_final(self, tell: Tell) -> None:
+        """Read a final block that is not known here from the chain."""
         await self._sync(await self._source.final())
         if self._snapshots.base.sealed.number < tell.number:
             raise BuildFailed(f"block {tell.number} is final, and no node that was asked has it so")
@@ -250,7 +247,7 @@ class ChainedBuilder(Generic[S, B]):
     # In the thread.
 
     async def _do(self, job: Callable[[], T]) -> T:
-        """Behind all that was begun before, also when nobody waits for that any more."""
+        """Run a job after all that was begun before, also when nobody waits for those any more."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, job)
         except StoreError as error:
@@ -265,24 +262,23 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
         done = self.rollup.execute(parent.state, parent.block, order.payloads, order.made_ms)
         judged = tuple(
-            Judged(intent, one.verdict, one.hash, one.reason)
+            JudgedTransaction(intent, one.verdict, one.hash, one.reason)
             for intent, one in zip(order.intents, done.judged, strict=True)
         )
-        self.pool.refused(one.hash for one in judged if one.verdict == Verdict.REFUSED)
-        if done.block is None:
-            return ExecutedBlock(
-                payload=b"", digest=b"", block=b"", pre_root=pre_root, post_root=pre_root,
-                judged=judged,
-            )  # fmt: skip
-        payload = self.rollup.encode(done.block)
-        sealed = self.rollup.sealed(done.block)
-        self._put(Snapshot(sealed, done.block, done.state), payload)
+        self.pool.refused(one.hash for one in judged if one.verdict == ExecutionVerdict.REFUSED)
+        payload = digest = hashed = b""
+        post_root = pre_root
+        if done.block is not None:
+            payload = self.rollup.encode(done.block)
+            sealed = self.rollup.sealed(done.block)
+            digest, hashed, post_root = blake2b(payload), sealed.hash, sealed.post_root
+            self._put(Snapshot(sealed, done.block, done.state), payload)
         return ExecutedBlock(
             payload=payload,
-            digest=blake2b(payload),
-            block=sealed.hash,
+            digest=digest,
+            block=hashed,
             pre_root=pre_root,
-            post_root=sealed.post_root,
+            post_root=post_root,
             judged=judged,
         )
 
@@ -292,7 +288,7 @@ class ChainedBuilder(Generic[S, B]):
         """Nothing is taken from an earlier version: it is proved and refined anew, and refining is
         executing all of it again."""
         if not self._has(order.block):
-            self._kept(parent, block, order.payload)
+            self._replay(parent, block, order.payload)
         work = self.rollup.work(parent.state, block)
         leaning = refine_context(context, order.prerequisites)
         made = packed(work, leaning, self._parts.authorizer, order.block)
@@ -300,8 +296,8 @@ class ChainedBuilder(Generic[S, B]):
         return made
 
     def _remade(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B] | None:
-        """The snapshot of the block with this hash; None: the lowest of these blocks does not stand
-        on anything that is here."""
+        """The snapshot of the block with this hash; None if the lowest of these blocks does not
+        stand on anything that is here."""
         found = self._snapshots.get(parent)
         if found is not None:
             return found
@@ -313,10 +309,10 @@ class ChainedBuilder(Generic[S, B]):
             below = self._snapshots.get(sealed.parent)
             if below is None:
                 return None
-            self._kept(below, block, payload)
+            self._replay(below, block, payload)
         return self._snapshots.get(parent)
 
-    def _is_below(self, sealed: Sealed) -> bool:
+    def _is_below(self, sealed: SealedBlock) -> bool:
         """Whether a block is below the base: the lane has yet to see that it is final."""
         base = self._snapshots.base.sealed
         if sealed.number > base.number:
@@ -327,26 +323,24 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"{problem} that is ordered", final=True)
         return True
 
-    def _kept(self, parent: Snapshot[S, B], block: B, payload: bytes) -> Snapshot[S, B]:
-        """A block that is executed once more."""
-        sealed = self.rollup.sealed(block)
-        snapshot = Snapshot(sealed, block, self.rollup.replay(parent.state, parent.block, block))
-        self._put(snapshot, payload)
-        return snapshot
+    def _replay(self, parent: Snapshot[S, B], block: B, payload: bytes) -> None:
+        """Execute a known block once more, and keep its snapshot."""
+        state = self.rollup.replay(parent.state, parent.block, block)
+        self._put(Snapshot(self.rollup.sealed(block), block, state), payload)
 
     def _put(self, snapshot: Snapshot[S, B], payload: bytes) -> None:
-        """The file has it before anybody hears of it."""
+        """Write it to the file before anything else can see it."""
         self._snapshots.put(snapshot)
         self._shelf.put(snapshot.sealed, payload, self.rollup.outcomes(snapshot.block))
         hashes = self._hashes(snapshot.block)
         self.pool.built(hashes)
         if self._snapshots.is_canonical(snapshot.sealed.hash):
-            # It was told before its state was here.
-            self._shelf.set_stage(snapshot.sealed.hash, Stage.ACCUMULATED)
+            # Its accumulation was notified before its state was here.
+            self._shelf.set_stage(snapshot.sealed.hash, BlockStage.ACCUMULATED)
             self.pool.removed(hashes)
         self._settle()
 
-    def _caught_up(self, page: Sequence[Found[B]]) -> None:
+    def _caught_up(self, page: Sequence[FoundBlock[B]]) -> None:
         """Blocks of the chain, each on the one before it."""
         for found in page:
             if found.block is not None:
@@ -358,7 +352,7 @@ class ChainedBuilder(Generic[S, B]):
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
 
-    def _is_next(self, number: int, found: Found[B]) -> bool:
+    def _is_next(self, number: int, found: FoundBlock[B]) -> bool:
         """Whether this was the next block, and is the base now. An order may have moved the base
         since it was read, or taken away what was here then."""
         if self._snapshots.base.sealed.number != number - 1:
@@ -366,29 +360,29 @@ class ChainedBuilder(Generic[S, B]):
         self._caught_up([found])
         return self._snapshots.base.sealed.number == number
 
-    def _heard(self, tell: Tell) -> bool:
-        """Whether that was all there is to do."""
+    def _apply(self, tell: Tell) -> bool:
+        """Carry a notification out. False if a final block is not known here and must be read."""
         if tell.word != "finalised" and self._is_final(tell.block):
-            return True  # It is told once more, and comes too late.
+            return True  # A repeated notification that comes too late.
         match tell.word:
             case "accumulated":
                 self._accumulated(tell)
             case "restored":
                 self._snapshots.restore(tell.block)
-                self._shelf.set_stage(tell.block, Stage.BUILT)
+                self._shelf.set_stage(tell.block, BlockStage.BUILT)
                 self.pool.restored(tell.hashes)
             case "failed":
                 self._failed(tell)
             case "finalised":
                 return self._finalise(tell.block, tell.package_hash)
             case _:
-                raise Bug(f"no block is ever told to be {tell.word}")
+                raise Bug(f"no notification of a block is called {tell.word}")
         self._settle()
         return True
 
     def _accumulated(self, tell: Tell) -> None:
         self._snapshots.commit(tell.block)
-        self._shelf.set_stage(tell.block, Stage.ACCUMULATED, tell.package_hash)
+        self._shelf.set_stage(tell.block, BlockStage.ACCUMULATED, tell.package_hash)
         count = self.pool.removed(tell.hashes)
         log.debug(
             "Removing accumulated transactions from txpool block=%d count=%d wpHash=%s",
@@ -433,23 +427,25 @@ class ChainedBuilder(Generic[S, B]):
         if block == self._snapshots.base.sealed.hash:
             return True
         found = self._shelf.by_hash(block)
-        return found is not None and found.stage == Stage.FINAL
+        return found is not None and found.stage == BlockStage.FINAL
 
     def _hashes(self, block: B) -> list[bytes]:
         return [one.hash for one in self.rollup.outcomes(block)]
 
     def _checked(self, raw: bytes) -> bytes:
-        """At the door. What is known passes: only its idempotency key can tell whether it is a
-        second one."""
+        """The hash of a transaction that may enter the pool. One that is known passes: only its
+        idempotency key decides whether it is a second one."""
         hashed = self.rollup.checked(raw)
         if not self.pool.is_known(hashed):
-            problem = self.rollup.stale(raw, self._heads.newest)
+            problem = self.rollup.stale(raw, self.heads.newest.state)
             if problem:
                 raise BadRequest("transaction", problem)
         return hashed
 
     def _settle(self) -> None:
-        self._heads = heads_of(self._snapshots)
+        """Replace the heads. The thread changes the snapshots; readers look at the heads alone."""
+        known = self._snapshots
+        self.heads = StateHeads(known.newest(), known.accumulated(), known.base)
 
     def _ahead(self, number: int, final: int) -> str:
         return (

@@ -1,7 +1,8 @@
-"""Keeps a builder up to the chain while nobody orders anything of it.
+"""Keeps a builder up to date with the chain while it has no orders.
 
-Who makes blocks hears what becomes of them. A builder without orders, because another process holds
-the lane or nothing was sent for long, would answer with what was final when it was last needed.
+A builder that makes blocks is notified of what becomes of them. One without orders,
+because another process holds the lane or nothing was sent for long, would answer with what was
+final when it was last needed.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ class Follower:
         self._slot_s = max(slot_ms, FOLLOW_MS_MIN) / 1_000
         self._ordered_s: float | None = None
         self._again_s: float | None = None
-        """Until then nothing is tried, for it just failed; None: it did not."""
+        """Until then nothing is tried, for it just failed; None if it did not."""
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -39,8 +40,8 @@ class Follower:
         self._ordered_s = now_s()
 
     async def attempt(self) -> bool:
-        """Whether all that is final is here. One at a time, and none right behind one that failed;
-        trouble is told once, until it is over."""
+        """Whether all that is final is here. One at a time, and none right after one that failed;
+        trouble is logged once, until it is over."""
         async with self._turn:
             if self._again_s is not None and now_s() < self._again_s:
                 return False

@@ -3,7 +3,7 @@
 SNAPSHOTS_MAX = 8_192
 """States that are kept at a time; each shares all with the one below it that its block did not
 change. A lane has 4,096 open blocks at most, and all of them may stand in one line; the rest is
-room for those that it gave up and that nobody told us of. What is pushed out is made again when it
+for blocks that it gave up without a notification. What is pushed out is made again when it
 is needed."""
 
 KNOWN_HASHES_MAX = 100_000
@@ -18,8 +18,8 @@ SYNC_PAGE_BLOCKS = 32
 """Blocks that are read from the chain before they are executed and written down together: 23 MB
 when they are as large as blocks can be."""
 
-SYNC_BLOCKS_TOLD_MIN = 64
-"""With so many blocks to read it takes a while, and a line of the log says so at every page."""
+SYNC_BLOCKS_LOGGED_MIN = 64
+"""With this many blocks to read it takes a while, and a line of the log says so at every page."""
 
 BUSY_OPEN_MS = 1_000
 """How long a process that ends may still have the builder's file when the next one begins."""

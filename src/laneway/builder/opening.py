@@ -7,20 +7,23 @@ from typing import Generic
 from msgspec import Struct
 
 from laneway.builder.packages import Authorizer
-from laneway.builder.receipts import Stage
-from laneway.builder.rollup import B, Rollup, S
 from laneway.builder.shelf import REMEDY, Shelf, damaged
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import Source
 from laneway.core.errors import BuildFailed, StoreRefused
+from laneway.rollups.domain import Domain
+from laneway.rollups.kind import KindOfRollup
+from laneway.rollups.receipts import BlockStage
+from laneway.rollups.rules import B, RollupRules, S
 
 log = logging.getLogger("laneway.builder")
 
 
-class Parts(Struct, Generic[S, B], frozen=True, kw_only=True):
+class BuilderParts(Struct, Generic[S, B], frozen=True, kw_only=True):
     """All that a builder is made of."""
 
-    rollup: Rollup[S, B]
+    domain: Domain
+    rollup: RollupRules[S, B]
     shelf: Shelf
     source: Source[S, B]
     snapshots: Snapshots[S, B]
@@ -28,22 +31,32 @@ class Parts(Struct, Generic[S, B], frozen=True, kw_only=True):
 
 
 async def opened(
-    rollup: Rollup[S, B], shelf: Shelf, source: Source[S, B], authorizer: Authorizer
-) -> Parts[S, B]:
+    kind: KindOfRollup[S, B],
+    domain: Domain,
+    shelf: Shelf,
+    source: Source[S, B],
+    authorizer: Authorizer,
+) -> BuilderParts[S, B]:
     """StoreRefused if the file is not of this rollup as the chain has it."""
-    shelf.claim(rollup.name, rollup.identity)
+    rollup = kind.rules(domain)
+    shelf.claim(kind.name, domain.identity())
     base = await asyncio.to_thread(shelved_base, rollup, shelf)
     if base is None:
-        base = await begun(rollup, shelf, source)
+        base = await begun(kind, rollup, shelf, source)
     else:
         await check_history(base.sealed.number, base.sealed.hash, shelf, source)
     snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
-    return Parts(
-        rollup=rollup, shelf=shelf, source=source, snapshots=snapshots, authorizer=authorizer
+    return BuilderParts(
+        domain=domain,
+        rollup=rollup,
+        shelf=shelf,
+        source=source,
+        snapshots=snapshots,
+        authorizer=authorizer,
     )
 
 
-def shelved_base(rollup: Rollup[S, B], shelf: Shelf) -> Snapshot[S, B] | None:
+def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | None:
     """The newest final block in the file, with its state."""
     found = shelf.base()
     if found is None:
@@ -56,14 +69,17 @@ def shelved_base(rollup: Rollup[S, B], shelf: Shelf) -> Snapshot[S, B] | None:
     sealed = rollup.sealed(block)
     state = rollup.restored(shelf.entries())
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
-        raise damaged(shelf.path, f"its state is not that behind block {sealed.number}")
+        raise damaged(shelf.path, f"its state is not that after block {sealed.number}")
     return Snapshot(sealed, block, state)
 
 
-async def begun(rollup: Rollup[S, B], shelf: Shelf, source: Source[S, B]) -> Snapshot[S, B]:
+async def begun(
+    kind: KindOfRollup[S, B], rollup: RollupRules[S, B], shelf: Shelf, source: Source[S, B]
+) -> Snapshot[S, B]:
     """What the service began with, from the chain."""
     final = await source.final()
-    block, state = await source.genesis(final.at, rollup)
+    raw = await source.genesis(final.at, kind)
+    block, state = await asyncio.to_thread(rollup.genesis, raw)
     sealed = rollup.sealed(block)
     payload, entries = rollup.encode(block), rollup.entries(state)
     await asyncio.to_thread(shelf.begin, sealed.hash, payload, entries)
@@ -71,7 +87,7 @@ async def begun(rollup: Rollup[S, B], shelf: Shelf, source: Source[S, B]) -> Sna
 
 
 async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> None:
-    """Whether the chain has the block that the file has. A node that is behind says nothing."""
+    """Whether the chain has the block that the file has. A node that is behind proves nothing."""
     final = await source.final()
     if number == 0 or final.head.number < number:
         return
@@ -83,7 +99,7 @@ async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source
         )
 
 
-def raised(rollup: Rollup[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshots[S, B]:
+def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshots[S, B]:
     """The open blocks of the file on its base. What does not stand there is left out: who needs it
     brings it."""
     snapshots = Snapshots(base)
@@ -99,6 +115,6 @@ def raised(rollup: Rollup[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshot
         except BuildFailed as error:
             log.warning("Left out an open block of %s: %s", shelf.path, error)
             continue
-        if shelved.stage == Stage.ACCUMULATED:
+        if shelved.stage == BlockStage.ACCUMULATED:
             snapshots.commit(sealed.hash)
     return snapshots

@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from laneway.builder.rollup import Work
 from laneway.core.jam import Context, Package
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkPackage, package_hash
 from laneway.ports import MadePackage
+from laneway.rollups.rules import BlockWork
 
 NULL_AUTHORIZER: Final = bytes.fromhex(
     "f8d86b97d65319a078e5840f1614c296a5254217794dcc910e72ca174e3c2e86"
@@ -37,7 +37,9 @@ def refine_context(context: Context, prerequisites: Sequence[bytes]) -> RefineCo
     )
 
 
-def packed(work: Work, context: RefineContext, authorizer: Authorizer, block: bytes) -> MadePackage:
+def packed(
+    work: BlockWork, context: RefineContext, authorizer: Authorizer, block: bytes
+) -> MadePackage:
     """The package of a block that is named by its hash."""
     package = WorkPackage(
         auth_code_host=authorizer.host,

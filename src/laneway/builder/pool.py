@@ -30,7 +30,7 @@ class PoolView(Struct, frozen=True, kw_only=True):
 
 class Pool:
     """Transactions by their hashes; the oldest are forgotten first. The door is asked by one
-    thread, and what becomes of blocks is told by another."""
+    thread, and another one notifies it of what becomes of blocks."""
 
     def __init__(self, check: Check, most: int = KNOWN_HASHES_MAX) -> None:
         self._check = check

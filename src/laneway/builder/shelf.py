@@ -1,4 +1,4 @@
-"""The builder's own file: the state behind the newest final block, and the open blocks' payloads.
+"""The builder's own file: the state after the newest final block, and the open blocks' payloads.
 
 Losing it loses nothing. Open blocks come again with a lane's orders and final ones from the chain,
 so the file saves a sync, and a power cut may take its last writes; what is there belongs together.
@@ -14,10 +14,10 @@ import apsw
 from msgspec import Struct
 
 from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS
-from laneway.builder.receipts import Stage
-from laneway.builder.rollup import Outcome, Sealed
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.engine.files import make_private
+from laneway.rollups.receipts import BlockStage
+from laneway.rollups.rules import SealedBlock, TransactionOutcome
 
 APPLICATION_ID: Final = 0x6C61_6E62
 """Written into the file's header; the letters "lanb"."""
@@ -45,12 +45,12 @@ class ShelvedReceipt(Struct, frozen=True):
 class FinalBlock(Struct, frozen=True, kw_only=True):
     """A block that is final now, and what it left in the state."""
 
-    sealed: Sealed
+    sealed: SealedBlock
     payload: bytes
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TransactionOutcome, ...]
     changes: Mapping[bytes, bytes]
     package_hash: bytes = b""
-    """Empty: as it was."""
+    """Empty if it stays as it was."""
 
 
 class Shelf:
@@ -73,7 +73,7 @@ class Shelf:
     # Whose it is.
 
     def identity(self) -> tuple[str, bytes] | None:
-        """The kind of rollup and which one; None: it is new."""
+        """The kind of rollup and which one; None if the file is new."""
         found: dict[str, bytes] = dict(self._rows("SELECT name, value FROM about"))
         return (found["kind"].decode(), found["identity"]) if found else None
 
@@ -93,11 +93,11 @@ class Shelf:
     # The base.
 
     def base(self) -> tuple[bytes, bytes] | None:
-        """Hash and payload of the newest final block; None: nothing is known of any."""
+        """Hash and payload of the newest final block; None if none is known."""
         return next(iter(self._rows("SELECT hash, payload FROM base")), None)
 
     def entries(self) -> Iterable[tuple[bytes, bytes]]:
-        """The whole state behind the base."""
+        """The whole state after the base."""
         return self._rows("SELECT key, value FROM entries ORDER BY key")
 
     def begin(self, hashed: bytes, payload: bytes, entries: Iterable[tuple[bytes, bytes]]) -> None:
@@ -118,7 +118,7 @@ class Shelf:
                 self._connection.execute(
                     "UPDATE blocks SET stage = ?, package_hash = "
                     "CASE WHEN ?2 = x'' THEN package_hash ELSE ?2 END WHERE hash = ?3",
-                    (Stage.FINAL, block.package_hash, block.sealed.hash),
+                    (BlockStage.FINAL, block.package_hash, block.sealed.hash),
                 )
                 changes |= block.changes
             newest = blocks[-1]
@@ -135,8 +135,10 @@ class Shelf:
 
     # Open blocks.
 
-    def put(self, sealed: Sealed, payload: bytes, outcomes: Sequence[Outcome]) -> None:
-        """Write a block down, before anybody hears of it."""
+    def put(
+        self, sealed: SealedBlock, payload: bytes, outcomes: Sequence[TransactionOutcome]
+    ) -> None:
+        """Write a block down, before anything else can see it."""
         with self._changing():
             self._put(sealed, payload, outcomes)
 
@@ -145,7 +147,7 @@ class Shelf:
         return self._blocks("stage < 2 ORDER BY number, no", ())
 
     def set_stage(self, hashed: bytes, stage: int, package_hash: bytes = b"") -> None:
-        """Of a block that is open."""
+        """Set the stage of a block that is open."""
         with self._changing():
             self._connection.execute(
                 "UPDATE blocks SET stage = ?, package_hash = ? WHERE hash = ? AND stage < 2",
@@ -179,11 +181,13 @@ class Shelf:
 
     # Inside.
 
-    def _put(self, sealed: Sealed, payload: bytes, outcomes: Sequence[Outcome]) -> None:
+    def _put(
+        self, sealed: SealedBlock, payload: bytes, outcomes: Sequence[TransactionOutcome]
+    ) -> None:
         self._connection.execute(
             "INSERT INTO blocks (hash, number, stage, package_hash, payload) "
             "VALUES (?, ?, ?, x'', ?) ON CONFLICT (hash) DO NOTHING",
-            (sealed.hash, sealed.number, Stage.BUILT, payload),
+            (sealed.hash, sealed.number, BlockStage.BUILT, payload),
         )
         if self._connection.changes():
             no = self._connection.last_insert_rowid()
@@ -192,24 +196,24 @@ class Shelf:
                 [(one.hash, no, place, one.status) for place, one in enumerate(outcomes)],
             )
 
-    def _forget(self, where: str, given: tuple[object, ...]) -> None:
+    def _forget(self, where: str, parameters: tuple[object, ...]) -> None:
         self._connection.execute(
-            f"DELETE FROM receipts WHERE block IN (SELECT no FROM blocks WHERE {where})", given
+            f"DELETE FROM receipts WHERE block IN (SELECT no FROM blocks WHERE {where})", parameters
         )
-        self._connection.execute(f"DELETE FROM blocks WHERE {where}", given)
+        self._connection.execute(f"DELETE FROM blocks WHERE {where}", parameters)
 
-    def _first(self, where: str, given: tuple[object, ...]) -> ShelvedBlock | None:
-        found = self._blocks(where, given)
+    def _first(self, where: str, parameters: tuple[object, ...]) -> ShelvedBlock | None:
+        found = self._blocks(where, parameters)
         return found[0] if found else None
 
-    def _blocks(self, where: str, given: tuple[object, ...]) -> list[ShelvedBlock]:
+    def _blocks(self, where: str, parameters: tuple[object, ...]) -> list[ShelvedBlock]:
         columns = "hash, number, stage, package_hash, payload"
-        rows = self._rows(f"SELECT {columns} FROM blocks WHERE {where}", given)
+        rows = self._rows(f"SELECT {columns} FROM blocks WHERE {where}", parameters)
         return [ShelvedBlock(*row) for row in rows]
 
-    def _rows(self, statement: str, given: tuple[object, ...] = ()) -> list[Any]:
+    def _rows(self, statement: str, parameters: tuple[object, ...] = ()) -> list[Any]:
         with self._translated():
-            return list(self._connection.execute(statement, given))
+            return list(self._connection.execute(statement, parameters))
 
     def _opened(self) -> apsw.Connection:
         if self.path != ":memory:":
@@ -258,7 +262,7 @@ class Shelf:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """SQLite's words in ours."""
+        """Translates the errors of SQLite."""
         try:
             yield
         except (apsw.CorruptError, apsw.NotADBError) as error:

@@ -1,7 +1,7 @@
-"""Chained snapshots: the state behind every open block, each on the one before it.
+"""Chained snapshots: the state after every open block, each on the one before it.
 
 The base is the newest final block. Blocks stand on it in chains, and some beside others that will
-never land. A block that failed takes with it all that stands on it. Every change may be told twice.
+never land. A block that failed takes with it all that stands on it. Every change may come twice.
 Nothing is lost with a snapshot: its block's payload makes it again.
 """
 
@@ -11,14 +11,14 @@ from typing import Generic
 from msgspec import Struct
 
 from laneway.builder.limits import SNAPSHOTS_MAX
-from laneway.builder.rollup import B, S, Sealed
 from laneway.core.errors import BuildFailed
+from laneway.rollups.rules import B, S, SealedBlock
 
 
 class Snapshot(Struct, Generic[S, B], frozen=True):
     """A block, and the state that it leaves."""
 
-    sealed: Sealed
+    sealed: SealedBlock
     block: B
     state: S
 
@@ -84,8 +84,8 @@ class Snapshots(Generic[S, B]):
         return tuple(gone.values())
 
     def way(self, block: bytes) -> tuple[Snapshot[S, B], ...]:
-        """From the base to a block, that one included, the lowest first; empty: it is not above the
-        base."""
+        """From the base to a block, that one included, the lowest first; empty if it is not
+        above the base."""
         way: list[Snapshot[S, B]] = []
         at = self._above.get(block)
         while at is not None:
@@ -129,7 +129,7 @@ class Snapshots(Generic[S, B]):
         return found
 
     def _push_out(self, parent: bytes) -> None:
-        """Make room: the first that nothing stands on, and that is not about to be stood on."""
+        """Drop the first snapshot that no other stands on, and that is not this parent."""
         parents = {one.sealed.parent: None for one in self._above.values()}
         parents[parent] = None
         for name in self._above:

@@ -1,7 +1,7 @@
 """Final blocks from the chain alone: the service's records name the packages that brought them, and
 those packages exported the blocks.
 
-A node's word is not believed. A block is what was applied if its segments are under the root in the
+No node is trusted. A block is what was applied if its segments are under the root in the
 service's record, and its state is the rollup's if executing it comes to what it says.
 """
 
@@ -12,15 +12,16 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from laneway.builder.limits import SYNC_BLOCKS_TOLD_MIN, SYNC_PAGE_BLOCKS
-from laneway.builder.rollup import B, Rollup, S
+from laneway.builder.limits import SYNC_BLOCKS_LOGGED_MIN, SYNC_PAGE_BLOCKS
 from laneway.core.errors import BuildFailed, ChainUnreadable
 from laneway.jam.codec import Codec
 from laneway.jam.errors import InvalidJam
 from laneway.jam.segments import exports_root
 from laneway.jam.service.commitment import HEAD_KEY, block_key
-from laneway.jam.service.values import BLOCK_RECORD, HEAD, BlockRecord, Head
+from laneway.jam.service.values import BLOCK_RECORD, HEAD, AppliedBlock, ServiceHead
 from laneway.ports import JamChain
+from laneway.rollups.kind import KindOfRollup
+from laneway.rollups.rules import B, RollupRules, S
 
 log = logging.getLogger("laneway.builder")
 
@@ -29,20 +30,20 @@ Known: TypeAlias = Callable[[bytes], bool]
 """Whether a block is here already, by its hash."""
 
 
-class Final(Struct, frozen=True):
+class FinalHead(Struct, frozen=True):
     """The service at a final block of the chain."""
 
     at: bytes
     """The hash of that block's header."""
-    head: Head
+    head: ServiceHead
 
 
-class Found(Struct, Generic[B], frozen=True):
+class FoundBlock(Struct, Generic[B], frozen=True):
     """A final block of the rollup."""
 
-    record: BlockRecord
+    record: AppliedBlock
     block: B | None
-    """None: whoever asked has it."""
+    """None if the caller has it already."""
 
 
 class Source(Generic[S, B]):
@@ -52,19 +53,19 @@ class Source(Generic[S, B]):
         self._chain = chain
         self._service = service
 
-    async def final(self) -> Final:
+    async def final(self) -> FinalHead:
         head = await self._chain.head()
         if head.finalised is None:
             problem = f"{head.node} knows no final block; once there is one it is asked again"
             raise BuildFailed(problem)
         at = head.finalised.header_hash
-        return Final(at, await self.head(at))
+        return FinalHead(at, await self.head(at))
 
-    async def best(self) -> Head:
+    async def best(self) -> ServiceHead:
         head = await self._chain.head()
         return await self.head(head.best.header_hash)
 
-    async def head(self, at: bytes) -> Head:
+    async def head(self, at: bytes) -> ServiceHead:
         """The newest block that had its effect there."""
         raw = await self._chain.service_value(at, self._service, HEAD_KEY)
         if raw is None:
@@ -76,23 +77,23 @@ class Source(Generic[S, B]):
         """The hash of the block that was applied under a number."""
         return (await self._record(at, number)).block
 
-    async def genesis(self, at: bytes, rollup: Rollup[S, B]) -> tuple[B, S]:
-        """What the rollup began with."""
-        raw = await self._chain.service_value(at, self._service, rollup.genesis_key)
+    async def genesis(self, at: bytes, kind: KindOfRollup[S, B]) -> bytes:
+        """The record of what the rollup began with."""
+        raw = await self._chain.service_value(at, self._service, kind.genesis_key)
         if raw is None:
-            problem = f"service {self._service} has no genesis of a {rollup.name}"
+            problem = f"service {self._service} has no genesis of a {kind.name}"
             raise BuildFailed(f"{problem}; is its number right?")
-        return await asyncio.to_thread(rollup.genesis, raw)
+        return raw
 
     async def pages(
-        self, rollup: Rollup[S, B], final: Final, begin: int, known: Known
-    ) -> AsyncGenerator[list[Found[B]], None]:
+        self, rollup: RollupRules[S, B], final: FinalHead, begin: int, known: Known
+    ) -> AsyncGenerator[list[FoundBlock[B]], None]:
         """The blocks from this number up to the final head, in their order. Those that are known
         are not read."""
         end = final.head.number + 1
         for first in range(begin, end, SYNC_PAGE_BLOCKS):
             numbers = range(first, min(first + SYNC_PAGE_BLOCKS, end))
-            if end - begin >= SYNC_BLOCKS_TOLD_MIN:
+            if end - begin >= SYNC_BLOCKS_LOGGED_MIN:
                 log.info(
                     "Reading blocks %d to %d of %d of service %d from the chain",
                     numbers[0],
@@ -102,17 +103,19 @@ class Source(Generic[S, B]):
                 )
             asked = [self._found(rollup, final.at, number, known) for number in numbers]
             answers = await asyncio.gather(*asked, return_exceptions=True)
-            page: list[Found[B]] = []
+            page: list[FoundBlock[B]] = []
             for answer in answers:
                 if isinstance(answer, BaseException):
                     raise answer
                 page.append(answer)
             yield page
 
-    async def _found(self, rollup: Rollup[S, B], at: bytes, number: int, known: Known) -> Found[B]:
+    async def _found(
+        self, rollup: RollupRules[S, B], at: bytes, number: int, known: Known
+    ) -> FoundBlock[B]:
         record = await self._record(at, number)
         if known(record.block):
-            return Found(record, None)
+            return FoundBlock(record, None)
         segments = await self._segments(rollup, number, record.package_hash)
         if exports_root(segments) != record.exports_root:
             problem = f"the segments of block {number} are not those that its package exported"
@@ -122,9 +125,9 @@ class Source(Generic[S, B]):
         if sealed.hash != record.block or sealed.number != number:
             problem = f"package {record.package_hash.hex()} exported block {sealed.number}"
             raise BuildFailed(f"{problem}, and the service has it as another block {number}")
-        return Found(record, block)
+        return FoundBlock(record, block)
 
-    async def _record(self, at: bytes, number: int) -> BlockRecord:
+    async def _record(self, at: bytes, number: int) -> AppliedBlock:
         raw = await self._chain.service_value(at, self._service, block_key(number))
         if raw is None:
             problem = f"service {self._service} has no record of block {number}"
@@ -132,7 +135,7 @@ class Source(Generic[S, B]):
         return read(BLOCK_RECORD, raw, "block record")
 
     async def _segments(
-        self, rollup: Rollup[S, B], number: int, package_hash: bytes
+        self, rollup: RollupRules[S, B], number: int, package_hash: bytes
     ) -> tuple[bytes, ...]:
         try:
             (first,) = await self._chain.package_segments(package_hash, (0,))

@@ -1,39 +1,39 @@
-"""What a builder's file and snapshots have, as the values that people are given."""
+"""The answers of a builder, as values made from its file and its snapshots."""
 
-from laneway.builder.receipts import BlockView, Heads, Receipt, Stage
-from laneway.builder.rollup import B, Rollup, S
+from typing import Generic
+
+from msgspec import Struct
+
 from laneway.builder.shelf import ShelvedBlock, ShelvedReceipt
-from laneway.builder.snapshots import Snapshots
+from laneway.builder.snapshots import Snapshot
+from laneway.rollups.receipts import BlockStage, BlockView, TransactionReceipt
+from laneway.rollups.rules import B, RollupRules, S
 
 
-def heads_of(snapshots: Snapshots[S, B]) -> Heads[S]:
-    newest, safe, final = snapshots.newest(), snapshots.accumulated(), snapshots.base
-    return Heads(
-        newest=newest.state,
-        newest_number=newest.sealed.number,
-        accumulated=safe.state,
-        accumulated_number=safe.sealed.number,
-        final=final.state,
-        final_number=final.sealed.number,
-    )
+class StateHeads(Struct, Generic[S, B], frozen=True):
+    """The snapshots whose states can be asked for, all of one moment."""
+
+    newest: Snapshot[S, B]
+    accumulated: Snapshot[S, B]
+    final: Snapshot[S, B]
 
 
-def receipt_of(hashed: bytes, found: ShelvedReceipt | None) -> Receipt | None:
+def receipt_of(hashed: bytes, found: ShelvedReceipt | None) -> TransactionReceipt | None:
     if found is None:
         return None
-    return Receipt(
+    return TransactionReceipt(
         hash=hashed,
         number=found.block.number,
         block=found.block.hash,
         index=found.place,
         status=found.status,
         package_hash=found.block.package_hash,
-        is_canonical=found.block.stage >= Stage.ACCUMULATED,
-        is_final=found.block.stage >= Stage.FINAL,
+        is_canonical=found.block.stage >= BlockStage.ACCUMULATED,
+        is_final=found.block.stage >= BlockStage.FINAL,
     )
 
 
-def block_view(rollup: Rollup[S, B], found: ShelvedBlock | None) -> BlockView | None:
+def block_view(rollup: RollupRules[S, B], found: ShelvedBlock | None) -> BlockView | None:
     if found is None:
         return None
     block = rollup.decode(found.payload)
@@ -46,6 +46,6 @@ def block_view(rollup: Rollup[S, B], found: ShelvedBlock | None) -> BlockView | 
         post_root=sealed.post_root,
         hashes=tuple(one.hash for one in rollup.outcomes(block)),
         package_hash=found.package_hash,
-        is_canonical=found.stage >= Stage.ACCUMULATED,
-        is_final=found.stage >= Stage.FINAL,
+        is_canonical=found.stage >= BlockStage.ACCUMULATED,
+        is_final=found.stage >= BlockStage.FINAL,
     )

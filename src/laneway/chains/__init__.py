@@ -1,1 +1,1 @@
-"""Adapters: speak to nodes, and translate their words into outcomes."""
+"""Adapters: speak to nodes, and translate their error messages into outcomes."""

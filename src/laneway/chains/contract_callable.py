@@ -16,7 +16,7 @@ from laneway.chains.limits import THREADS_MAX
 from laneway.core.errors import ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.ports import ContractCall, Execution, Finding, HostTraits
+from laneway.ports import ChainFinding, ContractCall, Execution, HostTraits
 
 log = logging.getLogger("laneway.callable")
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Executed: TypeAlias = int | Execution
 Executes: TypeAlias = Callable[[ContractCall, int], Awaitable[Executed] | Executed]
 ReadsLatest: TypeAlias = Callable[[str], Awaitable[int] | int]
-Finds: TypeAlias = Callable[[ContractCall, int], Awaitable[Finding] | Finding]
+Finds: TypeAlias = Callable[[ContractCall, int], Awaitable[ChainFinding] | ChainFinding]
 
 
 class Refuse(Exception):
@@ -62,16 +62,16 @@ class CallableHost:
     async def execute(self, call: ContractCall, parent: int) -> Execution:
         try:
             answer = await self._execute(call, parent)
-        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
+        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is reported.
             return raised(error)
         return understood(answer)
 
-    async def find(self, call: ContractCall, parent: int) -> Finding:
+    async def find(self, call: ContractCall, parent: int) -> ChainFinding:
         """What the callable finds. Without a chain, or without a `find`, nothing is found."""
         if self._find is not None:
-            return await self._read(self._find(call, parent), Finding)
+            return await self._read(self._find(call, parent), ChainFinding)
         latest = parent if self._latest_block is None else await self.latest_block(call.contract)
-        return Finding(latest, None)
+        return ChainFinding(latest, None)
 
     async def close(self) -> None:
         """Let the threads go; a plain callable under way runs to its end."""
@@ -125,7 +125,7 @@ class InlineHost(CallableHost):
     def execute_now(self, call: ContractCall, parent: int) -> Execution:
         try:
             answer = self._call(call, parent)
-        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is told.
+        except Exception as error:  # noqa: BLE001  Foreign code: whatever it raises is reported.
             return raised(error)
         return understood(answer)
 
@@ -152,7 +152,7 @@ def raised(error: Exception) -> Execution:
     """What an exception says: a refusal where it is meant as one, else nobody knows."""
     if isinstance(error, Refuse):
         return Execution(Outcome.REFUSED, final=True, reason=error.reason[:REASON_CHARS_MAX])
-    # The lane keeps one line of it; where it was raised only a traceback tells.
+    # The lane keeps one line of it; where it was raised stands only in a traceback.
     log.warning("The callable raised %s: %s", type(error).__name__, error, exc_info=error)
     return doubt(f"{type(error).__name__}: {error}")
 

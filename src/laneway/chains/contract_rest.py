@@ -13,18 +13,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import Annotated, TypeVar
 
-from aiohttp import (
-    ClientConnectorError,
-    ClientError,
-    ClientSession,
-    ClientTimeout,
-    ConnectionTimeoutError,
-    DummyCookieJar,
-    TCPConnector,
-)
+from aiohttp import ClientConnectorError, ClientError, ClientTimeout, ConnectionTimeoutError
 from msgspec import DecodeError, Meta, Struct, field, json
 from yarl import URL
 
+from laneway.chains.contract_callable import doubt
 from laneway.chains.limits import (
     ANSWER_BYTES_MAX,
     ANSWER_MS,
@@ -34,17 +27,20 @@ from laneway.chains.limits import (
     KEEPALIVE_S,
     READ_MS,
 )
+from laneway.chains.phrases import shorten
 from laneway.chains.seen import SeenBlocks
-from laneway.chains.standing import Standing, WrongChain
+from laneway.chains.standing import NodeOfOtherChain, StandingKeeper
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.outcome import Outcome
-from laneway.ports import ContractCall, Execution, Finding, HostTraits, TracedCall
+from laneway.core.urls import scrubbed, shown_url
+from laneway.ports import ChainFinding, ContractCall, Execution, HostTraits, TracedCall
 from laneway.ports.nodes import WRONG_CHAIN, NodeStanding
+from laneway.wire.http_session import HttpSession, read_body
 from laneway.wire.limits import NUMBER_MAX
+from laneway.wire.nesting import bounded
 from laneway.wire.trace import HEADER as TRACE
 from laneway.wire.trouble import no_answer, trouble_of
-from laneway.wire.urls import scrubbed, shown_url
 
 NOBODY = "laneway-probe"
 """Asked for while no contract is known: any answer at all proves that the node is there."""
@@ -54,8 +50,8 @@ SIGN_OFF = "/api/signature-response"
 CHAIN_DATA = "/api/get-smart-contract-token-chain-data"
 
 
-class Words(Struct, frozen=True):
-    """What a node's `status: false` proves when its message contains these words."""
+class RefusalPhrase(Struct, frozen=True):
+    """What a node's `status: false` proves when its message contains this phrase."""
 
     words: str
     outcome: Outcome
@@ -63,39 +59,39 @@ class Words(Struct, frozen=True):
     stale: bool = False
 
 
-WORDS: tuple[Words, ...] = (
+WORDS: tuple[RefusalPhrase, ...] = (
     # The write on a stale parent (seed 004 §3).
-    Words("sequence missing", Outcome.REFUSED, stale=True),
+    RefusalPhrase("sequence missing", Outcome.REFUSED, stale=True),
     # The quorum never agreed, so no block was made.
-    Words("consensus failed, retry transaction", Outcome.REFUSED),
-    Words("failed to get required quorums", Outcome.REFUSED),
-    Words("quorum(s) are unavailable", Outcome.REFUSED),
-    Words("insufficient balance in quorum", Outcome.REFUSED),
-    # Any other failure of the consensus: the node also says this when a step *behind* the write
+    RefusalPhrase("consensus failed, retry transaction", Outcome.REFUSED),
+    RefusalPhrase("failed to get required quorums", Outcome.REFUSED),
+    RefusalPhrase("quorum(s) are unavailable", Outcome.REFUSED),
+    RefusalPhrase("insufficient balance in quorum", Outcome.REFUSED),
+    # Any other failure of the consensus: the node also says this when a step *after* the write
     # fails (pledges, events), so the block may be there. It shadows the rows below on purpose.
-    Words("consensus failed", Outcome.UNKNOWN),
+    RefusalPhrase("consensus failed", Outcome.UNKNOWN),
     # Before the consensus: the node cannot run it now.
-    Words("password incorrect", Outcome.REFUSED),
-    Words("failed to setup executor", Outcome.REFUSED),
-    Words("token chain not synced", Outcome.REFUSED),
+    RefusalPhrase("password incorrect", Outcome.REFUSED),
+    RefusalPhrase("failed to setup executor", Outcome.REFUSED),
+    RefusalPhrase("token chain not synced", Outcome.REFUSED),
     # Before the consensus: the request itself is wrong.
-    Words("invalid input", Outcome.REFUSED, final=True),
-    Words("invalid executer", Outcome.REFUSED, final=True),
-    Words("invalid executor", Outcome.REFUSED, final=True),
-    Words("invalid smart contract token", Outcome.REFUSED, final=True),
-    Words("invalid quorum type", Outcome.REFUSED, final=True),
-    Words("token value cannot be 0", Outcome.REFUSED, final=True),
+    RefusalPhrase("invalid input", Outcome.REFUSED, final=True),
+    RefusalPhrase("invalid executer", Outcome.REFUSED, final=True),
+    RefusalPhrase("invalid executor", Outcome.REFUSED, final=True),
+    RefusalPhrase("invalid smart contract token", Outcome.REFUSED, final=True),
+    RefusalPhrase("invalid quorum type", Outcome.REFUSED, final=True),
+    RefusalPhrase("token value cannot be 0", Outcome.REFUSED, final=True),
     # Our devnet's refusal.
-    Words("smart contract execution refused", Outcome.REFUSED, final=True),
+    RefusalPhrase("smart contract execution refused", Outcome.REFUSED, final=True),
 )
-"""The first row whose words occur decides, in lower case. Words nobody listed prove nothing."""
+"""The first row whose phrase occurs decides, in lower case. Others prove nothing."""
 
 
 Whole = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
 """A block's number, or a mode; an answer with any other is not read at all."""
 
 
-class Result(Struct):
+class ExecuteResult(Struct):
     """All that a result may say: a question for the password, or the block that was made."""
 
     id: str = ""
@@ -103,10 +99,10 @@ class Result(Struct):
     block: Whole | None = field(name="BlockNo", default=None)
 
 
-class Answer(Struct):
+class NodeAnswer(Struct):
     status: bool
     message: str = ""
-    result: Result | str | None = None
+    result: ExecuteResult | str | None = None
 
 
 class ChainBlock(Struct):
@@ -118,22 +114,22 @@ class ChainBlock(Struct):
     executor: str | None = None
 
 
-class ChainData(Struct):
+class NodeChainData(Struct):
     status: bool
     message: str = ""
     blocks: list[ChainBlock] | None = field(name="SCTDataReply", default=None)
-    result: list[ChainBlock] | Result | str | None = None
+    result: list[ChainBlock] | ExecuteResult | str | None = None
 
 
-T = TypeVar("T", Answer, ChainData)
+T = TypeVar("T", NodeAnswer, NodeChainData)
 
 
-class AnswerLost(Exception):
+class NodeAnswerLost(Exception):
     """A request left, and no answer came back. Never leaves this module."""
 
 
-class NotTold(ChainUnreadable):
-    """The node answered that it will not say."""
+class NodeRefusedRead(ChainUnreadable):
+    """The node refused to answer."""
 
 
 class RestHost:
@@ -153,11 +149,11 @@ class RestHost:
         self.words = WORDS
         """To be replaced for a node that speaks otherwise."""
         self.unknown_words_count = 0
-        """How often the node refused in words that the table does not know."""
+        """How often the node refused with a message that the table does not know."""
         self._url = node_url(url)
         self._name = shown_url(self._url)
         """The address as errors show it."""
-        self._standing = Standing(self._url)
+        self._standing = StandingKeeper(self._url)
         self.witness: tuple[str, int] | None = None
         """A contract and a block of it that was seen: a node without it lags, or serves another
         chain. The API names no chain."""
@@ -167,7 +163,8 @@ class RestHost:
         self._password = password
         self._read_timeout = ClientTimeout(total=read_ms / 1000, connect=connect_ms / 1000)
         self._answer_timeout = ClientTimeout(total=answer_ms / 1000, connect=connect_ms / 1000)
-        self._session: ClientSession | None = None
+        json_ = {"Content-Type": "application/json"}
+        self._session = HttpSession(CONNECTIONS_MAX, KEEPALIVE_S, json_)
         self._closed = False
 
     def standings(self) -> list[NodeStanding]:
@@ -181,7 +178,7 @@ class RestHost:
             async with asyncio.timeout(timeout_ms / 1000):
                 await self._newest(NOBODY if self.witness is None else self.witness[0])
         except TimeoutError:
-            self._standing.failed(AnswerLost(no_answer(timeout_ms)))
+            self._standing.failed(NodeAnswerLost(no_answer(timeout_ms)))
         except ChainError:
             pass  # Noted where it was raised, unless the node only does not know the contract.
 
@@ -195,24 +192,26 @@ class RestHost:
             return asked
         body = {"id": asked.id, "mode": asked.mode, "password": self._password}
         try:
-            answer = await self._post(SIGN_OFF, body, Answer, self._answer_timeout, trace_of(call))
-        except (AnswerLost, ChainUnreadable) as error:
+            answer = await self._post(
+                SIGN_OFF, body, NodeAnswer, self._answer_timeout, trace_of(call)
+            )
+        except (NodeAnswerLost, ChainUnreadable) as error:
             # It was handed to the network: it may run, now or later.
             return doubt(str(error))
         if not answer.status:
             return self._translate(answer.message, Outcome.UNKNOWN)
-        if isinstance(answer.result, Result) and answer.result.id:
-            said = self._clean(answer.message)
-            return doubt(f"the node asks for more than a password: {said}")
+        if isinstance(answer.result, ExecuteResult) and answer.result.id:
+            question = self._clean(answer.message)
+            return doubt(f"the node asks for more than a password: {question}")
         block = await self._made(call, parent, answer)
         if block is not None:
             self._compare(call.contract, block)
         return Execution(Outcome.ACCEPTED, block=block)
 
-    async def find(self, call: ContractCall, parent: int) -> Finding:
+    async def find(self, call: ContractCall, parent: int) -> ChainFinding:
         newest = await self._newest(call.contract)
         if newest.number <= parent:
-            return Finding(newest.number, None)
+            return ChainFinding(newest.number, None)
         blocks = [newest]
         if newest.number > parent + 1:
             # Asked for only when needed: the node's history may end after a hundred blocks.
@@ -225,14 +224,12 @@ class RestHost:
                 # A block nobody showed us may be ours, so absence is not claimed.
                 raise ChainUnreadable(self._name, f"its history lacks block {number}")
             if self._is_ours(block, call):
-                return Finding(newest.number, number)
-        return Finding(newest.number, None)
+                return ChainFinding(newest.number, number)
+        return ChainFinding(newest.number, None)
 
     async def close(self) -> None:
         self._closed = True
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._session.close()
 
     async def _check_chain(self, contract: str, parent: int) -> None:
         """ChainUnreachable before anything is sent to a node that lacks a block which was seen.
@@ -266,9 +263,9 @@ class RestHost:
 
     def _refuse_wrong(self) -> None:
         if self._standing.now.trouble == WRONG_CHAIN:
-            raise WrongChain(self._name, self._standing.now.problem)
+            raise NodeOfOtherChain(self._name, self._standing.now.problem)
 
-    async def _ask(self, call: ContractCall, parent: int) -> Result | Execution:
+    async def _ask(self, call: ContractCall, parent: int) -> ExecuteResult | Execution:
         """The first call: the node's question for a password, or the proof that nothing ran."""
         body: dict[str, object] = {
             "smartContractToken": call.contract,
@@ -280,32 +277,32 @@ class RestHost:
         if self.traits.takes_parent:
             body["parentBlock"] = parent
         try:
-            answer = await self._post(EXECUTE, body, Answer, self._read_timeout, trace_of(call))
-        except AnswerLost as error:
+            answer = await self._post(EXECUTE, body, NodeAnswer, self._read_timeout, trace_of(call))
+        except NodeAnswerLost as error:
             raise ChainUnreachable(self._name, f"{error}; nothing was signed off") from error
         except ChainUnreadable as error:
             return Execution(Outcome.REFUSED, reason=shorten(str(error)))
         if not answer.status:
             return self._translate(answer.message, Outcome.REFUSED)
-        if isinstance(answer.result, Result) and answer.result.id:
+        if isinstance(answer.result, ExecuteResult) and answer.result.id:
             return answer.result
         # A node that needs no password may have run it already.
         return doubt(f"the node did not ask for a password: {self._clean(answer.message)}")
 
     def _translate(self, message: str, otherwise: Outcome) -> Execution:
         message = self._clean(message)
-        said = message.lower()
+        lowered = message.lower()
         for row in self.words:
-            if row.words in said:
+            if row.words in lowered:
                 return Execution(
                     row.outcome, final=row.final, stale=row.stale, reason=shorten(message)
                 )
         self.unknown_words_count += 1
         return Execution(otherwise, reason=shorten(message))
 
-    async def _made(self, call: ContractCall, parent: int, answer: Answer) -> int | None:
+    async def _made(self, call: ContractCall, parent: int, answer: NodeAnswer) -> int | None:
         """The block that an accepted execution made; None when it cannot be read now."""
-        if isinstance(answer.result, Result) and answer.result.block is not None:
+        if isinstance(answer.result, ExecuteResult) and answer.result.block is not None:
             return answer.result.block
         if self.traits.takes_parent:
             return parent + 1
@@ -319,7 +316,7 @@ class RestHost:
         """The newest block; `least` is one that laneway has seen, if any."""
         try:
             blocks = await self._blocks(contract, latest=True)
-        except NotTold as error:
+        except NodeRefusedRead as error:
             self._compare(contract, None, least, f": {error.answer}")
             raise
         if not blocks:
@@ -333,9 +330,9 @@ class RestHost:
         """Hold what the node says of a contract against the block that was seen of it before."""
         known = self._known(contract, least)
         if known is not None and (number is None or number < known):
-            said = f"no block of {contract}" if number is None else f"block {number} of {contract}"
-            problem = f"answers {said}{more}, laneway has seen block {known}"
-            wrong = WrongChain(self._name, f"{problem}: it lags, or serves another chain")
+            shows = f"no block of {contract}" if number is None else f"block {number} of {contract}"
+            problem = f"answers {shows}{more}, laneway has seen block {known}"
+            wrong = NodeOfOtherChain(self._name, f"{problem}: it lags, or serves another chain")
             self._standing.failed(wrong)
             return
         if number is None:
@@ -363,11 +360,11 @@ class RestHost:
     async def _blocks(self, contract: str, *, latest: bool) -> list[ChainBlock]:
         body = {"token": contract, "latest": latest}
         try:
-            answer = await self._post(CHAIN_DATA, body, ChainData, self._read_timeout)
-        except AnswerLost as error:
+            answer = await self._post(CHAIN_DATA, body, NodeChainData, self._read_timeout)
+        except NodeAnswerLost as error:
             raise ChainUnreachable(self._name, str(error)) from error
         if not answer.status:
-            raise NotTold(self._name, self._clean(answer.message))
+            raise NodeRefusedRead(self._name, self._clean(answer.message))
         if answer.blocks is not None:
             return answer.blocks
         return answer.result if isinstance(answer.result, list) else []
@@ -391,8 +388,9 @@ class RestHost:
     ) -> T:
         """What `_exchange` answers or raises, noted as the node's standing."""
         try:
-            answer = await self._exchange(path, body, kind, timeout, headers)
-        except (ChainUnreachable, ChainUnreadable, AnswerLost) as error:
+            status, raw = await self._exchange(path, json.encode(body), timeout, headers)
+            answer = self._decode(path, status, raw, kind)
+        except (ChainUnreachable, ChainUnreadable, NodeAnswerLost) as error:
             self._standing.failed(error)
             raise
         if self._standing.now.trouble != WRONG_CHAIN:
@@ -400,70 +398,51 @@ class RestHost:
         return answer
 
     async def _exchange(
-        self,
-        path: str,
-        body: object,
-        kind: type[T],
-        timeout: ClientTimeout,
-        headers: dict[str, str] | None = None,
-    ) -> T:
+        self, path: str, content: bytes, timeout: ClientTimeout, headers: dict[str, str] | None
+    ) -> tuple[int, bytes]:
         """Post once. ChainUnreachable proves that nothing left, AnswerLost that it may have,
         and ChainUnreadable that an answer came which says nothing."""
-        session = self._open()
-        content = json.encode(body)
+        if self._closed:
+            raise ChainUnreachable(self._name, "this host was closed")
         try:
             # A redirect would send the body again, so none is followed.
-            async with session.post(
+            async with self._session.opened().post(
                 self._url + path,
                 data=content,
                 timeout=timeout,
                 headers=headers,
                 allow_redirects=False,
             ) as response:
-                raw = bytearray()
-                async for chunk in response.content.iter_any():
-                    raw += chunk
-                    if len(raw) > ANSWER_BYTES_MAX:
-                        raise self._unreadable(path, f"more than {ANSWER_BYTES_MAX} bytes")
-                status = response.status
+                raw = await read_body(response.content, ANSWER_BYTES_MAX)
+                if raw is None:
+                    raise self._unreadable(path, f"more than {ANSWER_BYTES_MAX} bytes")
+                return response.status, raw
         # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
             problem = trouble_of(error, timeout.connect or 0)
             raise ChainUnreachable(self._name, problem) from None
         except TimeoutError as error:
             late = no_answer(1000 * (timeout.total or 0))
-            raise AnswerLost(f"{late} from {path}") from error
+            raise NodeAnswerLost(f"{late} from {path}") from error
         except (ClientError, OSError) as error:
-            said = self._clean(f"{type(error).__name__}: {error}")
-            raise AnswerLost(f"{path} was cut off ({said})") from None
-        return self._decode(path, status, bytes(raw), kind)
+            detail = self._clean(f"{type(error).__name__}: {error}")
+            raise NodeAnswerLost(f"{path} was cut off ({detail})") from None
 
     def _decode(self, path: str, status: int, raw: bytes, kind: type[T]) -> T:
         text = raw[:REASON_CHARS_MAX].decode(errors="replace")
         if status != 200:
             raise self._unreadable(path, f"HTTP {status} {text}")
         try:
-            return json.decode(raw, type=kind, strict=False)
-        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return json.decode(bounded(raw), type=kind, strict=False)
+        except (DecodeError, UnicodeDecodeError) as error:
             raise self._unreadable(path, f"{text} ({error})") from error
 
     def _unreadable(self, path: str, answer: str) -> ChainUnreadable:
         return ChainUnreadable(self._name + path, self._clean(answer))
 
     def _clean(self, text: str) -> str:
-        """What the node said, without the secrets it was asked with."""
+        """The node's message, without the secrets it was asked with."""
         return scrubbed(text, self._url, self._password)
-
-    def _open(self) -> ClientSession:
-        if self._closed:
-            raise ChainUnreachable(self._name, "this host was closed")
-        if self._session is None:
-            self._session = ClientSession(
-                connector=TCPConnector(limit=CONNECTIONS_MAX, keepalive_timeout=KEEPALIVE_S),
-                cookie_jar=DummyCookieJar(),
-                headers={"Content-Type": "application/json"},
-            )
-        return self._session
 
 
 def trace_of(call: ContractCall) -> dict[str, str]:
@@ -485,11 +464,3 @@ def node_url(url: str) -> str:
         )
         raise BadRequest("url", f"{shown_url(url)!r} cannot be used: {problem}")
     return url.rstrip("/")
-
-
-def doubt(reason: str) -> Execution:
-    return Execution(Outcome.UNKNOWN, reason=shorten(reason))
-
-
-def shorten(reason: str) -> str:
-    return reason[:REASON_CHARS_MAX]

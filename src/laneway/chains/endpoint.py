@@ -12,7 +12,6 @@ from typing import TypeVar
 from msgspec import Raw, Struct
 from yarl import URL
 
-from laneway.chains.bucket import Bucket
 from laneway.chains.limits import (
     BURST_S,
     GREETING_KEPT_MS,
@@ -23,19 +22,41 @@ from laneway.chains.limits import (
     REST_MS_MIN,
     SILENT_MS_MIN,
 )
-from laneway.chains.standing import Standing, WrongChain
+from laneway.chains.standing import NodeOfOtherChain, StandingKeeper
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
-from laneway.ports.nodes import NodeStanding
 from laneway.wire.jsonrpc import (
-    AnswerLost,
     NodeBusy,
     Replies,
     RpcAnswer,
+    RpcAnswerLost,
     RpcCall,
     RpcError,
 )
 from laneway.wire.plain_client import client_of
 from laneway.wire.trouble import no_answer
+
+
+class Bucket:
+    """A token bucket: how many calls a node is asked in a second. It waits for nobody itself."""
+
+    def __init__(self, per_s: float, burst: float, now_s: float) -> None:
+        self._per_s = per_s
+        self._burst = burst
+        self._tokens = burst
+        self._at_s = now_s
+
+    def take(self, count: int, now_s: float) -> float:
+        """Take tokens, also those that are not there yet, and return how long to wait for them. The
+        next caller waits after this one, so nobody is starved by small requests."""
+        self._tokens = min(self._burst, self._tokens + (now_s - self._at_s) * self._per_s)
+        self._at_s = now_s
+        self._tokens -= count
+        return max(0.0, -self._tokens / self._per_s)
+
+    def give_back(self, count: int) -> None:
+        """Return tokens that were taken and will not be used."""
+        self._tokens = min(self._burst, self._tokens + count)
+
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -53,7 +74,7 @@ class NodePlace(Struct, frozen=True):
 
 
 class NodeEndpoint(ABC):
-    """One node. `ask` raises what the JSON-RPC client raises; `AnswerLost` alone means that the
+    """One node. `ask` raises what the JSON-RPC client raises; `RpcAnswerLost` alone means that the
     calls may have arrived."""
 
     def __init__(self, place: NodePlace) -> None:
@@ -64,7 +85,7 @@ class NodeEndpoint(ABC):
         self.calls_count = 0
         self.failures_count = 0
         """In a row."""
-        self.standing = Standing(place.url)
+        self.standing = StandingKeeper(place.url)
         self._calls_per_s = place.calls_per_s
         self._greeted_s: float | None = None
         self._losses_seen = 0
@@ -136,13 +157,13 @@ class NodeEndpoint(ABC):
             self.rest_busy(busy.retry_after_s)
             self.standing.failed(busy)
             raise
-        except (ChainUnreachable, AnswerLost, ChainUnreadable) as error:
+        except (ChainUnreachable, RpcAnswerLost, ChainUnreadable) as error:
             self.rest_failed(error)
             raise
         except asyncio.CancelledError:
             waited_s = loop_s() - begun_s
             if waited_s >= SILENT_MS_MIN / 1000:
-                self.standing.failed(AnswerLost(self.name, f"no answer within {waited_s:.0f} s"))
+                self.standing.failed(RpcAnswerLost(self.name, f"no answer within {waited_s:.0f} s"))
             raise
         self.failures_count = 0
         self._rest_until_s = 0.0
@@ -158,7 +179,7 @@ class NodeEndpoint(ABC):
             async with asyncio.timeout(timeout_ms / 1000):
                 await self._greet()
         except TimeoutError:
-            self.rest_failed(AnswerLost(self.name, no_answer(timeout_ms)))
+            self.rest_failed(RpcAnswerLost(self.name, no_answer(timeout_ms)))
         except ChainError:
             pass  # Noted where it was raised.
 
@@ -183,11 +204,11 @@ class NodeEndpoint(ABC):
         self._losses_seen = self.client.losses_count
         try:
             problem = await self._hear_chain()
-        except AnswerLost as error:
+        except RpcAnswerLost as error:
             # Of what the caller wants nothing has left yet.
             raise ChainUnreachable(self.name, error.problem) from error
         if problem is not None:
-            wrong = WrongChain(self.name, problem)
+            wrong = NodeOfOtherChain(self.name, problem)
             self.rest_failed(wrong)
             raise wrong
         self._greeted_s = loop_s()
@@ -217,18 +238,6 @@ class NodeEndpoint(ABC):
         self._rest_until_s = loop_s() + rest_ms / 1000
 
 
-class KnownNodes:
-    """A chain's adapter, as far as it keeps how each of its nodes stands."""
-
-    endpoints: Sequence[NodeEndpoint] = ()
-
-    def standings(self) -> list[NodeStanding]:
-        return [node.standing.now for node in self.endpoints]
-
-    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
-        await asyncio.gather(*(node.probe(timeout_ms, heard_ms) for node in self.endpoints))
-
-
 def loop_s() -> float:
     return asyncio.get_running_loop().time()
 
@@ -240,12 +249,16 @@ def result_of(node: str, answer: RpcAnswer) -> Raw:
     return answer
 
 
-def name_of(url: str) -> str:
+def name_of(
+    url: str,
+    schemes: tuple[str, str] = ("http", "https"),
+    example: str = "http://127.0.0.1:8545",
+) -> str:
     """Host and port: the path and the query of a hosted node's address are its key."""
     try:
         parsed = URL(url)
     except ValueError:
         parsed = URL()
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise BadRequest("url", "a node's address is like http://127.0.0.1:8545")
+    if parsed.scheme not in schemes or not parsed.host:
+        raise BadRequest("url", f"a node's address is like {example}")
     return f"{parsed.host}:{parsed.port}"

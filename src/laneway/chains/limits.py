@@ -23,18 +23,31 @@ THREADS_MAX = 32
 """Plain callables under way at once; each holds one thread for as long as it runs."""
 
 NODE_READ_MS = 10_000
-"""A node answers a count in milliseconds; a hosted one behind two gateways in a second."""
+"""A node answers a count in milliseconds; a hosted one, through two gateways, in a second."""
+
+UNKNOWN_MESSAGES_MAX = 256
+"""Error messages that no table knows and that are counted each by itself: more than a client has,
+and a node that names a hash or a time in each of them fills no memory."""
+
+POLL_MS = 1_000
+"""How often a node without a subscription is asked for its newest block; a setting."""
+
+SILENCE_MS = 60_000
+"""Five mainnet slots, or ten of JAM, without a head: a subscription that died unseen."""
+
+RESUBSCRIBE_MS = 10_000
+"""Between two tries of a subscription; the node is polled meanwhile."""
 
 HEAD_KEPT_MS = 30_000
-"""How long a node's word on its newest block binds the others, once it is silent. Lagging nodes
+"""How long a node's answer on its newest block binds the others, once it is silent. Lagging nodes
 catch up within a block or two; a node that died must not make the others useless."""
 
 REST_MS_MIN = 250
 REST_MS_MAX = 10_000
-"""A node that fails is left alone for so long, doubled with each failure, while others work."""
+"""A node that fails is left alone for this time, doubled with each failure, while others work."""
 
 GREETING_KEPT_MS = 5_000
-"""How long a node's word on which chain it serves holds: an address may be given to another node
+"""How long a node's answer on which chain it serves holds: an address may pass to another node
 without a failed call in between."""
 
 CONTRACTS_SEEN_MAX = 10_000
@@ -42,15 +55,15 @@ CONTRACTS_SEEN_MAX = 10_000
 One beyond that is asked for its newest block before its next execution."""
 
 SILENT_MS_MIN = 2_000
-"""A question that was given up earlier says nothing of its node; the next one is asked by then."""
+"""A question that was abandoned earlier says nothing of its node; the next one is asked by then."""
 
 STANDING_LINES_MAX = 3
 STANDING_LOG_S = 10
-"""Log lines on one node that fails in other and other words, and the seconds between further ones:
+"""Log lines on one node that fails in ever new ways, and the seconds between further ones:
 a node that dies cuts connections first and refuses them then."""
 
 BURST_S = 2
-"""A paced node is asked so many seconds' calls at once; gateways count over one to ten seconds."""
+"""Seconds of a paced node's allowance that are asked at once; gateways count over one to ten."""
 
 PACE_MS_MAX = 10_000
-"""Whoever would wait behind more calls than a node allows in so long is told at once."""
+"""A caller who would wait longer than this for a paced node is refused at once."""

@@ -9,18 +9,18 @@ from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.text import printable
 from laneway.core.urls import shown_url
 from laneway.ports.nodes import BUSY, UNREACHABLE, UNREADABLE, WRONG_CHAIN, NodeStanding
-from laneway.wire.jsonrpc import AnswerLost, NodeBusy
+from laneway.wire.jsonrpc import NodeBusy, RpcAnswerLost
 
 log = logging.getLogger("laneway.nodes")
 
 
-class WrongChain(ChainUnreachable):
+class NodeOfOtherChain(ChainUnreachable):
     """A node answers for another chain; nothing was sent to it."""
 
     code = "wrong_chain"
 
 
-class Standing:
+class StandingKeeper:
     """Kept by the adapter of one node."""
 
     def __init__(self, url: str) -> None:
@@ -63,11 +63,11 @@ class Standing:
 def read_trouble(error: Exception) -> tuple[str, str]:
     """The name of a failure, and its words to be read after the node's address."""
     found = UNREACHABLE, f"does not answer: {error}"
-    if isinstance(error, WrongChain):
+    if isinstance(error, NodeOfOtherChain):
         found = WRONG_CHAIN, error.problem
     elif isinstance(error, ChainUnreachable):
         found = UNREACHABLE, f"cannot be reached: {error.problem}"
-    elif isinstance(error, AnswerLost):
+    elif isinstance(error, RpcAnswerLost):
         found = UNREACHABLE, f"does not answer: {error.problem}"
     elif isinstance(error, NodeBusy):
         found = BUSY, f"is busy: HTTP {error.status}"

@@ -21,7 +21,7 @@ def print_bug(
     """What Python prints when a bug ends a command, without the secrets of addresses."""
     from traceback import format_exception
 
-    from laneway.cli.printing import say
+    from laneway.console.printing import say
     from laneway.core.urls import shown_urls
 
     for line in shown_urls("".join(format_exception(kind, error, trace))).splitlines():

@@ -1,4 +1,4 @@
-"""`laneway apikey`: a token for a person, a hash for the file."""
+"""`laneway apikey`: makes a token for its owner and the hash of it for the keys file."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import re
 import click
 
 from laneway.cli.options import moment
-from laneway.cli.printing import say, say_json
+from laneway.console.printing import say, say_json
 
 SCOPES = ("tx:read", "tx:write", "lane:operate", "lane:admin", "metrics:read")
 """Those of server.access, without importing a server for a line of help; a test compares them."""
@@ -40,16 +40,13 @@ def apikey(
         raise click.UsageError("NAME has 1 to 32 small letters and digits")
     from laneway.wiring.keys import as_toml, new_key
 
-    limits: dict[str, object] = {}
-    if scope:
-        limits["scopes"] = scope
-    if lane:
-        limits["lanes"] = lane
-    if expires is not None:
-        limits["expires"] = moment("--expires", expires)
-    if per_minute is not None:
-        limits["requests_per_minute"] = per_minute
-    token, key = new_key(name, **limits)
+    limits: dict[str, object] = {
+        "scopes": scope or None,
+        "lanes": lane or None,
+        "expires": None if expires is None else moment("--expires", expires),
+        "requests_per_minute": per_minute,
+    }
+    token, key = new_key(name, **{key: value for key, value in limits.items() if value is not None})
     if as_json:
         say_json({"token": token, "key": key, "toml": as_toml(key)})
         return

@@ -9,19 +9,19 @@ from importlib import import_module
 
 import click
 
-from laneway.cli.printing import say
-from laneway.core.errors import LanewayError
-from laneway.version import __version__
-from laneway.wiring.extras import missing
-from laneway.wiring.process import (
+from laneway.console.exits import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_NOT_FOUND,
     EXIT_TEMPORARY,
     EXIT_USAGE,
-    check_interpreter,
-    exit_code,
 )
+from laneway.console.printing import say
+from laneway.core.errors import LanewayError
+from laneway.kinds.extras import missing
+from laneway.kinds.registry import kinds
+from laneway.version import __version__
+from laneway.wiring.process import check_interpreter, exit_code
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("laneway.cli.up:up", "Serve the queue over HTTP."),
@@ -36,18 +36,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "laneway.cli.tx:tx",
         "Show, list, wait for, cancel, bump, replace, settle or retry transactions.",
     ),
-    "rollup": (
-        "laneway.cli.rollup:rollup",
-        "Show a rollup and its blocks, a receipt or an account, or send a transaction.",
-    ),
-    "audit": ("laneway.cli.audit:audit", "Who paused, cancelled or retried what, and why."),
-    "webhook": (
-        "laneway.cli.webhook:webhook",
-        "List webhooks, read their delivery log, resend, test, pause or resume.",
-    ),
-    "dead": ("laneway.cli.webhook:dead", "List what was given up, or try one of it again."),
     "top": ("laneway.cli.top:top", "Watch lanes live: depth, running, rate."),
-    "demo": ("laneway.cli.demo:demo", "Kill a worker again and again; nothing is lost or doubled."),
+    "demo": (
+        "laneway.demo.command:demo",
+        "Kill a worker again and again; nothing is lost or doubled.",
+    ),
     "sim": ("laneway.cli.sim:sim", "Run simulated worlds, each from one seed."),
     "bench": ("laneway.cli.bench:bench", "Measure, and compare with other queues."),
     "devnet": ("laneway.cli.devnet:devnet", "A chain of your own to try things on."),
@@ -60,24 +53,36 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "config": ("laneway.cli.config:config", "Show or check the configuration."),
 }
+"""Those that belong to no kind of lane."""
+
+
+def commands() -> dict[str, tuple[str, str]]:
+    """All of them in the order of their listing; those of the kinds follow `tx`."""
+    found: dict[str, tuple[str, str]] = {}
+    for name, command in COMMANDS.items():
+        found[name] = command
+        if name == "tx":
+            for kind in kinds().values():
+                found |= {one: kind.commands[one] for one in kind.commands if one not in COMMANDS}
+    return found
 
 
 class LateGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        if cmd_name not in commands():
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        module, _, name = commands()[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
+            formatter.write_dl([(name, purpose) for name, (_, purpose) in commands().items()])
 
 
 @click.group(cls=LateGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -109,7 +114,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody left to tell.
+        # The reader of our output has gone; there is nobody left to answer.
         sys.stdout = None
         return EXIT_FAILED
     except OSError as error:

@@ -30,10 +30,10 @@ def chaos() -> None:
     "--rules",
     "path",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A JSON list of rules, behind those of --rule.",
+    help="A JSON list of rules, after those of --rule.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the dice.")
-@click.option("--json", "as_json", is_flag=True, help="Tell where it is and what struck as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print where it is and what struck as JSON.")
 def proxy(
     upstream: str, listen: str, texts: tuple[str, ...], path: Path | None, seed: int, as_json: bool
 ) -> int:

@@ -1,10 +1,13 @@
 """`laneway config`: what is set, by whom, and whether it can be used."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 from msgspec.structs import asdict
 
 from laneway.cli.options import configured
-from laneway.cli.printing import say, say_json
+from laneway.console.printing import say, say_json
 from laneway.wiring.config import Configuration, Setting, toml_value
 
 
@@ -24,19 +27,15 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
     """Print every key as it is in force, as TOML. Secrets are left out."""
     settings = list(configuration.settings())
     if as_json:
-        body = {
+        body: dict[str, object] = {
             "file": configuration.file,
             "settings": {setting.path: asdict(setting) for setting in settings},
-            "webhooks": configuration.webhooks(),
-            "evm": [
-                {**chain, "fee_ceiling": ceiling}
-                for chain, ceiling in zip(
-                    configuration.chains(), configuration.fee_ceilings(), strict=True
-                )
-            ],
-            "cosmos": configuration.cosmos_chains(),
-            "rollup": configuration.rollups(),
         }
+        for name, tables in configuration.tables().items():
+            body[name] = [
+                {**one.values, **{key: value for key, (value, _) in one.remarks.items()}}
+                for one in tables
+            ]
         say_json(body, indent=2)
         return
     section = ""
@@ -47,39 +46,23 @@ def show(configuration: Configuration, origin: bool, as_json: bool) -> None:
             say()
             say(f"[{section}]")
         say(line_of(setting, origin=origin))
-    for webhook in configuration.webhooks():
-        say()
-        say("[[webhooks]]")
-        for name, value in webhook.items():
-            say(f"{name} = {toml_any(value)}")
-    tables = {"evm": configuration.chains(), "cosmos": configuration.cosmos_chains()}
-    ceilings = {"evm": [line_of_ceiling(one) for one in configuration.fee_ceilings()]}
-    for kind, chains in tables.items():
-        for place, chain in enumerate(chains):
-            accounts = chain.pop("accounts")
-            show_table(kind, chain)
-            for line in ceilings.get(kind, [])[place : place + 1]:
-                say(line)
-            for account in accounts:
-                show_table(f"{kind}.accounts", account)
-    for rollup in configuration.rollups():
-        show_table("rollup", rollup)
+    for name, tables in configuration.tables().items():
+        for one in tables:
+            show_table(name, one.values, [line for _, line in one.remarks.values()])
 
 
-def show_table(name: str, table: dict[str, object]) -> None:
+def show_table(name: str, values: dict[str, Any], remarks: Sequence[str] = ()) -> None:
+    """One table, and below it the accounts in it as tables of their own."""
+    accounts = values.pop("accounts", ())
     say()
     say(f"[[{name}]]")
-    for key, value in table.items():
+    for key, value in values.items():
         if value is not None:
             say(f"{key} = {toml_any(value)}")
-
-
-def line_of_ceiling(ceiling: dict[str, object]) -> str:
-    """What bounds the fee of a chain's accounts, as a remark: a default is no line of a file."""
-    rule = f"{ceiling['fee_wei_max']} a unit of gas ({ceiling['origin']})"
-    if ceiling["base_fee_times"] is not None:
-        rule += f", and {ceiling['base_fee_times']} times the base fee"
-    return f"# fee ceiling: {rule}"
+    for remark in remarks:
+        say(f"# {remark}")
+    for account in accounts:
+        show_table(f"{name}.accounts", account)
 
 
 @config.command()
@@ -91,7 +74,7 @@ def check(configuration: Configuration, as_json: bool) -> None:
     It refuses what 'laneway up' refuses before it asks anyone: keys and passwords are read, signers
     are opened, extras are imported. No store is opened, and nobody is asked over the network.
     """
-    from laneway.wiring.checking import check_here
+    from laneway.wiring.opening import check_here
 
     check_here(configuration)
     if as_json:
@@ -113,7 +96,7 @@ def toml_any(value: object) -> str:
 
 def line_of(setting: Setting, *, origin: bool) -> str:
     name = setting.path.rpartition(".")[2]
-    # TOML has no word for "not set".
+    # TOML has no value for "not set".
     text = f"# {name}" if setting.value is None else f"{name} = {toml_value(setting.value)}"
     if not origin:
         return text

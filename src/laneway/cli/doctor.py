@@ -2,12 +2,12 @@
 
 import click
 
-from laneway.cli.late import find
 from laneway.cli.options import configured
-from laneway.cli.printing import say, say_json
-from laneway.wire.urls import shown_url
+from laneway.console.exits import EXIT_FAILED
+from laneway.console.late import find
+from laneway.console.printing import say, say_json
+from laneway.core.urls import shown_url
 from laneway.wiring.config import Configuration
-from laneway.wiring.process import EXIT_FAILED
 
 
 @click.command()
@@ -22,25 +22,20 @@ def doctor(configuration: Configuration, path: str | None, as_json: bool) -> int
     """
     store = configuration.config.store
     path = path or store.path
-    findings = find("doctor", "laneway.wiring.doctor", "examine")(path, store.options())
-    config = configuration.config
+    examine = find("doctor", "laneway.wiring.doctor", "examine")
+    states = find("doctor", "laneway.wiring.doctor", "lane_states")
     server = find("doctor", "laneway.wiring.server_doctor", "examine_server")
-    findings = [*findings, *server(configuration)]
-    states = find("doctor", "laneway.wiring.doctor", "lane_states")(path)
-    if config.evm or config.cosmos or config.rollup or config.host.kind == "rest":
-        nodes = find("doctor", "laneway.wiring.node_doctor", "examine_nodes")
-        findings = [*findings, *nodes(configuration, states)]
-    if config.rollup and all(finding.name != "rollup" for finding in findings):
-        # Without its extra there is one already, which names the extra.
-        look = find("doctor", "laneway.wiring.rollup_doctor", "examine_rollups")
-        findings = [*findings, *look(config.rollup, states)]
+    nodes = find("doctor", "laneway.wiring.node_doctor", "examine_nodes")
+    findings = [
+        *examine(path, store.options()),
+        *server(configuration),
+        *nodes(configuration, states(path)),
+    ]
     healthy = all(finding.ok for finding in findings)
     if as_json:
-        shown = [
-            {"name": each.name, "ok": each.ok, "what": each.what, "advice": each.advice}
-            for each in findings
-        ]
-        say_json({"ok": healthy, "path": shown_url(path), "findings": shown})
+        names = ("name", "ok", "what", "advice")
+        listed = [{name: getattr(each, name) for name in names} for each in findings]
+        say_json({"ok": healthy, "path": shown_url(path), "findings": listed})
     else:
         for each in findings:
             say(f"{'ok  ' if each.ok else 'BAD '} {each.name}: {each.what}")

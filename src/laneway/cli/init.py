@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from laneway.cli.printing import say
+from laneway.console.printing import say
 from laneway.core.errors import BadRequest
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from laneway.cli.printing import say, say_json
+from laneway.console.printing import say, say_json
 from laneway.core.errors import BadRequest
 
 if TYPE_CHECKING:
-    from laneway.signers.folder import Kept
+    from laneway.signers.folder import KeptKeystore
 
 HIDE_CHARS_MIN = 32
-"""Words this long may be a key in some writing, and are not repeated in an error."""
+"""Arguments this long may be a key in some notation, and are not repeated in an error."""
 
 PASSWORD_HELP = "Its only line is the password. Default: LANEWAY_PASSWORD_FILE, else it is asked."
 CHECK_PAYLOAD = b"\x19laneway: key check"
@@ -28,7 +28,7 @@ scrypt_option = click.option(
 
 
 class DiscreetGroup(click.Group):
-    """Repeats no long word of a mistyped command: it may be a key."""
+    """Repeats no long argument of a mistyped command: it may be a key."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.obj = tuple(args)
@@ -38,11 +38,11 @@ class DiscreetGroup(click.Group):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            said = error.message
+            message = error.message
             for word in ctx.obj:
                 if len(word) >= HIDE_CHARS_MIN:
-                    said = said.replace(word, "(not shown)")
-            raise click.UsageError(said, error.ctx) from None
+                    message = message.replace(word, "(not shown)")
+            raise click.UsageError(message, error.ctx) from None
 
 
 @click.group(cls=DiscreetGroup)
@@ -74,7 +74,7 @@ def new(
     secret = os.urandom(32)
     while not 0 < int.from_bytes(secret, "big") < N:  # pragma: no cover - once in 2^128 times.
         secret = os.urandom(32)
-    tell(kept(folder, secret, password, scrypt_n), as_json=as_json)
+    show(kept(folder, secret, password, scrypt_n), as_json=as_json)
 
 
 @key.command("import")
@@ -103,7 +103,7 @@ def import_key(
         secret = parse_secret(shown_place(key_file), read_secret(key_file))
     else:
         secret = parse_secret("stdin", typed_key())
-    tell(kept(folder, secret, new_password(password_file), scrypt_n), as_json=as_json)
+    show(kept(folder, secret, new_password(password_file), scrypt_n), as_json=as_json)
 
 
 @key.command("list")
@@ -114,7 +114,7 @@ def list_keys(folder: str | None, *, as_json: bool) -> None:
     from laneway.signers.folder import listed
 
     for found in listed(place_of(folder)):
-        tell(found, as_json=as_json)
+        show(found, as_json=as_json)
 
 
 @key.command()
@@ -126,9 +126,8 @@ def check(signer: str, password_file: str | None, *, as_json: bool) -> None:
 
     SIGNER is keystore:PATH, file:PATH, env:NAME or web3signer:URL#ADDRESS.
     """
-
+    from laneway.signers.addresses import checksummed
     from laneway.signers.opening import open_signer
-    from laneway.signers.shown import checksummed
     from laneway.wiring.process import run
 
     async def sign() -> bytes:
@@ -152,7 +151,9 @@ def place_of(folder: str | None) -> Path:
     return default_folder() if folder is None else Path(folder)
 
 
-def kept(folder: str | None, secret: bytes, password: bytes, scrypt_n: int | None) -> "Kept":
+def kept(
+    folder: str | None, secret: bytes, password: bytes, scrypt_n: int | None
+) -> "KeptKeystore":
     import time
 
     from laneway.signers.folder import keep
@@ -160,8 +161,7 @@ def kept(folder: str | None, secret: bytes, password: bytes, scrypt_n: int | Non
 
     work = SCRYPT_N if scrypt_n is None else scrypt_n
     if not SCRYPT_N_MIN <= work <= SCRYPT_N or work & (work - 1):
-        problem = f"a power of two from {SCRYPT_N_MIN} to {SCRYPT_N}"
-        raise BadRequest("--scrypt-n", problem)
+        raise BadRequest("--scrypt-n", f"a power of two from {SCRYPT_N_MIN} to {SCRYPT_N}")
     return keep(place_of(folder), secret, password, now_ns=time.time_ns(), scrypt_n=work)
 
 
@@ -192,9 +192,8 @@ def typed_key() -> bytes:
     return sys.stdin.buffer.read(SECRET_BYTES_MAX)
 
 
-def tell(found: "Kept", *, as_json: bool) -> None:
-
-    from laneway.signers.shown import checksummed
+def show(found: "KeptKeystore", *, as_json: bool) -> None:
+    from laneway.signers.addresses import checksummed
 
     address = None if found.address is None else checksummed(found.address)
     if as_json:

@@ -1,23 +1,21 @@
-"""`laneway lanes` and `laneway lane`: what is queued, in flight and stuck, and words to a lane."""
+"""`laneway lanes` and `laneway lane`: what is queued, in flight or stuck; commands to a lane."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from laneway.cli.late import find
 from laneway.cli.options import configured
-from laneway.cli.printing import say, say_json
-from laneway.cli.remote import LANE_HEAD, Output, age, lane_row, reasoned, remote
+from laneway.cli.shared import SharedGroup
+from laneway.console.exits import EXIT_FAILED
+from laneway.console.late import find
+from laneway.console.printing import say, say_json
+from laneway.console.remote import LANE_HEAD, Output, age, lane_row, reasoned, remote
+from laneway.kinds.command_line import command_line
 from laneway.wiring.config import Configuration
-from laneway.wiring.process import EXIT_FAILED
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
-    from laneway.wire.cosmos import CosmosLane, CosmosNode
-    from laneway.wire.evm import EvmLane
-    from laneway.wire.rollup import RollupLane
-    from laneway.wire.values import Lane, LaneHealth
 
 T = TypeVar("T")
 
@@ -29,16 +27,12 @@ def lanes(client: "Client", output: Output) -> None:
     output.table(client.lanes(), LANE_HEAD, lane_row)
 
 
-@click.group()
+@click.group(cls=SharedGroup)
 def lane() -> None:
     """Show one lane and its health, or pause, resume, drain, revive, reset, set or adopt it."""
 
 
-@lane.command("list")
-@remote
-def list_(client: "Client", output: Output) -> None:
-    """List lanes: what is queued, in flight, stuck."""
-    output.table(client.lanes(), LANE_HEAD, lane_row)
+lane.add_command(lanes, "list")
 
 
 @lane.command()
@@ -69,7 +63,7 @@ def show(client: "Client", output: Output, lane: str) -> None:
             ("dropped", queue.dropped),
             ("fast/slow", f"{queue.fast}/{queue.slow} now"),
             ("hits", f"{queue.fast_hits}/{queue.slow_hits}"),
-            *numbers(found),
+            *command_line(found.id).lane_facts(found),
         ),
     )
 
@@ -83,86 +77,14 @@ def health(client: "Client", output: Output, lane: str) -> int:
     facts = [
         ("lane", found.lane),
         ("health", "good" if found.healthy else "; ".join(found.problems)),
-        *numbers(found),
+        *command_line(found.lane).lane_facts(found),
     ]
     output.facts(found, facts)
     return 0 if found.healthy else EXIT_FAILED
 
 
-def numbers(found: "Lane | LaneHealth") -> list[tuple[str, object]]:
-    """Those of an account, whichever chain it is on, or of a rollup."""
-    if found.evm is not None:
-        return account_facts(found.evm)
-    if found.rollup is not None:
-        return rollup_facts(found.rollup)
-    return [] if found.cosmos is None else cosmos_facts(found.cosmos)
-
-
-def rollup_facts(rollup: "RollupLane") -> list[tuple[str, object]]:
-    return [
-        ("rollup", f"rollup:{rollup.service} ({rollup.name}): {rollup.kind}"),
-        ("held here", "yes" if rollup.held else "no"),
-        ("open blocks", rollup.open),
-        ("queued", rollup.queued),
-        ("returned", rollup.returned or None),
-        ("final", rollup.finalised),
-        ("dropped", rollup.drops or None),
-        ("clock skew", None if rollup.skew_ms is None else f"{rollup.skew_ms} ms"),
-    ]
-
-
-def cosmos_facts(cosmos: "CosmosLane") -> list[tuple[str, object]]:
-    done = cosmos.last_confirmation_at
-    place = f"{cosmos.address} on {cosmos.chain} ({cosmos.chain_id})"
-    missing = "; it does not exist there yet" if cosmos.account_missing else ""
-    return [
-        ("account", f"{cosmos.account} {place}{missing}"),
-        ("worker of", cosmos.worker_of),
-        ("next sequence", cosmos.sequence_next),
-        ("committed", cosmos.committed),
-        ("height", cosmos.height),
-        ("in flight", f"{cosmos.bound} of {cosmos.window}"),
-        ("pending", cosmos.pending),
-        ("fillers", cosmos.fillers or None),
-        ("indeterminate", cosmos.watched or None),
-        ("bytes held", f"{cosmos.held_bytes} of {cosmos.held_bytes_max}"),
-        ("confirmed", done and done.isoformat()),
-        *((f"node {node.name}", node_line(node)) for node in cosmos.nodes),
-    ]
-
-
-def node_line(node: "CosmosNode") -> str:
-    where = f"next {node.next}, height {node.height}"
-    if not node.recovering:
-        return where
-    wants = "" if node.ours is None else f"; expects {node.expected}, ours {node.ours}"
-    return f"{where}; recovering: {node.reason}{wants}; {node.then}"
-
-
-def account_facts(evm: "EvmLane") -> list[tuple[str, object]]:
-    balance = None if evm.balance is None else f"{evm.balance} wei"
-    moved, done = evm.last_nonce_movement_at, evm.last_confirmation_at
-    return [
-        ("account", f"{evm.account} {evm.address} on {evm.chain} ({evm.chain_id})"),
-        ("balance", balance),
-        ("threshold", None if evm.balance_threshold == "0" else f"{evm.balance_threshold} wei"),
-        ("out of funds", "yes" if evm.out_of_funds else None),
-        ("needed", None if evm.balance_needed is None else f"{evm.balance_needed} wei"),
-        ("next nonce", evm.nonce_next),
-        ("chain's count", evm.latest),
-        ("in flight", f"{evm.inflight} of {evm.window}"),
-        ("pending", evm.pending),
-        ("borrowed", evm.borrowed),
-        ("submitted", evm.submitted),
-        ("recycled", f"{evm.recycled} of {evm.max_recycled_nonces}"),
-        ("moved", moved and moved.isoformat()),
-        ("confirmed", done and done.isoformat()),
-        ("resets", ", ".join(at.isoformat() for at in evm.nonce_resets)),
-    ]
-
-
 def named(command: Callable[..., T]) -> Callable[..., T]:
-    """One lane, or all that there are."""
+    """Arguments that name one lane, or all."""
     command = click.option("--all", "every", is_flag=True, help="Every lane instead of one.")(
         command
     )
@@ -179,28 +101,22 @@ def chosen(client: "Client", lane: str | None, every: bool) -> Iterator[str]:
         yield found.id
 
 
-@lane.command()
-@named
-@reasoned
-@remote
-def pause(
-    client: "Client", output: Output, lane: str | None, every: bool, reason: str, dry_run: bool
-) -> None:
-    """Start nothing more; what runs is finished."""
-    for name in chosen(client, lane, every):
-        output.action(client.pause(name, reason=reason, dry_run=dry_run))
+def add_verb(verb: str, purpose: str) -> None:
+    """A command for one lane or for all, which calls the client's method of that name."""
+
+    @lane.command(verb, help=purpose)
+    @named
+    @reasoned
+    @remote
+    def run(
+        client: "Client", output: Output, lane: str | None, every: bool, reason: str, dry_run: bool
+    ) -> None:
+        for name in chosen(client, lane, every):
+            output.action(getattr(client, verb)(name, reason=reason, dry_run=dry_run))
 
 
-@lane.command()
-@named
-@reasoned
-@remote
-def resume(
-    client: "Client", output: Output, lane: str | None, every: bool, reason: str, dry_run: bool
-) -> None:
-    """Go on after a pause, a drain or a halt."""
-    for name in chosen(client, lane, every):
-        output.action(client.resume(name, reason=reason, dry_run=dry_run))
+add_verb("pause", "Start nothing more; what runs is finished.")
+add_verb("resume", "Go on after a pause, a drain or a halt.")
 
 
 @lane.command()
@@ -245,35 +161,6 @@ def revive(
     output.action(client.revive(lane, tx=tx, keep=keep, reason=reason, dry_run=dry_run))
 
 
-@lane.command("reset-nonce")
-@click.argument("lane")
-@reasoned
-@remote
-def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
-    """Set an EVM account's next nonce back to what the chain says, never below a bound one."""
-    output.action(client.reset_nonce(lane, reason=reason, dry_run=dry_run))
-
-
-@lane.command("set-sequence")
-@click.argument("lane")
-@click.argument("sequence", type=click.IntRange(0), required=False)
-@reasoned
-@remote
-def set_sequence(
-    client: "Client",
-    output: Output,
-    lane: str,
-    sequence: int | None,
-    reason: str,
-    dry_run: bool,
-) -> None:
-    """Set where a Cosmos account's sequences go on; without SEQUENCE, at what the chain says.
-
-    Never at one that is used, or that someone may still use: a dry run shows the numbers.
-    """
-    output.action(client.set_sequence(lane, sequence, reason=reason, dry_run=dry_run))
-
-
 @lane.command()
 @click.argument("lane")
 @click.option("--dry-run", is_flag=True, help="Say what would be taken over; change nothing.")
@@ -285,13 +172,12 @@ def adopt(configuration: Configuration, lane: str, dry_run: bool, as_json: bool)
     Its worker and every laneway process must be stopped. What waits becomes transactions in its
     order; what is out keeps its nonce and is watched.
     """
-    told = find("lane adopt", "laneway.wiring.adoption", "adopt_account")(
-        configuration, lane, dry_run=dry_run
-    )
+    adopt_lane = find("lane adopt", "laneway.wiring.opening", "adopt_lane")
+    found = adopt_lane(configuration, lane, dry_run=dry_run)
+    is_taken = not (dry_run or found.problems)
     if as_json:
-        say_json({"taken_over": not (dry_run or told.problems), "found": told})
+        say_json({"taken_over": is_taken, "found": found})
     else:
-        for line in told.lines():
+        for line in (*found.lines(), "taken over" if is_taken else "nothing was changed"):
             say(line)
-        say("nothing was changed" if dry_run or told.problems else "taken over")
-    return EXIT_FAILED if told.problems else 0
+    return EXIT_FAILED if found.problems else 0

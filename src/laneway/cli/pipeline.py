@@ -5,13 +5,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from laneway.cli.lines import Line
-
 if TYPE_CHECKING:
+    from laneway.cli.send import FileLine
     from laneway.client.blocking import Client, SentTx
 
 INFLIGHT_MAX = 16
@@ -21,8 +20,8 @@ PROGRESS_MIN = 100
 """A shorter file is sent before a bar could be read."""
 
 
-def post_all(client: "Client", lines: list[Line]) -> Iterator["SentTx"]:
-    """As the file has them, each once it and all before it are durable.
+def post_all(client: "Client", lines: list["FileLine"]) -> Iterator["SentTx"]:
+    """The transactions in the order of the file, each once it and all before it are durable.
 
     A lane's next line leaves only when the one before it was answered: that alone keeps their
     order. What was sent when an error ends this is found again by its key.
@@ -36,7 +35,7 @@ def post_all(client: "Client", lines: list[Line]) -> Iterator["SentTx"]:
     ready = deque(lanes)
     out: dict[Future[SentTx], str] = {}
     answered: dict[int, SentTx] = {}
-    told = 0
+    yielded = 0
     pool = ThreadPoolExecutor(min(len(lanes), INFLIGHT_MAX))
     with progress(len(lines)) as step, pool:
         try:
@@ -50,16 +49,16 @@ def post_all(client: "Client", lines: list[Line]) -> Iterator["SentTx"]:
                     step()
                     if lanes[lane]:
                         ready.append(lane)
-                while told in answered:
-                    yield answered.pop(told)
-                    told += 1
+                while yielded in answered:
+                    yield answered.pop(yielded)
+                    yielded += 1
         finally:
             pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def progress(count: int) -> Iterator[Callable[[], None]]:
-    """A bar for whoever watches a long file; nothing where nobody does."""
+    """A progress bar for a long file at a terminal; elsewhere nothing."""
     if count < PROGRESS_MIN or not sys.stderr.isatty():
         yield lambda: None
         return
@@ -67,8 +66,9 @@ def progress(count: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.update(1)
 
 
-def post(client: "Client", line: Line) -> "SentTx":
+def post(client: "Client", line: "FileLine") -> "SentTx":
     assert line.lane is not None
-    return client.send(
-        line.lane, line.data, key=line.key, valid_until=line.valid_until, **line.options()
-    )
+    once: dict[str, Any] = {"key": line.key, "valid_until": line.valid_until}
+    if line.payload is not None:
+        return client.submit(line.lane, line.payload, **once)
+    return client.send(line.lane, line.data, **once, **line.options())

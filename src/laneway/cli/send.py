@@ -1,30 +1,27 @@
 """`laneway send`: one transaction, or a file of them; safe to run twice."""
 
-from base64 import b64encode
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
 
-from laneway.cli.lines import Line
-from laneway.cli.options import cosmos_options, evm_options, moment
-from laneway.cli.remote import Output, ended, remote
+from laneway.cli.options import moment
+from laneway.cli.shared import SharedCommand
+from laneway.console.remote import Output, ended, remote
+from laneway.kinds.command_line import command_line, command_lines, output_tx
+from laneway.wire.values import Moment
 
 if TYPE_CHECKING:
     from laneway.client.blocking import Client
 
 
-@click.command()
+@click.command(cls=SharedCommand, after="data")
 @click.argument("lane", required=False)
 @click.option("--data", help="What the contract is given; of an account the call, 0x….")
-@click.option("--executor", help="Contracts: who executes, for example a DID.")
-@click.option("--quorum-type", type=click.IntRange(0), help="Contracts; 2 if it is left out.")
-@click.option("--comment", help="Contracts.")
-@click.option("--priority", type=click.IntRange(0, 3), help="Contracts: 0 is the most urgent.")
-@evm_options
-@cosmos_options
+@click.option("--payload", metavar="JSON", help="The whole request as the API has it, of any kind.")
 @click.option("--key", help="Idempotency key: with it the command is safe to run twice.")
 @click.option("--valid-until", metavar="TIME", help="RFC 3339; not begun after it.")
 @click.option("--file", type=click.File("rb"), help="JSON Lines; - is standard input.")
@@ -40,8 +37,8 @@ def send(
     wait: bool,
     timeout: float | None,
     valid_until: str | None,
-    data: str | None,
-    **others: Any,
+    payload: str | None,
+    **typed: Any,
 ) -> int:
     """Queue a transaction; returns when it is durable.
 
@@ -53,80 +50,123 @@ def send(
     one from --key or from the file's contents, and its number: after any crash the same command
     goes on where it stopped and doubles nothing.
     """
-    others["blobs"] = read_blobs(others["blobs"], others.pop("namespaces"))
-    others["messages"] = [read_message(text) for text in others["messages"]] or None
-    said = any(one is not None for one in (data, *(others[name] for name in CONTENT)))
-    if said == (file is not None):
+    for kind in command_lines():
+        kind.read_options(typed)
+    typed["payload"] = None if payload is None else read_payload(payload)
+    content = {name for kind in command_lines() for name in kind.content}
+    is_typed = any(typed[name] is not None for name in (*content, "payload"))
+    if is_typed == (file is not None):
         raise click.UsageError("say what to send: --data, --to, --blob, --message or --file")
     if file is not None:
-        lines = read_lines(file.read(), lane, others["key"])
+        lines = read_lines(file.read(), lane, typed["key"])
     else:
         if lane is None:
             raise click.UsageError("say to which LANE, for example contract:QmToken")
         until = None if valid_until is None else moment("--valid-until", valid_until)
-        given = {"lane": lane, "data": data, "valid_until": until, **others}
+        named = {name: value for name, value in typed.items() if value is not None}
         try:
-            lines = [msgspec.convert(given, Line)]
+            lines = [read_line({"lane": lane, "valid_until": until, **named}, None)]
         except msgspec.ValidationError as error:
             raise click.UsageError(str(error)) from None
         if lines[0].is_empty():
             raise click.UsageError("say what the contract is given: --data")
+        if lines[0].has_both():
+            raise click.UsageError("say --payload alone: it is the whole request")
     from laneway.cli.pipeline import post_all
 
     sent = post_all(client, lines)
     if not wait:
         for each in sent:
-            output.tx(each.tx)
+            output_tx(output, each.tx)
         return 0
     done = []
     for each in sent:
         done.append(each.wait(timeout))
-        output.tx(done[-1])
+        output_tx(output, done[-1])
     return ended(done)
 
 
-CONTENT = ("to", "blobs", "messages")
+def read_payload(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise click.UsageError(f"--payload: {error}") from None
 
 
-def read_blobs(files: Sequence[IO[bytes]], namespaces: tuple[str, ...]) -> list[Any] | None:
-    """As a line of a file has them."""
-    if not files:
-        if namespaces:
-            raise click.UsageError("--namespace is of a --blob")
-        return None
-    if len(namespaces) not in (1, len(files)):
-        raise click.UsageError("say the --namespace of all blobs, or of each")
-    named = namespaces if len(namespaces) == len(files) else namespaces * len(files)
-    return [
-        {"namespace": namespace, "data": b64encode(file.read()).decode()}
-        for file, namespace in zip(files, named, strict=True)
-    ]
-
-
-def read_message(text: str) -> dict[str, str]:
-    url, colon, value = text.partition(":")
-    if not (colon and url.startswith("/")):
-        raise click.UsageError(f"--message {text}: say URL:BASE64, for example /pkg.MsgKind:CgNh")
-    return {"type_url": url, "value": value}
-
-
-def read_lines(raw: bytes, lane: str | None, key: object) -> list[Line]:
+def read_lines(raw: bytes, lane: str | None, key: object) -> list["FileLine"]:
     """All of them, before any is sent: a typo in the last line must not leave half a file."""
     prefix = key or f"file-{sha256(raw).hexdigest()[:32]}"
-    lines: list[Line] = []
+    lines: list[FileLine] = []
     for number, text in enumerate(raw.splitlines(), 1):
         if not text.strip():
             continue
         try:
-            line = msgspec.json.decode(text, type=Line)
+            line = read_line(msgspec.json.decode(text), lane)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise click.UsageError(f"line {number}: {error}") from None
-        if line.lane is None and lane is None:
+        if line.lane is None:
             raise click.UsageError(f"line {number}: it has no lane, and no LANE is given")
         if line.key is None:
             line = msgspec.structs.replace(line, key=f"{prefix}:{number}")
-        line = msgspec.structs.replace(line, lane=line.lane or lane)
         if line.is_empty():
             raise click.UsageError(f"line {number}: it says neither `data` nor `to`")
+        if line.has_both():
+            raise click.UsageError(f"line {number}: its `payload` is the whole request")
         lines.append(line)
     return lines
+
+
+class FileLine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One line of a file. The lane may be on the command line instead; `line_type` adds the
+    options of the lane's kind."""
+
+    data: str | None = None
+    lane: str | None = None
+    key: str | None = None
+    valid_until: Moment | None = None
+    payload: dict[str, Any] | None = None
+    """The whole request as the API has it, of any kind."""
+
+    def has_both(self) -> bool:
+        """Whether it has options beside a whole request."""
+        return self.payload is not None and (self.data is not None or bool(self.options()))
+
+    def options(self) -> dict[str, Any]:
+        """The options of the lane's kind that it has."""
+        named = [field.name for field in fields(self) if field.name not in OWN]
+        return {name: one for name in named if (one := getattr(self, name)) is not None}
+
+    def is_empty(self) -> bool:
+        """Whether it has no content that could be sent."""
+        content = command_line(self.lane or "").content
+        values = [self.payload, *(getattr(self, name) for name in content)]
+        return all(one is None or one == [] for one in values)
+
+
+OWN = frozenset(FileLine.__struct_fields__)
+
+
+def line_type(lane: object) -> type[FileLine]:
+    """The type of a line with the options of the lane's kind, and with those of other kinds for an
+    error that names them."""
+    options: dict[str, Any] = {name: Any for line in command_lines() for name in line.words}
+    for name, kind in command_line(str(lane)).words.items():
+        options[name] = kind | None
+    members = [(name, kind, None) for name, kind in options.items() if name not in OWN]
+    made = msgspec.defstruct(
+        "FileLine",
+        members,
+        bases=(FileLine,),
+        frozen=True,
+        forbid_unknown_fields=True,
+        kw_only=True,
+    )
+    assert issubclass(made, FileLine)
+    return made
+
+
+def read_line(found: Any, lane: str | None) -> FileLine:
+    """A line of a file, in `lane` if it names none itself; ValidationError if it is wrong."""
+    named = found.get("lane") if isinstance(found, dict) else None
+    line = msgspec.convert(found, line_type(lane if named is None else named))
+    return msgspec.structs.replace(line, lane=line.lane or lane)

@@ -2,11 +2,11 @@
 
 import click
 
-from laneway.cli.late import find
+from laneway.console.late import find
 
 
 @click.command()
-@click.option("--seed", type=int, help="Repeat one world and tell it as a story.")
+@click.option("--seed", type=int, help="Repeat one world and print it as a story.")
 @click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="How many.")
 @click.option(
     "--layer",
@@ -17,10 +17,11 @@ from laneway.cli.late import find
 )
 @click.option(
     "--kind",
-    type=click.Choice(["contract", "eoa", "cosmos", "rollup"], case_sensitive=False),
+    metavar="[contract|eoa|cosmos|rollup|…]",
     default="contract",
     show_default=True,
-    help="Of the lanes: contracts, EVM accounts, Cosmos accounts, or rollups.",
+    help="Of the lanes: contracts, EVM accounts, Cosmos accounts, rollups, or a kind that is "
+    "installed.",
 )
 @click.option("--lying", is_flag=True, help="One node of three lies (EVM and Cosmos accounts).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -29,6 +30,7 @@ def sim(seed: int | None, seeds: int, layer: str, kind: str, lying: bool, as_jso
 
     Crashes, lost answers, slow quorums and reorgs are part of every world.
     """
+    find("sim", "laneway.kinds.worlds", "register_worlds")()
     code: int = find("sim", "laneway.sim.cli", "main")(
         seed=seed, seeds=seeds, layer=layer, kind=kind, lying=lying, json=as_json
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from laneway.cli.remote import LANE_HEAD, Output, aligned, lane_row, remote
+from laneway.console.remote import LANE_HEAD, Output, aligned, lane_row, remote
 from laneway.core.errors import LanewayError
 from laneway.core.text import printable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from laneway.wire.values import Lane
 
 LANES_READ_MAX = 10_000
-"""Beyond so many a look takes seconds; the sums then say that they are of the first ones."""
+"""With more lanes a look takes seconds; the sums then say that they are of the first ones."""
 RATE_S = 10.0
 """The rate is of the last ten seconds: steady enough to read, quick enough to follow."""
 
@@ -139,11 +139,11 @@ def picture(found: Sequence["Lane"], look: Look, height: int) -> "RenderableType
     return Group(Text(summary(look), style="bold"), lanes)
 
 
-def trouble(drawn: "RenderableType", words: str) -> "RenderableType":
+def trouble(drawn: "RenderableType", problem: str) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    return Group(Text(printable(words), style="bold red"), drawn)
+    return Group(Text(printable(problem), style="bold red"), drawn)
 
 
 STYLES = {

@@ -7,66 +7,58 @@ async with AsyncClient() as client:
 Answers and errors are those of Client.
 """
 
-import asyncio
+import math
 import os
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from datetime import datetime
-from io import BytesIO
-from types import TracebackType
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
-from aiohttp import (
-    ClientConnectorError,
-    ClientError,
-    ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    ConnectionTimeoutError,
-    DummyCookieJar,
-)
-from yarl import URL
-
-from laneway.client.calls import (
-    NO_REASON,
-    Calls,
-    EvmOptions,
-    Taken,
-    TxOptions,
-    Words,
-    filters,
-    new_transfer,
-    new_tx,
-)
+from laneway.client.bodies import NO_REASON, EvmOptions, TxOptions, new_request, new_tx, path
+from laneway.client.errors import refused
 from laneway.client.following import Following, StreamedEvent
-from laneway.client.limits import CONNECT_S, PAGE, RETRY_S, TIMEOUT_S, WHOLE_BYTES_MAX
-from laneway.client.place import find_place
-from laneway.client.steps import Answer, Ask, Heard, Lost, Pause, Rules, Steps, T
+from laneway.client.limits import PAGE, RETRY_S, TIMEOUT_S, WAIT_PAUSE_S, WAIT_S
+from laneway.client.place import ServerPlace, find_place
+from laneway.client.retries import CallRules, NoAnswer, ServerAnswer, ServerRequests, Wire, read
+from laneway.core.ids import idempotency_key
 from laneway.wire.evm_words import evm_payload
+from laneway.wire.hex import octets
+from laneway.wire.idempotency import HEADER, REPLAYED, quoted
+from laneway.wire.limits import PAGE_MAX
+from laneway.wire.problem import problem
 from laneway.wire.rollup import (
     Bundle,
+    BundlePage,
     BundleShown,
     Rollup,
     RollupAccount,
+    RollupList,
     RollupReceipt,
     RollupStatus,
 )
 from laneway.wire.values import (
     Action,
     AuditEntry,
+    AuditPage,
     DeadLetter,
+    DeadLetterPage,
     Delivery,
+    DeliveryPage,
     Lane,
     LaneHealth,
+    LanePage,
     SettleWord,
     Tx,
+    TxPage,
     Webhook,
     WebhookAction,
+    WebhookList,
 )
 
-Opening = AbstractAsyncContextManager[ClientResponse]
+BY_KEY = "key:"
+"""Comes before an idempotency key where a call takes the id of a transaction."""
 
 
 class AsyncSentTx:
@@ -74,15 +66,15 @@ class AsyncSentTx:
 
     __slots__ = ("_client", "id", "key", "replayed", "tx")
 
-    def __init__(self, client: "AsyncClient", taken: Taken) -> None:
+    def __init__(self, client: "AsyncClient", tx: Tx, key: str, replayed: bool) -> None:
         self._client = client
-        self.tx = taken.tx
-        """As it was when the server took it."""
-        self.id = taken.tx.id
-        self.key = taken.key
-        """The caller's, or the one that was made for it."""
-        self.replayed = taken.replayed
-        """The key and the body came before: this is the transaction they made then."""
+        self.tx = tx
+        """The transaction as it was when the server accepted it."""
+        self.id = tx.id
+        self.key = key
+        """The caller's idempotency key, or the one that was made for it."""
+        self.replayed = replayed
+        """Whether the same key and body came before: this is the transaction they made then."""
 
     async def wait(self, timeout_s: float | None = None) -> Tx:
         """Wait until it is final; TimeoutError takes nothing back."""
@@ -111,34 +103,31 @@ class AsyncClient:
         timeout_s: float = TIMEOUT_S,
         retry_s: float = RETRY_S,
     ) -> None:
-        self._place = find_place(url, api_key, api_key_file)
-        self.url = self._place.url
-        self._session: ClientSession | None = None
-        self._rules = Rules(
+        place = find_place(url, api_key, api_key_file)
+        self.url = place.url
+        rules = CallRules(
             url=self.url,
             retry_s=retry_s,
             timeout_s=timeout_s,
             now=time.monotonic,
             chance=random.random,
         )
-        self._calls = Calls(self._rules)
+        self._requests = ServerRequests(self._connect(place), rules)
+
+    def _connect(self, place: ServerPlace) -> Wire:
+        from laneway.client.aio import AioWire
+
+        return AioWire(place)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
         """Let the connections go; the next call opens a new one."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        await self._requests.wire.close()
 
     # Transactions.
 
@@ -159,27 +148,65 @@ class AsyncClient:
         account's, `cosmos:CHAIN:ACCOUNT`, takes to, amount and denom, messages, blobs (or `data`
         and namespace), memo, gas, fee, gas_price, fee_granter and timeout_height.
         """
-        new = new_tx(lane, data, valid_until, options)
-        return AsyncSentTx(self, await self._run(self._calls.send(new, key)))
+        return await self._send(path("transactions"), new_tx(lane, data, valid_until, options), key)
+
+    async def submit(
+        self,
+        /,
+        lane: str,
+        request: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        valid_until: datetime | None = None,
+        **more: Any,
+    ) -> AsyncSentTx:
+        """Queue a request of any kind of lane: `request` is the payload that the API takes, `more`
+        what it takes beside it. Returns when it is durable; safe to call twice with one key."""
+        new = new_request(lane, request, valid_until, **more)
+        return await self._send(path("transactions"), new, key)
 
     async def tx(self, intent: str) -> Tx:
-        """Where one is, and why. `intent` is an id, `key:` and an idempotency key, the
-        hash of an attempt, or `LANE#NONCE` and `LANE#SEQUENCE`."""
-        return await self._run(self._calls.tx(intent))
+        """The transaction as it stands, and why. `intent` is an id, `key:` and an idempotency key,
+        the hash of an attempt, or `LANE#NONCE` and `LANE#SEQUENCE`."""
+        if not intent.startswith(BY_KEY):
+            return await self._requests.get(path("transactions", intent), Tx)
+        query = {"key": intent.removeprefix(BY_KEY)}
+        page = await self._requests.get(path("transactions"), TxPage, query)
+        if not page.items:
+            detail = f"there is no transaction {intent}"
+            raise refused(problem(404, "intent_not_found", detail, tx=intent))
+        return page.items[0]
 
     async def wait(self, intent: str, timeout_s: float | None = None) -> Tx:
-        """Wait until it is final, whoever sent it; TimeoutError takes nothing back."""
-        return await self._run(self._calls.wait(intent, timeout_s))
+        """Wait until it is final, no matter who sent it, across restarts of the server;
+        TimeoutError takes nothing back."""
+        now = self._requests.rules.now
+        until = math.inf if timeout_s is None else now() + timeout_s
+        intent = await self._id(intent)
+        while True:
+            begun = now()
+            wait_s = int(min(WAIT_S, max(0.0, until - begun)))
+            query = {"wait": "confirmed", "timeout": str(wait_s)} if wait_s else {}
+            tx = await self._requests.get(
+                path("transactions", intent), Tx, query, wait_s, until - begun
+            )
+            if tx.final:
+                return tx
+            if now() >= until:
+                detail = f"{intent} is not final after {timeout_s:g} s: {tx.status} {tx.reason}"
+                raise TimeoutError(detail.strip())
+            if now() - begun < min(1.0, wait_s or 1.0):
+                await self._requests.wire.pause(min(WAIT_PAUSE_S, until - now()))
 
     async def cancel(
         self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False
     ) -> Action:
         """Take back one that waits; one that runs cannot be called back."""
-        return await self._run(self._calls.cancel(intent, Words(reason=reason, dry_run=dry_run)))
+        return await self.command(intent, "cancel", reason=reason, dry_run=dry_run)
 
     async def bump(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Offer more for an EVM account's transaction, at the same nonce."""
-        return await self._run(self._calls.bump(intent, Words(reason=reason, dry_run=dry_run)))
+        return await self.command(intent, "bump", reason=reason, dry_run=dry_run)
 
     async def replace(
         self,
@@ -190,66 +217,73 @@ class AsyncClient:
         dry_run: bool = False,
         **options: Unpack[EvmOptions],
     ) -> Action:
-        """Other content for an EVM account's transaction, at the same nonce; whichever lands
+        """Other content for an EVM account's transaction, at the same nonce; the one that lands
         decides, and the answer's `reason` says which."""
-        payload, words = evm_payload(data, options), Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.replace(intent, payload, words))
+        payload = evm_payload(data, options)
+        return await self.command(
+            intent, "replace", reason=reason, dry_run=dry_run, payload=payload
+        )
 
     async def settle(
         self, intent: str, word: SettleWord, *, reason: str = NO_REASON, dry_run: bool = False
     ) -> Action:
         """Say what became of an execution that halted its lane: executed, not_executed or skip.
-        Look at the chain first: a wrong word loses it, or does it twice."""
-        words = Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.settle(intent, word, words))
+        Look at the chain first: a wrong answer loses the execution, or does it twice."""
+        return await self.command(intent, "settle", reason=reason, dry_run=dry_run, word=word)
 
     async def retry(self, intent: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
-        """Queue what one said again, as a new one that names it in `retry_of`.
+        """Queue the content of one again, as a new transaction that names it in `retry_of`.
 
         Only where every try of the old one is proven dead. Safe to call twice: the second answer
         has the transaction of the first.
         """
-        return await self._run(self._calls.retry(intent, Words(reason=reason, dry_run=dry_run)))
+        return await self.command(intent, "retry", reason=reason, dry_run=dry_run)
 
-    async def transactions(
+    async def command(
+        self,
+        /,
+        intent: str,
+        verb: str,
+        *,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+        **more: Any,
+    ) -> Action:
+        """A command about one transaction, also one of the lane's own kind; `more` is what its
+        body has beside the reason."""
+        where = path("transactions", await self._id(intent), verb)
+        return await self._requests.post(
+            where, {"reason": reason, "dry_run": dry_run, **more}, Action
+        )
+
+    def transactions(
         self, lane: str | None = None, status: str | None = None, *, page: int = PAGE
     ) -> AsyncIterator[Tx]:
         """All of a lane in its order, or of a status; read a page at a time."""
-        query, cursor = filters(lane, status, page), None
-        while True:
-            found = await self._run(self._calls.tx_page(query, cursor))
-            for tx in found.items:
-                yield tx
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+        limit = str(max(1, min(page, PAGE_MAX)))
+        return self._requests.pages(
+            path("transactions"), TxPage, lane=lane, status=status, limit=limit
+        )
 
     # Lanes.
 
-    async def lanes(self) -> AsyncIterator[Lane]:
+    def lanes(self) -> AsyncIterator[Lane]:
         """All lanes that ever had work, by name; read a page at a time."""
-        cursor = None
-        while True:
-            found = await self._run(self._calls.lane_page(cursor))
-            for lane in found.items:
-                yield lane
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+        return self._requests.pages(path("lanes"), LanePage)
 
     async def lane(self, lane: str) -> Lane:
-        return await self._run(self._calls.lane(lane))
+        return await self._requests.get(path("lanes", lane), Lane)
 
     async def health(self, lane: str) -> LaneHealth:
         """Whether it goes on by itself; of an account its numbers too."""
-        return await self._run(self._calls.health(lane))
+        return await self._requests.get(path("lanes", lane, "health"), LaneHealth)
 
     async def reset_nonce(
         self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False
     ) -> Action:
         """Set an account's next nonce back to what the chain says, never below one that is bound.
         A dry run shows the numbers."""
-        return await self._operate(lane, "reset-nonce", reason, dry_run)
+        return await self.command_lane(lane, "reset-nonce", reason=reason, dry_run=dry_run)
 
     async def set_sequence(
         self,
@@ -261,16 +295,17 @@ class AsyncClient:
     ) -> Action:
         """Set where a Cosmos account's sequences go on; None: what the chain says. Never at one
         that is used or may be. A dry run shows the numbers."""
-        words = Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.set_sequence(lane, sequence, words))
+        return await self.command_lane(
+            lane, "set-sequence", reason=reason, dry_run=dry_run, sequence=sequence
+        )
 
     async def pause(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Start nothing more; what runs is finished."""
-        return await self._operate(lane, "pause", reason, dry_run)
+        return await self.command_lane(lane, "pause", reason=reason, dry_run=dry_run)
 
     async def resume(self, lane: str, *, reason: str = NO_REASON, dry_run: bool = False) -> Action:
         """Go on after a pause, a drain or a halt."""
-        return await self._operate(lane, "resume", reason, dry_run)
+        return await self.command_lane(lane, "resume", reason=reason, dry_run=dry_run)
 
     async def revive(
         self,
@@ -283,58 +318,61 @@ class AsyncClient:
     ) -> Action:
         """Go on with a lane that a bug stopped, without what stopped it; a dry run shows the
         evidence. `tx` names the transaction that is put aside, `keep` puts none aside."""
-        words = Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.revive(lane, tx, keep, words))
+        named = None if tx is None else await self._id(tx)
+        return await self.command_lane(
+            lane, "revive", reason=reason, dry_run=dry_run, tx=named, keep=keep
+        )
 
     async def drain(
         self, lane: str, mode: str = "queue", *, reason: str = NO_REASON, dry_run: bool = False
     ) -> Action:
         """Finish what waits now (queue), or only what runs (running); then pause."""
-        return await self._run(self._calls.drain(lane, mode, Words(reason=reason, dry_run=dry_run)))
+        return await self.command_lane(lane, "drain", reason=reason, dry_run=dry_run, mode=mode)
 
-    async def audit(self, lane: str | None = None) -> AsyncIterator[AuditEntry]:
+    async def command_lane(
+        self,
+        /,
+        lane: str,
+        verb: str,
+        *,
+        reason: str = NO_REASON,
+        dry_run: bool = False,
+        **more: Any,
+    ) -> Action:
+        """A command to one lane, also one of its own kind; `more` is what its body has beside the
+        reason."""
+        order = {"reason": reason, "dry_run": dry_run, **more}
+        return await self._requests.post(path("lanes", lane, verb), order, Action)
+
+    def audit(self, lane: str | None = None) -> AsyncIterator[AuditEntry]:
         """Who did what and why, oldest first; read a page at a time."""
-        cursor = None
-        while True:
-            found = await self._run(self._calls.audit_page(lane, cursor))
-            for entry in found.items:
-                yield entry
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+        return self._requests.pages(path("audit"), AuditPage, lane=lane)
 
     # Rollups.
 
     async def rollups(self) -> list[Rollup]:
-        """The rollups that the server was given."""
-        return (await self._run(self._calls.rollups())).items
+        """The rollups that the server is configured for."""
+        return (await self._requests.get(path("rollup"), RollupList)).items
 
     async def rollup(self, rollup: str) -> RollupStatus:
         """One rollup, by its name or its service: blocks by their state, and why it waits."""
-        return await self._run(self._calls.rollup(rollup))
+        return await self._requests.get(path("rollup", rollup), RollupStatus)
 
-    async def bundles(self, rollup: str, state: str | None = None) -> AsyncIterator[Bundle]:
+    def bundles(self, rollup: str, state: str | None = None) -> AsyncIterator[Bundle]:
         """A rollup's blocks: open ones, then the newest final ones; read a page at a time."""
-        cursor = None
-        while True:
-            found = await self._run(self._calls.bundle_page(rollup, state, cursor))
-            for one in found.items:
-                yield one
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+        return self._requests.pages(path("rollup", rollup, "bundles"), BundlePage, state=state)
 
     async def bundle(self, rollup: str, name: str | int) -> BundleShown:
         """One block, by its number or by `B-` and its id, with its versions and transactions."""
-        return await self._run(self._calls.bundle(rollup, str(name)))
+        return await self._requests.get(path("rollup", rollup, "bundles", str(name)), BundleShown)
 
     async def receipt(self, rollup: str, hash_: str) -> RollupReceipt:
         """What became of a rollup's transaction, by its hash."""
-        return await self._run(self._calls.receipt(rollup, hash_))
+        return await self._requests.get(path("rollup", rollup, "receipts", hash_), RollupReceipt)
 
     async def rollup_account(self, rollup: str, account: str) -> RollupAccount:
         """An account as the newest block leaves it, and the nonce to sign with."""
-        return await self._run(self._calls.rollup_account(rollup, account))
+        return await self._requests.get(path("rollup", rollup, "accounts", account), RollupAccount)
 
     async def transfer(
         self,
@@ -346,141 +384,69 @@ class AsyncClient:
     ) -> AsyncSentTx:
         """Queue a rollup's signed transaction; returns when it is durable. The same bytes are one
         transaction, however often and under whatever key."""
-        new = new_transfer(raw, valid_until)
-        return AsyncSentTx(self, await self._run(self._calls.transfer(rollup, new, key)))
+        new = {"raw": octets(raw) if isinstance(raw, bytes) else raw, "valid_until": valid_until}
+        return await self._send(path("rollup", rollup, "transactions"), new, key)
 
     # Webhooks.
 
     async def webhooks(self) -> list[Webhook]:
-        """The endpoints that are told what happens."""
-        return (await self._run(self._calls.webhooks())).items
+        """The endpoints that are notified of events."""
+        return (await self._requests.get(path("webhooks"), WebhookList)).items
 
-    async def deliveries(self, webhook: str) -> AsyncIterator[Delivery]:
+    def deliveries(self, webhook: str) -> AsyncIterator[Delivery]:
         """An endpoint's messages, oldest first; read a page at a time."""
-        cursor = None
-        while True:
-            found = await self._run(self._calls.delivery_page(webhook, cursor))
-            for item in found.items:
-                yield item
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+        return self._requests.pages(path("webhooks", webhook, "deliveries"), DeliveryPage)
 
     async def resend(
         self, webhook: str, delivery: str, *, reason: str = NO_REASON, dry_run: bool = False
     ) -> WebhookAction:
         """The same message once more, as a new delivery."""
-        words = Words(reason=reason, dry_run=dry_run)
         verb = f"deliveries/{delivery}/resend"
-        return await self._run(self._calls.webhook_act(webhook, verb, words))
+        return await self.operate_webhook(webhook, verb, reason=reason, dry_run=dry_run)
 
     async def operate_webhook(
         self, webhook: str, verb: str, *, reason: str = NO_REASON, dry_run: bool = False
     ) -> WebhookAction:
-        """pause, resume, or test: a message of no meaning, to see that it arrives."""
-        words = Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.webhook_act(webhook, verb, words))
+        """Pause, resume, or test: a message without meaning, to see that it arrives."""
+        order = {"reason": reason, "dry_run": dry_run}
+        return await self._requests.post(
+            f"{path('webhooks', webhook)}/{verb}", order, WebhookAction
+        )
 
-    async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        """What was given up; read a page at a time."""
-        cursor = None
-        while True:
-            found = await self._run(self._calls.dead_page(cursor))
-            for item in found.items:
-                yield item
-            cursor = found.next_cursor
-            if cursor is None:
-                return
+    def dead_letters(self) -> AsyncIterator[DeadLetter]:
+        """Transactions and deliveries that were given up; read a page at a time."""
+        return self._requests.pages(path("dead-letters"), DeadLetterPage)
 
     # Events.
 
     async def events(
         self, lane: str | None = None, after: str | None = None
     ) -> AsyncIterator[StreamedEvent]:
-        """What becomes true, as it does: each event once, in the order of its lane.
+        """Events as they happen: each once, in the order of its lane.
 
-        It never ends by itself; a lost connection is opened again behind the last event. `after`
+        It never ends by itself; a lost connection is opened again after the last event. `after`
         is the cursor of an event seen before, "" the beginning, None what happens next.
         """
-        following = Following(self._rules, lane, after)
+        following = Following(self._requests.rules, lane, after)
         while True:
-            lost: Answer | Lost | None = None
-            async with aclosing(self._stream(following.ask())) as parts:
+            lost: ServerAnswer | NoAnswer | None = None
+            async with aclosing(self._requests.wire.stream(following.ask())) as parts:
                 async for part in parts:
                     if isinstance(part, bytes):
                         for event in following.take(part):
                             yield event
                     else:
                         lost = part
-            await asyncio.sleep(following.pause_s(lost))
+            await self._requests.wire.pause(following.pause_s(lost))
 
-    # The wire.
+    # Requests.
 
-    async def _operate(self, lane: str, verb: str, reason: str, dry_run: bool) -> Action:
-        words = Words(reason=reason, dry_run=dry_run)
-        return await self._run(self._calls.operate(lane, verb, words))
+    async def _id(self, intent: str) -> str:
+        return (await self.tx(intent)).id if intent.startswith(BY_KEY) else intent
 
-    async def _run(self, steps: Steps[T]) -> T:
-        heard: Heard = None
-        while True:
-            try:
-                step = steps.send(heard)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-            if isinstance(step, Pause):
-                await asyncio.sleep(step.seconds)
-                heard = None
-            else:
-                heard = await self._exchange(step)
-
-    async def _exchange(self, ask: Ask) -> Answer | Lost:
-        try:
-            timeout = ClientTimeout(total=ask.timeout_s, sock_connect=CONNECT_S)
-            async with self._request(ask, timeout) as response:
-                return Answer(response.status, small(response), await response.read())
-        except (ClientError, TimeoutError, OSError) as error:
-            return lost_by(error)
-
-    async def _stream(self, ask: Ask) -> AsyncGenerator[bytes | Answer | Lost, None]:
-        """Chunks as they come; ends with why it is no more, or silently when it was ended."""
-        try:
-            timeout = ClientTimeout(sock_connect=CONNECT_S, sock_read=ask.timeout_s)
-            async with self._request(ask, timeout) as response:
-                if response.status != 200:
-                    yield Answer(response.status, small(response), await response.read())
-                    return
-                async for chunk in response.content.iter_any():
-                    yield chunk
-        except (ClientError, TimeoutError, OSError) as error:
-            yield lost_by(error)
-
-    def _request(self, ask: Ask, timeout: ClientTimeout) -> Opening:
-        if self._session is None or self._session.closed:
-            self._session = ClientSession(
-                cookie_jar=DummyCookieJar(), headers=self._place.headers()
-            )
-        return self._session.request(
-            ask.method,
-            URL(self.url + ask.target, encoded=True),
-            data=body_of(ask),
-            headers=ask.headers,
-            timeout=timeout,
-            allow_redirects=False,
-        )
-
-
-def body_of(ask: Ask) -> bytes | BytesIO | None:
-    """A large one as a file, which is written piece by piece and holds up nobody else."""
-    body = ask.body
-    return body if body is None or len(body) <= WHOLE_BYTES_MAX else BytesIO(body)
-
-
-def lost_by(error: BaseException) -> Lost:
-    reached = not isinstance(error, ClientConnectorError | ConnectionTimeoutError)
-    strerror = error.strerror if isinstance(error, OSError) else None
-    return Lost(reached, strerror or str(error) or type(error).__name__)
-
-
-def small(response: ClientResponse) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.headers.items()}
+    async def _send(self, where: str, new: Mapping[str, Any], key: str | None) -> AsyncSentTx:
+        # Made once for all tries, so that a lost answer cannot make two of one.
+        key = f"auto-{os.urandom(16).hex()}" if key is None else idempotency_key(key)
+        answer = await self._requests.answer_to(where, new, {HEADER: quoted(key)}, key)
+        tx = read(self._requests.rules, answer, Tx)
+        return AsyncSentTx(self, tx, key, answer.headers.get(REPLAYED.lower()) == "true")

@@ -1,7 +1,7 @@
 """What a call to a server can end in.
 
 LanewayError
-├── Refused        the server said no: `problem` and its fields
+├── Refused        the server refused it: `problem` and its fields
 │   ├── NotFound · NotAllowed · Conflict · Invalid · Unavailable
 ├── Unreachable    it was never reached; nothing changed
 ├── AnswerLost     it may have been carried out; the same call with the same key is safe
@@ -9,19 +9,19 @@ LanewayError
 """
 
 from laneway.core.errors import LanewayError, Retry
+from laneway.core.urls import shown_url
 from laneway.wire.problem import Problem
-from laneway.wire.urls import shown_url
 
 TEMPORARY = (429, 502, 503, 504)
-"""What passes by itself: quotas, drains, proxies without a server behind them."""
+"""Statuses that pass by themselves: quotas, drains, proxies without a server."""
 
 
 class Refused(LanewayError):
-    """A problem, as the server told it."""
+    """A refusal, with the server's problem."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        # A problem's code is the server's word for it, not one of this class.
+        # A problem's code is the server's, not one of this class.
         self.code = problem.code  # type: ignore[misc]
         self.retry: Retry = "later" if problem.retryable else "never"  # type: ignore[misc]
         self.status = problem.status
@@ -46,11 +46,11 @@ class Conflict(Refused):
 
 
 class Invalid(Refused):
-    """The request itself; unchanged it will never do."""
+    """The request itself is wrong; unchanged it is refused again."""
 
 
 class Unavailable(Refused):
-    """The server said "later" until the time for retries was over."""
+    """The server answered "later" until the time for retries was over."""
 
 
 class Unreachable(LanewayError):

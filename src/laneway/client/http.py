@@ -3,34 +3,37 @@
 import http.client
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator
 
 from laneway.client.limits import CHUNK_BYTES, CONNECT_S, IDLE_COUNT_MAX, IDLE_S_MAX
-from laneway.client.place import Place
-from laneway.client.steps import Answer, Ask, Lost
+from laneway.client.place import ServerPlace
+from laneway.client.retries import Ask, NoAnswer, ServerAnswer, message_of, server_answer
 
 Failures = (OSError, http.client.HTTPException)
 
 
-class Connections:
-    """Each call has a connection to itself; between calls they rest here."""
+class BlockingWire:
+    """Each call has a connection to itself, which is kept for the next one.
 
-    def __init__(self, place: Place) -> None:
+    Its coroutines never give way to a loop: each is done when its first step is.
+    """
+
+    def __init__(self, place: ServerPlace) -> None:
         self._place = place
         self._headers = place.headers()
         self._idle: list[tuple[http.client.HTTPConnection, float]] = []
         self._process = os.getpid()
 
-    def exchange(self, ask: Ask) -> Answer | Lost:
+    async def exchange(self, ask: Ask) -> ServerAnswer | NoAnswer:
         connection = self._rested() or self._new()
         try:
             response = self._begin(connection, ask)
-            if isinstance(response, Lost):
+            if isinstance(response, NoAnswer):
                 return response
             body = response.read()
         except Failures as error:
             connection.close()
-            return Lost(True, words(error))
+            return NoAnswer(True, message_of(error))
         except BaseException:
             connection.close()  # Half an answer may be left in it.
             raise
@@ -38,38 +41,40 @@ class Connections:
             connection.close()
         else:
             self._rest(connection)
-        return Answer(response.status, small(response), body)
+        return server_answer(response.status, response.getheaders(), body)
 
-    def stream(self, ask: Ask) -> Iterator[bytes | Answer | Lost]:
-        """Chunks as they come; ends with why it is no more, or silently when it was ended."""
+    async def stream(self, ask: Ask) -> AsyncGenerator[bytes | ServerAnswer | NoAnswer, None]:
         connection = self._new()
         try:
             response = self._begin(connection, ask)
-            if isinstance(response, Lost):
+            if isinstance(response, NoAnswer):
                 yield response
             elif response.status != 200:
-                yield Answer(response.status, small(response), response.read())
+                yield server_answer(response.status, response.getheaders(), response.read())
             else:
                 while chunk := response.read1(CHUNK_BYTES):
                     yield chunk
         except Failures as error:
-            yield Lost(True, words(error))
+            yield NoAnswer(True, message_of(error))
         finally:
             connection.close()
 
-    def close(self) -> None:
+    async def pause(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: ASYNC251  There is no loop that it could hold up.
+
+    async def close(self) -> None:
         while (resting := self._pop()) is not None:
             resting[0].close()
 
     def _begin(
         self, connection: http.client.HTTPConnection, ask: Ask
-    ) -> http.client.HTTPResponse | Lost:
+    ) -> http.client.HTTPResponse | NoAnswer:
         if connection.sock is None:
             try:
                 connection.connect()
             except OSError as error:
                 connection.close()
-                return Lost(False, words(error))
+                return NoAnswer(False, message_of(error))
         connection.sock.settimeout(ask.timeout_s)
         # As bytes: names beyond Latin-1 may stand in an idempotency key.
         headers = {name: text.encode() for name, text in {**self._headers, **ask.headers}.items()}
@@ -77,10 +82,9 @@ class Connections:
         return connection.getresponse()
 
     def _new(self) -> http.client.HTTPConnection:
-        place = self._place
-        if place.scheme == "https":
-            return http.client.HTTPSConnection(place.host, place.port, timeout=CONNECT_S)
-        return http.client.HTTPConnection(place.host, place.port, timeout=CONNECT_S)
+        is_secure = self._place.scheme == "https"
+        made = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
+        return made(self._place.host, self._place.port, timeout=CONNECT_S)
 
     def _rested(self) -> http.client.HTTPConnection | None:
         if self._process != os.getpid():
@@ -104,12 +108,3 @@ class Connections:
             self._idle.append((connection, time.monotonic()))
         else:
             connection.close()
-
-
-def small(response: http.client.HTTPResponse) -> dict[str, str]:
-    return {name.lower(): value for name, value in response.getheaders()}
-
-
-def words(error: BaseException) -> str:
-    strerror = error.strerror if isinstance(error, OSError) else None
-    return strerror or str(error) or type(error).__name__

@@ -37,7 +37,7 @@ PAGE = 200
 """Items asked for at once by the iterators."""
 
 KEY_FILE_BYTES_MAX = 4_096
-"""An API key has a hundred characters; a larger file is another one given by mistake."""
+"""An API key has a hundred characters; a larger file was named by mistake."""
 
 WHOLE_BYTES_MAX = 1 << 18
 """Of a body that is written at once: a quarter of a megabyte takes under a millisecond."""

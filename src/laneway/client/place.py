@@ -1,4 +1,4 @@
-"""Where the server is, and who calls: arguments first, then the environment."""
+"""The server's address and the caller's key: arguments first, then the environment."""
 
 import os
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from laneway.client.limits import KEY_FILE_BYTES_MAX
 from laneway.core.errors import BadRequest
-from laneway.wire.urls import shown_url
+from laneway.core.urls import shown_url
 
 URL = "http://127.0.0.1:8547"
 URL_VARIABLE = "LANEWAY_URL"
 KEY_FILE_VARIABLE = "LANEWAY_API_KEY_FILE"
 
 
-class Place(Struct, frozen=True):
+class ServerPlace(Struct, frozen=True):
     """One server, as seen by one caller."""
 
     url: str
@@ -24,12 +24,12 @@ class Place(Struct, frozen=True):
     host: str
     port: int
     prefix: str
-    """Of every path, where a proxy serves us under one."""
+    """Comes before every path, where a proxy serves us under one."""
     token: str | None
 
     def headers(self) -> dict[str, str]:
-        said = {"Accept": "application/json, application/problem+json", "User-Agent": "laneway"}
-        return said if self.token is None else said | {"Authorization": f"Bearer {self.token}"}
+        sent = {"Accept": "application/json, application/problem+json", "User-Agent": "laneway"}
+        return sent if self.token is None else sent | {"Authorization": f"Bearer {self.token}"}
 
 
 def find_place(
@@ -37,7 +37,7 @@ def find_place(
     api_key: str | None = None,
     api_key_file: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
-) -> Place:
+) -> ServerPlace:
     environ = os.environ if environ is None else environ
     url = (url or environ.get(URL_VARIABLE) or URL).rstrip("/")
     if api_key is None:
@@ -55,7 +55,7 @@ def find_place(
     if parts.username is not None:
         raise BadRequest("url", "an address has no user; a key is given by its file")
     port = port or (443 if parts.scheme == "https" else 80)
-    return Place(url, parts.scheme, parts.hostname, port, parts.path, api_key)
+    return ServerPlace(url, parts.scheme, parts.hostname, port, parts.path, api_key)
 
 
 def read_token(path: Path) -> str:

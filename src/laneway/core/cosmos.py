@@ -12,7 +12,7 @@ from laneway.core.outcome import Outcome
 
 
 class OfferKind(Enum):
-    """Why a node took a transaction or did not, whatever words it has for it."""
+    """Why a node took a transaction or did not."""
 
     TAKEN = "taken"
     IN_MEMPOOL = "in_mempool"
@@ -40,7 +40,7 @@ class OfferKind(Enum):
     SILENT = "silent"
     """It was handed to the network, and no answer came back."""
     UNKNOWN = "unknown"
-    """The node answered in words that no table knows."""
+    """The node's error message is in no table."""
 
     def outcome(self) -> Outcome:
         if self in (OfferKind.TAKEN, OfferKind.IN_MEMPOOL):
@@ -52,12 +52,7 @@ class OfferKind(Enum):
         return self in FINAL
 
 
-UNPROVEN = (
-    OfferKind.WRONG_SEQUENCE,
-    OfferKind.RATE_LIMITED,
-    OfferKind.SILENT,
-    OfferKind.UNKNOWN,
-)
+UNPROVEN = (OfferKind.WRONG_SEQUENCE, OfferKind.RATE_LIMITED, OfferKind.SILENT, OfferKind.UNKNOWN)
 """The node may have it, or a block may hold it: a number that is used is used by someone."""
 
 FINAL = (
@@ -67,12 +62,11 @@ FINAL = (
     OfferKind.OUT_OF_GAS,
     OfferKind.BAD_BLOB,
 )
-"""Everything else that is refused may be taken later: gaps are filled, funds come, fees fall. What
-is too late was not always: a node looks at the timeout before it looks at the sequence, so it says
-the same of bytes that are in a block."""
+"""Everything else that is refused may be taken later: gaps are filled, funds come, fees fall. A
+timeout is not final: a node checks it before the sequence, so bytes in a block get it too."""
 
 
-class Offered(Struct, frozen=True):
+class OfferAnswer(Struct, frozen=True):
     """What one node's answer proves about one transaction offered to it."""
 
     node: str
@@ -84,7 +78,7 @@ class Offered(Struct, frozen=True):
     """Of a wrong sequence: the number it wants, where it says so."""
 
 
-class Standing(Enum):
+class TxStanding(Enum):
     """Where a node says that a transaction is."""
 
     COMMITTED = "COMMITTED"
@@ -100,7 +94,7 @@ class TxSeen(Struct, frozen=True):
     """One transaction as one node shows it."""
 
     hash: bytes
-    standing: Standing
+    standing: TxStanding
     height: int = 0
     code: int = 0
     codespace: str = ""
@@ -111,15 +105,15 @@ class TxSeen(Struct, frozen=True):
 
 
 class GasSeen(Struct, frozen=True):
-    """What a transaction would use now, or why that cannot be said."""
+    """The gas that a transaction would use now, or why that is unknown."""
 
     used: int | None
     kind: OfferKind = OfferKind.TAKEN
     log: str = ""
 
 
-class CosmosAccount(Struct, frozen=True):
-    """As it is committed."""
+class CommittedAccount(Struct, frozen=True):
+    """An account as it is committed."""
 
     number: int
     sequence: int
@@ -134,11 +128,11 @@ class CosmosLook(Struct, frozen=True):
 
     node: str
     height: int
-    account: CosmosAccount | None
+    account: CommittedAccount | None
     """None: it does not exist yet."""
     txs: tuple[TxSeen, ...]
     network: str = ""
-    """The chain that the node serves, by its own word."""
+    """The chain that the node says it serves."""
     address: str = ""
     """Whose account it showed; empty where it showed none."""
     origin_height: int = 0
@@ -147,7 +141,7 @@ class CosmosLook(Struct, frozen=True):
     """That block's hash."""
 
     def problem(self, network: str, address: str) -> str:
-        """Why this says nothing of the account that was asked for; empty: it does."""
+        """Why this is no answer about the requested account; empty if it is one."""
         if self.network != network:
             return f"it serves chain {self.network}, and this is chain {network}"
         if self.account is not None and self.address != address:

@@ -5,6 +5,7 @@ LanewayError
 │   ├── BadRequest (IntentFinal) · IntentConflict · IntentNotFound
 │   ├── LaneNotFound (AccountNotFound) · WebhookNotFound · BundleNotFound · HeldElsewhere
 │   ├── CommandUnfit · RetryUnfit · LaneFull · NoRoom · Draining
+│   └── InvalidValue, of the codecs of each chain
 ├── ChainError    node or network; check before acting again
 │   ├── ChainUnreachable · ChainUnreadable · RollupBehind
 ├── SignerError   who holds the key; nothing was signed
@@ -33,6 +34,17 @@ class LanewayError(Exception):
 
 class CallerError(LanewayError):
     code = "caller_error"
+
+
+class InvalidValue(CallerError):
+    """Something that breaks a rule of its chain; a class's message names its operands."""
+
+    code = "value_invalid"
+    message: ClassVar[str]
+
+    def __init__(self, **operands: int | str) -> None:
+        self.operands = operands
+        super().__init__(self.message.format(**operands))
 
 
 class BadRequest(CallerError):
@@ -65,7 +77,7 @@ class IntentNotFound(CallerError):
 
 
 class IntentFinal(BadRequest):
-    """It has its final answer, which nothing changes."""
+    """The intent has its final answer, which nothing changes."""
 
     code = "intent_final"
 
@@ -97,16 +109,14 @@ class LaneNotFound(CallerError):
 class AccountNotFound(LaneNotFound):
     """An account's lane is there before anything was queued, if its account is configured."""
 
-    def __init__(self, lane: str) -> None:
+    def __init__(self, lane: str, what: str = "account", form: str = "evm:CHAIN:ACCOUNT") -> None:
+        """`form` says how lanes of this kind are named."""
         super().__init__(lane)
-        kind = "cosmos" if lane.startswith("cosmos:") else "evm"
-        self.args = (f"no account {lane} is configured here; say {kind}:CHAIN:ACCOUNT",)
-        if lane.startswith("rollup:"):
-            self.args = (f"no rollup {lane} is configured here; say rollup:NAME or its service",)
+        self.args = (f"no {what} {lane} is configured here; say {form}",)
 
 
 class BundleNotFound(CallerError):
-    """Of what a rollup's builder knows, or the lane still keeps."""
+    """A block that neither the rollup's builder nor the lane keeps."""
 
     code = "bundle_not_found"
 
@@ -117,7 +127,7 @@ class BundleNotFound(CallerError):
 
 
 class HeldElsewhere(CallerError):
-    """Another process knows, and only that one."""
+    """Only another process can answer: the one that holds the lane."""
 
     code = "held_elsewhere"
     retry = "later"
@@ -140,7 +150,7 @@ class WebhookNotFound(CallerError):
 
 
 class CommandUnfit(CallerError):
-    """An operator's word that the lane, as it stands, cannot follow."""
+    """An operator's command that the lane cannot carry out as it stands."""
 
     code = "command_refused"
 
@@ -167,7 +177,7 @@ class LaneFull(CallerError):
 
 
 class NoRoom(CallerError):
-    """Bytes that are held did not become fewer in time. Nothing was written."""
+    """The bytes that this process holds did not become fewer in time. Nothing was written."""
 
     code = "no_room"
     retry = "later"
@@ -209,7 +219,7 @@ class ChainUnreachable(ChainError):
 
 
 class ChainUnreadable(ChainError):
-    """The node answered, but not in words we know."""
+    """The node answered with something that no decoder understands."""
 
     code = "chain_unreadable"
 
@@ -220,7 +230,7 @@ class ChainUnreadable(ChainError):
 
 
 class RollupBehind(ChainError):
-    """Blocks are final that this process has not read yet; what it has would be an old answer."""
+    """Blocks are final that this process has not read yet, so its answer would be an old one."""
 
     code = "rollup_behind"
     retry = "later"
@@ -236,13 +246,13 @@ class RollupBehind(ChainError):
 
 
 class BuildFailed(LanewayError):
-    """A rollup's builder has no block or package to give."""
+    """A rollup's builder could not make a block or a package."""
 
     code = "build_failed"
 
     def __init__(self, problem: str, *, final: bool = False) -> None:
         self.final = final
-        """It never will: what it was given is at fault."""
+        """Whether it never will: the order itself is at fault."""
         super().__init__(problem)
 
 

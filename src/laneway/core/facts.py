@@ -18,7 +18,7 @@ class BlockRef(Struct, frozen=True, array_like=True):
     hash: bytes
 
 
-class AccountSeen(Struct, frozen=True):
+class AccountAtBlock(Struct, frozen=True):
     """An account as one node had it at one block."""
 
     count: int
@@ -45,7 +45,7 @@ class FeesSeen(Struct, frozen=True):
 
 
 class SendKind(Enum):
-    """Why a node took a transaction or did not, whatever words it has for it."""
+    """Why a node took a transaction or did not."""
 
     TAKEN = "taken"
     ALREADY_KNOWN = "already_known"
@@ -53,7 +53,7 @@ class SendKind(Enum):
     NONCE_TOO_HIGH = "nonce_too_high"
     REPLACEMENT_UNDERPRICED = "replacement_underpriced"
     UNDERPRICED = "underpriced"
-    """Below what the pool takes, whoever else waits there."""
+    """Below what the pool takes from anyone."""
     FEE_CAP_TOO_LOW = "fee_cap_too_low"
     """Below the base fee of the next block."""
     INSUFFICIENT_FUNDS = "insufficient_funds"
@@ -82,7 +82,7 @@ class SendKind(Enum):
     SILENT = "silent"
     """It was handed to the network, and no answer came back."""
     UNKNOWN = "unknown"
-    """The node answered in words that no table knows."""
+    """The node's error message is in no table."""
 
     def outcome(self) -> Outcome:
         if self in TAKEN_KINDS:
@@ -123,16 +123,11 @@ FINAL_KINDS = (
 )
 """Everything else that is refused may be taken later: funds come, fees fall, pools empty."""
 
-POLICY_KINDS = (
-    SendKind.GAS_LIMIT,
-    SendKind.OVERSIZED,
-    SendKind.UNSUPPORTED,
-    SendKind.NODE_FEE_CAP,
-)
+POLICY_KINDS = (SendKind.GAS_LIMIT, SendKind.OVERSIZED, SendKind.UNSUPPORTED, SendKind.NODE_FEE_CAP)
 """Final kinds that say nothing of the bytes themselves: all others can be mined by nobody."""
 
 
-class Sent(Struct, frozen=True):
+class SendAnswer(Struct, frozen=True):
     """What one node's answer proves about one transaction offered to it."""
 
     node: str
@@ -143,8 +138,8 @@ class Sent(Struct, frozen=True):
     reason: str = ""
 
 
-def sent(node: str, kind: SendKind, reason: str = "") -> Sent:
-    return Sent(node, kind.outcome(), kind.is_final(), kind, reason)
+def sent(node: str, kind: SendKind, reason: str = "") -> SendAnswer:
+    return SendAnswer(node, kind.outcome(), kind.is_final(), kind, reason)
 
 
 class BlockSeen(Struct, frozen=True):
@@ -156,7 +151,7 @@ class BlockSeen(Struct, frozen=True):
 
 
 class BlocksSeen(Struct, frozen=True):
-    """The chain behind the newest known block that still belongs to it."""
+    """The chain after the newest known block that still belongs to it."""
 
     after: BlockRef | None
     """The newest of the known blocks that nothing contradicts. Known blocks above it are gone: the

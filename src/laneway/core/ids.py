@@ -35,31 +35,6 @@ def lane_kind(lane: LaneId) -> str:
     return lane.partition(":")[0]
 
 
-def is_contract(lane: str) -> bool:
-    """Whether it executes a contract. Asked with every job, so it splits nothing."""
-    return lane.startswith("contract:")
-
-
-def is_account(lane: str) -> bool:
-    """Whether it sends an EVM account's transactions."""
-    return lane.startswith("evm:")
-
-
-def is_cosmos(lane: str) -> bool:
-    """Whether it sends a Cosmos account's transactions."""
-    return lane.startswith("cosmos:")
-
-
-def is_rollup(lane: str) -> bool:
-    """Whether its intents are a rollup's transactions, which its blocks bring to a JAM service."""
-    return lane.startswith("rollup:")
-
-
-def is_shown(lane: str) -> bool:
-    """Whether its intents are transactions, and not a trail's entries or a webhook's messages."""
-    return lane.startswith(("contract:", "cosmos:", "evm:", "rollup:"))
-
-
 def lane_key(lane: LaneId) -> str:
     return lane.partition(":")[2]
 

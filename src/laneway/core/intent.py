@@ -64,7 +64,7 @@ def placed(arrival: Arrival, seq: int) -> IntentRow:
 
 
 class BacklogPage(Struct, frozen=True):
-    """Waiting intents in the lane's order; `more` says that the backlog goes on behind them."""
+    """Waiting intents in the lane's order; `more` says that the backlog goes on after them."""
 
     intents: tuple[IntentRow, ...]
     more: bool

@@ -12,24 +12,24 @@ from msgspec import Struct
 from laneway.core.outcome import Outcome
 
 
-class BlockRef(Struct, frozen=True, array_like=True):
+class JamBlockRef(Struct, frozen=True, array_like=True):
     """One block of one fork. Slots are skipped, so they order blocks and do not count them."""
 
     header_hash: bytes
     slot: int
 
 
-class Head(Struct, frozen=True):
+class JamHead(Struct, frozen=True):
     """The chain as one node has it."""
 
-    best: BlockRef
-    finalised: BlockRef | None
+    best: JamBlockRef
+    finalised: JamBlockRef | None
     """The newest block that no fork can take back, on the fork of `best`; None: not known."""
     node: str
 
 
 class Parameters(Struct, frozen=True, kw_only=True):
-    """The sizes of a chain, as its nodes tell them."""
+    """The sizes of a chain, as its nodes report them."""
 
     slot_ms: int
     recent_block_count: int
@@ -51,20 +51,19 @@ class Parameters(Struct, frozen=True, kw_only=True):
 
 
 class SlotClock(Struct, frozen=True, kw_only=True):
-    """The chain's slots on this machine's clock, reckoned from when blocks were heard of."""
+    """The chain's slots on this machine's clock, reckoned from when blocks arrived."""
 
     slot_ms: int
     slot: int
     """Of the newest block."""
     heard_ms: int
-    """When it was heard of first."""
+    """When it first arrived."""
     begin_ms: int
-    """When slot 0 began by this machine's clock, or would have: no block that was heard of lately
-    came before its slot, and the quickest came as it began."""
+    """When slot 0 began by this machine's clock: no recent block arrived before its slot, and the
+    quickest arrived as it began."""
     skew_ms: int | None
-    """How much later than the chain's calendar says the quickest block was heard of; below zero it
-    came before its time, which only a clock that is behind can see. None: the calendar is unknown,
-    as on a development chain."""
+    """How much later than by the chain's calendar the quickest block arrived; negative only if this
+    machine's clock is slow. None if the calendar is unknown, as on a development chain."""
 
     def slot_at(self, now_ms: int) -> int:
         return (now_ms - self.begin_ms) // self.slot_ms
@@ -77,13 +76,13 @@ class SlotClock(Struct, frozen=True, kw_only=True):
 class Context(Struct, frozen=True, kw_only=True):
     """What a package can lean on now: all but its prerequisites."""
 
-    anchor: BlockRef
+    anchor: JamBlockRef
     state_root: bytes
     beefy_root: bytes
-    lookup_anchor: BlockRef
+    lookup_anchor: JamBlockRef
     lookup_state_root: bytes | None
     """Only packages of Gray Paper 0.8.0 hold it. None: the node has forgotten it."""
-    head: Head
+    head: JamHead
 
 
 class May(Enum):
@@ -97,14 +96,14 @@ class May(Enum):
     """The same bytes may be offered for another core."""
     REBUILD = "rebuild"
     """These bytes are of no use on this fork. Another version may be built once they are dead
-    there, for two versions can both be accumulated."""
+    there: two versions can both be accumulated."""
     DROP = "drop"
     """What it carries is at fault, and no version of it can land."""
 
 
 class PackageKind(Enum):
-    """Why a node took a package or did not, or says that it failed, whatever words it has for it.
-    What each proves stands in the adapter's table of words."""
+    """Why a node took a package or did not, or why it failed. What each proves is in the adapter's
+    table of error messages."""
 
     TAKEN = "taken"
     ALREADY_KNOWN = "already_known"
@@ -112,7 +111,7 @@ class PackageKind(Enum):
     ANCHOR_NOT_RECENT = "anchor_not_recent"
     """Its anchor is none of the last blocks of this fork."""
     ANCHOR_UNKNOWN = "anchor_unknown"
-    """The node has no such block; it may be behind."""
+    """The node has no such block; it may lag."""
     LOOKUP_TOO_OLD = "lookup_too_old"
     BAD_CONTEXT = "bad_context"
     """What it says of its anchor or lookup anchor is not so."""
@@ -139,7 +138,7 @@ class PackageKind(Enum):
     MALFORMED = "malformed"
     OVERSIZED = "oversized"
     REFINE_FAILED = "refine_failed"
-    """Its authorizer said no, or it cannot be refined at all."""
+    """Its authorizer refused it, or it cannot be refined at all."""
     NOT_REQUESTED = "not_requested"
     """No service waits for this preimage."""
     UNSUPPORTED = "unsupported"
@@ -151,7 +150,7 @@ class PackageKind(Enum):
     SILENT = "silent"
     """It was handed to the network, and no answer came back."""
     UNKNOWN = "unknown"
-    """The node answered in words that no table knows."""
+    """The node's error message is in no table."""
 
 
 class PackageAnswer(Struct, frozen=True, kw_only=True):
@@ -168,8 +167,8 @@ class PackageAnswer(Struct, frozen=True, kw_only=True):
     words: str = ""
 
 
-class Submission(Struct, frozen=True):
-    """What the answers prove together; each is kept with its words."""
+class SubmissionAnswers(Struct, frozen=True):
+    """What the answers prove together; each is kept with its message."""
 
     answers: tuple[PackageAnswer, ...]
     final: bool
@@ -189,8 +188,8 @@ class Submission(Struct, frozen=True):
 
 
 class Package(Struct, frozen=True, kw_only=True):
-    """A work package as it is handed in: its encoding and what comes with it, or all in a bundle
-    for those that import segments."""
+    """A work package as it is submitted: encoding and extrinsics, or a bundle of both with the
+    segments that it imports."""
 
     encoded: bytes = b""
     extrinsics: tuple[bytes, ...] = ()
@@ -201,7 +200,7 @@ class Watched(Struct, frozen=True, kw_only=True):
     """A package whose way is followed."""
 
     package_hash: bytes
-    anchor: BlockRef
+    anchor: JamBlockRef
     service: int
     keeps_records: bool = True
     """Whether the service writes down which package brought which block."""
@@ -217,20 +216,20 @@ class Reportable(Struct, frozen=True, tag=True):
 class Reported(Struct, frozen=True, tag=True):
     """It was guaranteed, and its availability is awaited."""
 
-    reported_in: BlockRef
+    reported_in: JamBlockRef
     core: int | None = None
     report_hash: bytes | None = None
     """Both are None where only the recent history shows it."""
 
 
 class Ready(Struct, frozen=True, tag=True):
-    """It is available, and waits for its prerequisites or was accumulated. If those die it vanishes
-    without a word: this is no end."""
+    """It is available, and waits for its prerequisites or was accumulated. If they die it vanishes
+    silently: this is no end."""
 
-    reported_in: BlockRef
+    reported_in: JamBlockRef
     core: int
     report_hash: bytes
-    ready_in: BlockRef
+    ready_in: JamBlockRef
 
 
 class Failed(Struct, frozen=True, tag=True):
@@ -241,15 +240,15 @@ class Failed(Struct, frozen=True, tag=True):
 
 
 class Accumulated(Struct, frozen=True, tag=True):
-    """The service was given it."""
+    """The service received it."""
 
     number: int | None
-    """The rollup block that it brought, by the service's own record. None: only the chain's history
-    names it; the service holds it back, or keeps no records."""
+    """The rollup block that it brought, by the service's own record. None if the service holds it
+    back or keeps no records."""
 
 
 class ServiceRefused(Struct, frozen=True, tag=True):
-    """The service was given it, and wrote down why it has no effect."""
+    """The service received it, and recorded why it has no effect."""
 
     reason: str
     number: int
@@ -258,7 +257,7 @@ class ServiceRefused(Struct, frozen=True, tag=True):
 class Finalised(Struct, frozen=True, tag=True):
     """What was seen of it at this block cannot be taken back."""
 
-    finalised: BlockRef
+    finalised: JamBlockRef
     """The final block that made it so: the same or one after it."""
 
 
@@ -271,44 +270,42 @@ class PackageSeen(Struct, frozen=True):
     """A fact with the block whose state shows it."""
 
     package_hash: bytes
-    block: BlockRef
+    block: JamBlockRef
     fact: PackageFact
     may: tuple[May, ...]
     node: str
 
 
-class BlockSeen(Struct, frozen=True):
+class JamBlockSeen(Struct, frozen=True):
     """A block, and what its state shows of the packages."""
 
-    block: BlockRef
+    block: JamBlockRef
     parent: bytes
     seen: tuple[PackageSeen, ...]
     is_readable: bool = True
-    """False: the node has forgotten its state. What it would have shown, later blocks show too."""
+    """False if the node has forgotten its state; later blocks show the same facts."""
 
 
-class BlocksSeen(Struct, frozen=True):
-    """The chain behind the newest known block that still belongs to it."""
+class JamBlocksSeen(Struct, frozen=True):
+    """The chain after the newest known block that still belongs to it."""
 
-    after: BlockRef | None
-    """The newest of the known blocks on this fork. None when there is none, or the way back to it
-    is too long; what is seen then stands by itself, for the state of a block shows all that came
-    before."""
-    gone: tuple[BlockRef, ...]
+    after: JamBlockRef | None
+    """The newest of the known blocks on this fork. None if there is none, or too far back: the
+    state of a block shows all that came before."""
+    gone: tuple[JamBlockRef, ...]
     """Known blocks that are not on this fork."""
-    blocks: tuple[BlockSeen, ...]
+    blocks: tuple[JamBlockSeen, ...]
     """Consecutive, the first one a child of `after`; the newest block alone when that is None."""
-    head: Head
+    head: JamHead
     is_whole: bool
     """Whether the last of `blocks` is the best one; else there are more, and one asks again."""
 
 
 class BlocksGone(Struct, frozen=True):
-    """Blocks that were told of and are no longer on the best fork, oldest first. What was seen at
-    them is not so any more."""
+    """Reported blocks that are no longer on the best fork, oldest first. Facts of them are void."""
 
-    blocks: tuple[BlockRef, ...]
-    best: BlockRef
+    blocks: tuple[JamBlockRef, ...]
+    best: JamBlockRef
 
 
 class SyncState(Struct, frozen=True):

@@ -13,20 +13,23 @@ TX_PAYLOAD_BYTES_MAX = 8 << 20
 """Of a Cosmos account's intent: the largest transaction that celestia-app takes holds it."""
 
 PRIORITY_CLASSES = 4
-"""One cursor a class stands in every head; four words (urgent to low) is what people name."""
+"""Every head has one cursor for each class; people name four (urgent to low)."""
 
 REASON_CHARS_MAX = 500
-"""Foreign words are cut here where they enter: more does not fit on a page's line."""
+"""Foreign text is cut to this where it enters: more does not fit on a line of a page."""
 
 REASON_BYTES_MAX = 300
 """Of a reason in UTF-8, as a record keeps it. The head of a lane holds two of them and a name, and
 a row that changes stays under 1 KB."""
 
 NAME_BYTES_MAX = 100
-"""Who told a lane something: a person's name or address, in UTF-8."""
+"""The name or address, in UTF-8, of the person who commanded a lane."""
 
 TOGETHER_COUNT_MAX = 100
 TOGETHER_BYTES_MAX = 1 << 20
-"""Arrivals of one lane, and bytes of their payloads, that every store places in one step: whoever
-hands in more at once may find an early one refused and a later one taken, for a commit can come
-between two steps."""
+"""Arrivals of one lane, and bytes of their payloads, that every store places in one step. Of more
+at once an early one may be refused and a later one taken: a commit can come between two steps."""
+
+ESTIMATE_FACTOR_MAX = 2
+"""The factor by which estimates of gas may differ where too few nodes answer to outvote a liar.
+Honest nodes a block apart differ by less, and a lie within it is harmless: the higher counts."""

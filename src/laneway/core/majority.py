@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     Estimated,
     NodeReceipts,
     NotEstimated,
@@ -21,6 +21,7 @@ from laneway.core.facts import (
     Reverted,
     SendKind,
 )
+from laneway.core.limits import ESTIMATE_FACTOR_MAX
 
 T = TypeVar("T")
 
@@ -39,21 +40,21 @@ def look_quorum(nodes: int) -> int:
 
 
 def reached(values: Sequence[int], quorum: int) -> int:
-    """The highest value that so many have reached."""
+    """The highest value that `quorum` of them have reached."""
     return sorted(values, reverse=True)[quorum - 1]
 
 
 def reached_by(values: Sequence[int], quorum: int) -> int | None:
-    """The same; None where there are fewer values."""
+    """The same; None if there are fewer values."""
     return reached(values, quorum) if len(values) >= quorum else None
 
 
 def agreed(values: Sequence[T], quorum: int) -> T | None:
-    """What so many of these values are; None where none is there so often."""
+    """The value that occurs `quorum` times; None if none does."""
     return next((one for one in values if values.count(one) >= quorum), None)
 
 
-def account_of(seen: Sequence[AccountSeen], nodes: int) -> AccountSeen | None:
+def account_of(seen: Sequence[AccountAtBlock], nodes: int) -> AccountAtBlock | None:
     """The account as enough nodes have it; None where too few answered, or those differ.
 
     Its block is one that a quorum has reached, and if possible one that several name alike. Its
@@ -77,21 +78,23 @@ def account_of(seen: Sequence[AccountSeen], nodes: int) -> AccountSeen | None:
     )
 
 
-def estimate_of(said: Sequence[Estimate], nodes: int) -> Estimate:
-    """The gas that the nodes together say a call needs; `said` has at least one answer.
+def estimate_of(answers: Sequence[Estimate], nodes: int) -> Estimate:
+    """The gas that the nodes together say a call needs; `answers` is not empty.
 
     It is the middle of their estimates, and the higher of two: gas that is not used is not paid
-    for, and with too little the call is mined and fails. Only a majority of all nodes ends an
-    intent, whether by a revert or by another final refusal; anything less is asked again.
+    for, and with too little the call is mined and fails. Where so few answer that one that lies
+    could be the middle, they must be alike: with more gas than a block has, every node would refuse
+    the payment for good. Only a majority of all nodes ends an intent, whether by a revert or by
+    another final refusal; anything less is asked again.
     """
     quorum = final_quorum(nodes)
-    reverted = [one for one in said if isinstance(one, Reverted)]
+    reverted = [one for one in answers if isinstance(one, Reverted)]
     if len(reverted) >= quorum:
         return reverted[0]
-    found = [one.gas for one in said if isinstance(one, Estimated)]
+    found = [one.gas for one in answers if isinstance(one, Estimated)]
     if len(found) > len(reverted):
-        return Estimated(median_high(found))
-    unable = [one for one in said if isinstance(one, NotEstimated)]
+        return middle_gas(found, liars=nodes - quorum)
+    unable = [one for one in answers if isinstance(one, NotEstimated)]
     if found or len(reverted) > len(unable):
         problem = f"{len(reverted)} of {nodes} nodes say that the call reverts, {quorum} must"
         return NotEstimated(SendKind.UNKNOWN, f"{problem}: {reverted[0].reason}")
@@ -103,8 +106,18 @@ def estimate_of(said: Sequence[Estimate], nodes: int) -> Estimate:
     return one
 
 
-class Verdict(Struct, frozen=True):
-    """What all nodes together say of one hash."""
+def middle_gas(found: Sequence[int], *, liars: int) -> Estimated | NotEstimated:
+    """The middle of these estimates, of which `liars` may be wrong."""
+    is_outvoted = len(found) > 2 * liars
+    is_alike = len(found) > liars and max(found) <= ESTIMATE_FACTOR_MAX * min(found)
+    if is_outvoted or is_alike:
+        return Estimated(median_high(found))
+    reason = f"too few nodes estimate the call: {len(found)}, {min(found)} to {max(found)} gas"
+    return NotEstimated(SendKind.UNKNOWN, reason)
+
+
+class NodesVerdict(Struct, frozen=True):
+    """What all nodes together show for one hash."""
 
     receipt: ReceiptSeen | None
     """Its receipt, if a majority of all nodes shows it alike, in a block that is final for each."""
@@ -118,12 +131,12 @@ class Verdict(Struct, frozen=True):
         return sum(head >= height for head in self.absent) >= final_quorum(nodes)
 
 
-def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[Verdict]:
+def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[NodesVerdict]:
     """One for each hash that was asked for, in their order."""
     if not shown_by:
         return []
     quorum = final_quorum(nodes)
-    told: list[Verdict] = []
+    found: list[NodesVerdict] = []
     for place in range(len(shown_by[0].receipts)):
         votes: dict[object, list[ReceiptSeen]] = {}
         shown = 0
@@ -137,9 +150,10 @@ def verdicts(shown_by: Sequence[NodeReceipts], nodes: int, depth: int) -> list[V
             if receipt.block.number + depth <= one.head:
                 alike = (receipt.hash, receipt.block, receipt.succeeded, receipt.gas_used)
                 votes.setdefault(alike, []).append(receipt)
-        found = next((each for each in votes.values() if len(each) >= quorum), None)
-        told.append(Verdict(None if found is None else middle(found), shown, tuple(absent)))
-    return told
+        final = next((each for each in votes.values() if len(each) >= quorum), None)
+        receipt = None if final is None else middle(final)
+        found.append(NodesVerdict(receipt, shown, tuple(absent)))
+    return found
 
 
 def middle(alike: Sequence[ReceiptSeen]) -> ReceiptSeen:

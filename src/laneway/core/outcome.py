@@ -10,7 +10,7 @@ class Outcome(Enum):
 
 
 class Status(Enum):
-    """The words an intent's status can be; see ARCHITECTURE §10."""
+    """The status of an intent; see ARCHITECTURE §10."""
 
     QUEUED = "queued"
     SIGNED = "signed"
@@ -32,7 +32,7 @@ OPEN_WORDS = (Status.QUEUED, Status.SIGNED, Status.SUBMITTED, Status.INCLUDED)
 
 
 class AttemptWord(Enum):
-    """The words an attempt's fate can be. One whose answer is unknown stays `offered`."""
+    """The status of an attempt. One whose answer is unknown stays `offered`."""
 
     OFFERED = "offered"
     ACCEPTED = "accepted"

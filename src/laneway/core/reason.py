@@ -1,10 +1,10 @@
-"""Why something is as it is, in words that fit into a row."""
+"""Reasons, cut to what fits into a row."""
 
 from laneway.core.limits import REASON_BYTES_MAX
 
 
 def clip(text: str, bytes_max: int = REASON_BYTES_MAX) -> str:
-    """The text, cut to so many bytes of UTF-8; foreign words may be long, and not even text."""
+    """The text, cut to `bytes_max` bytes of UTF-8; foreign text may be long or malformed."""
     if text.isascii() and len(text) <= bytes_max:
         return text
     # A lone surrogate (from a file name, say) has no UTF-8 and would stop the lane that writes it.

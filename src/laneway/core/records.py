@@ -8,8 +8,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from laneway.core.rows import Outbox
-
 Record: TypeAlias = Any
 """A frozen, tagged struct of the lane's own family; its kind encodes it."""
 
@@ -22,13 +20,3 @@ class Decision(Struct, Generic[R, E], frozen=True):
 
     records: tuple[R, ...] = ()
     effects: tuple[E, ...] = ()
-
-
-class PassOn(Struct, frozen=True):
-    """An effect of any lane: hand this message to the lane it is for.
-
-    It is in `resume` until a record says that the other lane's `accept` took it; its id is
-    deterministic, so handing it over twice makes one intent.
-    """
-
-    outbox: Outbox

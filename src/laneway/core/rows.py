@@ -1,7 +1,7 @@
 """Rows are the truth; records are how they change.
 
-A store never sees what a row means. It keeps the columns it is told to keep and one body of
-bytes, encoded here. Fields of an encoded row are only ever appended, each with a default, so
+A store never sees what a row means. It keeps a row's columns and one body of bytes,
+encoded here. Fields of an encoded row are only ever appended, each with a default, so
 that a database of any released version still loads.
 """
 
@@ -21,7 +21,7 @@ Cursors = tuple[int, ...]
 START: Cursors = (0,) * PRIORITY_CLASSES
 
 DIGEST_BYTES: Final = 16
-"""Of a write: enough that no two are ever taken for each other."""
+"""The size of a write's digest: enough that no two are ever taken for each other."""
 
 
 def all_classes(cursors: Cursors) -> Cursors:
@@ -35,12 +35,11 @@ def taken(cursors: Cursors, priority: int) -> int:
 
 
 class Table:
-    """The tables of a lane's open rows. Plain words: an Enum hashes ten times slower."""
+    """The tables of a lane's open rows. Plain strings: an Enum hashes ten times slower."""
 
     SLOT: Final = "slot"
     ATTEMPT: Final = "attempt"
     RETURNED: Final = "returned"
-    OUTBOX: Final = "outbox"
     AUX: Final = "aux"
 
 
@@ -102,16 +101,6 @@ class Returned(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     """Why its slot was freed."""
 
 
-class Outbox(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A message to another lane, written in the commit that causes it."""
-
-    id: IntentId
-    """Deterministic, so that passing it on twice makes one intent."""
-    lane: LaneId
-    payload: bytes
-    written_ms: int
-
-
 class Result(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """The final answer of an intent, written once."""
 
@@ -135,12 +124,12 @@ class Index(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_field
     lane: LaneId
     digest: bytes = b""
     status: str = ""
-    """The final word, filled in when the intent is pruned; empty while it is kept."""
+    """The final status, filled in when the intent is pruned; empty while it is kept."""
     hash: bytes | None = None
 
 
 class Command(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """An operator's word to a lane, durable in its mailbox until a commit answers it."""
+    """An operator's command to a lane, durable in its mailbox until a commit answers it."""
 
     id: int
     lane: LaneId
@@ -154,7 +143,7 @@ class Command(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     size: int = 0
     word: str = ""
     payload: bytes = b""
-    """What the word is about, where it is more than a word."""
+    """The command's argument, where it is more than `word` can hold."""
 
 
 class Lease(Struct, frozen=True):
@@ -166,7 +155,7 @@ class Lease(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """All that a lane needs to stand up again."""
+    """All that a lane is recovered from."""
 
     head: Head
     open: tuple[RowPut, ...]
@@ -194,7 +183,7 @@ class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
     head: HeadWrite
     touched: tuple[Touch, ...] = ()
-    """In the order in which they were touched: of two words on one row the last counts."""
+    """In the order in which they were touched: of two touches of one row the last counts."""
     answered: tuple[int, ...] = ()
     """Mailbox commands this commit answers."""
     at_ms: int = 0
@@ -210,10 +199,10 @@ class Write(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 class FeedEntry(Struct, frozen=True, gc=False):
-    """What one commit told: the records of one lane, in the order of its versions."""
+    """The records of one commit of one lane; entries are in the order of its versions."""
 
     cursor: str
-    """Where the feed goes on behind this entry. Opaque: only its store can read it."""
+    """Where the feed goes on after this entry. Opaque: only its store can read it."""
     lane: LaneId
     version: int
     at_ms: int

@@ -3,8 +3,8 @@
 
 def printable(text: str, *, keep: str = "") -> str:
     """The text with each control, format or otherwise invisible character written as an escape
-    (`\\x1b`), besides the characters of `keep`. Whatever a node, a caller or a receiver said can
-    then neither move the cursor nor begin a line of its own."""
+    (`\\x1b`), besides the characters of `keep`. Foreign text can then neither move the cursor nor
+    begin a line of its own."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

@@ -23,7 +23,7 @@ def value(amount: Amount) -> int:
 
 
 UNITS = {"wei": 0, "gwei": 9, "ether": 18}
-"""The digits behind the point that each unit allows."""
+"""How many digits each unit allows after the decimal point."""
 
 
 def read_wei(text: str) -> int:

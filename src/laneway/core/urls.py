@@ -53,8 +53,8 @@ def shown_url(url: str) -> str:
 
 
 def scrubbed(text: str, url: str, *secrets: str) -> str:
-    """What a server said, without these secrets and those of the address that it was asked at. Of
-    a text that was cut its end may be the beginning of a secret, which is left out too."""
+    """A server's text, without these secrets and those of the address that it was asked at. The
+    end of a text that was cut may be the beginning of a secret, which is left out too."""
     for secret in sorted((*_parted(url)[1], *secrets), key=len, reverse=True):
         for form in (secret, unquote(secret)):
             if len(form) >= SECRET_CHARS_MIN:
@@ -66,8 +66,7 @@ def scrubbed(text: str, url: str, *secrets: str) -> str:
 
 
 def shown_urls(text: str) -> str:
-    """A text of somebody else's, such as a traceback, with each address in it as `shown_url` has
-    it."""
+    """A foreign text, such as a traceback, with each address in it as `shown_url` prints it."""
     return ANYWHERE.sub(lambda found: shown_url(found[0]), text) if "://" in text else text
 
 
@@ -104,8 +103,7 @@ def _parted(url: str) -> tuple[str, list[str]]:
 
 
 def _of_user(users: list[str]) -> list[str]:
-    """User info whole, the password in it, and both as a request's header has them; a name alone
-    may be a token."""
+    """User info, its password, and both as a header encodes them; a name alone may be a token."""
     named = [user.rstrip("@") for user in users]
     pairs = [unquote(user if ":" in user else f"{user}:") for user in named]
     headers = [b64encode(pair.encode(errors="replace")).decode() for pair in pairs]

@@ -1,10 +1,11 @@
-"""Blobs for Celestia: namespaces, shares, and the commitment by which a blob is paid for.
+"""Blobs for Celestia: namespaces, shares, the commitment by which a blob is paid for, gas and fees.
 
 From the specification of celestia-app (shares, namespaced Merkle tree, commitment rules, ADR-013)
 and go-square's formats.
 """
 
 import hashlib
+from collections.abc import Sequence
 from math import isqrt
 from typing import Final
 
@@ -29,7 +30,7 @@ BLOB_BYTES_MAX: Final = (1 << 32) - 1
 PRIMARY_RESERVED_MAX: Final = bytes(ID_BYTES) + b"\xff"
 
 
-class Blob(Struct, frozen=True):
+class CelestiaBlob(Struct, frozen=True):
     namespace: bytes
     data: bytes
     share_version: int = 0
@@ -57,7 +58,7 @@ def checked_namespace(namespace: bytes) -> bytes:
     return namespace
 
 
-def check(blob: Blob) -> None:
+def check(blob: CelestiaBlob) -> None:
     checked_namespace(blob.namespace)
     if not blob.data:
         raise InvalidBlob(problem="it is empty")
@@ -70,42 +71,42 @@ def check(blob: Blob) -> None:
         raise InvalidBlob(problem=f"its signer has {len(blob.signer)} bytes, and not {wanted}")
 
 
-def proto(blob: Blob) -> BlobProto:
+def proto(blob: CelestiaBlob) -> BlobProto:
     return BlobProto(
         blob.namespace[1:], blob.data, blob.share_version, blob.namespace[0], blob.signer
     )
 
 
-def from_proto(message: BlobProto) -> Blob:
+def from_proto(message: BlobProto) -> CelestiaBlob:
     if message.namespace_version > 255:
         raise InvalidBlob(problem="its namespace's version has more than a byte")
     namespace = bytes([message.namespace_version]) + message.namespace_id
-    return Blob(namespace, message.data, message.share_version, message.signer)
+    return CelestiaBlob(namespace, message.data, message.share_version, message.signer)
 
 
 def share_count(size: int, share_version: int = 0) -> int:
-    """How many shares a blob of so many bytes takes."""
+    """How many shares a blob of `size` bytes takes."""
     head = NAMESPACE_BYTES + FIRST_INFO
     first = SHARE_BYTES - head - LENGTH_BYTES - (SIGNER_BYTES if share_version else 0)
     return 1 + max(0, -(-(size - first) // (SHARE_BYTES - head)))
 
 
-def shares(blob: Blob) -> list[bytes]:
+def shares(blob: CelestiaBlob) -> list[bytes]:
     """The blob cut into shares of 512 bytes, the last filled with zeros."""
     begin = blob.namespace + bytes([blob.share_version << 1 | 1])
     begin += len(blob.data).to_bytes(LENGTH_BYTES, "big") + blob.signer
-    room = SHARE_BYTES - len(begin)
-    found = [(begin + blob.data[:room]).ljust(SHARE_BYTES, b"\0")]
+    capacity = SHARE_BYTES - len(begin)
+    found = [(begin + blob.data[:capacity]).ljust(SHARE_BYTES, b"\0")]
     head = blob.namespace + bytes([blob.share_version << 1])
     step = SHARE_BYTES - len(head)
     found += [
         (head + blob.data[at : at + step]).ljust(SHARE_BYTES, b"\0")
-        for at in range(room, len(blob.data), step)
+        for at in range(capacity, len(blob.data), step)
     ]
     return found
 
 
-def commitment(blob: Blob, threshold: int = SUBTREE_THRESHOLD) -> bytes:
+def commitment(blob: CelestiaBlob, threshold: int = SUBTREE_THRESHOLD) -> bytes:
     """What a chain recomputes from the square: the root over the blob's subtrees."""
     leaves = _leaves(blob)
     width = subtree_width(len(leaves), threshold)
@@ -133,7 +134,7 @@ def mountain_sizes(count: int, width: int) -> list[int]:
     return sizes
 
 
-def _leaves(blob: Blob) -> list[bytes]:
+def _leaves(blob: CelestiaBlob) -> list[bytes]:
     sha256, namespace = hashlib.sha256, blob.namespace
     prefix = b"\0" + namespace
     return [sha256(prefix + share).digest() for share in shares(blob)]
@@ -171,3 +172,25 @@ def _rfc6962(hashes: list[bytes]) -> bytes:
 def _power_above(number: int) -> int:
     """The lowest power of two that is not below it."""
     return 1 << max(0, number - 1).bit_length()
+
+
+MICRO = 1_000_000
+"""Prices of gas are in millionths of the chain's smallest coin."""
+
+BLOB_GAS_FIXED = 75_000
+BLOB_GAS_PER_BYTE = 8
+TX_GAS_PER_BYTE = 10
+BLOB_INFO_BYTES = 70
+"""celestia-app's formula for a transaction that pays for blobs (facts §1.6)."""
+
+
+def blob_gas(blobs: Sequence[CelestiaBlob]) -> int:
+    """What paying for these blobs uses at most, by celestia-app's own formula."""
+    shares = sum(share_count(len(blob.data), blob.share_version) for blob in blobs)
+    info = TX_GAS_PER_BYTE * BLOB_INFO_BYTES * len(blobs)
+    return shares * SHARE_BYTES * BLOB_GAS_PER_BYTE + info + BLOB_GAS_FIXED
+
+
+def fee_for(gas: int, price_micro: int) -> int:
+    """Rounded up: a node takes nothing below its price."""
+    return -(-gas * price_micro // MICRO)

@@ -1,23 +1,17 @@
-"""Why bytes, words or numbers are no part of a Cosmos transaction. Every class has a stable code.
+"""Why bytes, text or numbers are no part of a Cosmos transaction. Every class has a stable code.
 
 InvalidCosmos
 ├── its bytes   MalformedProtobuf · MalformedTransaction
-├── its words   MalformedAddress · MalformedMnemonic · MalformedPath
+├── its text    MalformedAddress · MalformedMnemonic · MalformedPath
 └── its blobs   InvalidNamespace · InvalidBlob
 """
 
-from typing import ClassVar
-
-from laneway.core.errors import CallerError
+from laneway.core.errors import InvalidValue
 
 
-class InvalidCosmos(CallerError):
+class InvalidCosmos(InvalidValue):
     code = "cosmos_invalid"
-    message: ClassVar[str] = "the transaction is invalid"
-
-    def __init__(self, **operands: int | str) -> None:
-        self.operands = operands
-        super().__init__(self.message.format(**operands))
+    message = "the transaction is invalid"
 
 
 class MalformedProtobuf(InvalidCosmos):
@@ -36,7 +30,7 @@ class MalformedAddress(InvalidCosmos):
 
 
 class MalformedMnemonic(InvalidCosmos):
-    """It never shows the words."""
+    """It never shows the mnemonic."""
 
     code = "mnemonic_malformed"
     message = "the mnemonic is not usable: {problem}"

@@ -56,7 +56,7 @@ def _signed(number: bytes) -> bytes:
     return b"\0" + number if number[0] & 0x80 else number
 
 
-class HeldKey:
+class HeldCosmosKey:
     """A secret made ready once. It shows its public key alone."""
 
     __slots__ = ("_key", "public_key")
@@ -84,8 +84,8 @@ class HeldKey:
 
 
 def seed_of(mnemonic: str, passphrase: str = "") -> bytes:
-    """BIP-39. Its words are not compared to a list: a wrong one makes another account, so whoever
-    imports a mnemonic looks at the address."""
+    """BIP-39. Its words are not compared to a list: a wrong one makes another account, so anyone
+    who imports a mnemonic checks the address."""
     words = unicodedata.normalize("NFKD", mnemonic).split()
     if len(words) not in WORD_COUNTS:
         raise MalformedMnemonic(problem=f"it has {len(words)} words, and not 12 to 24")

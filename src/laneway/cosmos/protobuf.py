@@ -1,14 +1,14 @@
 """Protocol buffers, as much of them as Cosmos transactions need: our own descriptors, no compiler.
 
-A message is a frozen Struct whose fields carry their numbers. What is encoded is canonical: fields
+A message is a frozen Struct with numbered fields. What is encoded is canonical: fields
 in the order of their numbers, defaults left out, numbers packed, each varint as short as can be
-(Cosmos ADR-027). Decoding takes any order and the last word of a field, as protobuf says; what is
-unknown is refused or passed over, as the caller wants.
+(Cosmos ADR-027). Decoding takes any order and the last value of a field, as protobuf says; unknown
+fields are refused or skipped, as the caller wants.
 """
 
 import struct
 from functools import cache
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -20,6 +20,8 @@ FIXED64: Final = 1
 BYTES: Final = 2
 FIXED32: Final = 5
 UINT64_MAX: Final = (1 << 64) - 1
+WIRES: Final = {"uint": VARINT, "bool": VARINT, "double": FIXED64}
+KINDS: Final = {int: "uint", bool: "bool", float: "double", bytes: "bytes", str: "string"}
 
 
 class Field(Struct, frozen=True):
@@ -32,24 +34,36 @@ class Field(Struct, frozen=True):
     many: bool = False
 
     def wire(self) -> int:
-        if self.kind in ("uint", "bool"):
-            return VARINT
-        return FIXED64 if self.kind == "double" else BYTES
+        return WIRES.get(self.kind, BYTES) if isinstance(self.kind, str) else BYTES
 
 
 class Message(Struct, frozen=True):
     """A protobuf message; every field has a default, as protobuf has it."""
 
-    fields: ClassVar[tuple[Field, ...]] = ()
-    """In the order of their numbers."""
+    field_numbers: ClassVar[tuple[int, ...]] = ()
+    """Ascending, one for each field; empty if the fields count from 1."""
 
 
 M = TypeVar("M", bound=Message)
 
 
+@cache
+def fields_of(message: type[Message]) -> tuple[Field, ...]:
+    """The descriptors of a message's fields, from the types that they are declared with."""
+    declared = get_type_hints(message)
+    names = message.__struct_fields__
+    numbers = message.field_numbers or range(1, len(names) + 1)
+    found = []
+    for number, name in zip(numbers, names, strict=True):
+        many = get_origin(declared[name]) is tuple
+        held = (get_args(declared[name]) or (declared[name],))[0]
+        found.append(Field(number, name, KINDS.get(held, held), many))
+    return tuple(found)
+
+
 def encode(message: Message) -> bytes:
     parts: list[bytes] = []
-    for field in message.fields:
+    for field in fields_of(type(message)):
         found = getattr(message, field.name)
         if not found:
             continue  # The default, or none of many. A message that is there is never false.
@@ -70,11 +84,7 @@ def _value(kind: "str | type[Message]", value: Any) -> bytes:
         return encode_varint(int(value))
     if kind == "double":
         return struct.pack("<d", value)
-    content: bytes = value
-    if kind == "string":
-        content = value.encode()
-    elif kind != "bytes":
-        content = encode(value)
+    content = value.encode() if kind == "string" else value if kind == "bytes" else encode(value)
     return encode_varint(len(content)) + content
 
 
@@ -125,7 +135,7 @@ class _Reader:
             if field is None:
                 if self._strict or not number:
                     raise self._error(kind, begin, f"field {number} is unknown")
-                at = self._pass(kind, wire, at, end)
+                at = self._skip(kind, wire, at, end)
             elif wire != field.wire():
                 if not (field.many and field.kind == "uint" and wire == BYTES):
                     raise self._error(kind, begin, f"{field.name} has the wire type {wire}")
@@ -148,10 +158,10 @@ class _Reader:
             number, at = self.varint(kind, at, end)
             return bool(number), at
         if field.kind == "double":
-            stop = self._room(kind, at, 8, end)
+            stop = self._end(kind, at, 8, end)
             return struct.unpack("<d", self._raw[at:stop])[0], stop
         length, at = self.varint(kind, at, end)
-        stop = self._room(kind, at, length, end)
+        stop = self._end(kind, at, length, end)
         if field.kind == "bytes":
             return self._raw[at:stop], stop
         if field.kind == "string":
@@ -166,22 +176,22 @@ class _Reader:
         self, kind: type[Message], field: Field, at: int, end: int, found: dict[str, Any]
     ) -> int:
         length, at = self.varint(kind, at, end)
-        stop = self._room(kind, at, length, end)
+        stop = self._end(kind, at, length, end)
         numbers = found.setdefault(field.name, [])
         while at < stop:
             number, at = self.varint(kind, at, stop)
             numbers.append(number)
         return stop
 
-    def _pass(self, kind: type[Message], wire: int, at: int, end: int) -> int:
-        """Where the next field begins behind one that is unknown."""
+    def _skip(self, kind: type[Message], wire: int, at: int, end: int) -> int:
+        """The place of the next field, after one that is unknown."""
         if wire == VARINT:
             return self.varint(kind, at, end)[1]
         if wire == BYTES:
             length, at = self.varint(kind, at, end)
-            return self._room(kind, at, length, end)
+            return self._end(kind, at, length, end)
         if wire in (FIXED64, FIXED32):
-            return self._room(kind, at, 8 if wire == FIXED64 else 4, end)
+            return self._end(kind, at, 8 if wire == FIXED64 else 4, end)
         raise self._error(kind, at, f"the wire type {wire} is not one")
 
     def varint(self, kind: type[Message], at: int, end: int) -> tuple[int, int]:
@@ -200,7 +210,7 @@ class _Reader:
             raise self._error(kind, at, "a number has more than 64 bits")
         return number, at
 
-    def _room(self, kind: type[Message], at: int, length: int, end: int) -> int:
+    def _end(self, kind: type[Message], at: int, length: int, end: int) -> int:
         if length > end - at:
             raise self._error(kind, at, "the content is cut off")
         return at + length
@@ -211,4 +221,4 @@ class _Reader:
 
 @cache
 def _by_number(kind: type[Message]) -> dict[int, Field]:
-    return {field.number: field for field in kind.fields}
+    return {field.number: field for field in fields_of(kind)}

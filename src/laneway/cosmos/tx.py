@@ -31,7 +31,7 @@ from laneway.cosmos.messages import (
 from laneway.cosmos.protobuf import Message, decode, encode
 
 
-class Terms(Struct, frozen=True):
+class SigningTerms(Struct, frozen=True):
     """What a signature is for, beside the body."""
 
     chain_id: str
@@ -40,7 +40,7 @@ class Terms(Struct, frozen=True):
     fee: Fee
 
 
-class Signed(Struct, frozen=True):
+class SignedCosmosTx(Struct, frozen=True):
     """What is sent, and how the chain will name it."""
 
     raw: bytes
@@ -82,32 +82,34 @@ def fee_of(amount: int, denom: str, gas_limit: int, *, payer: str = "", granter:
     return Fee(coins, gas_limit, payer, granter)
 
 
-def auth_of(public_key: bytes, terms: Terms) -> bytes:
+def auth_of(public_key: bytes, terms: SigningTerms) -> bytes:
     key = packed(PubKey(public_key), PubKey.url)
     signer = SignerInfo(key, ModeInfo(SingleMode(DIRECT)), terms.sequence)
     return encode(AuthInfo((signer,), terms.fee))
 
 
-def sign_doc(body: bytes, auth: bytes, terms: Terms) -> bytes:
+def sign_doc(body: bytes, auth: bytes, terms: SigningTerms) -> bytes:
     return encode(SignDoc(body, auth, terms.chain_id, terms.account_number))
 
 
 def sign(
     body: bytes,
-    terms: Terms,
+    terms: SigningTerms,
     public_key: bytes,
     signer: Callable[[bytes], bytes],
     blobs: Sequence[BlobProto] = (),
-) -> Signed:
+) -> SignedCosmosTx:
     """The signed transaction, with its blobs beside it if there are some."""
     auth = auth_of(public_key, terms)
     return sealed(body, auth, signer(sign_doc(body, auth, terms)), blobs)
 
 
-def sealed(body: bytes, auth: bytes, signature: bytes, blobs: Sequence[BlobProto] = ()) -> Signed:
+def sealed(
+    body: bytes, auth: bytes, signature: bytes, blobs: Sequence[BlobProto] = ()
+) -> SignedCosmosTx:
     inner = encode(TxRaw(body, auth, (signature,)))
     raw = encode(BlobTx(inner, tuple(blobs), BlobTx.mark)) if blobs else inner
-    return Signed(raw, hash_of(inner))
+    return SignedCosmosTx(raw, hash_of(inner))
 
 
 def hash_of(inner: bytes) -> bytes:

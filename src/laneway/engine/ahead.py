@@ -18,7 +18,7 @@ class Ahead:
     def __init__(self) -> None:
         self.rows: deque[IntentRow] = deque()
         self.drained = False
-        """Whether the backlog behind the page is known to be empty."""
+        """Whether the backlog after the page is known to be empty."""
         self.reading = False
         self.seq_seen = 0
         """The highest sequence that was taken or stands in the page."""
@@ -28,7 +28,7 @@ class Ahead:
         self._urgent = PRIORITY_CLASSES
         """The most urgent class that was woken while the backlog is read."""
         self.gone: set[IntentId] | None = None
-        """Intents made final by commands that a read under way may not know of; None: no such."""
+        """Intents made final by commands that a read under way may not know of, if any."""
 
     def wake(self, priority: int) -> None:
         """Something of this class waits in the backlog."""
@@ -36,12 +36,12 @@ class Ahead:
         if self.reading:
             self._urgent = min(self._urgent, priority)
         if self.rows and self.rows[-1].priority > priority:
-            self.rows.clear()  # What was read ahead now stands behind something more urgent.
+            self.rows.clear()  # Something more urgent now goes before what was read ahead.
 
     def hand(self, arrival: Arrival, seq: int, limit: int) -> bool:
         """Append what was just accepted, if it is next; else it waits in the backlog.
 
-        It is next only when nothing waits behind the page and its sequence follows what the page
+        It is next only when nothing waits after the page and its sequence follows what the page
         holds: an intent that another process accepted in between is never passed over.
         """
         if not self.drained or len(self.rows) + len(self._late) >= limit:
@@ -100,7 +100,7 @@ class Ahead:
                 self.drained = False
 
     def fail(self) -> None:
-        """The store could not tell; nothing is known of the backlog."""
+        """The store could not answer; nothing is known of the backlog."""
         self.reading = self.drained = False
         self._late.clear()
 
@@ -110,11 +110,8 @@ class Ahead:
             self.gone = None
 
     def drop(self, gone: Iterable[IntentId]) -> None:
-        """These became final while they waited.
-
-        They may have been read ahead; and a read that is under way, or begins before that is
-        durable, does not know of it.
-        """
+        """Drop intents that became final while they waited, from this page and from reads that do
+        not know of it yet because they began before it was durable."""
         known = self.gone = {*(self.gone or ()), *gone}
         self.rows = deque(row for row in self.rows if row.id not in known)
         self._late = deque(row for row in self._late if row.id not in known)

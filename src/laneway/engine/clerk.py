@@ -1,7 +1,7 @@
 """Takes the reactor's questions and writes to the store, and brings back the answers.
 
-A store that is busy or does not say is asked again, after the reactor's pauses. Any other failure
-of it is the engine's.
+A store that is busy or does not answer is asked again, after the reactor's pauses. Any other
+failure of it is the engine's.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from laneway.ports import Clock, Commit, Store
 T = TypeVar("T")
 
 Failed: TypeAlias = Callable[[BaseException], None]
-"""Called when the store was busy, did not say, or knows a newer lease."""
+"""Called when the store was busy, did not answer, or knows a newer lease."""
 
 log = logging.getLogger("laneway.engine")
 
@@ -75,27 +75,27 @@ class Clerk:
             case _:
                 assert_never(order)
 
-    def _when(self, answer: "asyncio.Future[T]", tell: Callable[[T], None], failed: Failed) -> None:
+    def _when(self, answer: "asyncio.Future[T]", take: Callable[[T], None], failed: Failed) -> None:
         """Hand the answer on, at once if it is there already."""
         if answer.done():
-            self._answered(tell, failed, answer)
+            self._answered(take, failed, answer)
         else:
             self._asked += 1
-            answer.add_done_callback(partial(self._answered_later, tell, failed))
+            answer.add_done_callback(partial(self._answered_later, take, failed))
 
     def _answered_later(
-        self, tell: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
+        self, take: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
     ) -> None:
         self._asked -= 1
-        self._answered(tell, failed, answer)
+        self._answered(take, failed, answer)
         self.moved()
 
     def _answered(
-        self, tell: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
+        self, take: Callable[[T], None], failed: Failed, answer: "asyncio.Future[T]"
     ) -> None:
         error = answer.exception()
         if error is None:
-            tell(answer.result())
+            take(answer.result())
         elif is_passing(error) or isinstance(error, LeaseLost):
             failed(error)
         else:

@@ -62,7 +62,7 @@ class ContractPerformer:
             return None
         if effect.deadline_ms <= self._clock.now_ms():
             return self._too_late(effect)
-        return self._told(effect, self._now(decode_call(effect.payload), effect.parent))
+        return self._answered(effect, self._now(decode_call(effect.payload), effect.parent))
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
         return declined(effect, self._clock.now_ms(), reason)
@@ -85,33 +85,22 @@ class ContractPerformer:
             return self._returned(effect, Outcome.UNKNOWN, str(error))
         finally:
             self._expiries.end(task)
-        return self._told(effect, done)
+        return self._answered(effect, done)
 
     def _too_late(self, effect: Execute) -> ExecutionReturned:
         # It waited so long that its lane, or a person, may have given it up: sent now it could
         # land beside its successor. Not sent, it is proven dead.
         return self._returned(effect, Outcome.REFUSED, "not sent: its deadline had passed")
 
-    def _told(self, effect: Execute, done: Execution) -> ExecutionReturned:
+    def _answered(self, effect: Execute, done: Execution) -> ExecutionReturned:
+        now_ms, slot, reason = self._clock.now_ms(), effect.slot, clip(done.reason)
         return ExecutionReturned(
-            self._clock.now_ms(),
-            effect.slot,
-            effect.attempt,
-            done.outcome,
-            done.block,
-            done.final,
-            done.stale,
-            clip(done.reason),
+            now_ms, slot, effect.attempt, done.outcome, done.block, done.final, done.stale, reason
         )
 
     def _returned(self, effect: Execute, outcome: Outcome, reason: str) -> ExecutionReturned:
-        return ExecutionReturned(
-            self._clock.now_ms(),
-            effect.slot,
-            effect.attempt,
-            outcome,
-            reason=clip(reason),
-        )
+        now_ms, slot = self._clock.now_ms(), effect.slot
+        return ExecutionReturned(now_ms, slot, effect.attempt, outcome, reason=clip(reason))
 
     async def _read_height(self, effect: ReadHeight) -> HeightRead:
         call = decode_call(effect.payload)
@@ -120,26 +109,23 @@ class ContractPerformer:
                 height: int | None = await self._host.latest_block(call.contract)
                 reason = ""
         except (ChainError, TimeoutError) as error:
-            height, reason = None, str(error) or "the host did not tell its height in time"
+            height, reason = None, str(error) or "the host did not answer with its height in time"
         return HeightRead(self._clock.now_ms(), effect.slot, height, clip(reason))
 
-    async def _find(self, effect: FindExecution) -> SearchReturned:
+    async def _find(self, effect: FindExecution) -> Event:
         call = decode_call(effect.payload)
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000):
                 found = await self._host.find(call, effect.parent)
         except (ChainError, TimeoutError) as error:
             reason = clip(str(error)) or "the host did not answer the search in time"
-            return SearchReturned(
-                self._clock.now_ms(), effect.slot, effect.attempt, None, None, reason
-            )
-        return SearchReturned(
-            self._clock.now_ms(), effect.slot, effect.attempt, found.latest, found.block
-        )
+            return declined(effect, self._clock.now_ms(), reason)
+        now_ms = self._clock.now_ms()
+        return SearchReturned(now_ms, effect.slot, effect.attempt, found.latest, found.block)
 
 
 def declined(effect: Effect, now_ms: int, reason: str) -> Event:
-    """What it proves that an effect was not begun and never will be."""
+    """The answer to an effect that was not begun and never will be."""
     match effect:
         case Execute(slot=slot, attempt=attempt):
             return ExecutionReturned(now_ms, slot, attempt, Outcome.REFUSED, reason=clip(reason))

@@ -1,14 +1,12 @@
 """Carries out what a delivery lane orders, and turns the endpoint's answers into its events."""
 
-from collections.abc import Coroutine
-
 import msgspec
 
 from laneway.core.ids import LaneId, lane_key
 from laneway.lanes.delivery.values import Effect, Event, PostDeclined, PostReturned
-from laneway.ports import Clock, Message, Posted, Sender
+from laneway.ports import Clock, DeliveryMessage, Posted, Sender
 
-decode_message = msgspec.msgpack.Decoder(Message).decode
+decode_message = msgspec.msgpack.Decoder(DeliveryMessage).decode
 encode_message = msgspec.msgpack.Encoder().encode
 
 
@@ -19,7 +17,7 @@ class NoSender:
     """For a process without webhooks. Deliveries of an endpoint that was taken out of the
     configuration climb their ladder, and are sent if it comes back in time."""
 
-    async def post(self, _endpoint: str, _message: Message) -> Posted:
+    async def post(self, _endpoint: str, _message: DeliveryMessage) -> Posted:
         return Posted(None, 0, NOT_CONFIGURED)
 
     async def close(self) -> None: ...
@@ -34,16 +32,13 @@ class DeliveryPerformer:
         self._sender = sender
         self._clock = clock
 
-    def perform(self, lane: LaneId, effect: Effect) -> Coroutine[None, None, Event]:
-        return self._post(lane, effect)
-
     def perform_now(self, _lane: LaneId, _effect: Effect) -> None:
         return None
 
     def decline(self, _lane: LaneId, effect: Effect, _reason: str) -> Event:
         return PostDeclined(self._clock.now_ms(), effect.slot, effect.attempt)
 
-    async def _post(self, lane: LaneId, effect: Effect) -> Event:
+    async def perform(self, lane: LaneId, effect: Effect) -> Event:
         posted = await self._sender.post(lane_key(lane), decode_message(effect.payload))
         return PostReturned(
             self._clock.now_ms(),

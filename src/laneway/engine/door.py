@@ -1,9 +1,10 @@
-"""Where intents come in. The caller hears "accepted" only when it is durable."""
+"""Where intents come in. The caller is answered "accepted" only when it is durable."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from laneway.core.errors import Draining
 from laneway.core.intent import Accepted, Answer, Arrival
@@ -50,9 +51,7 @@ class Door:
         if self._closed is not None:
             future.set_exception(self._closed)
             return future
-        self._writes += 1
-        written = self._store.accept(arrivals)
-        written.add_done_callback(partial(self._end_many, arrivals, future))
+        self._write(arrivals, [future], is_batch=True)
         return future
 
     def is_quiet(self) -> bool:
@@ -68,34 +67,24 @@ class Door:
         while self._waiting:
             count = min(len(self._waiting), ACCEPT_BATCH_MAX)
             batch = [self._waiting.popleft() for _ in range(count)]
-            self._writes += 1
-            written = self._store.accept([arrival for arrival, _ in batch])
-            written.add_done_callback(partial(self._end, batch))
+            futures = [future for _, future in batch]
+            self._write([arrival for arrival, _ in batch], futures, is_batch=False)
+
+    def _write(
+        self, arrivals: Sequence[Arrival], futures: "list[asyncio.Future[Any]]", *, is_batch: bool
+    ) -> None:
+        """Write these; a batch has one future for all answers, else each arrival has its own."""
+        self._writes += 1
+        written = self._store.accept(arrivals)
+        written.add_done_callback(partial(self._end, arrivals, futures, is_batch=is_batch))
 
     def _end(
         self,
-        batch: list[tuple[Arrival, "asyncio.Future[Answer]"]],
-        written: "asyncio.Future[Answers]",
-    ) -> None:
-        self._writes -= 1
-        error = written.exception()
-        if error is None:
-            for (arrival, future), answer in zip(batch, written.result(), strict=True):
-                if isinstance(answer, Accepted):
-                    self._entered(arrival, answer)
-                if not future.done():
-                    future.set_result(answer)
-        else:
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(error)
-        self._written([arrival for arrival, _ in batch] if error else (), error)
-
-    def _end_many(
-        self,
         arrivals: Sequence[Arrival],
-        future: "asyncio.Future[Answers]",
+        futures: "list[asyncio.Future[Any]]",
         written: "asyncio.Future[Answers]",
+        *,
+        is_batch: bool,
     ) -> None:
         self._writes -= 1
         error = written.exception()
@@ -104,8 +93,11 @@ class Door:
             for arrival, answer in zip(arrivals, answers, strict=True):
                 if isinstance(answer, Accepted):
                     self._entered(arrival, answer)
-            if not future.done():
-                future.set_result(answers)
-        elif not future.done():
-            future.set_exception(error)
+            for future, found in zip(futures, [answers] if is_batch else answers, strict=True):
+                if not future.done():
+                    future.set_result(found)
+        else:
+            for future in futures:
+                if not future.done():
+                    future.set_exception(error)
         self._written(arrivals, error)

@@ -1,68 +1,26 @@
-"""Carries out what the reactor orders, so many at once, and brings back what came of it."""
+"""Carries out the reactor's effects, a bounded number at once, and returns their answers to it."""
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from laneway.core.errors import StoreError
-from laneway.core.ids import LaneId, lane_kind
-from laneway.core.records import PassOn
-from laneway.engine.heart import Heart
+from laneway.core.ids import lane_kind
 from laneway.engine.limits import EFFECTS_INFLIGHT_MAX
 from laneway.engine.orders import Perform
-from laneway.engine.outbox import Messenger
+from laneway.engine.performers import Batcher, Performer
 from laneway.engine.reactor import Reactor
-from laneway.ports import Clock
-
-
-class Performer(Protocol):
-    """Carries out the effects of one lane kind; it answers always and raises never."""
-
-    prompt: bool
-    """Whether some of its effects need no waiting, so that `perform_now` is worth asking."""
-
-    def perform(self, lane: LaneId, effect: Any) -> Awaitable[Any]: ...
-
-    def perform_now(self, lane: LaneId, effect: Any) -> Any:
-        """The answer to an effect that needs no waiting; None: nothing was done yet."""
-
-    def decline(self, lane: LaneId, effect: Any, reason: str) -> Any:
-        """The answer to an effect that was not begun and never will be."""
-
-
-@runtime_checkable
-class Batcher(Protocol):
-    """A Performer that carries out many effects of one lane and one class together, and of one
-    node where they name it as their `node`."""
-
-    def perform_all(
-        self, lane: LaneId, effects: Sequence[Any], permit: Callable[[], str | None]
-    ) -> Awaitable[Sequence[Any]]:
-        """The events that answer them. `permit` says why they must not be begun any more; it is
-        asked again right before anything leaves that had to wait here."""
-
-
-@runtime_checkable
-class Follower(Protocol):
-    """A Performer that hears of the world without having asked."""
-
-    async def follow(self, post: Callable[[LaneId, Any], None]) -> None:
-        """Post what happens, until it is cancelled; it raises nothing."""
 
 
 class Effects:
     """Calls to the world that are under way or wait for their turn."""
 
     def __init__(
-        self,
-        reactor: Reactor,
-        performers: Mapping[str, Performer],
-        messenger: Messenger,
-        heart: Heart,
-        clock: Clock,
+        self, reactor: Reactor, performers: Mapping[str, Performer], may_act: Callable[[], bool]
     ) -> None:
+        """`may_act` says whether the lease of this process still holds."""
         self._reactor = reactor
         self._performers = performers
         self._batchers = {
@@ -70,13 +28,11 @@ class Effects:
             for kind, performer in performers.items()
             if isinstance(performer, Batcher)
         }
-        self._messenger = messenger
-        self._heart = heart
-        self._clock = clock
+        self._may_act = may_act
         self._waiting: deque[Perform] = deque()
         self._out: dict[Perform, asyncio.Task[None]] = {}
         self._sent: dict[Perform, None] = {}
-        """Those of them that the world may have heard of, in their order."""
+        """Orders under way that may have been sent already, in their order."""
         self._closing = False
         self._stopped = False
         self.moved: Callable[[], None] = lambda: None
@@ -121,10 +77,10 @@ class Effects:
         return list(groups.values())
 
     def _answered_now(self, order: Perform) -> bool:
-        """Carry it out without a task, if its performer can; the reactor hears at once."""
+        """Carry it out without a task, if its performer can; the answer goes back at once."""
         lane, effect = order.lane, order.effect
         performer = self._performers[lane_kind(lane)]
-        if not performer.prompt or isinstance(effect, PassOn) or self._why_not(order) is not None:
+        if not performer.prompt or self._why_not(order) is not None:
             return False
         try:
             event = performer.perform_now(lane, effect)
@@ -141,7 +97,7 @@ class Effects:
         try:
             await self._carried_out(order, more)
         except GeneratorExit:
-            # The loop is gone, and with it everybody who could be told.
+            # The loop is gone, and with it everybody who could be notified.
             raise
         except BaseException:
             self._ended(order)
@@ -151,22 +107,13 @@ class Effects:
     async def _carried_out(self, order: Perform, more: Sequence[Perform]) -> None:
         lane = order.lane
         try:
-            if isinstance(order.effect, PassOn):
-                await self._pass_on(order, order.effect)
-            else:
-                for event in await self._answers(order, more):
-                    self._reactor.answered(lane, event)
+            for event in await self._answers(order, more):
+                self._reactor.answered(lane, event)
         except StoreError as error:
             self.failed(error)
         except Exception as error:  # noqa: BLE001 - a performer never raises; this is a bug.
             effects = (order.effect, *(one.effect for one in more))
             self._reactor.broken(lane, error, effects if more else order.effect)
-
-    async def _pass_on(self, order: Perform, effect: PassOn) -> None:
-        if not self._closing:  # If so it stays in the outbox, and goes at the next start.
-            self._sent[order] = None
-            message = await self._messenger.pass_on(effect)
-            self._reactor.passed_on(order.lane, message, self._clock.now_ms())
 
     async def _answers(self, order: Perform, more: Sequence[Perform]) -> Sequence[Any]:
         lane, kind = order.lane, lane_kind(order.lane)
@@ -191,12 +138,12 @@ class Effects:
     def _why_not(self, order: Perform) -> str | None:
         """Why this must not be begun now, though it was ordered; asked right before each send.
 
-        Nothing was sent, and nothing will be: that is a proof, and the lane hears it. Silence
+        Nothing was sent, and nothing will be: that is a proof, and the lane receives it. Silence
         would leave it with an execution that nobody began and everybody has to wait for.
         """
         if self._closing:
             return "not sent: the engine is stopping"
-        if not self._heart.may_act():
+        if not self._may_act():
             return "not sent: the lease may be over"
         if not self._reactor.owns(order.lane, order.fence):
             return "not sent: the lane was given up before its turn came"
@@ -209,7 +156,7 @@ class Effects:
     def close(self) -> None:
         """Cancel what was sent, and decline all else, now and from here on.
 
-        A task that has not begun must not be cancelled: it would end without a word.
+        A task that has not begun must not be cancelled: it would end without an answer.
         """
         self._closing = True
         for order in list(self._sent):

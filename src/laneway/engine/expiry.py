@@ -1,6 +1,6 @@
 """Deadlines of many calls under one timer.
 
-A call that is still out when its deadline passes is cancelled, and told that this was why. A
+A call that is still out when its deadline passes is cancelled, and can see that this was why. A
 timer for each call would cost more than the call itself where calls are short.
 """
 
@@ -46,14 +46,10 @@ class Expiries:
     def _arm_next(self) -> None:
         self._arming = False
         if self._out:
-            self._arm(min(self._out.values()))
-
-    def _arm(self, at_ms: int) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_ms = at_ms
-        wait_s = max(0, at_ms - self._clock.now_ms()) / 1000
-        self._timer = asyncio.get_running_loop().call_later(wait_s, self._sweep)
+            self.close()
+            self._timer_ms = min(self._out.values())
+            wait_s = max(0, self._timer_ms - self._clock.now_ms()) / 1000
+            self._timer = asyncio.get_running_loop().call_later(wait_s, self._sweep)
 
     def _sweep(self) -> None:
         """Cancel what is due; the timer is set again only for what is still out."""

@@ -1,30 +1,28 @@
 """What is known of a bug that stopped a lane, and how its lane is revived.
 
-A lane that a bug stopped is given back and not opened again by this process, until a person tells
-it `revive` (its durable command) or the process starts anew. What stopped it is named as far as it
-can be: the event, the command or the effect it was about, and whose intents stand in it.
+A lane that a bug stopped is given back and not opened again by this process, until a person
+sends it `revive` (a durable command) or the process starts anew. What stopped it is named as far as
+it can be: the event, the command or the effect it was about, and whose intents stand in it.
 """
 
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from laneway.core.ids import IntentId, LaneId, Owner, is_contract
+from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.core.rows import Command, Rows
 from laneway.engine.limits import FAULT_DEPTH_MAX, FAULT_FRAMES, FAULT_INTENTS_MAX
 
 REVIVE = "revive"
-PUT_ASIDE = "put_aside"
 LOADING = "its rows, before anything was decided"
 
 
-class Fault(Struct, frozen=True):
-    """Why a lane was stopped, in words for people and for the audit trail."""
+class LaneFault(Struct, frozen=True):
+    """Why a lane was stopped, for people and for the audit trail."""
 
     lane: LaneId
     at_ms: int
@@ -39,16 +37,16 @@ class Fault(Struct, frozen=True):
     command: int = 0
     """The mailbox number of the command that broke it; 0 if it was none."""
     version: int = 0
-    """Of the lane when it was stopped: whoever finds it beyond that knows that it went on."""
+    """The lane's version when it was stopped: a higher one shows that it went on."""
     owner: Owner | None = None
     """The process that stopped it, which looks into its mailbox now and then."""
 
     def words(self) -> str:
-        """As a lane's reason says it."""
+        """The text that a lane shows as its reason."""
         return f"stopped by a bug: {self.error}; `laneway lane revive {self.lane}` shows what to do"
 
     def evidence(self) -> str:
-        """As an intent that was put aside, and an audit entry, keep it."""
+        """The text that an intent that was put aside, and an audit entry, keep."""
         return f"{self.error} at {self.where}, about {self.doing}"
 
 
@@ -61,13 +59,13 @@ def fault_of(
     *,
     version: int = 0,
     owner: Owner | None = None,
-) -> Fault:
+) -> LaneFault:
     frames = traceback.extract_tb(error.__traceback__)[-FAULT_FRAMES:]
     places = [
         f"{frame.filename.rpartition('/laneway/')[2]}:{frame.lineno} {frame.name}"
         for frame in frames
     ]
-    return Fault(
+    return LaneFault(
         lane=lane,
         at_ms=at_ms,
         error=clip(repr(error)),
@@ -86,13 +84,11 @@ def command_in(doing: Any) -> int:
 
 
 def suspects(lane: Any, doing: Any) -> tuple[IntentId, ...]:
-    """Whose intents an event, a command or an effect names, by themselves or by their slots."""
-    held = getattr(lane, "slots", None) or {}
-    slots = held.values() if isinstance(held, dict) else ()
-    by_slot = {slot.id: getattr(slot, "intent", None) for slot in slots}
-    alone = getattr(lane, "slot", None)
-    if alone is not None:
-        by_slot[alone.id] = alone.intent
+    """Whose intents an event, a command or an effect names, by themselves or by their slots. A
+    lane of any kind is asked, so nothing is taken for granted of its slots."""
+    held = getattr(lane, "slots", None)
+    slots = [*(held.values() if isinstance(held, dict) else ()), getattr(lane, "slot", None)]
+    by_slot = {getattr(slot, "id", None): getattr(slot, "intent", None) for slot in slots}
     found: dict[IntentId, None] = {}
     for intent in named_in(doing, by_slot, FAULT_DEPTH_MAX):
         if len(found) < FAULT_INTENTS_MAX:
@@ -119,26 +115,24 @@ def named_in(value: Any, by_slot: dict[Any, Any], depth: int) -> Iterator[Intent
             yield from named_in(one, by_slot, depth - 1)
 
 
-# The command. A machine never hears of it: an intent that is put aside is cancelled by the command
-# before it, which the store tells once, however often a lane is revived. A contract's execution has
-# no bytes that could go out again harmlessly: its lane is told first to try it no more.
+# The command. A machine never receives it: an intent that is put aside is cancelled by the command
+# before it, which the store queues once, however often a lane is revived. A contract's execution
+# has no bytes that could go out again harmlessly: its lane is commanded first to try it no more.
 
 
-def put_aside(row: IntentRow, now_ms: int, reason: str, by: str) -> tuple[Command, ...]:
-    """What a lane is told about an intent that stopped it, before it is revived."""
-    cancel = Command(
-        0, row.lane, "cancel", now_ms, reason, by, row.id, row.seq, row.priority, row.size()
-    )
-    if not is_contract(row.lane):
-        return (cancel,)
-    return replace(cancel, verb=PUT_ASIDE), cancel
+def put_aside(
+    row: IntentRow, verbs: Sequence[str], now_ms: int, reason: str, by: str
+) -> tuple[Command, ...]:
+    """The commands about an intent that stopped a lane, sent before it is revived."""
+    fields = (now_ms, reason, by, row.id, row.seq, row.priority, row.size())
+    return tuple(Command(0, row.lane, verb, *fields) for verb in verbs)
 
 
 def may_go_on(rows: Rows, version: int) -> bool:
     """Whether a lane that was stopped at a version was revived since, or another process got beyond
     that: without either nothing has changed, and it would be stopped again at the same place."""
-    is_told = any(command.verb == REVIVE for command in rows.mailbox)
-    return is_told or rows.head.version > version
+    is_revived = any(command.verb == REVIVE for command in rows.mailbox)
+    return is_revived or rows.head.version > version
 
 
 def passed_over(mailbox: Iterable[Command]) -> tuple[int, ...]:

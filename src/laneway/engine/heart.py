@@ -31,15 +31,11 @@ class Retention(Struct, frozen=True):
     feed_ms: int
 
 
-class Pace(Struct, frozen=True):
+class HeartPace(Struct, frozen=True):
     """How fast hearts beat, and when one that stopped counts as dead."""
 
     heartbeat_ms: int = HEARTBEAT_MS
     lease_ms: int = LEASE_TTL_MS
-
-    def stop_ms(self) -> int:
-        """How long after its last heartbeat began an owner still acts: others wait longer."""
-        return self.lease_ms * LEASE_STOP_MS // LEASE_TTL_MS
 
 
 class Heart:
@@ -51,13 +47,13 @@ class Heart:
         clock: Clock,
         owner: Owner,
         retention: Retention | None,
-        pace: Pace | None = None,
+        pace: HeartPace | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
         self._retention = retention
-        self._pace = pace or Pace()
+        self._pace = pace or HeartPace()
         self._until_ms: int | None = None
         self.beaten: Callable[[tuple[Owner, ...]], None] = lambda _: None
         """Called after each heartbeat with everyone who lives."""
@@ -96,7 +92,8 @@ class Heart:
         answer = await self._store.beat(self._owner, self._pace.lease_ms)
         if isinstance(answer, Lost):
             raise DeclaredDead(self._owner)
-        self._until_ms = begun_ms + self._pace.stop_ms()
+        # An owner stops acting before its lease ends by the store's clock: others wait longer.
+        self._until_ms = begun_ms + self._pace.lease_ms * LEASE_STOP_MS // LEASE_TTL_MS
         self.beaten(answer.peers)
 
     async def _prune(self) -> None:

@@ -4,8 +4,8 @@ BACKLOG_PAGE = 12
 """Intents a lane holds ahead of its window. A dozen hide the read; 10,000 busy lanes hold 40 MB."""
 
 HANDED_BYTES_MAX = 1_024
-"""Of a payload that is handed from the door into a lane's page: a call with a few words. What is
-larger is read from the store when its turn comes, so that a page stays small."""
+"""Of a payload that is handed from the door into a lane's page: a call with a few arguments. What
+is larger is read from the store when its turn comes, so that a page stays small."""
 
 EVENTS_PER_TURN_MAX = 256
 """Events one lane folds into one commit, so that a loud lane cannot hold up the others."""
@@ -37,13 +37,13 @@ CLAIM_RETRY_MS = 2_000
 
 MAILBOXES_ASKED_MAX = 256
 """Busy lanes whose mailboxes are read at one heartbeat of a fleet, in turn: a command whose news
-was lost is heard all the same, and 10,000 busy lanes do not read 10,000 mailboxes at once."""
+was lost is read all the same, and 10,000 busy lanes do not read 10,000 mailboxes at once."""
 
 WAITERS_ASKED_MAX = 256
 """Callers waiting at one lane of another process whose answers one question asks for. The rest
 are asked for at its next news or the next heartbeat."""
 WAITERS_CHECK_S = 60.0
-"""Who waits for so long asks for its intent itself: retention may have removed it."""
+"""A caller who waits this long asks for its intent itself: retention may have removed it."""
 
 READY_PAGE = 512
 """Lanes fetched at once when a process starts and takes up what waits."""
@@ -67,7 +67,7 @@ STOP_MS_MAX = 10_000
 
 FEES_KEPT_MS = 1_000
 """How long what a chain asks for its gas is taken for true: less than any chain's block but a few,
-and a fee that lags by one costs nothing, for an offer leaves room for six."""
+and a fee that lags by one costs nothing, for an offer covers six."""
 
 FEES_AGAIN_MS = 20
 """The same for bytes that are made again, because they were too cheap perhaps: those of one lane
@@ -76,7 +76,7 @@ share one question."""
 BLOCKS_ASKED = 8
 """Blocks of one question: what comes on top between two looks, and some."""
 BLOCKS_ROUNDS_MAX = 8
-"""Questions of one look: 64 blocks. Who is further behind asks for its hashes."""
+"""Questions of one look: 64 blocks. An account that lags further asks for its hashes."""
 
 RECEIPTS_AT_ONCE = 100
 """Hashes that every node is asked for together when they are to be final: one batch of what every
@@ -87,7 +87,7 @@ OWNERS_ASKED_MAX = 4
 node, and the lowest of them holds the others back."""
 
 NOOP_GAS_MAX = 1_000_000_000
-"""What a no-op is given at most, whatever nodes estimate. Where a transfer pays for its place on
+"""The most gas of a no-op, whatever nodes estimate. Where a transfer pays for its place on
 another chain too it needs some hundred thousand (Arbitrum), a few million (Filecoin) or a few
 hundred million (Mantle), at a price as much lower; a trillion could not be paid anywhere, and
 nothing would be cancelled."""
@@ -125,14 +125,14 @@ turns of 64."""
 ROLLUP_LOOKS_AT_ONCE = 16
 """Looks of rollups under way at once: each asks a node for up to 64 blocks."""
 LOOK_BLOCKS_MIN = 4
-"""Blocks of a look behind several that took too long: a node that cannot tell of four of them in
-its time cannot be followed at all."""
+"""Blocks of a look after several that took too long: a node that cannot answer for four of them in
+time cannot be followed at all."""
 GAS_FACTOR_MAX = 50
 """Times an account's `gas_default` that a simulation may ask for: ten million by default, more than
 chains take in a transaction that is no upgrade. A Cosmos chain charges for all gas that is asked
 for, and a node could ask for any."""
 CALLBACK_TIMEOUT_MS = 30_000
-"""A callback that has not returned by then is made again: those behind it wait."""
+"""A callback that has not returned by then is made again: those after it wait."""
 
 FAULT_FRAMES = 3
 """Of a traceback, as evidence keeps it: the innermost say where, and a log has them all."""
@@ -144,5 +144,5 @@ FAULT_DEPTH_MAX = 6
 """How deep an event is searched for them; the deepest of the machines' values nest four."""
 
 CAREFUL_TURNS = 256
-"""After a revival a lane takes one step a turn for so long: what was under way when it stopped is
-behind it then, and if it is stopped again one event or intent is named, and not a batch."""
+"""After a revival a lane takes one step a turn for this many turns: what was under way when it
+stopped is over by then, and if it is stopped again one event or intent is named, not a batch."""

@@ -1,7 +1,8 @@
-"""Those who hear what became true, after it is durable."""
+"""Listeners, which are notified of what became true after it is durable."""
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from laneway.core.ids import LaneId
@@ -10,12 +11,12 @@ from laneway.core.rows import Result
 
 log = logging.getLogger("laneway.engine")
 
-FAILED = "a listener failed, and is told of the next thing all the same"
+FAILED = "a listener failed, and is notified of the next event all the same"
 """Listeners are foreign code: what one cannot bear must not cost a lane its commit."""
 
 
 class Listener:
-    """Hears what became true, after it is durable. A subclass overrides what it cares for."""
+    """Is notified after something is durable. A subclass overrides the methods it needs."""
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None: ...
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None: ...
@@ -25,54 +26,45 @@ class Listener:
 
 
 class Listeners:
-    """Tells those who care. A listener that raises harms nobody but itself."""
+    """Notifies the listeners. One that raises harms nobody but itself."""
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
-        self._accepted = hearing(listeners, "accepted")
-        self._told = hearing(listeners, "told")
-        self._opened = hearing(listeners, "opened")
-        self._closed = hearing(listeners, "closed")
-        self._failed = hearing(listeners, "failed")
+        self._accepted = overridden(listeners, "accepted")
+        self._told = overridden(listeners, "told")
+        self.opened = partial(each, overridden(listeners, "opened"))
+        self.closed = partial(each, overridden(listeners, "closed"))
+        self.failed = partial(each, overridden(listeners, "failed"))
 
-    # The first two are heard with every job, so they do without `each`.
+    # These two are called with every job, so they do without `each`.
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
-        for hear in self._accepted:
+        for notify in self._accepted:
             try:
-                hear(arrival, answer)
+                notify(arrival, answer)
             except Exception:
                 log.exception(FAILED)
 
     def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        for hear in self._told:
+        for notify in self._told:
             try:
-                hear(lane, records, results)
+                notify(lane, records, results)
             except Exception:
                 log.exception(FAILED)
 
-    def opened(self, lane: LaneId) -> None:
-        each(self._opened, lane)
 
-    def closed(self, lane: LaneId) -> None:
-        each(self._closed, lane)
-
-    def failed(self, error: Exception) -> None:
-        each(self._failed, error)
-
-
-def hearing(listeners: Sequence[Listener], word: str) -> list[Callable[..., None]]:
-    """The methods for this word, of those that have one of their own: most jobs interest few."""
-    deaf = getattr(Listener, word)
+def overridden(listeners: Sequence[Listener], name: str) -> list[Callable[..., None]]:
+    """This method of the listeners that override it: most jobs interest few."""
+    unused = getattr(Listener, name)
     return [
-        getattr(listener, word)
+        getattr(listener, name)
         for listener in listeners
-        if getattr(type(listener), word) is not deaf
+        if getattr(type(listener), name) is not unused
     ]
 
 
-def each(hearing: Sequence[Callable[..., None]], *news: Any) -> None:
-    for hear in hearing:
+def each(methods: Sequence[Callable[..., None]], *news: Any) -> None:
+    for notify in methods:
         try:
-            hear(*news)
+            notify(*news)
         except Exception:
             log.exception(FAILED)

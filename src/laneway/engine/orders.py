@@ -44,11 +44,11 @@ class Perform(Struct, eq=False, gc=False):
 
 
 Prompt: TypeAlias = Callable[[LaneId, list[Any], int], tuple[Any | None, list[Any]]]
-"""Answers those of a turn's effects that take neither time nor a word with the world, such as
-signing with a key that is held here: the event, if there is one, and the effects that are left."""
+"""Answers the effects of a turn that take no time and ask nobody, such as signing with a key that
+is held here: the event, if there is one, and the effects that are left."""
 
 
-class Told(Struct, frozen=True):
+class CommitDone(Struct, frozen=True):
     """A commit is durable: these records became true, these intents are final."""
 
     lane: LaneId
@@ -83,4 +83,4 @@ class Revived(Struct, frozen=True):
 Question: TypeAlias = Open | ReadBacklog | ReadMailbox | Release
 """What the store is asked, besides the commits."""
 
-Order: TypeAlias = Question | Commit | Perform | Told | Stopped | Revived
+Order: TypeAlias = Question | Commit | Perform | CommitDone | Stopped | Revived

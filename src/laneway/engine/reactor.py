@@ -1,16 +1,15 @@
 """The heart of the engine: turns, batches, deadlines and leases, with no I/O at all.
 
-It has no task, clock or thread. Whoever drives it, the asyncio shell or the simulator, tells it
-what happened and carries out the orders it gives. A lane has at most one commit under way, and
-an effect is ordered only after the commit that explains it.
+It has no task, clock or thread. Its driver, the asyncio shell or the simulator, reports to
+it what happened and carries out the orders it returns. A lane has at most one commit under way,
+and an effect is ordered only after the commit that explains it.
 """
 
 from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from laneway.core.errors import Bug
-from laneway.core.ids import IntentId, LaneId, Owner, lane_kind
+from laneway.core.ids import LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage
 from laneway.core.rows import Command, Lease, Result, Rows
 from laneway.engine.alarms import Alarms
@@ -18,6 +17,7 @@ from laneway.engine.faults import may_go_on, suspects
 from laneway.engine.fleet import Fleet
 from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX, COMMIT_RETRY_MS_MIN
 from laneway.engine.orders import (
+    CommitDone,
     Open,
     Order,
     Perform,
@@ -27,10 +27,8 @@ from laneway.engine.orders import (
     Release,
     Revived,
     Stopped,
-    Told,
 )
-from laneway.engine.run import Draft, Run
-from laneway.engine.windows import Windows
+from laneway.engine.run import CommitDraft, Run, Windows
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
@@ -58,14 +56,14 @@ class Reactor:
         """Lanes that a bug stopped here, and the version of each when it did."""
         self.fleet = Fleet(owner)
         self._now_ms = 0
-        """The latest time this was told."""
+        """The time of the last call of `orders`."""
         self._holding = False
         self._closing = False
 
     # What the driver may ask.
 
     def serves(self, lane: LaneId) -> bool:
-        """Whether this process was given the lane's kind, and no bug has stopped the lane."""
+        """Whether this process has the lane's kind, and no bug has stopped the lane."""
         return lane not in self.stopped and self._is_known(lane)
 
     def holds(self, lane: LaneId) -> bool:
@@ -75,12 +73,6 @@ class Reactor:
         """Whether what was ordered under this fence is still ours to do."""
         run = self._runs.get(lane)
         return run is not None and run.lease is not None and run.lease.fence == fence
-
-    def lanes_held(self) -> int:
-        return len(self._runs)
-
-    def lanes_idle(self) -> int:
-        return len(self._idle)
 
     def is_quiet(self) -> bool:
         """Whether nothing moves here by itself any more, however much may wait."""
@@ -93,6 +85,9 @@ class Reactor:
     def is_idle(self) -> bool:
         """Whether no lane held has anything begun that has not ended."""
         return not self._queue and len(self._runs) == len(self._idle)
+
+    def kind(self, lane: LaneId) -> LaneKind:
+        return self._kinds[lane_kind(lane)]
 
     def lane(self, lane: LaneId) -> Any:
         """The lane as it stands in memory, for laws and pages; never to be changed."""
@@ -183,7 +178,7 @@ class Reactor:
         run.rows = None
         run.version = rows.head.version
         run.lane = run.kind.restore(rows)
-        run.hear(rows)
+        run.take_commands(rows)
         self._orders += run.undoubted(rows)
         if not run.held_back:
             self._perform(run, run.kind.resume(run.lane))
@@ -220,7 +215,7 @@ class Reactor:
             self._enqueue(run)
 
     def read_failed(self, lease: Lease, now_ms: int) -> None:
-        """The store was too busy to tell backlog or mailbox: read both again in a while."""
+        """The store was too busy to read backlog or mailbox: read both again in a while."""
         run = self._held(lease)
         if run is not None:
             run.ahead.fail()
@@ -246,14 +241,6 @@ class Reactor:
         run.mailbox.append(event)
         self._enqueue(run)
 
-    def passed_on(self, lane: LaneId, message: IntentId, now_ms: int) -> None:
-        """A message of this lane is durable in the lane it is for."""
-        passed = self._kinds[lane_kind(lane)].passed
-        if passed is None:
-            self.broken(lane, Bug(f"{lane} sends messages, but its kind cannot hear of delivery"))
-        else:
-            self.answered(lane, passed(now_ms, message))
-
     def broken(self, lane: LaneId, error: Exception, effect: Any = None) -> None:
         """What carries out this lane's effects met a bug: the lane stops, and it alone."""
         run = self._runs.get(lane)
@@ -270,7 +257,7 @@ class Reactor:
         run.version = version
         run.retries = 0
         if draft.records:
-            self._orders.append(Told(run.id, draft.records, write.results()))
+            self._orders.append(CommitDone(run.id, draft.records, write.results()))
         self._perform(run, draft.effects)
         if run.again or run.mailbox or run.mail:
             self._enqueue(run)
@@ -376,7 +363,7 @@ class Reactor:
         run.again = False
         if run.ahead.gone:
             run.ahead.settle()
-        draft = run.turn = Draft()
+        draft = run.turn = CommitDraft()
         run.drain(draft, self._windows.events_per_turn, now_ms)
         if draft.answered:
             # Only a command makes a waiting intent final.
@@ -396,7 +383,7 @@ class Reactor:
             self._enqueue(run)
         self._rest(run)
 
-    def _pull(self, run: Run, draft: Draft, now_ms: int) -> None:
+    def _pull(self, run: Run, draft: CommitDraft, now_ms: int) -> None:
         """Hand over as much of the backlog as the lane wants now."""
         wanted = run.pull(draft, now_ms)
         if wanted > 0 and run.ahead.may_read() and run.lease is not None:
@@ -445,7 +432,7 @@ class Reactor:
     def _held(self, lease: Lease) -> Run | None:
         """The run an answer is meant for; None once it was thrown away.
 
-        The lease tells a lane that was thrown away from the one loaded since.
+        The fence distinguishes a lane that was thrown away from the one loaded since.
         """
         run = self._runs.get(lease.lane)
         if run is None or run.lease is None or run.lease.fence != lease.fence:

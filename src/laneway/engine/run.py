@@ -1,20 +1,32 @@
 """One lane held in memory, and what its current turn has made true so far."""
 
 from collections import deque
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from laneway.core.ids import LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Command, Lease, Rows, Touch, Write, all_classes, taken
 from laneway.engine.ahead import Ahead
 from laneway.engine.faults import REVIVE, passed_over
-from laneway.engine.limits import CAREFUL_TURNS
-from laneway.engine.orders import Open, Prompt, Told
+from laneway.engine.limits import BACKLOG_PAGE, CAREFUL_TURNS, EVENTS_PER_TURN_MAX, IDLE_LANES_MAX
+from laneway.engine.orders import CommitDone, Open, Prompt
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
 
 
-class Draft:
+class Windows(Struct, frozen=True):
+    """How much one lane, and one turn, may hold in memory. The simulator makes them tiny, so that
+    their edges are met often."""
+
+    backlog_page: int = BACKLOG_PAGE
+    events_per_turn: int = EVENTS_PER_TURN_MAX
+    idle_lanes: int = IDLE_LANES_MAX
+
+
+class CommitDraft:
     """What one turn makes true, gathered until its commit."""
 
     __slots__ = ("answered", "doing", "effects", "records", "touched")
@@ -46,7 +58,7 @@ class Draft:
         """What changes nothing anywhere need not wait for the commit of the turn that ordered it:
         its answer is part of that commit.
 
-        True if that made room for more, or left some: no event will come that wakes the lane.
+        True if the lane can take more now: no event will come that wakes it.
         """
         self.doing = tuple(self.effects)
         event, rest = prompt(lane.id, self.effects, now_ms)
@@ -57,9 +69,6 @@ class Draft:
         return kind.wants(lane) > 0
 
     def write(self, kind: LaneKind, lane: Any, wake_ms: int | None, now_ms: int) -> Write:
-        if wake_ms is None and kind.passed is not None and kind.resume(lane):
-            # A message still to be handed over is work, though no intent waits for it.
-            wake_ms = 0
         return Write(
             kind.head(lane, wake_ms),
             (*self.touched, *kind.left(lane)),
@@ -69,77 +78,48 @@ class Draft:
         )
 
 
+@dataclass(slots=True, eq=False)
 class Run:
     """One lane held in memory by this process."""
 
-    __slots__ = (
-        "again",
-        "ahead",
-        "aside",
-        "called",
-        "careful",
-        "command_last",
-        "deadline_ms",
-        "doubted",
-        "draft",
-        "heap_ms",
-        "hearing",
-        "held_back",
-        "id",
-        "kind",
-        "lane",
-        "lease",
-        "leaving",
-        "mail",
-        "mailbox",
-        "queued",
-        "retries",
-        "retry_ms",
-        "rows",
-        "turn",
-        "version",
-        "write",
-    )
-
-    def __init__(self, lane: LaneId, kind: LaneKind) -> None:
-        self.id = lane
-        self.kind = kind
-        self.lane: Any = None
-        self.lease: Lease | None = None
-        self.rows: Rows | None = None
-        """Loaded, and not yet stood up: that is done in the lane's own turn."""
-        self.leaving = False
-        """Whether it belongs to another process now, and only finishes what is under way."""
-        self.version = 0
-        self.mailbox: deque[Any] = deque()
-        self.mail: deque[Command] = deque()
-        self.command_last = 0
-        self.ahead = Ahead()
-        self.called = False
-        """Whether the mailbox in the store may hold something new."""
-        self.hearing = 0
-        """Reads of the mailbox under way: what was told before is heard before more is begun."""
-        self.again = False
-        """Whether something came up while the commit was under way."""
-        self.queued = False
-        self.draft: Draft | None = None
-        """The turn whose commit is under way."""
-        self.write: Write | None = None
-        self.doubted: tuple[int, Draft, Write] | None = None
-        """A commit whose answer was lost, and its version: loading the lane tells what it was."""
-        self.turn: Draft | None = None
-        """The turn that is taken now."""
-        self.careful = 0
-        """How many more turns take one step alone, so that what breaks one is known."""
-        self.held_back = False
-        """Whether what a crash may have lost waits until the revival is committed: it may be the
-        very effect that stopped the lane."""
-        self.aside: tuple[int, ...] = ()
-        """Commands that are answered without being heard."""
-        self.retries = 0
-        self.retry_ms: int | None = None
-        self.deadline_ms: int | None = None
-        self.heap_ms: int | None = None
+    id: LaneId
+    kind: LaneKind
+    lane: Any = None
+    lease: Lease | None = None
+    rows: Rows | None = None
+    """Loaded, and not yet restored: that is done in the lane's own turn."""
+    leaving: bool = False
+    """Whether it belongs to another process now, and only finishes what is under way."""
+    version: int = 0
+    mailbox: deque[Any] = field(default_factory=deque)
+    mail: deque[Command] = field(default_factory=deque)
+    command_last: int = 0
+    ahead: Ahead = field(default_factory=Ahead)
+    called: bool = False
+    """Whether the mailbox in the store may hold something new."""
+    hearing: int = 0
+    """Reads of the mailbox under way: earlier commands are read before more work is begun."""
+    again: bool = False
+    """Whether something came up while the commit was under way."""
+    queued: bool = False
+    draft: CommitDraft | None = None
+    """The turn whose commit is under way."""
+    write: Write | None = None
+    doubted: tuple[int, CommitDraft, Write] | None = None
+    """A commit whose answer was lost, and its version: loading the lane shows what became of it."""
+    turn: CommitDraft | None = None
+    """The turn that is taken now."""
+    careful: int = 0
+    """How many more turns take one step alone, so that what breaks one is known."""
+    held_back: bool = False
+    """Whether effects that a crash may have lost wait until the revival is committed: one of them
+    may be what stopped the lane."""
+    aside: tuple[int, ...] = ()
+    """Commands that are answered without being carried out."""
+    retries: int = 0
+    retry_ms: int | None = None
+    deadline_ms: int | None = None
+    heap_ms: int | None = None
 
     def afresh(self) -> "Run":
         """The same lane, to be opened again: nothing that stood in memory counts."""
@@ -158,14 +138,14 @@ class Run:
         self.careful = CAREFUL_TURNS
         self.held_back = True
 
-    def hear(self, rows: Rows) -> None:
-        """The commands that it was loaded with."""
+    def take_commands(self, rows: Rows) -> None:
+        """Queue the commands that the lane was loaded with."""
         self.mail.extend(c for c in rows.mailbox if c.id > self.command_last)
         self.aside = passed_over(rows.mailbox)
 
-    def drain(self, draft: Draft, most: int, now_ms: int) -> None:
+    def drain(self, draft: CommitDraft, most: int, now_ms: int) -> None:
         """Decide on what waits: answers first, then commands. However many answers wait, a command
-        is heard in every turn: it may be what ends them."""
+        is carried out in every turn: it may be what ends them."""
         kind, lane, mailbox = self.kind, self.lane, self.mailbox
         least = 1
         if self.careful:
@@ -183,13 +163,13 @@ class Run:
         if self.held_back:
             self._hold_back(draft)
 
-    def _hold_back(self, draft: Draft) -> None:
+    def _hold_back(self, draft: CommitDraft) -> None:
         """Until its commands are answered a revived lane orders nothing; then all of it at once,
         for by the law of `resume` that holds whatever the commands ordered."""
         self.held_back = bool(draft.answered)
         draft.effects = [] if self.held_back else list(self.kind.resume(self.lane))
 
-    def pull(self, draft: Draft, now_ms: int) -> int:
+    def pull(self, draft: CommitDraft, now_ms: int) -> int:
         """Hand over what the lane wants of its page; how many more it wants."""
         kind, lane, ahead = self.kind, self.lane, self.ahead
         wanted = kind.wants(lane)
@@ -206,18 +186,18 @@ class Run:
                 break
         return wanted
 
-    def undoubted(self, rows: Rows) -> tuple[Told, ...]:
-        """What the commit told whose answer was lost, if it is the one the store holds."""
+    def undoubted(self, rows: Rows) -> tuple[CommitDone, ...]:
+        """The notification of the commit whose answer was lost, if the store holds that commit."""
         doubted, self.doubted = self.doubted, None
         if doubted is None:
             return ()
         version, draft, write = doubted
         if (rows.head.version, rows.head.digest) != (version, write.digest()):
             return ()
-        return (Told(self.id, draft.records, write.results()),)
+        return (CommitDone(self.id, draft.records, write.results()),)
 
     def again_order(self) -> Open | Commit | None:
-        """What is ordered once more after a pause; None: nothing but its turn."""
+        """What is ordered once more after a pause; None if it only takes its turn."""
         if self.lease is None:
             return Open(self.id)
         return None if self.write is None else Commit(self.lease, self.version + 1, self.write)

@@ -1,4 +1,4 @@
-"""The asyncio shell: it carries out the reactor's orders and tells it what came of them."""
+"""The asyncio shell: it carries out the reactor's orders and reports the results to it."""
 
 import asyncio
 import logging
@@ -7,17 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, assert_never
 
 from laneway.core.errors import StoreBusy
-from laneway.core.ids import IntentId, LaneId
-from laneway.core.intent import Accepted, Answer, Arrival
-from laneway.core.rows import Command, Result
+from laneway.core.ids import LaneId
+from laneway.core.intent import Accepted, Arrival
+from laneway.core.rows import Command
 from laneway.engine.clerk import Clerk
 from laneway.engine.door import Door
-from laneway.engine.effects import Effects, Follower, Performer
-from laneway.engine.faults import Fault, fault_of
-from laneway.engine.heart import Heart, Pace, Retention
+from laneway.engine.effects import Effects
+from laneway.engine.faults import LaneFault, fault_of
+from laneway.engine.heart import Heart, HeartPace, Retention
 from laneway.engine.limits import STOP_MS_MAX
 from laneway.engine.listeners import Listener, Listeners
 from laneway.engine.orders import (
+    CommitDone,
     Open,
     Perform,
     Question,
@@ -26,11 +27,10 @@ from laneway.engine.orders import (
     Release,
     Revived,
     Stopped,
-    Told,
 )
-from laneway.engine.outbox import Messenger
 from laneway.engine.passing import is_passing
 from laneway.engine.patrol import Patrol
+from laneway.engine.performers import FollowingPerformer, Performer
 from laneway.engine.reactor import Reactor
 from laneway.engine.waiters import EngineStopped, Waiters
 from laneway.ports import Clock, Commit, Store
@@ -54,31 +54,32 @@ class Engine:
         listeners: Sequence[Listener] = (),
         *,
         retention: Retention | None = None,
-        pace: Pace | None = None,
+        pace: HeartPace | None = None,
     ) -> None:
         self.store = store
         self.reactor = reactor
         self._performers = performers
         self._following: list[asyncio.Task[None]] = []
         self.failure: Exception | None = None
-        self.faults_here: dict[LaneId, Fault] = {}
-        self.faults_elsewhere: dict[LaneId, Fault] = {}
-        """Of other processes on the same store, as far as somebody keeps it told."""
+        self.faults_here: dict[LaneId, LaneFault] = {}
+        self.faults_elsewhere: dict[LaneId, LaneFault] = {}
+        """Faults of other processes on the same store, as far as somebody reports them here."""
         self.faults = ChainMap(self.faults_here, self.faults_elsewhere)
         """Lanes that a bug stopped, and how, until they are revived."""
-        self.stopping: Callable[[Fault], None] = lambda _: None
+        self.stopping: Callable[[LaneFault], None] = lambda _: None
         """Called when a bug stopped a lane."""
         self._clock = clock
         self._listeners = Listeners(listeners)
         self._door = Door(store, self._entered, self._written)
+        self.submit, self.submit_many = self._door.submit, self._door.submit_many
         self._waiters = Waiters(store)
+        self.result = self._waiters.result
         self._patrol = Patrol(store, reactor, clock, self._waiters)
         self._patrol.moved = self._schedule
         self._patrol.failed = self._fail
         self._heart = Heart(store, clock, reactor.owner, retention, pace)
         self._heart.beaten = self._patrol.beaten
-        messenger = Messenger(store, clock, self._entered, self._wake)
-        self._effects = Effects(reactor, performers, messenger, self._heart, clock)
+        self._effects = Effects(reactor, performers, self._heart.may_act)
         self._effects.moved = self._schedule
         self._clerk = Clerk(store, reactor, clock, self._listeners, self._fail)
         self._clerk.moved = self._schedule
@@ -93,30 +94,24 @@ class Engine:
     # For callers.
 
     async def start(self) -> None:
-        """Say that we live, and take up every lane that has work."""
+        """Write the first heartbeat, and take up every lane that has work."""
         await self._heart.start(self._fail)
         await self._patrol.look()
         self._patrol.start()
         self._following = [
             asyncio.create_task(performer.follow(self._heard))
             for performer in self._performers.values()
-            if isinstance(performer, Follower)
+            if isinstance(performer, FollowingPerformer)
         ]
-
-    def submit(self, arrival: Arrival) -> "asyncio.Future[Answer]":
-        return self._door.submit(arrival)
-
-    def submit_many(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
-        return self._door.submit_many(arrivals)
 
     async def tell(self, command: Command) -> Command:
         """Leave a command in its lane's mailbox, and call the lane."""
         if self.failure is not None:
             raise self.failure
-        told = await self.store.tell(command)
+        queued = await self.store.tell(command)
         self.reactor.called(command.lane)
         self._schedule()
-        return told
+        return queued
 
     def is_beating(self) -> bool:
         """Whether the last heartbeat was written in time: the store can be written, and is ours."""
@@ -125,10 +120,6 @@ class Engine:
     def is_home(self, lane: LaneId) -> bool:
         """Whether this process is the one, of those that live, that the lane belongs to."""
         return self.reactor.fleet.is_ours(lane)
-
-    async def result(self, intent: IntentId, lane: LaneId | None = None) -> Result:
-        """Wait for the final answer, wherever it comes from; `lane` where the caller knows it."""
-        return await self._waiters.result(intent, lane)
 
     async def drain(self, mode: DrainMode, timeout_s: float | None = None) -> bool:
         """Accept nothing more and bring work to an end; True if all of it ended in time."""
@@ -214,7 +205,7 @@ class Engine:
                     self._effects.add(order)
                 elif isinstance(order, Commit):
                     commits.append(order)
-                elif isinstance(order, Told):
+                elif isinstance(order, CommitDone):
                     self._listeners.told(order.lane, order.records, order.results)
                     self._waiters.tell(order.results)
                 else:
@@ -281,7 +272,7 @@ class Engine:
         for task in self._following:
             task.cancel()
 
-    # What the door, the outbox and the world let in.
+    # What the door and the world let in.
 
     def _heard(self, lane: LaneId, event: Any) -> None:
         self.reactor.answered(lane, event)
@@ -294,11 +285,7 @@ class Engine:
 
     def _written(self, arrivals: Sequence[Arrival], error: BaseException | None) -> None:
         if error is not None and is_passing(error) and not isinstance(error, StoreBusy):
-            # Perhaps they are durable, and their callers are told that nobody knows.
+            # Perhaps they are durable, and their callers are answered that nobody knows.
             for arrival in arrivals:
                 self.reactor.woken(arrival.lane, arrival.priority)
-        self._schedule()
-
-    def _wake(self, lane: LaneId) -> None:
-        self.reactor.woken(lane)
         self._schedule()

@@ -29,10 +29,10 @@ class EngineStopped(Draining):
 
 
 class Waiters:
-    """Every waiter hears the final answer, or why it will not hear one from here.
+    """Every waiter gets the final answer, or the reason why it will not get one from here.
 
-    Answers of our own lanes are told. Those of other processes' lanes are asked for: when one
-    begins to wait, when a lane is said to have ended something, and at heartbeats. All who wait
+    Answers of our own lanes are handed over. Those of other processes' lanes are asked for: when
+    one begins to wait, when news say that a lane ended something, and at heartbeats. All who wait
     at one lane share a question, and all lanes that are asked at once share a way.
     """
 
@@ -66,7 +66,7 @@ class Waiters:
                 if known is not None:
                     return known
                 is_first = False
-                # Every word of it may be lost, and retention may remove it meanwhile.
+                # All news of it may be lost, and retention may remove it meanwhile.
                 await asyncio.wait((future,), timeout=WAITERS_CHECK_S)
             return future.result()
         finally:
@@ -115,13 +115,13 @@ class Waiters:
     # Answers of other processes.
 
     def ended(self, lane: LaneId) -> None:
-        """Something of this lane may have ended: whoever waits there is asked for."""
+        """Something of this lane may have ended: ask for what callers wait for there."""
         if lane in self._lanes and lane not in self._unasked:
             self._unasked[lane] = None
             self.wanted()
 
     def doubt(self, skips: Callable[[LaneId], bool]) -> None:
-        """The same of every lane that is not skipped: word of it may have been lost."""
+        """The same of every lane that is not skipped: news of it may have been lost."""
         for lane in list(self._lanes):
             if not skips(lane):
                 self.ended(lane)

@@ -6,6 +6,8 @@ Reading checks the form alone; what a fork allows is judged in validity.py.
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -27,7 +29,6 @@ from laneway.evm.limits import TRANSACTION_BYTES_MAX
 from laneway.evm.rlp import Item, encode, encode_bytes, encode_int, encode_list
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import (
-    Access,
     AccessListTransaction,
     BlobTransaction,
     DynamicFeeTransaction,
@@ -41,7 +42,10 @@ NO_ITEMS = b"\xc0"
 TYPES = tuple(bytes([number]) for number in range(5))
 
 
-class Draft(Struct, frozen=True, gc=False):
+Readers: TypeAlias = tuple[Callable[[Item], Any], ...]
+
+
+class TransactionDraft(Struct, frozen=True, gc=False):
     """A transaction on its way to a signer."""
 
     type: int
@@ -53,24 +57,26 @@ class Draft(Struct, frozen=True, gc=False):
     """A legacy signature carries it; every other type has it among its fields."""
 
 
-class Sealed(Struct, frozen=True, gc=False):
-    """What is sent, and how a chain will name it."""
+class SealedTransaction(Struct, frozen=True, gc=False):
+    """The bytes that are sent, and the hash by which a chain names them."""
 
     raw: bytes
     hash: bytes
 
 
-def draft(transaction: Transaction) -> Draft:
+def draft(transaction: Transaction) -> TransactionDraft:
     body = _body(transaction)
     chain_id = transaction.chain_id
     if transaction.type:
-        return Draft(transaction.type, body, TYPES[transaction.type] + encode_list(body), chain_id)
+        return TransactionDraft(
+            transaction.type, body, TYPES[transaction.type] + encode_list(body), chain_id
+        )
     # EIP-155: the chain id stands where v will be, and nothing where r and s will.
     tail = b"" if chain_id is None else encode_int(chain_id) + b"\x80\x80"
-    return Draft(0, body, encode_list(body + tail), chain_id)
+    return TransactionDraft(0, body, encode_list(body + tail), chain_id)
 
 
-def seal(drafted: Draft, signature: Signature) -> Sealed:
+def seal(drafted: TransactionDraft, signature: Signature) -> SealedTransaction:
     v = signature.y_parity
     if drafted.type == 0:
         v += 27 if drafted.chain_id is None else 35 + 2 * drafted.chain_id
@@ -78,14 +84,14 @@ def seal(drafted: Draft, signature: Signature) -> Sealed:
     raw = encode_list(body)
     if drafted.type:
         raw = TYPES[drafted.type] + raw
-    return Sealed(raw, keccak(raw))
+    return SealedTransaction(raw, keccak(raw))
 
 
 def signing_digest(transaction: Transaction) -> bytes:
     return keccak(draft(transaction).payload)
 
 
-def sealed(transaction: Transaction) -> Sealed:
+def sealed(transaction: Transaction) -> SealedTransaction:
     """The bytes and hash of a transaction that is signed."""
     assert transaction.signature is not None
     return seal(draft(transaction), transaction.signature)
@@ -97,7 +103,7 @@ def encode_canonical(transaction: Transaction) -> bytes:
 
 
 def encode_network(transaction: Transaction) -> bytes:
-    """The form that nodes are sent: with the sidecar, where there is one."""
+    """The form that is sent to nodes: with the sidecar, if there is one."""
     raw = sealed(transaction).raw
     if not isinstance(transaction, BlobTransaction) or transaction.sidecar is None:
         return raw
@@ -112,7 +118,7 @@ def hash_of(transaction: Transaction) -> bytes:
 
 
 def sender(transaction: Transaction) -> bytes:
-    """The account that signed it; InvalidSignature where none can have."""
+    """The account that signed it; InvalidSignature if no account can have."""
     return recovered(signing_digest(transaction), transaction.signature)
 
 
@@ -123,22 +129,19 @@ def decode(raw: bytes) -> Transaction:
     first = raw[0] if raw else 0xC0
     if first >= 0xC0:
         return _legacy(elements(rlp.decode(raw), "the transaction", 9))
-    read = _READERS.get(first)
-    if read is None:
+    if first not in _READERS:
         raise TypeUnsupported(type=first, fork="any fork")
-    return read(elements(rlp.decode(raw, 1), "the transaction"))
+    return _typed(first, elements(rlp.decode(raw, 1), "the transaction"))
 
 
 def _body(transaction: Transaction) -> bytes:
-    fields = []
+    fields = [encode_int(transaction.nonce)]
     if not isinstance(transaction, LegacyTransaction):
-        fields.append(encode_int(transaction.chain_id))
-    fields.append(encode_int(transaction.nonce))
+        fields.insert(0, encode_int(transaction.chain_id))
     if isinstance(transaction, LegacyTransaction | AccessListTransaction):
         fields.append(encode_int(transaction.gas_price_wei))
     else:
-        fields.append(encode_int(transaction.tip_wei_max))
-        fields.append(encode_int(transaction.fee_wei_max))
+        fields += (encode_int(transaction.tip_wei_max), encode_int(transaction.fee_wei_max))
     fields += (
         encode_int(transaction.gas_limit),
         encode_bytes(transaction.to or b""),
@@ -148,112 +151,63 @@ def _body(transaction: Transaction) -> bytes:
     if isinstance(transaction, LegacyTransaction):
         return b"".join(fields)
     listed = transaction.access_list
-    fields.append(_access_list(listed) if listed else NO_ITEMS)
+    fields.append(encode([(entry.address, entry.keys) for entry in listed]) if listed else NO_ITEMS)
     if isinstance(transaction, BlobTransaction):
-        fields.append(encode_int(transaction.blob_fee_wei_max))
-        fields.append(encode(transaction.blob_hashes))
+        fields += (encode_int(transaction.blob_fee_wei_max), encode(transaction.blob_hashes))
     elif isinstance(transaction, SetCodeTransaction):
-        entries = [structs.astuple(entry) for entry in transaction.authorizations]
-        fields.append(encode(entries))
+        fields.append(encode([structs.astuple(entry) for entry in transaction.authorizations]))
     return b"".join(fields)
 
 
-def _access_list(listed: tuple[Access, ...]) -> bytes:
-    return encode([(entry.address, entry.keys) for entry in listed])
+def _number(field: str, bits: int) -> Callable[[Item], int]:
+    return partial(number, field=field, bits=bits)
+
+
+_CHAIN_ID, _NONCE, _GAS_LIMIT = (_number(name, 64) for name in ("chain_id", "nonce", "gas_limit"))
+_GAS_PRICE, _TIP, _FEE = (_number(name, 256) for name in ("gas_price", "tip", "fee"))
+_CALL: Readers = (_GAS_LIMIT, recipient, _number("value", 256), partial(data, field="data"))
+_LEGACY: Readers = (_NONCE, _GAS_PRICE, *_CALL)
+_FEE_MARKET: Readers = (_CHAIN_ID, _NONCE, _TIP, _FEE, *_CALL, accesses)
+_BLOB_FIELDS = (_number("blob_fee", 256), partial(hashes, field="blob_hashes"))
+
+_READERS: dict[int, tuple[Callable[..., Transaction], Readers]] = {
+    1: (AccessListTransaction, (_CHAIN_ID, *_LEGACY, accesses)),
+    2: (DynamicFeeTransaction, _FEE_MARKET),
+    3: (BlobTransaction, (*_FEE_MARKET, *_BLOB_FIELDS)),
+    4: (SetCodeTransaction, (*_FEE_MARKET, authorizations)),
+}
+"""The class of each type, and the readers of its fields before the signature, in their order."""
 
 
 def _legacy(fields: tuple[Item, ...]) -> LegacyTransaction:
-    nonce, gas_price, gas_limit, to, value, content, v, r, s = fields
     # A chain id has 64 bits, so its v may have one more.
-    tag = number(v, "v", 72)
+    tag = number(fields[6], "v", 72)
     if tag in (27, 28):
         chain_id, y_parity = None, tag - 27
     elif tag >= 35:
         chain_id, y_parity = divmod(tag - 35, 2)
     else:
         raise InvalidSignature(problem=f"v is {tag}")
-    return LegacyTransaction(
-        number(nonce, "nonce", 64),
-        number(gas_price, "gas_price", 256),
-        number(gas_limit, "gas_limit", 64),
-        recipient(to),
-        number(value, "value", 256),
-        data(content, "data"),
-        chain_id,
-        Signature(y_parity, number(r, "r", 256), number(s, "s", 256)),
-    )
+    found = [read(field) for read, field in zip(_LEGACY, fields, strict=False)]
+    signature = _signature(y_parity, fields[7:])
+    return structs.replace(LegacyTransaction(*found), chain_id=chain_id, signature=signature)
 
 
-def _access_list_one(items: tuple[Item, ...]) -> AccessListTransaction:
-    fields = elements(items, "the transaction", 11)
-    return AccessListTransaction(
-        number(fields[0], "chain_id", 64),
-        number(fields[1], "nonce", 64),
-        number(fields[2], "gas_price", 256),
-        number(fields[3], "gas_limit", 64),
-        recipient(fields[4]),
-        number(fields[5], "value", 256),
-        data(fields[6], "data"),
-        accesses(fields[7]),
-        _signature(fields[8:]),
-    )
-
-
-def _dynamic_fee(items: tuple[Item, ...]) -> DynamicFeeTransaction:
-    fields = elements(items, "the transaction", 12)
-    return DynamicFeeTransaction(*_common(fields), signature=_signature(fields[9:]))
-
-
-def _blob(items: tuple[Item, ...]) -> BlobTransaction:
-    if items and not isinstance(items[0], bytes):
-        bare = _blob(items[0])
+def _typed(number_of_type: int, items: tuple[Item, ...]) -> Transaction:
+    made, readers = _READERS[number_of_type]
+    if made is BlobTransaction and items and not isinstance(items[0], bytes):
+        bare = _typed(number_of_type, items[0])
+        assert isinstance(bare, BlobTransaction)
         carried = sidecar(items[1:])
         check_sidecar(carried, bare.blob_hashes)
         return structs.replace(bare, sidecar=carried)
-    fields = elements(items, "the transaction", 14)
-    return BlobTransaction(
-        *_common(fields),
-        number(fields[9], "blob_fee", 256),
-        hashes(fields[10], "blob_hashes"),
-        signature=_signature(fields[11:]),
-    )
-
-
-def _set_code(items: tuple[Item, ...]) -> SetCodeTransaction:
-    fields = elements(items, "the transaction", 13)
-    return SetCodeTransaction(
-        *_common(fields), authorizations(fields[9]), signature=_signature(fields[10:])
-    )
-
-
-def _common(
-    fields: tuple[Item, ...],
-) -> tuple[int, int, int, int, int, bytes | None, int, bytes, tuple[Access, ...]]:
-    """The nine fields with which every type since EIP-1559 begins."""
-    return (
-        number(fields[0], "chain_id", 64),
-        number(fields[1], "nonce", 64),
-        number(fields[2], "tip", 256),
-        number(fields[3], "fee", 256),
-        number(fields[4], "gas_limit", 64),
-        recipient(fields[5]),
-        number(fields[6], "value", 256),
-        data(fields[7], "data"),
-        accesses(fields[8]),
-    )
-
-
-def _signature(fields: tuple[Item, ...]) -> Signature:
-    y_parity, r, s = fields
-    parity = number(y_parity, "y_parity", 256)
+    fields = elements(items, "the transaction", len(readers) + 3)
+    found = [read(field) for read, field in zip(readers, fields, strict=False)]
+    parity = number(fields[-3], "y_parity", 256)
     if parity > 1:
         raise InvalidSignature(problem=f"y parity is {parity}")
-    return Signature(parity, number(r, "r", 256), number(s, "s", 256))
+    return made(*found, signature=_signature(parity, fields[-2:]))
 
 
-_READERS: dict[int, Callable[[tuple[Item, ...]], Transaction]] = {
-    1: _access_list_one,
-    2: _dynamic_fee,
-    3: _blob,
-    4: _set_code,
-}
+def _signature(y_parity: int, fields: tuple[Item, ...]) -> Signature:
+    return Signature(y_parity, number(fields[0], "r", 256), number(fields[1], "s", 256))

@@ -9,18 +9,12 @@ InvalidTransaction
                   BlobsMissing · BlobsTooMany · BlobHashUnknown · SidecarMismatch
 """
 
-from typing import ClassVar
-
-from laneway.core.errors import CallerError
+from laneway.core.errors import InvalidValue
 
 
-class InvalidTransaction(CallerError):
+class InvalidTransaction(InvalidValue):
     code = "transaction_invalid"
-    message: ClassVar[str] = "the transaction is invalid"
-
-    def __init__(self, **operands: int | str) -> None:
-        self.operands = operands
-        super().__init__(self.message.format(**operands))
+    message = "the transaction is invalid"
 
 
 class MalformedRlp(InvalidTransaction):

@@ -16,7 +16,7 @@ BLOB_HASH_VERSION = b"\x01"
 
 
 def elements(item: Item, what: str, count: int | None = None) -> tuple[Item, ...]:
-    """A list, of so many items where it says so."""
+    """The items of a list; WrongFieldCount unless there are `count` of them, if it is named."""
     if isinstance(item, bytes):
         raise MalformedField(field=what, problem="it is not a list")
     if count is not None and len(item) != count:
@@ -59,12 +59,8 @@ def accesses(item: Item) -> tuple[Access, ...]:
     found = []
     for entry in elements(item, "access_list"):
         account, keys = elements(entry, "access_list", 2)
-        found.append(
-            Access(
-                fixed(account, "access_list.address", 20),
-                hashes(keys, "access_list.keys"),
-            )
-        )
+        address = fixed(account, "access_list.address", 20)
+        found.append(Access(address, hashes(keys, "access_list.keys")))
     return tuple(found)
 
 
@@ -87,21 +83,19 @@ def authorizations(item: Item) -> tuple[Authorization, ...]:
 
 def sidecar(items: tuple[Item, ...]) -> Sidecar:
     """What follows the fields in the form that nodes send each other."""
-    if len(items) == 3:
-        version = 0
-    elif len(items) == 4:
-        version = number(items[0], "sidecar.version", 8)
-        if version != 1:
-            raise MalformedField(field="sidecar.version", problem=f"{version} is not known")
-        items = items[1:]
-    else:
+    if len(items) not in (3, 4):
         raise WrongFieldCount(what="sidecar", given=len(items), wanted=3)
-    blobs, commitments, proofs = (elements(item, "sidecar") for item in items)
+    version = number(items[0], "sidecar.version", 8) if len(items) == 4 else 0
+    if len(items) == 4 and version != 1:
+        raise MalformedField(field="sidecar.version", problem=f"{version} is not known")
+    parts = [elements(item, "sidecar") for item in items[-3:]]
+    sizes = {"blobs": BLOB_BYTES, "commitments": COMMITMENT_BYTES, "proofs": COMMITMENT_BYTES}
     return Sidecar(
         version,
-        tuple([fixed(entry, "sidecar.blobs", BLOB_BYTES) for entry in blobs]),
-        tuple([fixed(entry, "sidecar.commitments", COMMITMENT_BYTES) for entry in commitments]),
-        tuple([fixed(entry, "sidecar.proofs", COMMITMENT_BYTES) for entry in proofs]),
+        *(
+            tuple([fixed(entry, f"sidecar.{name}", size) for entry in part])
+            for part, (name, size) in zip(parts, sizes.items(), strict=True)
+        ),
     )
 
 

@@ -1,6 +1,6 @@
 """The curve of EVM accounts: sign, recover, address. libsecp256k1 does the work, in constant time.
 
-Secrets are never shown or put into an error, and only a HeldKey keeps one.
+Secrets are never shown or put into an error, and only a HeldEvmKey keeps one.
 """
 
 from typing import NoReturn
@@ -56,7 +56,7 @@ def address_of(public: bytes) -> bytes:
     return keccak(public[1:])[12:]
 
 
-class HeldKey:
+class HeldEvmKey:
     """A secret made ready once, which costs as much as a signature. It shows its account alone."""
 
     __slots__ = ("_key", "address")

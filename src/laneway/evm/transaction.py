@@ -78,8 +78,8 @@ class AccessListTransaction(Struct, frozen=True):
     signature: Signature | None = None
 
 
-class DynamicFeeTransaction(Struct, frozen=True):
-    type: ClassVar[int] = 2
+class _FeeMarketTransaction(Struct, frozen=True):
+    """The nine fields with which every type since EIP-1559 begins."""
 
     chain_id: int
     nonce: int
@@ -87,44 +87,30 @@ class DynamicFeeTransaction(Struct, frozen=True):
     fee_wei_max: int
     gas_limit: int
     to: bytes | None
+    """Blob and set-code transactions must have a recipient; `validate` refuses None."""
     value_wei: int = 0
     data: bytes = b""
     access_list: tuple[Access, ...] = ()
+
+
+class DynamicFeeTransaction(_FeeMarketTransaction, frozen=True):
+    type: ClassVar[int] = 2
+
     signature: Signature | None = None
 
 
-class BlobTransaction(Struct, frozen=True):
+class BlobTransaction(_FeeMarketTransaction, frozen=True):
     type: ClassVar[int] = 3
 
-    chain_id: int
-    nonce: int
-    tip_wei_max: int
-    fee_wei_max: int
-    gas_limit: int
-    to: bytes | None
-    """None is written by nobody and refused by `validate`."""
-    value_wei: int = 0
-    data: bytes = b""
-    access_list: tuple[Access, ...] = ()
     blob_fee_wei_max: int = 0
     blob_hashes: tuple[bytes, ...] = ()
     sidecar: Sidecar | None = None
     signature: Signature | None = None
 
 
-class SetCodeTransaction(Struct, frozen=True):
+class SetCodeTransaction(_FeeMarketTransaction, frozen=True):
     type: ClassVar[int] = 4
 
-    chain_id: int
-    nonce: int
-    tip_wei_max: int
-    fee_wei_max: int
-    gas_limit: int
-    to: bytes | None
-    """None is written by nobody and refused by `validate`."""
-    value_wei: int = 0
-    data: bytes = b""
-    access_list: tuple[Access, ...] = ()
     authorizations: tuple[Authorization, ...] = ()
     signature: Signature | None = None
 

@@ -1,10 +1,10 @@
 """What a fork allows a transaction to be. Balances and nonces of accounts are the chain's to judge.
 
-`check` judges the fields and needs no signature, so that a caller hears of a mistake before
-anything is signed; `validate` judges the signature as well and says who signed.
+`check` judges the fields and needs no signature, so that a caller learns of a mistake before
+anything is signed; `validate` judges the signature as well and returns the account that signed.
 """
 
-from laneway.evm.envelope import sender
+from laneway.evm.envelope import decode, hash_of, sender
 from laneway.evm.errors import (
     AuthorizationsMissing,
     BlobHashUnknown,
@@ -17,6 +17,7 @@ from laneway.evm.errors import (
     InitcodeTooBig,
     IntrinsicGasTooLow,
     InvalidSignature,
+    InvalidTransaction,
     MalformedField,
     NonceTooBig,
     RecipientMissing,
@@ -78,15 +79,15 @@ def check(transaction: Transaction, fork: Fork, chain_id: int | None = None) -> 
 
 
 def _check_chain(transaction: Transaction, fork: Fork, chain_id: int | None) -> None:
-    given = transaction.chain_id
-    if given is None:
+    named = transaction.chain_id
+    if named is None:
         return
-    if not 0 <= given < WORD:
+    if not 0 <= named < WORD:
         raise FieldOverflow(field="chain_id", bits=64)
     if fork < Fork.SPURIOUS:
         raise InvalidSignature(problem="v names a chain, which EIP-155 brought later")
-    if chain_id is not None and given != chain_id:
-        raise WrongChain(given=given, wanted=chain_id)
+    if chain_id is not None and named != chain_id:
+        raise WrongChain(given=named, wanted=chain_id)
 
 
 def _check_numbers(transaction: Transaction) -> None:
@@ -134,3 +135,17 @@ def _check_gas(transaction: Transaction, fork: Fork) -> None:
     floor = floor_gas(transaction, fork)
     if gas < floor:
         raise GasBelowFloor(gas=gas, wanted=floor)
+
+
+def owner_hash(raw: bytes, *, address: bytes, nonce: int, chain_id: int) -> bytes | None:
+    """The hash of these bytes, if they are a transaction that this account signed for this nonce
+    on this chain; None if they are anything else."""
+    try:
+        made = decode(raw)
+        signer = sender(made)
+    except InvalidTransaction:
+        return None
+    if signer != address or made.nonce != nonce:
+        return None
+    # Without a chain id a signature holds on every chain (before EIP-155).
+    return hash_of(made) if made.chain_id in (None, chain_id) else None

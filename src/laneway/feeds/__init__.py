@@ -1,1 +1,1 @@
-"""What became true, told to the outside: log lines."""
+"""What became true, sent outside: the event stream, webhooks and metrics."""

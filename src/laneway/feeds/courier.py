@@ -1,7 +1,7 @@
 """Reads the feed and hands every event that an endpoint wants to that endpoint's delivery lane.
 
-The feed is written in the commit that it tells of, so nothing is lost; a message's id follows from
-the commit it tells of, so nothing is accepted twice. How far it came is kept in the delivery lane's
+The feed is written in the commit that it reports, so nothing is lost; a message's id follows from
+the commit it reports, so nothing is accepted twice. How far it came is kept in the delivery lane's
 own head. What a crash makes it read again was accepted before, and the store says so.
 """
 
@@ -23,7 +23,7 @@ from laneway.engine.delivery import encode_message
 from laneway.engine.listeners import Listener
 from laneway.engine.passing import is_passing
 from laneway.engine.shell import Engine
-from laneway.feeds.events import events_of
+from laneway.feeds.events import EventsOf
 from laneway.feeds.limits import (
     BEGIN_LOOKS_MAX,
     COURIER_PAGE,
@@ -33,11 +33,11 @@ from laneway.feeds.limits import (
     MARK_S,
     POLL_S,
 )
-from laneway.feeds.pager import Pager
+from laneway.feeds.ring import Pager
 from laneway.feeds.stream import end_of
 from laneway.lanes.delivery.lane import read_head
 from laneway.lanes.delivery.values import KIND, DeliveryHead
-from laneway.ports import Clock, Message
+from laneway.ports import Clock, DeliveryMessage
 from laneway.wire.values import Event
 
 log = logging.getLogger("laneway.webhooks")
@@ -45,8 +45,8 @@ log = logging.getLogger("laneway.webhooks")
 encode = msgspec.json.Encoder().encode
 
 
-class Subscription(Struct, frozen=True):
-    """What one endpoint wants to hear of. Both are globs, as in `transaction.*`."""
+class EventSubscription(Struct, frozen=True):
+    """The events that one endpoint wants. Both are globs, as in `transaction.*`."""
 
     endpoint: str
     events: tuple[str, ...] = ("*",)
@@ -63,13 +63,13 @@ def fits(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
-class Route:
+class EndpointProgress:
     """How far the feed was passed on to one endpoint by this process."""
 
     def __init__(self, cursor: str, now_s: float) -> None:
         self.cursor = cursor
         self.unmarked = 0
-        """Entries behind the last mark. Those of delivery lanes do not count: a mark is one."""
+        """Entries after the last mark. Those of delivery lanes do not count: a mark is one."""
         self.marked_s = now_s
         self.pager = Pager(COURIER_PAGE)
 
@@ -85,16 +85,19 @@ class Courier(Listener):
     While homes move two processes may work for one endpoint: both hand over the same messages.
     """
 
-    def __init__(self, subscriptions: Sequence[Subscription], clock: Clock) -> None:
+    def __init__(
+        self, subscriptions: Sequence[EventSubscription], clock: Clock, events_of: EventsOf
+    ) -> None:
+        self._events_of = events_of
         self._subscriptions = tuple(subscriptions)
         self._clock = clock
         self._engine: Engine | None = None
-        self._routes: dict[str, Route] = {}
+        self._routes: dict[str, EndpointProgress] = {}
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def told(self, lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
-        if not lane.startswith("delivery:"):
+        if lane_kind(lane) != KIND:
             self._news.set()
 
     async def start(self, engine: Engine) -> None:
@@ -136,7 +139,7 @@ class Courier(Listener):
                     log.warning("the feed cannot be passed on now, it is tried again: %s", error)
             await asyncio.sleep(COURIER_TICK_S)
 
-    async def _carry(self, subscription: Subscription) -> None:
+    async def _carry(self, subscription: EventSubscription) -> None:
         """Pass on all that is new, page by page."""
         assert self._engine is not None
         lane = subscription.lane()
@@ -144,11 +147,14 @@ class Courier(Listener):
             self._routes.pop(subscription.endpoint, None)
             return
         if (await self._head(lane)).mode == "disabled":
-            return  # The feed keeps what an endpoint that is gone would have heard.
+            return  # The feed keeps what an endpoint that is gone would have received.
         route = await self._route(subscription)
         while True:
             entries = await self._engine.store.feed(route.cursor, route.pager.count)
-            arrivals = [a for entry in entries for a in arrivals_of(entry, subscription)]
+            pages = ((entry, self._events_of(entry)) for entry in entries)
+            arrivals = [
+                a for entry, events in pages for a in arrivals_of(entry, events, subscription)
+            ]
             if arrivals:
                 await self._engine.submit_many(arrivals)
             if entries:
@@ -159,20 +165,20 @@ class Courier(Listener):
             if route.pager.saw(entries):
                 return
 
-    async def _route(self, subscription: Subscription) -> Route:
+    async def _route(self, subscription: EventSubscription) -> EndpointProgress:
         route = self._routes.get(subscription.endpoint)
         if route is None:
             lane = subscription.lane()
             cursor = (await self._head(lane)).feed
             if cursor is None:
                 cursor = await self._begin(lane)
-            route = self._routes[subscription.endpoint] = Route(cursor, self._now_s())
+            route = self._routes[subscription.endpoint] = EndpointProgress(cursor, self._now_s())
         return route
 
     async def _begin(self, lane: LaneId) -> str:
-        """An endpoint that is new hears of what happens from now on."""
+        """The place of a new endpoint: it receives what happens from now on."""
         assert self._engine is not None
-        route = Route(await end_of(self._engine.store), self._now_s())
+        route = EndpointProgress(await end_of(self._engine.store), self._now_s())
         await self._mark(lane, route)
         for _ in range(BEGIN_LOOKS_MAX):
             # Only what stands in the head is found by the next process.
@@ -182,7 +188,7 @@ class Courier(Listener):
         log.warning("%s has not noted its place in the feed yet", lane)
         return route.cursor
 
-    async def _mark(self, lane: LaneId, route: Route) -> None:
+    async def _mark(self, lane: LaneId, route: EndpointProgress) -> None:
         assert self._engine is not None
         now_ms = self._clock.now_ms()
         await self._engine.tell(Command(0, lane, "fed", now_ms, word=route.cursor))
@@ -198,22 +204,24 @@ class Courier(Listener):
 
 
 def ended(task: "asyncio.Task[None]") -> None:
-    """A bug must not end it without a word; the feed keeps what it did not carry."""
+    """A bug must not end it unnoticed; the feed keeps what it did not carry."""
     error = None if task.cancelled() else task.exception()
     if error is not None:
         log.critical("webhooks are stopped by a bug until the next start", exc_info=error)
 
 
-def arrivals_of(entry: FeedEntry, subscription: Subscription) -> Iterator[Arrival]:
+def arrivals_of(
+    entry: FeedEntry, events: Sequence[Event], subscription: EventSubscription
+) -> Iterator[Arrival]:
     """The messages that one commit has for one endpoint."""
-    told: dict[tuple[str, str | None], int] = {}
-    for place, event in enumerate(events_of(entry)):
+    seen: dict[tuple[str, str | None], int] = {}
+    for place, event in enumerate(events):
         about = (event.type, event.data.tx)
-        repeat = told[about] = told.get(about, -1) + 1
+        repeat = seen[about] = seen.get(about, -1) + 1
         if not subscription.wants(event):
             continue
         assert place < EVENTS_A_COMMIT_MAX
-        # Named by what it tells and not by its place: a later version may tell of more.
+        # Named by its content and not by its place: a later version may have more events.
         name = f"{subscription.endpoint}\0{entry.lane}\0{entry.version}\0{about}\0{repeat}"
         entropy = blake2b(name.encode(), digest_size=ENTROPY_BYTES).digest()
         intent = intent_id(entry.at_ms, entropy)
@@ -221,7 +229,7 @@ def arrivals_of(entry: FeedEntry, subscription: Subscription) -> Iterator[Arriva
         yield Arrival(
             id=intent,
             lane=subscription.lane(),
-            payload=encode_message(Message(message_id(intent), event.type, body)),
+            payload=encode_message(DeliveryMessage(message_id(intent), event.type, body)),
             digest=b"",
             accepted_ms=entry.at_ms,
         )
@@ -232,7 +240,7 @@ def message_id(intent: str) -> str:
 
 
 def body_of(event: Event, seq: int) -> bytes:
-    """The event as the stream tells it, and `seq`: within a lane, later events have higher ones."""
-    said = msgspec.to_builtins(event)
-    said["data"]["seq"] = seq
-    return encode(said)
+    """The event as the stream sends it, and `seq`: within a lane, later events have higher ones."""
+    content = msgspec.to_builtins(event)
+    content["data"]["seq"] = seq
+    return encode(content)

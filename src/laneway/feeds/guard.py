@@ -1,6 +1,6 @@
 """Which addresses a webhook may be sent to: none of a private network, unless its endpoint says so.
 
-The address is judged when its socket is made, behind all names and redirections, and that socket
+The address is judged when its socket is made, after all names and redirections, and that socket
 connects to it and to no other: a name that answers differently the second time gains nothing.
 """
 

@@ -2,7 +2,7 @@
 
 RING_BATCHES_MAX = 512
 RING_BYTES_MAX = 16 << 20
-"""What the event stream keeps for all its readers together. A reader that falls behind it is
+"""What the event stream keeps for all its readers together. A reader that falls out of it is
 closed and resumes from the store."""
 
 FEED_PAGE = 512
@@ -10,7 +10,7 @@ FEED_PAGE = 512
 
 FEED_PAGE_FIRST = 64
 FEED_PAGE_BYTES = 8 << 20
-"""Of one page, as far as the one before it tells: a commit may hold megabytes of signed blobs."""
+"""Of one page, as far as the one before it shows: a commit may hold megabytes of signed blobs."""
 
 CATCH_UPS_MAX = 4
 """Readers that read old pages from the store at the same time; the others wait their turn."""
@@ -19,14 +19,14 @@ BATCH_BYTES_MAX = 256 << 10
 """What one reader is handed at once, one entry always: a few of these fill a socket's buffer."""
 
 POLL_S = 1.0
-"""Between looks for what other processes committed; our own commits are heard at once."""
+"""Between looks for what other processes committed; our own commits are noticed at once."""
 
 FRESH_MAX = 8_192
 """Entries that are handed to their readers in one write each: about 2 MB of frames."""
 
 TICK_S_MIN = 0.02
 TICK_S_READER = 0.002
-"""The pause behind a batch of events: two seconds if it reached a thousand readers. A write takes
+"""The pause after a batch of events: two seconds if it reached a thousand readers. A write takes
 about 60 µs, nearly all of it the kernel's, so that they take a thirtieth of the loop at most."""
 
 POST_CONNECT_S = 5.0
@@ -44,16 +44,16 @@ COURIER_PAGE = 256
 
 MARK_ENTRIES = 1_000
 MARK_S = 10.0
-"""How often an endpoint's place in the feed is written down, while it moves. What lies behind the
+"""How often an endpoint's place in the feed is written down, while it moves. What follows the
 last mark is read twice after a crash, and accepted once."""
 
 BEGIN_LOOKS_MAX = 200
 """How often a start looks whether a new endpoint's first place is durable: ten seconds."""
 
 COURIER_TICK_S = 0.05
-"""The pause behind each look at the feed: a busy engine's events are passed on in batches."""
+"""The pause after each look at the feed: a busy engine's events are passed on in batches."""
 
 EVENTS_A_COMMIT_MAX = 1 << 22
-"""Events of one commit, so that a version and a place make one number. The most that one can tell
-are the final words of a rollup's transactions, when finality comes back after it stood still: 1,024
-blocks of 4,096. A JSON number is exact up to two billion commits of a lane."""
+"""Events of one commit, so that a version and a place make one number. The most that one can have
+are the final statuses of a rollup's transactions, when finality comes back after it stood still:
+1,024 blocks of 4,096. A JSON number is exact up to two billion commits of a lane."""

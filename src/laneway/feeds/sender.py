@@ -13,9 +13,10 @@ from aiohttp import (
     TCPConnector,
 )
 from aiohttp.abc import AbstractResolver
+from msgspec import Struct
 
+from laneway.core.urls import scrubbed
 from laneway.engine.delivery import NOT_CONFIGURED
-from laneway.feeds.endpoint import Endpoint
 from laneway.feeds.guard import Forbidden, guarded_socket
 from laneway.feeds.limits import (
     POST_ANSWER_BYTES_MAX,
@@ -24,10 +25,21 @@ from laneway.feeds.limits import (
     RETRY_AFTER_S_MAX,
 )
 from laneway.feeds.signature import signed
-from laneway.ports import Clock, Message, Posted
+from laneway.ports import Clock, DeliveryMessage, Posted
 from laneway.version import __version__
 from laneway.wire.retry_after import read_retry_after
-from laneway.wire.urls import scrubbed
+
+
+class WebhookEndpoint(Struct, frozen=True, kw_only=True):
+    """Where messages go, and what they are signed with. It is never shown or logged."""
+
+    id: str
+    url: str
+    secrets: tuple[bytes, ...]
+    allow_private: bool = False
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.id!r})"
 
 
 class HttpSender:
@@ -35,7 +47,7 @@ class HttpSender:
 
     def __init__(
         self,
-        endpoints: Sequence[Endpoint],
+        endpoints: Sequence[WebhookEndpoint],
         clock: Clock,
         resolver: AbstractResolver | None = None,
     ) -> None:
@@ -44,7 +56,7 @@ class HttpSender:
         self._resolver = resolver
         self._sessions: dict[bool, ClientSession] = {}
 
-    async def post(self, endpoint: str, message: Message) -> Posted:
+    async def post(self, endpoint: str, message: DeliveryMessage) -> Posted:
         begun_ms = self._clock.monotonic_ms()
         known = self._endpoints.get(endpoint)
         if known is None:
@@ -61,7 +73,9 @@ class HttpSender:
             reason = f"the connection failed: {type(error).__name__}"
         return Posted(None, self._clock.monotonic_ms() - begun_ms, reason)
 
-    async def _post(self, endpoint: Endpoint, message: Message, begun_ms: int) -> Posted:
+    async def _post(
+        self, endpoint: WebhookEndpoint, message: DeliveryMessage, begun_ms: int
+    ) -> Posted:
         # The time is of the attempt, so that a receiver may refuse old ones (five minutes).
         timestamp_s = self._clock.now_ms() // 1000
         headers = {
@@ -73,8 +87,8 @@ class HttpSender:
         async with session.post(
             endpoint.url, data=message.body, headers=headers, allow_redirects=False
         ) as answer:
-            said = (await beginning(answer)).decode("latin-1")
-            preview = scrubbed(said, endpoint.url).encode("latin-1")[:POST_ANSWER_BYTES_MAX]
+            body = (await beginning(answer)).decode("latin-1")
+            preview = scrubbed(body, endpoint.url).encode("latin-1")[:POST_ANSWER_BYTES_MAX]
             code = answer.status
             return Posted(
                 code,
@@ -126,7 +140,7 @@ def why_not(error: OSError) -> str:
 
 
 def forbidden_in(error: BaseException | None) -> Forbidden | None:
-    """The guard's own word, behind what the connector made of it."""
+    """The guard's own error, inside the one that the connector made of it."""
     while error is not None:
         if isinstance(error, Forbidden):
             return error

@@ -13,13 +13,13 @@ SECRET_BYTES_MAX = 64
 
 
 def read_secret(text: str) -> bytes:
-    """The key in `whsec_` and base64. What is wrong is said without the secret."""
+    """The key in `whsec_` and base64. What is wrong is reported without the secret."""
     if not text.startswith(PREFIX):
         raise ValueError(f"a secret begins with {PREFIX}")
     try:
         secret = b64decode(text.removeprefix(PREFIX), validate=True)
     except (Error, ValueError):
-        raise ValueError(f"behind {PREFIX} a secret is base64") from None
+        raise ValueError(f"after {PREFIX} a secret is base64") from None
     if not SECRET_BYTES_MIN <= len(secret) <= SECRET_BYTES_MAX:
         raise ValueError(f"a secret has {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes")
     return secret

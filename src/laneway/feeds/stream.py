@@ -1,8 +1,8 @@
 """The event stream: one reader of the feed for all who follow it.
 
 What was read last stands in a ring that all followers share, each with a place in it, so that a
-thousand of them cost one read and no copies. Who falls behind the ring is let go, and comes back
-with its cursor; who comes from further back reads pages from the store until it meets the ring.
+thousand of them cost one read and no copies. A reader that falls out of the ring is let go, and
+comes back with its cursor; one from further back reads pages of the store until it meets the ring.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from laneway.core.errors import StoreError
 from laneway.core.ids import LaneId
 from laneway.core.rows import Result
 from laneway.engine.listeners import Listener
+from laneway.feeds.events import EventsOf
 from laneway.feeds.limits import (
     CATCH_UPS_MAX,
     FEED_PAGE,
@@ -23,8 +24,16 @@ from laneway.feeds.limits import (
     TICK_S_MIN,
     TICK_S_READER,
 )
-from laneway.feeds.pager import Pager
-from laneway.feeds.ring import Batch, Frames, LaneTest, Place, Ring, View, batches
+from laneway.feeds.ring import (
+    Batch,
+    EventFilter,
+    Frames,
+    LaneTest,
+    Pager,
+    ReaderPlace,
+    Ring,
+    batches,
+)
 from laneway.ports import FeedEnd, Store
 from laneway.wire import sse
 
@@ -34,9 +43,10 @@ log = logging.getLogger("laneway.events")
 class Stream(Listener):
     """Follows the feed while anyone follows it."""
 
-    def __init__(self) -> None:
+    def __init__(self, events_of: EventsOf) -> None:
+        self.events_of = events_of
         self.store: Store | None = None
-        """Whose feed it is; told before anyone follows."""
+        """The store whose feed it is; set before anyone follows."""
         self.followers = 0
         self.ended = False
         self.ring = Ring()
@@ -45,7 +55,7 @@ class Stream(Listener):
         self._news = asyncio.Event()
         self._reading = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._live: dict[LaneId | None, dict[Follower, None]] = {}
+        self._live: dict[LaneId | None, dict[StreamReader, None]] = {}
         """Those who stand at the end: of one lane, or of any (None)."""
         self._beaten_s = 0.0
         self._fresh: list[Frames] = []
@@ -56,9 +66,9 @@ class Stream(Listener):
 
     async def follow(
         self, after: str | None, lane: str | None, may_see: LaneTest | None
-    ) -> "Follower":
-        """Behind this cursor; None begins with what happens next."""
-        follower = Follower(self, View(None if lane is None else LaneId(lane), may_see))
+    ) -> "StreamReader":
+        """A reader after this cursor; None begins with what happens next."""
+        follower = StreamReader(self, EventFilter(None if lane is None else LaneId(lane), may_see))
         self.followers += 1
         try:
             if self._task is None and not self.ended:
@@ -104,21 +114,21 @@ class Stream(Listener):
             try:
                 reached = await self.pump()
             except StoreError as error:
-                # Whoever follows keeps its place; the next look goes on behind the last entry.
+                # A follower keeps its place; the next look goes on after the last entry.
                 log.warning("the feed cannot be read, it is tried again: %s", error)
                 await asyncio.sleep(POLL_S)
                 continue
             await asyncio.sleep(max(TICK_S_MIN, TICK_S_READER * reached))
 
     async def pump(self) -> int:
-        """Read what was told since, and hand it to those who stand at the end; how many."""
+        """Read what is new and hand it to the readers at the end; returns how many got some."""
         assert self.store is not None
         reached = 0
         async with self._reading:
             try:
                 while True:
                     entries = await self.store.feed(self.ring.cursor, self._pager.count)
-                    for batch in batches(entries):
+                    for batch in batches(entries, self.events_of):
                         self.ring.add(batch)
                         self._fresh += batch.entries
                     if self._pager.saw(entries):
@@ -138,25 +148,25 @@ class Stream(Listener):
         reached = 0
         for lane in (*batch.lanes(), None):
             for follower in tuple(self._live.get(lane, ())):
-                reached += follower.hear(batch)
+                reached += follower.take(batch)
         return reached
 
     def _beat(self) -> None:
-        """A word to those who heard nothing for long."""
+        """A heartbeat for readers that received nothing for long."""
         now_s = asyncio.get_running_loop().time()
         if now_s - self._beaten_s < POLL_S:
             return
         self._beaten_s = now_s
-        self._hand()  # A heartbeat bears the ring's cursor, so all before it must be told.
+        self._hand()  # A heartbeat bears the ring's cursor, so all before it must be sent.
         for live in tuple(self._live.values()):
             for follower in tuple(live):
                 follower.beat(now_s)
 
-    def join(self, follower: "Follower", lane: LaneId | None) -> None:
+    def join(self, follower: "StreamReader", lane: LaneId | None) -> None:
         self._hand()  # The newcomer has read what is fresh to the others.
         self._live.setdefault(lane, {})[follower] = None
 
-    def part(self, follower: "Follower", lane: LaneId | None) -> None:
+    def part(self, follower: "StreamReader", lane: LaneId | None) -> None:
         live = self._live.get(lane, {})
         live.pop(follower, None)
         if not live:
@@ -167,17 +177,17 @@ Write = Callable[[bytes], bool]
 """Hands frames to the client; False when it is slow to take them."""
 
 
-class Follower:
+class StreamReader:
     """One client's place: at the end of the feed, in the ring, or in the store.
 
     At the end it is handed what comes, without a task that wakes up: a thousand of them cost
     little more than a thousand writes. Further back, or when its client is slow, it reads.
     """
 
-    def __init__(self, stream: Stream, view: View) -> None:
+    def __init__(self, stream: Stream, view: EventFilter) -> None:
         self._stream = stream
         self._view = view
-        self._place: Place | None = None
+        self._place: ReaderPlace | None = None
         self.cursor = ""
         self._page: deque[Batch] = deque()
         self._pager = Pager(FEED_PAGE)
@@ -188,9 +198,9 @@ class Follower:
         """While it stands at the end."""
 
     async def resume(self, cursor: str) -> None:
-        """Go on behind a cursor. One that the store cannot read is refused here."""
+        """Go on after a cursor. One that the store cannot read is refused here."""
         self.cursor = cursor
-        self._place = self._stream.ring.behind(cursor)
+        self._place = self._stream.ring.after(cursor)
         if self._place is None:
             await self._catch_up()
 
@@ -200,7 +210,7 @@ class Follower:
     async def run(
         self, write: Write, drained: Callable[[], Awaitable[None]], beat_s: float
     ) -> None:
-        """Write frames as they come, and a heartbeat where none come for so long.
+        """Write frames as they come, and a heartbeat where none come for `beat_s`.
 
         Ends when it cannot follow, or when there is nothing more to follow here.
         """
@@ -215,7 +225,7 @@ class Follower:
         stream, ring = self._stream, self._stream.ring
         while not stream.ended:
             if self._page:
-                frames = self._heard(self._page.popleft())
+                frames = self._taken(self._page.popleft())
             elif self._place is None:
                 await self._catch_up()
                 continue
@@ -226,13 +236,13 @@ class Follower:
                 if batch is None:
                     return b""
                 rest = batch.rest(self._place.skip)
-                self._place = Place(self._place.batch + 1)
-                frames = b"" if rest is None else self._heard(rest)
+                self._place = ReaderPlace(self._place.batch + 1)
+                frames = b"" if rest is None else self._taken(rest)
             if frames:
                 return frames
         return None
 
-    def _heard(self, batch: Batch) -> bytes:
+    def _taken(self, batch: Batch) -> bytes:
         self.cursor = batch.cursor
         return batch.seen(self._view)
 
@@ -249,9 +259,9 @@ class Follower:
             self._standing = None
         return self._stream.ended
 
-    def hear(self, batch: Batch) -> bool:
-        """What was just added to the ring; whether that tells it anything."""
-        frames = self._heard(batch)
+    def take(self, batch: Batch) -> bool:
+        """Take what was just added to the ring; whether any of it is for this reader."""
+        frames = self._taken(batch)
         if frames:
             self._beaten_s = asyncio.get_running_loop().time()
             self._hand(frames)
@@ -260,7 +270,7 @@ class Follower:
     def beat(self, now_s: float) -> None:
         if now_s - self._beaten_s >= self._beat_s:
             self._beaten_s = now_s
-            # It has heard all that it may see, also where others were told more.
+            # It has received all that it may see, also where others got more.
             self.cursor = self._stream.ring.cursor
             self._hand(sse.heartbeat(self.cursor))
 
@@ -282,13 +292,13 @@ class Follower:
         async with stream.catching_up:
             await stream.pump()
             end = stream.ring.end()
-            self._place = stream.ring.behind(self.cursor)
+            self._place = stream.ring.after(self.cursor)
             if self._place is None:
                 entries = await stream.store.feed(self.cursor, self._pager.count)
                 self._pager.saw(entries)
-                self._page.extend(batches(entries))
+                self._page.extend(batches(entries, stream.events_of))
                 if not entries:
-                    self._place = end  # A cursor from elsewhere; nothing is behind it.
+                    self._place = end  # A cursor from elsewhere; nothing follows it.
 
 
 async def end_of(store: Store) -> str:

@@ -12,8 +12,8 @@ CE 140 (a segment shard)               T(leaves, i) ++ [H(bundle shard)] ++ T(se
 CE 139 gives segment shards without any: they count only if the segments that they give are
 proved by their pages.
 
-A root says nothing of whether its shards are one encoding. Whoever must know that disperses what
-was reconstructed, and compares the roots.
+A root says nothing of whether its shards are one encoding. A caller who must know that disperses
+what was reconstructed, and compares the roots.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,19 +35,19 @@ from laneway.jam.trees import (
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one validator keeps of a package, and the proof that it was given the right thing."""
+    """What one validator keeps of a package, and the proof that these are the right shards."""
 
     index: int
-    """Of its shards, and not of the validator."""
+    """The index of its shards, not of the validator."""
     bundle_shard: bytes
     segment_shards: tuple[bytes, ...]
-    """Of the exported segments, and then of their proof pages."""
+    """The shards of the exported segments, and then of their proof pages."""
     path: tuple[bytes, ...]
     """The justification of CE 137."""
 
 
 class Dispersal(msgspec.Struct, frozen=True):
-    """A package, ready to be given to all validators."""
+    """A package, cut into what each validator keeps."""
 
     package: PackageSpec
     """What the work report says of it."""
@@ -56,7 +56,7 @@ class Dispersal(msgspec.Struct, frozen=True):
 
 
 def shard_index(spec: ChainSpec, *, core: int, validator: int) -> int:
-    """Of the shards that this validator keeps for packages of this core."""
+    """The index of the shards that this validator keeps for packages of this core."""
     return (core * spec.recovery_count + validator) % spec.validator_count
 
 
@@ -66,7 +66,7 @@ def shard_holder(spec: ChainSpec, *, core: int, index: int) -> int:
 
 
 def coded_segment_count(exports_count: int) -> int:
-    """Segments with their proof pages."""
+    """How many segments and proof pages there are."""
     return exports_count + page_count(exports_count)
 
 
@@ -96,12 +96,12 @@ def disperse(
 
 
 def justify_bundle_shard(holding: Holding) -> tuple[bytes, ...]:
-    """For CE 138."""
+    """The justification of a bundle shard (CE 138)."""
     return (*holding.path, well_balanced_root(holding.segment_shards))
 
 
 def justify_segment_shard(holding: Holding, segment: int) -> tuple[bytes, ...]:
-    """For CE 140; pages of proofs are counted on behind the exported segments."""
+    """The justification of a segment shard (CE 140); proof pages are numbered after segments."""
     inner = co_path(holding.segment_shards, segment)
     return (*holding.path, blake2b(holding.bundle_shard), *inner)
 
@@ -186,12 +186,12 @@ def reconstruct_segments(
 
 
 def shard_bytes(spec: ChainSpec, length: int) -> int:
-    """Of each shard of data of this length."""
+    """The size of each shard of data of this length."""
     return 2 * -(-length // spec.piece_bytes)
 
 
 def _leaf(bundle_shard_hash: bytes, segment_shards_root: bytes) -> bytes:
-    """Of the tree under the erasure root."""
+    """A leaf of the tree under the erasure root."""
     for one in (bundle_shard_hash, segment_shards_root):
         if len(one) != HASH_BYTES:
             raise InvalidProof(problem=f"a node of {len(one)} bytes where a hash belongs")
@@ -214,7 +214,7 @@ def _check_size(spec: ChainSpec, shard: bytes, length: int) -> None:
 
 
 def _levels(index: int, count: int) -> int:
-    """Nodes of a path to this leaf of a well-balanced tree."""
+    """How many nodes the path to this leaf of a well-balanced tree has."""
     levels = 0
     while count > 1:
         left = (count + 1) // 2

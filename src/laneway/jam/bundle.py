@@ -5,8 +5,8 @@ has it: the bytes are E(p, X#(items), S#(items), J#(items)), where X are the ext
 imported segments and J the proof of each; "only the Merkle paths for the justifications have a
 length prefix", all other lengths follow from the package. No public vector shows these bytes.
 
-That extrinsics are what the package names is checked here. That segments are is not: whoever knows
-the segment roots checks the proofs against them.
+That extrinsics are what the package names is checked here. That segments are is not: a caller who
+knows the segment roots checks the proofs against them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from laneway.jam.codec import HASH, Codec, Exactly, Many, Octets, Reader, told_within
+from laneway.jam.codec import HASH, ByteReader, Codec, Exactly, Many, Octets, named_within
 from laneway.jam.errors import BundleMismatch, ForbiddenPackage, Unencodable
 from laneway.jam.hashing import blake2b
 from laneway.jam.limits import IMPORT_PROOF_HASHES_MAX
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class WorkBundle(msgspec.Struct, frozen=True, kw_only=True):
-    """The lists run over all items of the package, one item behind the other."""
+    """The lists run over all items of the package, one item after the other."""
 
     package: WorkPackage
     extrinsics: tuple[bytes, ...] = ()
@@ -38,19 +38,19 @@ IMPORT_PROOF: Final = Many(HASH, IMPORT_PROOF_HASHES_MAX)
 
 
 class _Lengths(Codec[tuple[bytes, ...]]):
-    """Byte strings of lengths that are known, one behind the other."""
+    """Byte strings of known lengths, one after the other."""
 
     def __init__(self, lengths: tuple[int, ...]) -> None:
         self.lengths = lengths
 
     def write(self, out: bytearray, value: Sequence[bytes]) -> None:
-        given = tuple(len(one) for one in value)
-        if given != self.lengths:
-            raise Unencodable(problem=f"extrinsics of {given} bytes stand for {self.lengths}")
+        found = tuple(len(one) for one in value)
+        if found != self.lengths:
+            raise Unencodable(problem=f"extrinsics of {found} bytes stand for {self.lengths}")
         for one in value:
             out += one
 
-    def read(self, reader: Reader) -> tuple[bytes, ...]:
+    def read(self, reader: ByteReader) -> tuple[bytes, ...]:
         return tuple(reader.take(length) for length in self.lengths)
 
 
@@ -84,14 +84,14 @@ class _Bundle(Codec[WorkBundle]):
         segments_codec(package).write(out, value.import_segments)
         proofs_codec(package).write(out, value.import_proofs)
 
-    def read(self, reader: Reader) -> WorkBundle:
-        with told_within("package"):
+    def read(self, reader: ByteReader) -> WorkBundle:
+        with named_within("package"):
             package = self.package.read(reader)
-        with told_within("extrinsics"):
+        with named_within("extrinsics"):
             extrinsics = extrinsics_codec(package).read(reader)
-        with told_within("import_segments"):
+        with named_within("import_segments"):
             segments = segments_codec(package).read(reader)
-        with told_within("import_proofs"):
+        with named_within("import_proofs"):
             proofs = proofs_codec(package).read(reader)
         return WorkBundle(
             package=package, extrinsics=extrinsics, import_segments=segments, import_proofs=proofs
@@ -141,12 +141,12 @@ def _mismatch(what: str, index: int, problem: str) -> BundleMismatch:
 
 
 def extrinsics_by_item(bundle: WorkBundle) -> tuple[tuple[bytes, ...], ...]:
-    """What each item of the package is given."""
+    """The extrinsics of each item of the package."""
     return _dealt(bundle.extrinsics, [len(item.extrinsic) for item in bundle.package.items])
 
 
 def imports_by_item(bundle: WorkBundle) -> tuple[tuple[bytes, ...], ...]:
-    """What each item of the package imports."""
+    """The segments that each item of the package imports."""
     counts = [len(item.import_segments) for item in bundle.package.items]
     return _dealt(bundle.import_segments, counts)
 

@@ -7,7 +7,16 @@ prefix claims is compared with the bytes that are there before anything is alloc
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from laneway.jam.errors import MalformedEncoding, Unencodable
 from laneway.jam.limits import BLOB_BYTES_MAX, SEQUENCE_COUNT_MAX
@@ -16,7 +25,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-class Reader:
+class ByteReader:
     """A place in bytes, moved forward by what is taken."""
 
     __slots__ = ("at", "raw")
@@ -56,7 +65,7 @@ class Codec(Generic[T]):
     def write(self, out: bytearray, value: T) -> None:
         raise NotImplementedError
 
-    def read(self, reader: Reader) -> T:
+    def read(self, reader: ByteReader) -> T:
         raise NotImplementedError
 
     def encode(self, value: T) -> bytes:
@@ -66,16 +75,16 @@ class Codec(Generic[T]):
 
     def decode(self, raw: bytes, what: str = "encoding") -> T:
         """The value whose encoding is exactly these bytes; `what` is its name in an error."""
-        reader = Reader(raw)
-        with told_within(what):
+        reader = ByteReader(raw)
+        with named_within(what):
             value = self.read(reader)
             reader.close()
         return value
 
 
 @contextmanager
-def told_within(name: str) -> Iterator[None]:
-    """Trouble with bytes is told with the names of what they are part of."""
+def named_within(name: str) -> Iterator[None]:
+    """Adds the name of what the bytes are part of to an error about them."""
     try:
         yield
     except MalformedEncoding as trouble:
@@ -100,7 +109,7 @@ class _Natural(Codec[int]):
         out.append(256 - (1 << (8 - extra)) + (value >> (8 * extra)))
         out += (value & ((1 << (8 * extra)) - 1)).to_bytes(extra, "little")
 
-    def read(self, reader: Reader) -> int:
+    def read(self, reader: ByteReader) -> int:
         first = reader.byte()
         if first < 0x80:
             return first
@@ -117,7 +126,7 @@ class _Natural(Codec[int]):
 
 
 class Fixed(Codec[int]):
-    """A natural in so many bytes, little end first."""
+    """A natural in a fixed number of bytes, little end first."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -127,7 +136,7 @@ class Fixed(Codec[int]):
             raise Unencodable(problem=f"{value} does not fit into {self.width} bytes")
         out += value.to_bytes(self.width, "little")
 
-    def read(self, reader: Reader) -> int:
+    def read(self, reader: ByteReader) -> int:
         return int.from_bytes(reader.take(self.width), "little")
 
 
@@ -135,7 +144,7 @@ class _Flag(Codec[bool]):
     def write(self, out: bytearray, value: bool) -> None:
         out.append(1 if value else 0)
 
-    def read(self, reader: Reader) -> bool:
+    def read(self, reader: ByteReader) -> bool:
         byte = reader.byte()
         if byte > 1:
             raise reader.trouble(f"{byte} is neither 0 nor 1")
@@ -143,7 +152,7 @@ class _Flag(Codec[bool]):
 
 
 class Octets(Codec[bytes]):
-    """So many bytes, without a prefix."""
+    """A fixed number of bytes, without a prefix."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -153,12 +162,12 @@ class Octets(Codec[bytes]):
             raise Unencodable(problem=f"{len(value)} bytes stand where {self.count} belong")
         out += value
 
-    def read(self, reader: Reader) -> bytes:
+    def read(self, reader: ByteReader) -> bytes:
         return reader.take(self.count)
 
 
 class Blob(Codec[bytes]):
-    """Bytes behind their count."""
+    """A byte string after its length."""
 
     def __init__(self, bytes_max: int = BLOB_BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -169,7 +178,7 @@ class Blob(Codec[bytes]):
         NATURAL.write(out, len(value))
         out += value
 
-    def read(self, reader: Reader) -> bytes:
+    def read(self, reader: ByteReader) -> bytes:
         count = NATURAL.read(reader)
         if count > self.bytes_max:
             raise reader.trouble(f"{count} bytes, and at most {self.bytes_max} are taken")
@@ -177,7 +186,7 @@ class Blob(Codec[bytes]):
 
 
 class Many(Codec[tuple[T, ...]]):
-    """Things of one kind behind their count."""
+    """Things of one kind after their count."""
 
     def __init__(self, item: Codec[T], count_max: int = SEQUENCE_COUNT_MAX) -> None:
         self.item = item
@@ -190,7 +199,7 @@ class Many(Codec[tuple[T, ...]]):
         for item in value:
             self.item.write(out, item)
 
-    def read(self, reader: Reader) -> tuple[T, ...]:
+    def read(self, reader: ByteReader) -> tuple[T, ...]:
         count = NATURAL.read(reader)
         if count > self.count_max:
             raise reader.trouble(f"{count} items, and at most {self.count_max} are taken")
@@ -201,7 +210,7 @@ class Many(Codec[tuple[T, ...]]):
 
 
 class Exactly(Codec[tuple[T, ...]]):
-    """So many things of one kind, without a prefix."""
+    """A fixed number of things of one kind, without a prefix."""
 
     def __init__(self, item: Codec[T], count: int) -> None:
         self.item = item
@@ -213,11 +222,11 @@ class Exactly(Codec[tuple[T, ...]]):
         for item in value:
             self.item.write(out, item)
 
-    def read(self, reader: Reader) -> tuple[T, ...]:
+    def read(self, reader: ByteReader) -> tuple[T, ...]:
         return _read_items(self.item, reader, self.count)
 
 
-def _read_items(item: Codec[T], reader: Reader, count: int) -> tuple[T, ...]:
+def _read_items(item: Codec[T], reader: ByteReader, count: int) -> tuple[T, ...]:
     found: list[T] = []
     try:
         for _ in range(count):
@@ -228,7 +237,7 @@ def _read_items(item: Codec[T], reader: Reader, count: int) -> tuple[T, ...]:
 
 
 class Maybe(Codec[T | None]):
-    """A thing or nothing, told apart by a byte."""
+    """A thing or nothing, distinguished by a byte."""
 
     def __init__(self, item: Codec[T]) -> None:
         self.item = item
@@ -240,12 +249,12 @@ class Maybe(Codec[T | None]):
             out.append(1)
             self.item.write(out, value)
 
-    def read(self, reader: Reader) -> T | None:
+    def read(self, reader: ByteReader) -> T | None:
         return self.item.read(reader) if FLAG.read(reader) else None
 
 
 class Record(Codec[T]):
-    """The fields of a value, one behind the other, in the order in which their codecs are given."""
+    """The fields of a value, one after the other, in the order of these codecs."""
 
     def __init__(self, made: Callable[..., T], **fields: Codec[Any]) -> None:
         self.made = made
@@ -255,7 +264,7 @@ class Record(Codec[T]):
         for name, field in self.fields:
             field.write(out, getattr(value, name))
 
-    def read(self, reader: Reader) -> T:
+    def read(self, reader: ByteReader) -> T:
         read: dict[str, Any] = {}
         name = ""
         try:
@@ -264,6 +273,21 @@ class Record(Codec[T]):
         except MalformedEncoding as trouble:
             raise trouble.within(name) from None
         return self.made(**read)
+
+
+def record(made: type[T], **special: Codec[Any]) -> Record[T]:
+    """All fields of a class in their order, each as its declared type says or as named here."""
+    declared = get_type_hints(made, include_extras=True)
+    return Record(made, **{name: special.get(name) or _of(declared[name]) for name in declared})
+
+
+def _of(declared: Any) -> Codec[Any]:
+    if get_origin(declared) is Annotated:
+        found: Codec[Any] = declared.__metadata__[0]
+        return found
+    if get_origin(declared) is tuple:
+        return Many(_of(get_args(declared)[0]))
+    return record(declared)
 
 
 class Mapped(Codec[T]):
@@ -282,7 +306,7 @@ class Mapped(Codec[T]):
     def write(self, out: bytearray, value: T) -> None:
         self.inner.write(out, self.inward(value))
 
-    def read(self, reader: Reader) -> T:
+    def read(self, reader: ByteReader) -> T:
         inner = self.inner.read(reader)
         try:
             return self.outward(inner)
@@ -298,3 +322,11 @@ U32 = Fixed(4)
 U64 = Fixed(8)
 HASH = Octets(32)
 BLOB = Blob()
+
+Hash: TypeAlias = Annotated[bytes, HASH]
+Bytes: TypeAlias = Annotated[bytes, BLOB]
+Natural: TypeAlias = Annotated[int, NATURAL]
+Uint16: TypeAlias = Annotated[int, U16]
+Uint32: TypeAlias = Annotated[int, U32]
+Uint64: TypeAlias = Annotated[int, U64]
+"""Types of fields with their codecs, for `record`."""

@@ -6,7 +6,7 @@ blocks and tickets, and nothing here makes or checks a seal; BLS keys are not de
 
 from typing import Final
 
-from laneway.jam.ed25519 import SEED_BYTES, HeldKey
+from laneway.jam.ed25519 import SEED_BYTES, HeldEd25519Key
 from laneway.jam.hashing import blake2b
 
 ED25519_CONTEXT: Final = b"jam_val_key_ed25519"
@@ -24,10 +24,10 @@ def ed25519_seed(seed: bytes) -> bytes:
     return blake2b(ED25519_CONTEXT + seed)
 
 
-def dev_key(index: int) -> HeldKey:
-    return HeldKey(ed25519_seed(trivial_seed(index)))
+def dev_key(index: int) -> HeldEd25519Key:
+    return HeldEd25519Key(ed25519_seed(trivial_seed(index)))
 
 
-def dev_keys(count: int) -> tuple[HeldKey, ...]:
+def dev_keys(count: int) -> tuple[HeldEd25519Key, ...]:
     """Of the validators 0 up to, and without, this one."""
     return tuple(dev_key(index) for index in range(count))

@@ -31,7 +31,7 @@ SIGN_BIT: Final = 1 << 255
 Y_OF_ORDER_EIGHT: Final = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 
 
-class HeldKey:
+class HeldEd25519Key:
     """A seed made ready once. It shows its public key alone."""
 
     __slots__ = ("_secret", "public_key")
@@ -54,7 +54,7 @@ class HeldKey:
 
 
 def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether the key signed it, by ZIP-215. For a weak key that is true of everybody's words."""
+    """Whether the key signed it, by ZIP-215. For a weak key anybody can make that true."""
     # Asked before libsodium, which checks no length and can be built to take s beyond the order.
     if not _is_well_formed(public_key, signature):
         return False
@@ -63,13 +63,6 @@ def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
     except BadSignatureError:
         return _holds_times_eight(public_key, signature, message)
     return True
-
-
-def zip215_verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """The same by the definition alone, slowly: what `verifies` is measured against."""
-    if not _is_well_formed(public_key, signature):
-        return False
-    return _holds_times_eight(public_key, signature, message)
 
 
 def is_weak(public_key: bytes) -> bool:

@@ -6,7 +6,7 @@ P-1, where P is the next power of two, so its degree is below P. The other shard
 from point P on. The public vectors demand this; the Gray Paper's text (appendix H) would continue
 at point R.
 
-No shard is verified here. Whoever decodes has checked each by its proof, so shards beyond the
+No shard is verified here. A caller that decodes has checked each by its proof, so shards beyond the
 first R are not compared with what the others say; only their form is looked at.
 """
 
@@ -22,7 +22,7 @@ from laneway.jam.field import ORDER, Logs, Words, scaled, tables
 from laneway.jam.limits import PRODUCTS_AT_ONCE_MAX
 from laneway.jam.polynomials import (
     Coefficients,
-    Memory,
+    Workspace,
     add_derivative,
     borrowed,
     chunks,
@@ -62,16 +62,16 @@ def decode_together(
     spec: ChainSpec, shards: Iterable[tuple[int, Sequence[bytes]]]
 ) -> tuple[bytes, ...]:
     """Parts that were coded together, from all their shards of R or more indices."""
-    given = [(index, tuple(pieces)) for index, pieces in shards]
-    count = len(given[0][1]) if given else 0
-    size = len(given[0][1][0]) if count else 0
-    for index, pieces in given:
+    known = [(index, tuple(pieces)) for index, pieces in shards]
+    count = len(known[0][1]) if known else 0
+    size = len(known[0][1][0]) if count else 0
+    for index, pieces in known:
         if len(pieces) != count or any(len(piece) != size for piece in pieces):
             problem = f"index {index} has other than {count} shards of {size} bytes"
             raise InconsistentShards(problem=problem)
         if size % 2:
             raise InconsistentShards(problem=f"{size} bytes are no whole words")
-    chosen = _chosen(spec, ((index, b"".join(pieces)) for index, pieces in given))
+    chosen = _chosen(spec, ((index, b"".join(pieces)) for index, pieces in known))
     with borrowed() as memory:
         rows = _originals(spec, chosen, memory).reshape(spec.recovery_count, count, size // 2)
         return tuple(part.tobytes() for part in rows.transpose(1, 0, 2))
@@ -90,7 +90,7 @@ def _pieces(joined: bytes, count: int) -> tuple[bytes, ...]:
     return tuple(joined[size * place : size * (place + 1)] for place in range(count))
 
 
-def _cut(spec: ChainSpec, parts: Sequence[bytes], memory: Memory) -> Words:
+def _cut(spec: ChainSpec, parts: Sequence[bytes], memory: Workspace) -> Words:
     """One row for each original shard: its words of the first part, of the second, …"""
     length = len(parts[0]) if parts else 0
     if any(len(part) != length for part in parts):
@@ -104,8 +104,8 @@ def _cut(spec: ChainSpec, parts: Sequence[bytes], memory: Memory) -> Words:
     return cut.transpose(1, 0, 2).reshape(count, len(parts) * words)
 
 
-def _recovery(spec: ChainSpec, originals: Words, memory: Memory) -> Words:
-    """The rows of the shards behind the originals."""
+def _recovery(spec: ChainSpec, originals: Words, memory: Workspace) -> Words:
+    """The rows of the shards that follow the originals."""
     size, count = _block_size(spec), spec.validator_count - spec.recovery_count
     found = memory.rows("found", count, originals.shape[1])
     for chunk in chunks(size, originals.shape[1]):
@@ -137,23 +137,23 @@ def _chosen(spec: ChainSpec, shards: Iterable[tuple[int, bytes]]) -> list[tuple[
     return sorted(known.items())[: spec.recovery_count]
 
 
-def _originals(spec: ChainSpec, shards: Sequence[tuple[int, bytes]], memory: Memory) -> Words:
+def _originals(spec: ChainSpec, shards: Sequence[tuple[int, bytes]], memory: Workspace) -> Words:
     """The rows of the originals, from R shards in the order of their indices."""
     count = spec.recovery_count
     joined = b"".join(shard for _, shard in shards)
-    given = np.frombuffer(joined, np.uint16).reshape(count, len(shards[0][1]) // 2)
+    known = np.frombuffer(joined, np.uint16).reshape(count, len(shards[0][1]) // 2)
     indices = np.array([index for index, _ in shards], np.intp)
     if indices[-1] < count:
-        return given
+        return known
     points = np.where(indices < count, indices, indices - count + _block_size(spec))
     logs = _locator(spec, points)
     missing = np.setdiff1d(np.arange(count), indices)
-    found = memory.rows("found", *given.shape)
+    found = memory.rows("found", *known.shape)
     here = indices < count
-    found[indices[here]] = given[here]
-    for chunk in chunks(_block_size(spec), given.shape[1]):
-        slope = _slope(spec, points, given[:, chunk], logs, memory)
-        values = memory.rows("values", count, given[:, chunk].shape[1])
+    found[indices[here]] = known[here]
+    for chunk in chunks(_block_size(spec), known.shape[1]):
+        slope = _slope(spec, points, known[:, chunk], logs, memory)
+        values = memory.rows("values", count, known[:, chunk].shape[1])
         evaluate(slope, values, memory, first=0, spoils=True)
         for some in _some(missing, values.shape[1]):
             found[some, chunk] = scaled(values[some], ORDER - logs[some, None])
@@ -161,7 +161,7 @@ def _originals(spec: ChainSpec, shards: Sequence[tuple[int, bytes]], memory: Mem
 
 
 def _slope(
-    spec: ChainSpec, points: Indices, given: Words, logs: Logs, memory: Memory
+    spec: ChainSpec, points: Indices, known: Words, logs: Logs, memory: Workspace
 ) -> Coefficients:
     """The lowest P coefficients of a derivative: that of the coded polynomial times the one which
     is zero at every unknown point.
@@ -174,13 +174,13 @@ def _slope(
     sum of the other blocks, each divided by its number; block 0 drops out, since the inverses of
     all numbers below a power of four sum up to zero."""
     size = _block_size(spec)
-    first_block = _product(spec, points, given, logs, memory, block=0)
+    first_block = _product(spec, points, known, logs, memory, block=0)
     found = memory.like("others", first_block)
     found[...] = 0
     add_derivative(found, first_block)
     for block in range(1, -(-_end(spec) // size)):
         divided = (logs - tables().log[block]) % ORDER
-        other = _product(spec, points, given, divided, memory, block=block)
+        other = _product(spec, points, known, divided, memory, block=block)
         np.bitwise_xor(found, other, found)
     return found
 
@@ -188,20 +188,20 @@ def _slope(
 def _product(
     spec: ChainSpec,
     points: Indices,
-    given: Words,
+    known: Words,
     logs: Logs,
-    memory: Memory,
+    memory: Workspace,
     *,
     block: int,
 ) -> Coefficients:
-    """The coefficients for one block of P points, from what is given there times these elements."""
+    """The coefficients for one block of P points, from the known values times these elements."""
     size = _block_size(spec)
     first = block * size
-    values = memory.rows("values", min(size, _end(spec) - first), given.shape[1])
+    values = memory.rows("values", min(size, _end(spec) - first), known.shape[1])
     values[...] = 0
     here = np.flatnonzero((points >= first) & (points < first + size))
-    for some in _some(here, given.shape[1]):
-        values[points[some] - first] = scaled(given[some], logs[points[some], None])
+    for some in _some(here, known.shape[1]):
+        values[points[some] - first] = scaled(known[some], logs[points[some], None])
     return interpolate(values, memory, first=first, size=size)
 
 
@@ -213,18 +213,18 @@ def _some(rows: Indices, width: int) -> Iterator[Indices]:
 
 
 def _block_size(spec: ChainSpec) -> int:
-    """P."""
+    """P: the number of originals, rounded up to a power of two."""
     return 1 << (spec.recovery_count - 1).bit_length()
 
 
 def _end(spec: ChainSpec) -> int:
-    """The point behind that of the last shard."""
+    """The point after that of the last shard."""
     return _block_size(spec) + spec.validator_count - spec.recovery_count
 
 
 def _locator(spec: ChainSpec, points: Indices) -> Logs:
     """For each point the logarithm of the product of its distances to all other unknown points:
-    those that are not given, and not where the polynomial is zero anyhow."""
+    all that are not known, and not where the polynomial is zero anyhow."""
     # The points beyond the last shard's count as unknown, up to a power of four of blocks of P
     # points, which `_slope` relies on.
     count = _block_size(spec)

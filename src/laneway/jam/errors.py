@@ -11,18 +11,14 @@ InvalidJam
                  BadVoteSignature · StrayVote · BrokenAncestry) · FinalityWentBack
 """
 
-from typing import ClassVar, Self
+from typing import Self
 
-from laneway.core.errors import CallerError
+from laneway.core.errors import InvalidValue
 
 
-class InvalidJam(CallerError):
+class InvalidJam(InvalidValue):
     code = "jam_invalid"
-    message: ClassVar[str] = "the JAM object is invalid"
-
-    def __init__(self, **operands: int | str) -> None:
-        self.operands = operands
-        super().__init__(self.message.format(**operands))
+    message = "the JAM object is invalid"
 
 
 class MalformedEncoding(InvalidJam):
@@ -36,7 +32,7 @@ class MalformedEncoding(InvalidJam):
         return cls(path="", at=at, problem=problem)
 
     def within(self, name: str) -> Self:
-        """The same trouble, told one level further out."""
+        """The same error, with the name of what encloses the field."""
         inner = str(self.operands["path"])
         joined = name + inner if inner.startswith("[") or not inner else f"{name}.{inner}"
         return type(self)(**{**self.operands, "path": joined})

@@ -56,16 +56,13 @@ class ReportGuarantee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AvailAssurance(msgspec.Struct, frozen=True, kw_only=True):
-    """A validator's word on what it holds a shard of."""
+    """A validator's statement of which reports it holds a shard of."""
 
     anchor: bytes
     bitfield: bytes
     """One bit for each core, the lowest of the first byte first."""
     validator_index: int
     signature: bytes
-
-    def vouches_for(self, core_index: int) -> bool:
-        return bool(self.bitfield[core_index // 8] >> core_index % 8 & 1)
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +71,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     signature: bytes
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class DisputeVerdict(msgspec.Struct, frozen=True, kw_only=True):
     target: bytes
     age: int
     votes: tuple[Judgement, ...]
@@ -86,7 +83,7 @@ class Culprit(msgspec.Struct, frozen=True, kw_only=True):
     signature: bytes
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class DisputeFault(msgspec.Struct, frozen=True, kw_only=True):
     target: bytes
     vote: bool
     key: bytes
@@ -94,9 +91,9 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Disputes(msgspec.Struct, frozen=True, kw_only=True):
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[DisputeVerdict, ...] = ()
     culprits: tuple[Culprit, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[DisputeFault, ...] = ()
 
 
 class Extrinsic(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +121,7 @@ REPORT_GUARANTEE: Final = Record(
 )
 JUDGEMENT: Final = Record(Judgement, vote=FLAG, index=U16, signature=SIGNATURE)
 CULPRIT: Final = Record(Culprit, target=HASH, key=HASH, signature=SIGNATURE)
-FAULT: Final = Record(Fault, target=HASH, vote=FLAG, key=HASH, signature=SIGNATURE)
+FAULT: Final = Record(DisputeFault, target=HASH, vote=FLAG, key=HASH, signature=SIGNATURE)
 
 TICKETS: Final = Many(TICKET_ENVELOPE)
 PREIMAGES: Final = Many(PREIMAGE)
@@ -151,7 +148,7 @@ def assurances_codec(spec: ChainSpec) -> Codec[tuple[AvailAssurance, ...]]:
 def disputes_codec(spec: ChainSpec) -> Codec[Disputes]:
     """A verdict holds exactly a supermajority of votes, so they are not counted in the bytes."""
     votes = Exactly(JUDGEMENT, spec.supermajority)
-    verdict = Record(Verdict, target=HASH, age=U32, votes=votes)
+    verdict = Record(DisputeVerdict, target=HASH, age=U32, votes=votes)
     return Record(Disputes, verdicts=Many(verdict), culprits=Many(CULPRIT), faults=Many(FAULT))
 
 

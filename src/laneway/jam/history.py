@@ -5,6 +5,7 @@ carries the root, sets it right. Whether a block is valid is judged elsewhere.
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -42,20 +43,6 @@ def advanced(
         header_hash=header_hash,
         beefy_root=beefy_root(belt),
         state_root=ZERO_HASH,
-        reported=tuple(sorted(reported, key=_package)),
+        reported=tuple(sorted(reported, key=attrgetter("hash"))),
     )
     return RecentHistory((*earlier.blocks, block)[-RECENT_BLOCK_COUNT:], belt)
-
-
-def reported_package(history: RecentHistory, package_hash: bytes) -> ReportedPackage | None:
-    """What was reported of a package in one of the recent blocks. A package is reported once: the
-    chain refuses another report of one that it remembers."""
-    for block in history.blocks:
-        for package in block.reported:
-            if package.hash == package_hash:
-                return package
-    return None
-
-
-def _package(package: ReportedPackage) -> bytes:
-    return package.hash

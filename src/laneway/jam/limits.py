@@ -25,15 +25,11 @@ IMPORT_PROOF_HASHES_MAX = 12
 """Hashes that prove one imported segment: a package exports at most 3,072, a tree of twelve
 levels."""
 
-JUSTIFICATION_NODES_MAX = 32
-"""Nodes that prove a shard: at most ten levels of 1,023 validators, a hash, and twelve levels of
-segment shards with their proof pages."""
-
 PEAK_COUNT_MAX = 64
 """Peaks of a mountain range: with one more than these it would have 2^64 leaves."""
 
 REQUEST_SLOT_COUNT_MAX = 3
-"""Slots that a request for a preimage remembers: given, forgotten, given again."""
+"""Slots that a request for a preimage remembers: provided, forgotten, provided again."""
 
 ERASURE_CHUNK_WORDS = 1 << 19
 """Words of a polynomial's values that are coded at a time, 1,024 of each shard on a full chain:
@@ -45,8 +41,9 @@ between is then small enough for the process to keep it."""
 
 FACTOR_TABLE_WORDS_MIN = 12_000
 FACTOR_TABLE_MAX = 40
-"""A table of all products of a factor is used for blocks of so many words and for factors up to
-this one. Otherwise the processor's cache is filled with tables faster than they are used."""
+"""A table of all products of a factor is used for blocks of at least this many words, and for
+factors up to this one. Otherwise the processor's cache is filled with tables faster than they
+are used."""
 
 FACTOR_TABLES_KEPT_MAX = 32
 """Such tables that are kept, 128 KB each: factors are even, so twenty of them are asked for."""
@@ -65,4 +62,4 @@ PROGRAMS_KEPT_MAX = 256
 
 WORDS_KEPT_MAX = 1 << 22
 """Words of memory for one use that are kept for the next one who codes, so 8 MB: enough for
-payloads of 4 MB, which take 30 MB in all. Whoever codes more asks the system for it each time."""
+payloads of 4 MB, which take 30 MB in all. Larger ones ask the system each time."""

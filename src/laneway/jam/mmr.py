@@ -4,7 +4,7 @@ The range itself is the tuple of its peaks: at place i the root over 2^i leaves,
 super-peak is the hash that is published. `Mountains` keeps the nodes below, which a range forgets,
 and so proves any leaf under any super-peak that the range ever had.
 
-Neither leaves nor inner nodes carry a prefix, and the super-peak does not tell how many leaves
+Neither leaves nor inner nodes carry a prefix, and the super-peak does not say how many leaves
 there are. A leaf is therefore to be a hash over bytes that the verifier forms anew.
 """
 
@@ -24,7 +24,7 @@ EMPTY: Final[Mmr] = ()
 
 
 class MmrProof(Struct, frozen=True):
-    """A leaf's place under the peaks of a range of so many leaves."""
+    """A leaf's place under the peaks of a range of `size` leaves."""
 
     size: int
     index: int
@@ -65,8 +65,8 @@ def root_from_proof(leaf: bytes, proof: MmrProof, hashing: Hashing = keccak) -> 
 
     Path and peaks have exactly the shape that the count of leaves gives them."""
     if not 0 <= proof.index < proof.size:
-        raise InvalidProof(problem="its leaf lies behind the end")
-    # The lengths are compared first: a size of a million bits is told from them alone.
+        raise InvalidProof(problem="its leaf lies after the end")
+    # The lengths are compared first: a size of a million bits is refused by them alone.
     if len(proof.peaks) != proof.size.bit_length() or not _are_of(proof.peaks, proof.size):
         raise InvalidProof(problem="these are not the peaks of a range of this size")
     hashes = (*proof.path, *(peak for peak in proof.peaks if peak is not None))
@@ -93,7 +93,7 @@ def verify(leaf: bytes, proof: MmrProof, root: bytes, hashing: Hashing = keccak)
 
 class Mountains:
     """All nodes of a range, by height. A node over a full subtree never changes while the range
-    grows, so paths and peaks of every earlier size can be told."""
+    grows, so paths and peaks of every earlier size are still known."""
 
     __slots__ = ("_hashing", "_levels")
 
@@ -127,7 +127,7 @@ class Mountains:
             del level[size >> height :]
 
     def peaks(self, size: int | None = None) -> Mmr:
-        """The range as it was when it had so many leaves; as it is, by default."""
+        """The range as it was when it had `size` leaves; as it is, by default."""
         count = len(self) if size is None else size
         assert 0 <= count <= len(self)
         # The last full subtree of its height is the peak, unless it is the right half of a
@@ -138,7 +138,7 @@ class Mountains:
         )
 
     def proof(self, index: int, size: int | None = None) -> MmrProof:
-        """That the leaf at this index is in the range as it was with so many leaves."""
+        """The proof that the leaf at this index is in the range as it was with `size` leaves."""
         count = len(self) if size is None else size
         peaks = self.peaks(count)
         assert 0 <= index < count

@@ -11,7 +11,21 @@ from typing import Final
 
 import msgspec
 
-from laneway.jam.codec import BLOB, HASH, U16, U32, U64, Codec, Many, Mapped, Record
+from laneway.jam.codec import (
+    HASH,
+    U16,
+    U32,
+    Bytes,
+    Codec,
+    Hash,
+    Many,
+    Mapped,
+    Record,
+    Uint16,
+    Uint32,
+    Uint64,
+    record,
+)
 from laneway.jam.errors import ForbiddenPackage, Unencodable
 from laneway.jam.hashing import blake2b
 from laneway.jam.spec import (
@@ -41,12 +55,12 @@ class GrayPaper(Enum):
 class RefineContext(msgspec.Struct, frozen=True, kw_only=True):
     """The blocks that a package leans on: its anchor, and where preimages are looked up."""
 
-    anchor: bytes
-    state_root: bytes
-    beefy_root: bytes
-    lookup_anchor: bytes
-    lookup_anchor_slot: int
-    prerequisites: tuple[bytes, ...] = ()
+    anchor: Hash
+    state_root: Hash
+    beefy_root: Hash
+    lookup_anchor: Hash
+    lookup_anchor_slot: Uint32
+    prerequisites: tuple[Hash, ...] = ()
     """Hashes of packages that must be reported before or with this one."""
 
 
@@ -70,29 +84,29 @@ class ImportSpec(msgspec.Struct, frozen=True):
 class ExtrinsicSpec(msgspec.Struct, frozen=True):
     """A byte string that comes with the package: its hash and length."""
 
-    hash: bytes
-    len: int
+    hash: Hash
+    len: Uint32
 
 
 class WorkItem(msgspec.Struct, frozen=True, kw_only=True):
     """One call of a service's refine function."""
 
-    service: int
-    code_hash: bytes
-    refine_gas_limit: int
-    accumulate_gas_limit: int
-    export_count: int = 0
-    payload: bytes = b""
+    service: Uint32
+    code_hash: Hash
+    refine_gas_limit: Uint64
+    accumulate_gas_limit: Uint64
+    export_count: Uint16 = 0
+    payload: Bytes = b""
     import_segments: tuple[ImportSpec, ...] = ()
     extrinsic: tuple[ExtrinsicSpec, ...] = ()
 
 
 class WorkPackage(msgspec.Struct, frozen=True, kw_only=True):
-    auth_code_host: int
-    auth_code_hash: bytes
+    auth_code_host: Uint32
+    auth_code_hash: Hash
     context: RefineContext
-    authorization: bytes = b""
-    authorizer_config: bytes = b""
+    authorization: Bytes = b""
+    authorizer_config: Bytes = b""
     items: tuple[WorkItem, ...]
 
 
@@ -117,13 +131,7 @@ def _import_outward(raw: ImportSpec) -> ImportSpec:
 
 
 REFINE_CONTEXT: Final[Codec[RefineContext]] = _Context(
-    RefineContext,
-    anchor=HASH,
-    state_root=HASH,
-    beefy_root=HASH,
-    lookup_anchor=HASH,
-    lookup_anchor_slot=U32,
-    prerequisites=Many(HASH),
+    RefineContext, **dict(record(RefineContext).fields)
 )
 REFINE_CONTEXT_V080: Final[Codec[RefineContext]] = _Context(
     RefineContextV080,
@@ -139,34 +147,11 @@ REFINE_CONTEXT_V080: Final[Codec[RefineContext]] = _Context(
 IMPORT_SPEC: Final[Codec[ImportSpec]] = Mapped(
     Record(ImportSpec, tree_root=HASH, index=U16), _import_inward, _import_outward
 )
-EXTRINSIC_SPEC: Final = Record(ExtrinsicSpec, hash=HASH, len=U32)
-WORK_ITEM: Final = Record(
-    WorkItem,
-    service=U32,
-    code_hash=HASH,
-    refine_gas_limit=U64,
-    accumulate_gas_limit=U64,
-    export_count=U16,
-    payload=BLOB,
-    import_segments=Many(IMPORT_SPEC),
-    extrinsic=Many(EXTRINSIC_SPEC),
-)
+WORK_ITEM: Final = record(WorkItem, import_segments=Many(IMPORT_SPEC))
 
 
-def _package_codec(context: Codec[RefineContext]) -> Codec[WorkPackage]:
-    return Record(
-        WorkPackage,
-        auth_code_host=U32,
-        auth_code_hash=HASH,
-        context=context,
-        authorization=BLOB,
-        authorizer_config=BLOB,
-        items=Many(WORK_ITEM),
-    )
-
-
-WORK_PACKAGE: Final = _package_codec(REFINE_CONTEXT)
-WORK_PACKAGE_V080: Final = _package_codec(REFINE_CONTEXT_V080)
+WORK_PACKAGE: Final = record(WorkPackage, context=REFINE_CONTEXT, items=Many(WORK_ITEM))
+WORK_PACKAGE_V080: Final = record(WorkPackage, context=REFINE_CONTEXT_V080, items=Many(WORK_ITEM))
 
 
 def work_package_codec(version: GrayPaper = GrayPaper.V0_7_2) -> Codec[WorkPackage]:
@@ -196,9 +181,9 @@ def bundle_bytes_bound(package: WorkPackage) -> int:
 
 def package_problem(package: WorkPackage, spec: ChainSpec) -> ForbiddenPackage | None:
     """Why no guarantor takes the package, whatever the chain's state is; None if it is allowed."""
-    for what, given, least, most in _measures(package, spec):
-        if not least <= given <= most:
-            return ForbiddenPackage(what=what, given=given, least=least, most=most)
+    for what, count, least, most in _measures(package, spec):
+        if not least <= count <= most:
+            return ForbiddenPackage(what=what, given=count, least=least, most=most)
     return None
 
 

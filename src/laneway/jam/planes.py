@@ -29,7 +29,7 @@ PLANE_COUNT: Final = 16
 WORDS: Final = 64
 """In one number of a plane."""
 SPARE_PLANES: Final = 24
-"""Room that a product needs beside its planes: no factor of the erasure code asks for more."""
+"""Memory that a product needs beside its planes: no factor of the erasure code asks for more."""
 
 _EXCHANGES: Final = (
     (np.uint64(8), np.uint64(0x00FF_00FF_00FF_00FF)),
@@ -44,7 +44,7 @@ class Program(msgspec.Struct, frozen=True):
     """A linear map of bits as a list of XORs."""
 
     joined: tuple[tuple[int, int], ...]
-    """Pairs that are added first; each sum counts as one bit more, behind those that are given."""
+    """Pairs that are added first; each sum counts as one bit more, after the inputs."""
     sums: tuple[tuple[int, ...], ...]
     """For each bit that comes out, those that it is the sum of."""
 
@@ -58,8 +58,8 @@ def write_planes(rows: Words, planes: Planes, spare: Planes) -> None:
     bits.reshape(PLANE_COUNT, len(rows), numbers)[...] = cut.transpose(1, 0, 2)
     _exchange(bits, spare)
     shape = (groups, width)
-    given = [plane.reshape(shape) for plane in bits]
-    _map(given, [planes[:, place] for place in range(PLANE_COUNT)], _into_tower(), spare)
+    inputs = [plane.reshape(shape) for plane in bits]
+    _map(inputs, [planes[:, place] for place in range(PLANE_COUNT)], _into_tower(), spare)
 
 
 def read_planes(planes: Planes, rows: Words, spare: Planes) -> None:
@@ -79,15 +79,15 @@ def add_product(low: Planes, high: Planes, factor: int, spare: Planes) -> None:
     """Add to one group of rows another, times the factor."""
     program = _times(factor)
     shape = (len(program.sums), low.size // len(program.sums))
-    given = list(high.reshape(shape))
-    _join(given, program, spare)
+    inputs = list(high.reshape(shape))
+    _join(inputs, program, spare)
     for total, terms in zip(low.reshape(shape), program.sums, strict=True):
         for term in terms:
-            np.bitwise_xor(total, given[term], total)
+            np.bitwise_xor(total, inputs[term], total)
 
 
 def _split(spare: Planes, count: int, width: int) -> tuple[Planes, Planes]:
-    """So many planes from the begin of free memory, and the rest of it."""
+    """`count` planes from the start of free memory, and the rest of it."""
     used = count * width
     return spare[:used].reshape(count, width), spare[used:]
 
@@ -106,20 +106,20 @@ def _exchange(bits: Planes, spare: Planes) -> None:
             np.bitwise_xor(low, moved, low)
 
 
-def _map(given: list[Planes], found: Iterable[Planes], program: Program, spare: Planes) -> None:
-    _join(given, program, spare)
+def _map(inputs: list[Planes], found: Iterable[Planes], program: Program, spare: Planes) -> None:
+    _join(inputs, program, spare)
     for total, (first, *others) in zip(found, program.sums, strict=True):
-        total[...] = given[first]
+        total[...] = inputs[first]
         for term in others:
-            np.bitwise_xor(total, given[term], total)
+            np.bitwise_xor(total, inputs[term], total)
 
 
-def _join(given: list[Planes], program: Program, spare: Planes) -> None:
-    """Add the sums of the pairs to what is given."""
-    shape, size = given[0].shape, given[0].size
+def _join(inputs: list[Planes], program: Program, spare: Planes) -> None:
+    """Append the sums of the pairs to the inputs."""
+    shape, size = inputs[0].shape, inputs[0].size
     for place, (one, other) in enumerate(program.joined):
         total = spare[place * size : (place + 1) * size].reshape(shape)
-        given.append(np.bitwise_xor(given[one], given[other], total))
+        inputs.append(np.bitwise_xor(inputs[one], inputs[other], total))
 
 
 @lru_cache(maxsize=PROGRAMS_KEPT_MAX)

@@ -49,7 +49,7 @@ GROUP: Final = 8
 """Rows of a group of planes. The layers within it have too many factors for planes."""
 
 
-class Memory:
+class Workspace:
     """What computing takes, once for each use."""
 
     def __init__(self) -> None:
@@ -74,13 +74,13 @@ class Memory:
         return rows.view(other.dtype).reshape(other.shape)
 
 
-_SPARE: Final[deque[Memory]] = deque(maxlen=1)
-"""Memory that nobody uses. The system takes back what is freed, and to be given it anew, page by
+_SPARE: Final[deque[Workspace]] = deque(maxlen=1)
+"""Memory that nobody uses. The system takes back what is freed, and to get it again, page by
 page, takes a fifth of the time that coding takes."""
 
 
 @contextmanager
-def borrowed() -> Iterator[Memory]:
+def borrowed() -> Iterator[Workspace]:
     """Memory for one caller alone, with numpy set up for long blocks."""
     # By default numpy copies what is not contiguous into a buffer, a few blocks at a time, and
     # computes there; ours are long enough to be taken where they are.
@@ -88,7 +88,7 @@ def borrowed() -> Iterator[Memory]:
     try:
         memory = _SPARE.pop()
     except IndexError:
-        memory = Memory()
+        memory = Workspace()
     try:
         yield memory
     finally:
@@ -97,7 +97,7 @@ def borrowed() -> Iterator[Memory]:
 
 
 def chunks(size: int, width: int) -> Iterator[slice]:
-    """How rows of this width are cut to bound memory, if there are so many points."""
+    """The parts into which rows of this width are cut to bound memory, with `size` points."""
     step = min(ERASURE_CHUNK_WORDS // size, PRODUCTS_AT_ONCE_MAX)
     if _is_wide(size, width):
         count = -(-width // PLANES_WORDS_MAX)
@@ -106,21 +106,21 @@ def chunks(size: int, width: int) -> Iterator[slice]:
         yield slice(at, min(at + step, width))
 
 
-def interpolate(values: Words, memory: Memory, *, first: int, size: int) -> Coefficients:
+def interpolate(values: Words, memory: Workspace, *, first: int, size: int) -> Coefficients:
     """Coefficients of the polynomials with these values at `first` and the points after it, and
     with zeros at the rest of `size` points. They are good until the next are computed."""
-    given, width = values.shape
+    count, width = values.shape
     if _is_wide(size, width):
         return _interpolate_wide(values, memory, first=first, size=size)
     work = memory.rows("coefficients", size, width)
-    work[:given] = values
-    work[given:] = 0
-    _interpolate_words(work, first, given, size)
+    work[:count] = values
+    work[count:] = 0
+    _interpolate_words(work, first, count, size)
     return work
 
 
 def evaluate(
-    coefficients: Coefficients, found: Words, memory: Memory, *, first: int, spoils: bool
+    coefficients: Coefficients, found: Words, memory: Workspace, *, first: int, spoils: bool
 ) -> None:
     """Write the values at `first` and the points after it. The coefficients may be spoilt if nobody
     needs them any more."""
@@ -150,11 +150,11 @@ def _is_wide(size: int, width: int) -> bool:
     return size >= PLANES_POINTS_MIN and width >= PLANES_WORDS_MIN
 
 
-def _interpolate_words(work: Words, first: int, given: int, stop: int) -> None:
-    """The layers with blocks of less than `stop` rows, in place; from `given` on rows are zero."""
+def _interpolate_words(work: Words, first: int, count: int, stop: int) -> None:
+    """The layers with blocks of less than `stop` rows, in place; rows from `count` on are zero."""
     half = 1
     while half < stop:
-        for low, high, factors in _butterflies(work, half, first, given):
+        for low, high, factors in _butterflies(work, half, first, count):
             np.bitwise_xor(high, low, high)
             _add_products(low, high, factors)
         half *= 2
@@ -191,7 +191,7 @@ def _butterflies(
 
 
 def _sides(work: Coefficients, half: int) -> tuple[Coefficients, Coefficients]:
-    """The low and the high block of each pair of so many rows."""
+    """The low and the high block of each pair, of `half` rows each."""
     if work.dtype == np.uint64:
         row = work.shape[2] // GROUP
         size = half * row if half < GROUP else half * row * PLANE_COUNT
@@ -209,10 +209,10 @@ def _add_products(low: Words, high: Words, factors: int | Logs) -> None:
         np.bitwise_xor(low, multiplied(high, factors), low)
 
 
-def _interpolate_wide(values: Words, memory: Memory, *, first: int, size: int) -> Planes:
+def _interpolate_wide(values: Words, memory: Workspace, *, first: int, size: int) -> Planes:
     """The lower layers some groups at a time, and then the upper ones on planes."""
-    given, width = values.shape
-    numbers, groups = -(-width // WORDS), -(-given // GROUP)
+    count, width = values.shape
+    numbers, groups = -(-width // WORDS), -(-count // GROUP)
     planes = memory.numbers("coefficients", size * PLANE_COUNT * numbers)
     planes = planes.reshape(size // GROUP, PLANE_COUNT, GROUP * numbers)
     planes[groups:] = 0
@@ -234,7 +234,7 @@ def _interpolate_wide(values: Words, memory: Memory, *, first: int, size: int) -
     return planes
 
 
-def _evaluate_wide(planes: Planes, found: Words, memory: Memory, first: int) -> None:
+def _evaluate_wide(planes: Planes, found: Words, memory: Workspace, first: int) -> None:
     wanted, width = found.shape
     numbers, groups = -(-width // WORDS), -(-wanted // GROUP)
     spare, half = _spare(memory, GROUP * numbers), len(planes) // 2
@@ -253,14 +253,14 @@ def _evaluate_wide(planes: Planes, found: Words, memory: Memory, first: int) -> 
 
 
 def _slabs(groups: int, numbers: int) -> Iterator[tuple[int, int]]:
-    """So many groups at a time as may be multiplied."""
+    """As many groups at a time as may be multiplied."""
     step = max(1, PRODUCTS_AT_ONCE_MAX // (GROUP * WORDS * numbers))
     for begin in range(0, groups, step):
         yield begin, min(begin + step, groups)
 
 
-def _spare(memory: Memory, numbers: int) -> Planes:
-    """What working on planes of so many numbers takes besides."""
+def _spare(memory: Workspace, numbers: int) -> Planes:
+    """The free memory for work on planes of this many numbers."""
     return memory.numbers("spare", (PLANE_COUNT + SPARE_PLANES) * numbers)
 
 

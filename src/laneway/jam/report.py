@@ -11,15 +11,16 @@ import msgspec
 
 from laneway.jam.codec import (
     BLOB,
-    HASH,
-    NATURAL,
-    U16,
-    U32,
-    U64,
+    ByteReader,
+    Bytes,
     Codec,
+    Hash,
     Many,
-    Reader,
-    Record,
+    Natural,
+    Uint16,
+    Uint32,
+    Uint64,
+    record,
 )
 from laneway.jam.hashing import blake2b
 from laneway.jam.package import REFINE_CONTEXT, RefineContext
@@ -28,23 +29,23 @@ from laneway.jam.package import REFINE_CONTEXT, RefineContext
 class PackageSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What must be available before a report counts, and the roots that prove it."""
 
-    hash: bytes
+    hash: Hash
     """Of the work package."""
-    length: int
+    length: Uint32
     """Of the bundle, in bytes."""
-    erasure_root: bytes
-    exports_root: bytes
-    exports_count: int
+    erasure_root: Hash
+    exports_root: Hash
+    exports_count: Uint16
 
 
 class RefineLoad(msgspec.Struct, frozen=True):
     """What refining one item used."""
 
-    gas_used: int = 0
-    imports: int = 0
-    extrinsic_count: int = 0
-    extrinsic_size: int = 0
-    exports: int = 0
+    gas_used: Natural = 0
+    imports: Natural = 0
+    extrinsic_count: Natural = 0
+    extrinsic_size: Natural = 0
+    exports: Natural = 0
 
 
 class Ok(msgspec.Struct, frozen=True):
@@ -66,10 +67,10 @@ Outcome: TypeAlias = Ok | WorkError
 
 
 class WorkResult(msgspec.Struct, frozen=True, kw_only=True):
-    service_id: int
-    code_hash: bytes
-    payload_hash: bytes
-    accumulate_gas: int
+    service_id: Uint32
+    code_hash: Hash
+    payload_hash: Hash
+    accumulate_gas: Uint64
     result: Outcome
     refine_load: RefineLoad = RefineLoad()
 
@@ -77,17 +78,17 @@ class WorkResult(msgspec.Struct, frozen=True, kw_only=True):
 class SegmentRootLookupItem(msgspec.Struct, frozen=True):
     """The root of the segments that a package exported."""
 
-    work_package_hash: bytes
-    segment_tree_root: bytes
+    work_package_hash: Hash
+    segment_tree_root: Hash
 
 
 class WorkReport(msgspec.Struct, frozen=True, kw_only=True):
     package_spec: PackageSpec
     context: RefineContext
-    core_index: int
-    authorizer_hash: bytes
-    auth_gas_used: int = 0
-    auth_output: bytes = b""
+    core_index: Natural
+    authorizer_hash: Hash
+    auth_gas_used: Natural = 0
+    auth_output: Bytes = b""
     segment_root_lookup: tuple[SegmentRootLookupItem, ...] = ()
     results: tuple[WorkResult, ...]
 
@@ -103,7 +104,7 @@ class _Outcome(Codec[Outcome]):
             case _:
                 assert_never(value)
 
-    def read(self, reader: Reader) -> Outcome:
+    def read(self, reader: ByteReader) -> Outcome:
         number = reader.byte()
         if number == 0:
             return Ok(BLOB.read(reader))
@@ -113,40 +114,8 @@ class _Outcome(Codec[Outcome]):
 
 
 OUTCOME: Final[Codec[Outcome]] = _Outcome()
-PACKAGE_SPEC: Final = Record(
-    PackageSpec, hash=HASH, length=U32, erasure_root=HASH, exports_root=HASH, exports_count=U16
-)
-REFINE_LOAD: Final = Record(
-    RefineLoad,
-    gas_used=NATURAL,
-    imports=NATURAL,
-    extrinsic_count=NATURAL,
-    extrinsic_size=NATURAL,
-    exports=NATURAL,
-)
-WORK_RESULT: Final = Record(
-    WorkResult,
-    service_id=U32,
-    code_hash=HASH,
-    payload_hash=HASH,
-    accumulate_gas=U64,
-    result=OUTCOME,
-    refine_load=REFINE_LOAD,
-)
-SEGMENT_ROOT_LOOKUP_ITEM: Final = Record(
-    SegmentRootLookupItem, work_package_hash=HASH, segment_tree_root=HASH
-)
-WORK_REPORT: Final = Record(
-    WorkReport,
-    package_spec=PACKAGE_SPEC,
-    context=REFINE_CONTEXT,
-    core_index=NATURAL,
-    authorizer_hash=HASH,
-    auth_gas_used=NATURAL,
-    auth_output=BLOB,
-    segment_root_lookup=Many(SEGMENT_ROOT_LOOKUP_ITEM),
-    results=Many(WORK_RESULT),
-)
+WORK_RESULT: Final = record(WorkResult, result=OUTCOME)
+WORK_REPORT: Final = record(WorkReport, context=REFINE_CONTEXT, results=Many(WORK_RESULT))
 
 
 def report_hash(report: WorkReport) -> bytes:

@@ -25,7 +25,7 @@ def root_from_output_path(
     output: AccumulationOutput, path: Sequence[bytes], *, index: int, count: int
 ) -> bytes:
     """The accumulate root under which this path leads to the output; InvalidProof for a path that
-    no block with so many outputs has."""
+    no block with `count` outputs has."""
     leaf = ACCUMULATION_OUTPUT.encode(output)
     return well_balanced_root_from_co_path(leaf, path, index=index, count=count, hashing=keccak)
 

@@ -1,20 +1,24 @@
-"""Which validators guarantee for which core, at a slot (Gray Paper, section 11.3).
+"""Which validators guarantee for which core, at a slot (Gray Paper, section 11.3), and the shuffle
+that decides it (appendix F): the same hash gives the same order everywhere.
 
 It knows validators by their places and Ed25519 keys. It does not judge a guarantee: whether the
 signatures hold, and whether the core is free, is asked elsewhere.
 """
 
+import struct
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import msgspec
 
 from laneway.jam.ed25519 import ZERO_KEY
+from laneway.jam.hashing import HASH_BYTES, blake2b
 from laneway.jam.limits import SHUFFLES_KEPT_MAX
-from laneway.jam.shuffle import shuffled
 from laneway.jam.spec import ChainSpec
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class ValidatorStanding(msgspec.Struct, frozen=True, kw_only=True):
     """What a block's posterior state says of its validators."""
 
     entropy: tuple[bytes, ...]
@@ -35,14 +39,6 @@ class Guarantors(msgspec.Struct, frozen=True):
     keys: tuple[bytes, ...]
     """The key of each validator; zero for an offender."""
 
-    def of_core(self, core: int) -> tuple[int, ...]:
-        """The places of the validators that guarantee for the core, lowest first."""
-        return tuple(place for place, assigned in enumerate(self.cores) if assigned == core)
-
-    def are_at(self, core: int, places: tuple[int, ...]) -> bool:
-        """Whether there is a validator in each of the places, and its core is this one."""
-        return all(place < len(self.cores) and self.cores[place] == core for place in places)
-
 
 def assignment(entropy: bytes, slot: int, spec: ChainSpec) -> tuple[int, ...]:
     """P: the core of each validator, in the rotation of the slot."""
@@ -57,13 +53,13 @@ def _shuffled_cores(entropy: bytes, validator_count: int, core_count: int) -> tu
     return shuffled([core_count * place // validator_count for place in places], entropy)
 
 
-def current_guarantors(standing: Standing, slot: int, spec: ChainSpec) -> Guarantors:
+def current_guarantors(standing: ValidatorStanding, slot: int, spec: ChainSpec) -> Guarantors:
     """G: as assigned in the rotation of a block at this slot."""
     cores = assignment(standing.entropy[2], slot, spec)
     return Guarantors(cores, without_offenders(standing.active, standing.offenders))
 
 
-def previous_guarantors(standing: Standing, slot: int, spec: ChainSpec) -> Guarantors:
+def previous_guarantors(standing: ValidatorStanding, slot: int, spec: ChainSpec) -> Guarantors:
     """G*: as assigned one rotation earlier, which may lie in the epoch before."""
     earlier = slot - spec.rotation_slots
     if earlier // spec.epoch_slots == slot // spec.epoch_slots:
@@ -75,7 +71,7 @@ def previous_guarantors(standing: Standing, slot: int, spec: ChainSpec) -> Guara
 
 
 def guarantors_for(
-    standing: Standing, slot: int, guarantee_slot: int, spec: ChainSpec
+    standing: ValidatorStanding, slot: int, guarantee_slot: int, spec: ChainSpec
 ) -> Guarantors:
     """Those who may sign a guarantee of one slot for a block at another.
 
@@ -98,3 +94,31 @@ def without_offenders(keys: tuple[bytes, ...], offenders: tuple[bytes, ...]) -> 
         return keys
     banned = frozenset(offenders)
     return tuple(ZERO_KEY if key in banned else key for key in keys)
+
+
+T = TypeVar("T")
+
+DRAWS_PER_HASH = HASH_BYTES // 4
+
+
+def shuffled(items: Sequence[T], entropy: bytes) -> tuple[T, ...]:
+    """The items in the order that the entropy gives them."""
+    left = list(items)
+    drawn: list[T] = []
+    for draw in draws(entropy, len(left)):
+        at = draw % len(left)
+        drawn.append(left[at])
+        # The last takes the place of the drawn one; when they are the same, it just goes.
+        last = left.pop()
+        if at < len(left):
+            left[at] = last
+    return tuple(drawn)
+
+
+def draws(entropy: bytes, count: int) -> list[int]:
+    """`count` numbers of 32 bits, eight from each hash (Q)."""
+    assert len(entropy) == HASH_BYTES
+    found: list[int] = []
+    for place in range((count + DRAWS_PER_HASH - 1) // DRAWS_PER_HASH):
+        found += struct.unpack("<8I", blake2b(entropy + place.to_bytes(4, "little")))
+    return found[:count]

@@ -2,7 +2,7 @@
 
 Truth is Gray Paper 0.7.2, §14.4: the exports root is the constant-depth root over the segments, and
 page p holds E(J_6(segments, p), L_6(segments, p)), filled up with zeros to a segment: the path to
-the p-th 64 segments and the hashes of these. Whoever has a segment and its page can check it, and
+the p-th 64 segments and the hashes of these. A holder of a segment and its page can check it, and
 can prove it to others. No public vector shows a page.
 
 The count of the segments is not under the root. It stands in the work report, and is never taken
@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from laneway.jam.codec import HASH, Codec, Many, Reader, Record, told_within
+from laneway.jam.codec import HASH, ByteReader, Codec, Many, Record, named_within
 from laneway.jam.errors import InvalidProof, Unencodable
 from laneway.jam.hashing import ZERO_HASH
 from laneway.jam.limits import IMPORT_PROOF_HASHES_MAX
@@ -74,8 +74,8 @@ def encode_page(page: ProofPage) -> bytes:
 
 def decode_page(raw: bytes) -> ProofPage:
     """The page that is exactly these bytes; MalformedEncoding if none is."""
-    reader = Reader(raw)
-    with told_within("proof page"):
+    reader = ByteReader(raw)
+    with named_within("proof page"):
         page = _PROOF_PAGE.read(reader)
         if len(raw) != SEGMENT_BYTES or any(raw[reader.at :]):
             raise reader.trouble(f"the rest of {SEGMENT_BYTES} bytes is not zeros")

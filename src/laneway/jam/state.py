@@ -2,31 +2,32 @@
 
 What stands under the keys of `state_keys` is read and written here, strictly: sets are in ascending
 order without doubles, and counts that the chain's sizes give are not in the bytes. How a component
-changes from block to block is said elsewhere.
+changes from block to block is decided elsewhere.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, TypeVar, assert_never
 
 from msgspec import Struct
 
-from laneway.jam import state_keys
 from laneway.jam.codec import (
     HASH,
-    NATURAL,
     U8,
     U32,
-    U64,
+    ByteReader,
     Codec,
     Exactly,
+    Hash,
     Many,
     Mapped,
     Maybe,
     Octets,
-    Reader,
     Record,
+    Uint32,
+    Uint64,
+    record,
 )
 from laneway.jam.errors import Unencodable
 from laneway.jam.header import TICKET_BODY, TicketBody
@@ -92,7 +93,7 @@ class Safrole(Struct, frozen=True, kw_only=True):
     """Those that were entered for the next epoch so far."""
 
 
-class Judged(Struct, frozen=True, kw_only=True):
+class JudgedReports(Struct, frozen=True, kw_only=True):
     """ψ, C(5): reports by what was judged of them, and the keys of those who judged wrongly."""
 
     good: Hashes
@@ -102,8 +103,8 @@ class Judged(Struct, frozen=True, kw_only=True):
 
 
 class FreeGas(Struct, frozen=True):
-    service_id: int
-    gas: int
+    service_id: Uint32
+    gas: Uint64
 
 
 class Privileges(Struct, frozen=True, kw_only=True):
@@ -119,16 +120,16 @@ class Privileges(Struct, frozen=True, kw_only=True):
 
 
 class ValidatorActivity(Struct, frozen=True):
-    blocks: int = 0
-    tickets: int = 0
-    preimages: int = 0
-    preimages_size: int = 0
-    guarantees: int = 0
-    assurances: int = 0
+    blocks: Uint32 = 0
+    tickets: Uint32 = 0
+    preimages: Uint32 = 0
+    preimages_size: Uint32 = 0
+    guarantees: Uint32 = 0
+    assurances: Uint32 = 0
 
 
 class ServiceEntry(Struct, frozen=True):
-    service_id: int
+    service_id: Uint32
     activity: ServiceActivity
 
 
@@ -147,25 +148,25 @@ class Statistics(Struct, frozen=True, kw_only=True):
 class AccumulationOutput(Struct, frozen=True):
     """What a service yielded; it can do so more than once in a block."""
 
-    service_id: int
-    output: bytes
+    service_id: Uint32
+    output: Hash
 
 
 class ServiceAccount(Struct, frozen=True, kw_only=True):
     """What the chain itself keeps of a service, C(255, s)."""
 
     version: int = ACCOUNT_VERSION
-    code_hash: bytes
-    balance: int
-    min_item_gas: int
-    min_memo_gas: int
-    octets: int
+    code_hash: Hash
+    balance: Uint64
+    min_item_gas: Uint64
+    min_memo_gas: Uint64
+    octets: Uint64
     """Bytes that its storage counts for."""
-    deposit_offset: int
-    items: int
-    creation_slot: int
-    last_accumulation_slot: int
-    parent_service: int
+    deposit_offset: Uint64
+    items: Uint32
+    creation_slot: Uint32
+    last_accumulation_slot: Uint32
+    parent_service: Uint32
 
 
 class _Seals(Codec[Seals]):
@@ -186,7 +187,7 @@ class _Seals(Codec[Seals]):
             case _:
                 assert_never(value)
 
-    def read(self, reader: Reader) -> Seals:
+    def read(self, reader: ByteReader) -> Seals:
         kind = reader.byte()
         if kind > 1:
             raise reader.trouble(f"{kind} is no kind of seals")
@@ -196,7 +197,7 @@ class _Seals(Codec[Seals]):
 
 
 def _ascending(item: Codec[T], rank: Callable[[T], Any]) -> Codec[tuple[T, ...]]:
-    """Things behind their count, of which each ranks above the one before it."""
+    """Things after their count, of which each ranks above the one before it."""
 
     def checked(items: tuple[T, ...]) -> tuple[T, ...]:
         if any(rank(one) >= rank(following) for one, following in pairwise(items)):
@@ -228,62 +229,17 @@ RECENT_HISTORY: Final = Record(
 VALIDATOR_KEYS: Final = Record(
     ValidatorKeys, bandersnatch=HASH, ed25519=HASH, bls=Octets(144), metadata=Octets(128)
 )
-JUDGED: Final = Record(Judged, good=HASH_SET, bad=HASH_SET, wonky=HASH_SET, offenders=HASH_SET)
+JUDGED: Final = Record(
+    JudgedReports, good=HASH_SET, bad=HASH_SET, wonky=HASH_SET, offenders=HASH_SET
+)
 ENTROPY: Final = Exactly(HASH, ENTROPY_COUNT)
 TIMESLOT: Final = U32
 PENDING_REPORT: Final = Record(PendingReport, report=WORK_REPORT, timeout=U32)
 READY_RECORD: Final = Record(ReadyRecord, report=WORK_REPORT, dependencies=HASH_SET)
-FREE_GAS: Final = Record(FreeGas, service_id=U32, gas=U64)
-VALIDATOR_ACTIVITY: Final = Record(
-    ValidatorActivity,
-    blocks=U32,
-    tickets=U32,
-    preimages=U32,
-    preimages_size=U32,
-    guarantees=U32,
-    assurances=U32,
-)
-CORE_ACTIVITY: Final = Record(
-    CoreActivity,
-    da_load=NATURAL,
-    popularity=NATURAL,
-    imports=NATURAL,
-    extrinsic_count=NATURAL,
-    extrinsic_size=NATURAL,
-    exports=NATURAL,
-    bundle_size=NATURAL,
-    gas_used=NATURAL,
-)
-SERVICE_ACTIVITY: Final = Record(
-    ServiceActivity,
-    provided_count=NATURAL,
-    provided_size=NATURAL,
-    refinement_count=NATURAL,
-    refinement_gas_used=NATURAL,
-    imports=NATURAL,
-    extrinsic_count=NATURAL,
-    extrinsic_size=NATURAL,
-    exports=NATURAL,
-    accumulate_count=NATURAL,
-    accumulate_gas_used=NATURAL,
-)
-SERVICE_ENTRY: Final = Record(ServiceEntry, service_id=U32, activity=SERVICE_ACTIVITY)
-ACCUMULATION_OUTPUT: Final = Record(AccumulationOutput, service_id=U32, output=HASH)
+VALIDATOR_ACTIVITY: Final = record(ValidatorActivity)
+ACCUMULATION_OUTPUT: Final = record(AccumulationOutput)
 OUTPUTS: Final = Many(ACCUMULATION_OUTPUT)
-SERVICE_ACCOUNT: Final = Record(
-    ServiceAccount,
-    version=Mapped(U8, _known_version, _known_version),
-    code_hash=HASH,
-    balance=U64,
-    min_item_gas=U64,
-    min_memo_gas=U64,
-    octets=U64,
-    deposit_offset=U64,
-    items=U32,
-    creation_slot=U32,
-    last_accumulation_slot=U32,
-    parent_service=U32,
-)
+SERVICE_ACCOUNT: Final = record(ServiceAccount, version=Mapped(U8, _known_version, _known_version))
 REQUEST: Final = Many(U32, REQUEST_SLOT_COUNT_MAX)
 """The slots at which a requested preimage came, went, and came again."""
 
@@ -330,38 +286,15 @@ def state_codecs(spec: ChainSpec) -> StateCodecs:
             assigners=Exactly(U32, spec.core_count),
             delegator=U32,
             registrar=U32,
-            always_accumulate=_ascending(FREE_GAS, lambda free: free.service_id),
+            always_accumulate=_ascending(record(FreeGas), lambda free: free.service_id),
         ),
         statistics=Record(
             Statistics,
             current=activity,
             previous=activity,
-            cores=Exactly(CORE_ACTIVITY, spec.core_count),
-            services=_ascending(SERVICE_ENTRY, lambda entry: entry.service_id),
+            cores=Exactly(record(CoreActivity), spec.core_count),
+            services=_ascending(record(ServiceEntry), lambda entry: entry.service_id),
         ),
         ready_queue=Exactly(Many(READY_RECORD), spec.epoch_slots),
         accumulated=Exactly(HASH_SET, spec.epoch_slots),
     )
-
-
-def component_codecs(spec: ChainSpec) -> Mapping[bytes, Codec[Any]]:
-    """The codec of every component, by its key; the services' own entries are not among them."""
-    codecs = state_codecs(spec)
-    return {
-        state_keys.AUTHORIZER_POOLS: codecs.authorizer_pools,
-        state_keys.AUTHORIZER_QUEUES: codecs.authorizer_queues,
-        state_keys.RECENT_HISTORY: RECENT_HISTORY,
-        state_keys.SAFROLE: codecs.safrole,
-        state_keys.DISPUTES: JUDGED,
-        state_keys.ENTROPY: ENTROPY,
-        state_keys.VALIDATORS_STAGED: codecs.validators,
-        state_keys.VALIDATORS_ACTIVE: codecs.validators,
-        state_keys.VALIDATORS_PREVIOUS: codecs.validators,
-        state_keys.PENDING_REPORTS: codecs.pending_reports,
-        state_keys.TIMESLOT: TIMESLOT,
-        state_keys.PRIVILEGES: codecs.privileges,
-        state_keys.STATISTICS: codecs.statistics,
-        state_keys.READY_QUEUE: codecs.ready_queue,
-        state_keys.ACCUMULATED: codecs.accumulated,
-        state_keys.OUTPUTS: OUTPUTS,
-    }

@@ -18,41 +18,35 @@ PREIMAGE: Final = (1 << 32) - 2
 
 
 def component_key(number: int) -> bytes:
-    """C(i): of a component of the state."""
+    """C(i): the key of a component of the state."""
     return bytes([number]).ljust(KEY_BYTES, b"\0")
 
 
 def account_key(service: int) -> bytes:
-    """C(255, s): of a service's account record."""
+    """C(255, s): the key of a service's account record."""
     n = U32.encode(service)
     return bytes([ACCOUNT, n[0], 0, n[1], 0, n[2], 0, n[3]]).ljust(KEY_BYTES, b"\0")
 
 
 def storage_key(service: int, name: bytes) -> bytes:
-    """Of a value that a service stored under a name."""
+    """The key of a value that a service stored under a name."""
     return _woven(service, U32.encode(STORAGE) + name)
 
 
 def preimage_key(service: int, hashed: bytes) -> bytes:
-    """Of the bytes with this hash that a service was given."""
+    """The key of the bytes with this hash that were provided to a service."""
     return _woven(service, U32.encode(PREIMAGE) + HASH.encode(hashed))
 
 
 def request_key(service: int, hashed: bytes, length: int) -> bytes:
-    """Of what a service's request for so many bytes with this hash came to."""
+    """The key of what came of a service's request for `length` bytes with this hash."""
     if length >= PREIMAGE:
         raise Unencodable(problem=f"{length} bytes are more than a service can request")
     return _woven(service, U32.encode(length) + HASH.encode(hashed))
 
 
-def account_service(key: bytes) -> int | None:
-    """The service whose account record stands under this key; None when it is no such key."""
-    service = int.from_bytes(key[1:8:2], "little")
-    return service if key == account_key(service) else None
-
-
 def _woven(service: int, name: bytes) -> bytes:
-    """C(s, h)."""
+    """C(s, h): the key of an entry of a service."""
     n, a = U32.encode(service), blake2b(name)
     return bytes([n[0], a[0], n[1], a[1], n[2], a[2], n[3], a[3]]) + a[4:27]
 

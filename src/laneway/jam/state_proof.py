@@ -1,7 +1,7 @@
 """Judging a proof of one key in a JAM state: its 64-byte nodes, from the root down.
 
 These are the boundary nodes of CE 129. A proof is taken only whole: each node is used, none is
-missing, none is left over, and each is one that a trie can have at its place. Absence is shown by
+missing, none is left over, and each is one that a trie can have at its place. Absence is proved by
 another key's leaf or by an empty side of a branch.
 """
 
@@ -28,8 +28,8 @@ def proven_value(
 ) -> bytes | None:
     """The key's value in the state with this root, or None when the state has no such key.
 
-    A value of more than 32 bytes is not in the proof and has to be given with it; one that is
-    given has to be the one that is proven."""
+    A value of more than 32 bytes is not in the proof and has to be passed with it; one that is
+    passed has to be the one that is proven."""
     leaf = _leaf(root, checked_key(key), nodes)
     if leaf is None:
         if value is not None:

@@ -59,7 +59,7 @@ def root_from_co_path(
     value: bytes, path: Sequence[bytes], *, index: int, count: int, hashing: Hashing = blake2b
 ) -> bytes:
     """The root N under which this path leads to the value; InvalidProof for a path that no tree
-    of so many values of this length has."""
+    of `count` values of this length has."""
     if not 0 <= index < count:
         raise InvalidProof(problem=f"leaf {index} of {count} does not exist")
     beside = tuple(_beside(index, count))
@@ -129,7 +129,7 @@ def root_from_justification(
     page_bits: int,
     hashing: Hashing = blake2b,
 ) -> bytes:
-    """The root M of a tree of so many leaves in which this path leads to this page of their
+    """The root M of a tree of `count` leaves in which this path leads to this page of their
     hashes; InvalidProof when no such tree has it."""
     pages = -(-count >> page_bits)
     if not 0 <= index < pages:
@@ -171,7 +171,7 @@ def _middle(begin: int, end: int) -> int:
 
 
 def _depth(count: int) -> int:
-    """The least power of two with room for so many."""
+    """The exponent of the least power of two that is not below the count."""
     return (max(1, count) - 1).bit_length()
 
 

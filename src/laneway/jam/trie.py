@@ -27,7 +27,7 @@ TOP_CLEARED: Final = 0x7F
 
 
 def branch_node(left: bytes, right: bytes) -> bytes:
-    """The node over two children, given by their hashes."""
+    """The node over two children, from their hashes."""
     return bytes([left[0] & TOP_CLEARED]) + left[1:] + right
 
 
@@ -44,7 +44,7 @@ def key_bit(key: bytes, depth: int) -> int:
 
 
 def root(state: Mapping[bytes, bytes]) -> bytes:
-    """The root over all keys and values of a state, as the definition words it."""
+    """The root over all keys and values of a state, as the Gray Paper defines it."""
     return _root([(checked_key(key), value) for key, value in state.items()], 0)
 
 
@@ -95,7 +95,7 @@ class Trie:
 
     @classmethod
     def of(cls, entries: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> "Trie":
-        """All at once; of a key that is given twice the last value counts."""
+        """The trie of all entries; of a key that comes twice the last value counts."""
         return EMPTY.with_changes(dict(entries))
 
     @property
@@ -138,8 +138,8 @@ class Trie:
         return self.with_changes({key: None})
 
     def with_changes(self, changes: Mapping[bytes, bytes | None]) -> "Trie":
-        """With these values, and without the keys that have None. Each node above several changes
-        is hashed once."""
+        """The trie with these values, and without the keys that have None. Each node above
+        several changes is hashed once."""
         leaves = [
             (checked_key(key), None if value is None else _leaf(key, value))
             for key, value in changes.items()
@@ -183,7 +183,7 @@ def _changed(old: Subtrie, changes: _Changes, depth: int) -> Subtrie:
 
 def _grown(old: Leaf | None, changes: _Changes, depth: int) -> Subtrie:
     """A subtrie of the leaves that are set, and of the old one unless it is changed."""
-    # An equal leaf stays the same object, by which a change of nothing is told above.
+    # An equal leaf stays the same object, by which the caller sees that nothing changed.
     leaves = [
         old if old is not None and leaf == old else leaf for _, leaf in changes if leaf is not None
     ]

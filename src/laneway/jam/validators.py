@@ -23,7 +23,7 @@ class ValidatorSets(msgspec.Struct, frozen=True, kw_only=True):
     current_keys: tuple[bytes, ...]
     next_keys: tuple[bytes, ...]
     slot: int
-    """Of the last final header that was told."""
+    """The slot of the last final header that was applied."""
 
 
 def genesis_sets(mark: EpochMark) -> ValidatorSets:
@@ -68,7 +68,7 @@ def finalised(
 
 
 def warped(sets: ValidatorSets, fragments: Sequence[Fragment], spec: ChainSpec) -> ValidatorSets:
-    """The sets after a line of fragments, as CE 153 gives them: one for each change of set."""
+    """The sets after a sequence of fragments of CE 153: one for each change of set."""
     for fragment in fragments:
         sets, _ = finalised(sets, fragment, spec)
     return sets

@@ -3,7 +3,7 @@ draft of CE 130, 149, 150 and 153; Gray Paper, section 19).
 
 A vote names a block together with the state root after it, so that a block under another root is
 another target. A justification is judged for one header and one set of validators; who votes now is
-told by `validators`. Rounds are not played here: no vote is chosen, kept or sent.
+decided by `validators`. Rounds are not played here: no vote is chosen, kept or sent.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from laneway.jam.codec import HASH, U8, U32, U64, Codec, Many, Octets, Record
-from laneway.jam.ed25519 import SIGNATURE_BYTES, HeldKey, is_weak, verifies
+from laneway.jam.codec import HASH, U8, U32, U64, Codec, Hash, Many, Octets, Record, Uint32, record
+from laneway.jam.ed25519 import SIGNATURE_BYTES, HeldEd25519Key, is_weak, verifies
 from laneway.jam.errors import (
     BadVoteSignature,
     BrokenAncestry,
@@ -37,14 +37,14 @@ class VoteKind(IntEnum):
 
 
 class Target(msgspec.Struct, frozen=True):
-    header_hash: bytes
-    state_root: bytes
+    header_hash: Hash
+    state_root: Hash
     """After the block: its own header does not have it."""
 
 
 class Vote(msgspec.Struct, frozen=True):
     target: Target
-    slot: int
+    slot: Uint32
     """Of the target's header."""
 
 
@@ -72,8 +72,7 @@ class Fragment(msgspec.Struct, frozen=True):
 
 
 SIGNATURE: Final = Octets(SIGNATURE_BYTES)
-TARGET: Final = Record(Target, header_hash=HASH, state_root=HASH)
-VOTE: Final = Record(Vote, target=TARGET, slot=U32)
+VOTE: Final = record(Vote)
 SIGNED_VOTE: Final = Record(SignedVote, vote=VOTE, signature=SIGNATURE, key=HASH)
 
 
@@ -96,7 +95,7 @@ def fragment_codec(spec: ChainSpec) -> Codec[Fragment]:
 
 
 def threshold(voter_count: int) -> int:
-    """So many votes that any two such majorities share an honest voter: 5 of 6, 683 of 1,023."""
+    """The votes with which any two majorities share an honest voter: 5 of 6, 683 of 1,023."""
     return voter_count - (voter_count - 1) // 3
 
 
@@ -106,7 +105,7 @@ def vote_message(kind: VoteKind, vote: Vote, round_number: int, set_id: int) -> 
     return voted + U64.encode(round_number) + U32.encode(set_id)
 
 
-def precommit(key: HeldKey, vote: Vote, round_number: int, set_id: int) -> SignedVote:
+def precommit(key: HeldEd25519Key, vote: Vote, round_number: int, set_id: int) -> SignedVote:
     message = vote_message(VoteKind.PRECOMMIT, vote, round_number, set_id)
     return SignedVote(vote, key.sign(message), key.public_key)
 
@@ -168,7 +167,7 @@ def _check_descent(
     are needed: otherwise one finality had many justifications."""
     headers = {header_hash(one, spec): one for one in justification.ancestries}
     if len(headers) < len(justification.ancestries):
-        raise BrokenAncestry(problem="a header is given twice")
+        raise BrokenAncestry(problem="a header comes twice")
     final = justification.final
     linked = {final.target.header_hash: final}
     for place, signed in counted.items():

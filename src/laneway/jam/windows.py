@@ -8,31 +8,15 @@ blocks are heights on one fork: a block of another fork has no age here, and who
 from laneway.jam.spec import AVAILABILITY_TIMEOUT_SLOTS, RECENT_BLOCK_COUNT, ChainSpec
 
 
-def reportable_blocks(anchor: int) -> range:
-    """The blocks that may hold a report whose anchor is block N: N+1 to N+8."""
-    return range(anchor + 1, anchor + RECENT_BLOCK_COUNT + 1)
-
-
 def remaining_blocks(anchor: int, head: int) -> int:
     """How many blocks after the head may still hold the report; at none it is dead on this fork."""
     assert anchor <= head
     return max(anchor + RECENT_BLOCK_COUNT - head, 0)
 
 
-def prerequisite_blocks(reported: int) -> range:
-    """The blocks that may hold a report that needs one reported in block N: N itself to N+8."""
-    return range(reported, reported + RECENT_BLOCK_COUNT + 1)
-
-
 def lookup_slots(lookup_slot: int, spec: ChainSpec) -> range:
     """The slots of blocks that may hold a report with this lookup anchor. Here time does count."""
     return range(lookup_slot, lookup_slot + spec.lookup_anchor_slots_max + 1)
-
-
-def remaining_lookup_slots(lookup_slot: int, slot: int, spec: ChainSpec) -> int:
-    """How many slots after this one are left to a block that holds the report."""
-    assert lookup_slot <= slot
-    return max(lookup_slot + spec.lookup_anchor_slots_max - slot, 0)
 
 
 def engaged_until_slot(reported_slot: int, available_slot: int | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The audit lane: who did what and why, kept in the order in which it was said.
+"""The audit lane: who did what and why, kept in the order in which it happened.
 
 Its intents are entries that want nothing done. The door makes them durable, and the lane only says
 that they are kept, so that retention finds them; what an entry means is not known here.
@@ -6,14 +6,14 @@ that they are kept, so that retention finds them; what an entry means is not kno
 
 from typing import TypeAlias
 
-import msgspec
-from msgspec import Struct
-
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.core.records import Decision
-from laneway.core.rows import Command, Cursors, HeadWrite, Result, Rows, Touched
+from laneway.core.rows import Cursors, HeadWrite, Result, Rows, Touched
+from laneway.lanes.common.heads import settle
+from laneway.lanes.common.released import records_reader
+from laneway.lanes.common.values import CommandTold, IntentsOffered, LaneRecord, TimerFired
 from laneway.lanes.kind import LaneKind, LaneState
 from laneway.lanes.limits import ENTRIES_BATCH
 
@@ -22,26 +22,11 @@ KEPT = Status.CONFIRMED.value
 IDLE = LaneState("idle", "", 0)
 
 
-class EntriesOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
+Event: TypeAlias = IntentsOffered | CommandTold | TimerFired
+"""No command does anything: an entry cannot be paused, cancelled or settled."""
 
 
-class CommandTold(Struct, frozen=True):
-    """Nothing here can be paused, cancelled or settled: an entry that is said stays said."""
-
-    now_ms: int
-    command: Command
-
-
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-Event: TypeAlias = EntriesOffered | CommandTold | TimerFired
-
-
-class EntryKept(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class EntryKept(LaneRecord, frozen=True):
     intent: IntentId
     seq: int
     size: int
@@ -49,7 +34,7 @@ class EntryKept(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
 
 
 class AuditLane:
-    """How far the entries were taken, and no more."""
+    """How far the entries of an audit lane were taken."""
 
     __slots__ = ("cursors", "id", "intents", "settled_bytes", "settled_count")
 
@@ -70,7 +55,7 @@ def restore(rows: Rows) -> AuditLane:
 
 
 def decide(_lane: AuditLane, event: Event) -> Decision[EntryKept, None]:
-    if not isinstance(event, EntriesOffered):
+    if not isinstance(event, IntentsOffered):
         return Decision()
     return Decision(
         tuple(EntryKept(row.id, row.seq, row.size(), event.now_ms) for row in event.intents)
@@ -80,8 +65,7 @@ def decide(_lane: AuditLane, event: Event) -> Decision[EntryKept, None]:
 def evolve(lane: AuditLane, record: EntryKept) -> Touched:
     assert record.seq > lane.cursors[0]
     lane.cursors = (record.seq,)
-    lane.settled_count += 1
-    lane.settled_bytes += record.size
+    settle(lane, record.size)
     lane.intents.pop(record.intent, None)
     return (Result(record.intent, KEPT, record.at_ms),)
 
@@ -108,10 +92,6 @@ def audit_kind() -> LaneKind:
         deadline=lambda _lane: None,
         head=head_write,
         cursors=lambda lane: lane.cursors,
-        offered=EntriesOffered,
-        told=CommandTold,
-        woken=TimerFired,
-        encode=msgspec.msgpack.Encoder().encode,
-        decode=msgspec.msgpack.Decoder(tuple[EntryKept, ...]).decode,
+        decode=records_reader(EntryKept, {}),
         describe=lambda _state: IDLE,
     )

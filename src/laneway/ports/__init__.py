@@ -1,95 +1,43 @@
 """What the engine asks of the world. Adapters on the left implement these; nothing here acts."""
 
-from laneway.ports.contract import (
-    ContractCall,
-    ContractHost,
-    Execution,
-    Finding,
-    HostTraits,
-    PromptHost,
-    TracedCall,
-)
-from laneway.ports.cosmos import (
-    CosmosBlob,
-    CosmosChain,
-    CosmosRequest,
-    CosmosSigner,
-    PromptCosmosSigner,
-)
-from laneway.ports.delivery import (
-    Message,
-    Posted,
-    Sender,
-)
-from laneway.ports.evm import (
-    Delegation,
-    EvmAuthorization,
-    EvmBlobs,
-    EvmCall,
-    EvmChain,
-    EvmRequest,
-    PromptSigner,
-    Signer,
-)
-from laneway.ports.jam import JamChain
-from laneway.ports.rollup import ExecutedBlock, MadePackage, RollupBuilder
-from laneway.ports.store import (
-    Alive,
-    Cautious,
-    Commit,
-    Durability,
-    Ended,
-    FeedEnd,
-    IntentView,
-    Lost,
-    News,
-    Store,
-    Woken,
-)
-from laneway.ports.world import (
-    Clock,
-    Entropy,
-)
-
-__all__ = [
-    "Alive",
-    "Cautious",
-    "Clock",
-    "Commit",
-    "ContractCall",
-    "ContractHost",
-    "CosmosBlob",
-    "CosmosChain",
-    "CosmosRequest",
-    "CosmosSigner",
-    "Delegation",
-    "Durability",
-    "Ended",
-    "Entropy",
-    "EvmAuthorization",
-    "EvmBlobs",
-    "EvmCall",
-    "EvmChain",
-    "EvmRequest",
-    "ExecutedBlock",
-    "Execution",
-    "FeedEnd",
-    "Finding",
-    "HostTraits",
-    "IntentView",
-    "JamChain",
-    "Lost",
-    "MadePackage",
-    "Message",
-    "News",
-    "Posted",
-    "PromptCosmosSigner",
-    "PromptHost",
-    "PromptSigner",
-    "RollupBuilder",
-    "Sender",
-    "Signer",
-    "Store",
-    "TracedCall",
-    "Woken",
-]
+from laneway.ports.contract import ChainFinding as ChainFinding
+from laneway.ports.contract import ContractCall as ContractCall
+from laneway.ports.contract import ContractHost as ContractHost
+from laneway.ports.contract import Execution as Execution
+from laneway.ports.contract import HostTraits as HostTraits
+from laneway.ports.contract import PromptHost as PromptHost
+from laneway.ports.contract import TracedCall as TracedCall
+from laneway.ports.cosmos import CosmosBlob as CosmosBlob
+from laneway.ports.cosmos import CosmosChain as CosmosChain
+from laneway.ports.cosmos import CosmosRequest as CosmosRequest
+from laneway.ports.cosmos import CosmosSigner as CosmosSigner
+from laneway.ports.cosmos import PromptCosmosSigner as PromptCosmosSigner
+from laneway.ports.delivery import DeliveryMessage as DeliveryMessage
+from laneway.ports.delivery import Posted as Posted
+from laneway.ports.delivery import Sender as Sender
+from laneway.ports.evm import Delegation as Delegation
+from laneway.ports.evm import EvmAuthorization as EvmAuthorization
+from laneway.ports.evm import EvmBlobs as EvmBlobs
+from laneway.ports.evm import EvmCall as EvmCall
+from laneway.ports.evm import EvmChain as EvmChain
+from laneway.ports.evm import EvmRequest as EvmRequest
+from laneway.ports.evm import PromptSigner as PromptSigner
+from laneway.ports.evm import Signer as Signer
+from laneway.ports.jam import JamChain as JamChain
+from laneway.ports.rollup import ExecutedBlock as ExecutedBlock
+from laneway.ports.rollup import MadePackage as MadePackage
+from laneway.ports.rollup import RollupBuilder as RollupBuilder
+from laneway.ports.rollup import RollupReads as RollupReads
+from laneway.ports.store import Alive as Alive
+from laneway.ports.store import Cautious as Cautious
+from laneway.ports.store import Commit as Commit
+from laneway.ports.store import Durability as Durability
+from laneway.ports.store import Ended as Ended
+from laneway.ports.store import FeedEnd as FeedEnd
+from laneway.ports.store import IntentView as IntentView
+from laneway.ports.store import Lost as Lost
+from laneway.ports.store import News as News
+from laneway.ports.store import Store as Store
+from laneway.ports.store import Woken as Woken
+from laneway.ports.world import Clock as Clock
+from laneway.ports.world import Entropy as Entropy

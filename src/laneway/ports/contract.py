@@ -1,14 +1,10 @@
-"""What the engine asks of a contract host, and what it is given to execute."""
+"""What the engine asks of a contract host, and the calls that it executes."""
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from laneway.core.outcome import Outcome
-
-if TYPE_CHECKING:
-    # The curve is an extra (`evm`); contracts need none of it.
-    pass
 
 
 class ContractCall(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -22,8 +18,7 @@ class ContractCall(Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
 
 class TracedCall(ContractCall, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One whose caller said which trace it belongs to; a type of its own, so that the others, which
-    are nearly all, carry nothing for it."""
+    """A call with a trace; a type of its own, so that calls without one carry nothing for it."""
 
     trace: str = ""
     """A W3C traceparent."""
@@ -51,12 +46,12 @@ class Execution(Struct, frozen=True):
     reason: str = ""
 
 
-class Finding(Struct, frozen=True):
+class ChainFinding(Struct, frozen=True):
     """What a look at the chain proves. Absence proves nothing about a round still running."""
 
     latest: int
     block: int | None
-    """The block with our executor and data behind the parent, if it is there."""
+    """The block with our executor and data after the parent, if it is there."""
 
 
 @runtime_checkable
@@ -73,7 +68,7 @@ class ContractHost(Protocol):
 
     async def latest_block(self, contract: str) -> int: ...
     async def execute(self, call: ContractCall, parent: int) -> Execution: ...
-    async def find(self, call: ContractCall, parent: int) -> Finding:
+    async def find(self, call: ContractCall, parent: int) -> ChainFinding:
         """Height and block from one view of the chain, no older than the host's own answers."""
 
     async def close(self) -> None: ...

@@ -1,15 +1,11 @@
 """What the engine asks of Cosmos nodes and of those who sign for Cosmos accounts."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from laneway.core.cosmos import CosmosLook, GasSeen, Offered, TxSeen
-
-if TYPE_CHECKING:
-    # The curve is an extra (`evm`); contracts need none of it.
-    pass
+from laneway.core.cosmos import CosmosLook, GasSeen, OfferAnswer, TxSeen
 
 
 class CosmosSigner(Protocol):
@@ -20,7 +16,7 @@ class CosmosSigner(Protocol):
 
     async def sign(self, payload: bytes) -> bytes:
         """Sign SHA-256 of the payload: r and s in 64 bytes, with the lower s. SignerRefused is
-        final for this payload, SignerUnreachable is not; neither leaves anything behind."""
+        final for this payload, SignerUnreachable is not; after either nothing is left."""
 
     async def close(self) -> None: ...
 
@@ -65,24 +61,24 @@ class CosmosRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 class CosmosChain(Protocol):
-    """One Cosmos chain, behind one node or several. Each node is looked at for itself: its mempool
-    is its own. Reads raise `ChainUnreachable` and `ChainUnreadable`."""
+    """One Cosmos chain, reached by one node or several. Each is looked at by itself, for it has
+    its own mempool. Reads raise `ChainUnreachable` and `ChainUnreadable`."""
 
     nodes: tuple[str, ...]
     """Whom every transaction is offered to; committed with every attempt."""
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Offered]]:
-        """Offer signed bytes to every node, or to those that are named, in the order of their
-        sequences: for each, each node's answer. Behind one that a node does not take it is offered
-        nothing more. A node's trouble is an answer too, so this raises nothing on its account."""
+    ) -> Sequence[Sequence[OfferAnswer]]:
+        """Offer signed bytes to every node, or to the named ones, in the order of their sequences.
+        Returns each node's answer for each of them. A node is offered nothing after bytes that it
+        does not take. A node's trouble is an answer too, so this raises nothing on its account."""
 
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
         """What one node shows of an account and its transactions, in their order."""
 
     async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
-        """The transaction in a block that used this number, as each node names it that tells."""
+        """The transaction in a block that used this number, by each node that names one."""
 
     async def gas_price(self, priority: int = 2) -> float | None:
         """What a unit of gas costs now, by the chain's own estimate; None where it has none."""

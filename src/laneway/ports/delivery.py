@@ -1,29 +1,24 @@
-"""What the engine asks of whoever posts messages to endpoints."""
+"""What the engine asks of the sender of messages to endpoints."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    # The curve is an extra (`evm`); contracts need none of it.
-    pass
 
-
-class Message(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What one endpoint is told. Kept as the payload of its delivery; fields are only appended."""
+class DeliveryMessage(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A message to one endpoint: the payload of its delivery. Fields are only appended."""
 
     id: str
-    """Of the message: it stays the same however often it is sent, so that receivers drop
-    repeats."""
+    """The message's id, the same however often it is sent: receivers drop repeats by it."""
     type: str
     body: bytes
     """The JSON as it is sent and signed."""
     resends: str = ""
-    """The delivery that this one repeats, by a person's word."""
+    """The delivery that this one repeats, at an operator's command."""
 
 
 class Posted(Struct, frozen=True):
-    """What came of one POST."""
+    """The result of one POST."""
 
     code: int | None
     """The HTTP status; None when there was no answer."""
@@ -36,7 +31,7 @@ class Posted(Struct, frozen=True):
 class Sender(Protocol):
     """Delivers messages to endpoints."""
 
-    async def post(self, endpoint: str, message: Message) -> Posted:
+    async def post(self, endpoint: str, message: DeliveryMessage) -> Posted:
         """Send it once, and answer within its own time limit whatever happens; never raises."""
 
     async def close(self) -> None: ...

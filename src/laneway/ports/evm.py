@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from msgspec import Struct
 
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     BlockSeen,
     BlocksSeen,
@@ -17,7 +17,7 @@ from laneway.core.facts import (
     NotEstimated,
     ReceiptSeen,
     Reverted,
-    Sent,
+    SendAnswer,
 )
 from laneway.core.units import Amount
 
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 class Signer(Protocol):
     """Signs for one EVM account, whose key the engine never sees.
 
-    It is given the payload, not its hash: some remote signers hash what they are sent, and only
-    sign what they have hashed themselves. It may be called hundreds of times at once, and bounds
-    by itself what it asks of the world.
+    It takes the payload, not its hash: some remote signers only sign what they have hashed
+    themselves. It may be called hundreds of times at once, and bounds its own requests.
     """
 
     address: bytes
@@ -41,7 +40,7 @@ class Signer(Protocol):
         """Sign keccak(payload); for a transaction, payload is the encoding that is hashed.
 
         The signature has the lower s, and recovers to `address`. SignerRefused is final for this
-        payload, SignerUnreachable is not; neither leaves anything behind.
+        payload, SignerUnreachable is not; after either nothing is left.
         """
 
     async def close(self) -> None: ...
@@ -127,39 +126,37 @@ class EvmCall(Struct, frozen=True):
 
 
 class EvmChain(Protocol):
-    """One EVM chain, behind one node or several.
+    """One EVM chain, reached by one node or several.
 
     Reads raise `ChainUnreachable` when no node could be asked and `ChainUnreadable` when none gave
-    an answer of use; they come from a node that is not behind the others. A `None` among answers
+    an answer of use; they come from a node that does not lag the others. A `None` among answers
     says that this node does not know, and proves nothing.
     """
 
     nodes: tuple[str, ...]
     """Whom every transaction is offered to; committed with every attempt."""
 
-    async def account(self, address: bytes) -> AccountSeen: ...
+    async def account(self, address: bytes) -> AccountAtBlock: ...
     async def fees(self) -> FeesSeen: ...
     async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated: ...
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Sent]]:
-        """Offer signed bytes to every node, or to those that are named, in this order: for each,
-        each node's answer.
-
-        A node's trouble is an answer too, so this raises nothing on its account.
-        """
+    ) -> Sequence[Sequence[SendAnswer]]:
+        """Offer signed bytes to every node, or to the named ones, in this order. Returns each
+        node's answer for each of them. A node's trouble is an answer too, so this raises nothing
+        on its account."""
 
     async def blocks(self, known: Sequence[BlockRef], limit: int, node: str = "") -> BlocksSeen:
-        """What is on top of the newest of the known blocks, which are given oldest first; from
+        """What is on top of the newest of the known blocks, oldest first; from
         this node, if it answers."""
 
     async def receipts(
         self, hashes: Sequence[bytes], blocks: Sequence[BlockSeen] = (), node: str = ""
     ) -> Sequence[ReceiptSeen | None]:
         """In their order, from this node, if it answers; what it does not know is asked of the
-        others. `blocks` are those in which the hashes were seen, where that is known: a block that
-        is asked for almost whole may be told in one go."""
+        others. `blocks` are those in which the hashes were seen, where that is known: almost all of
+        a block's receipts may be read by one request."""
 
     async def receipts_by_node(self, hashes: Sequence[bytes]) -> Sequence[NodeReceipts]:
         """What each node that answers shows of these hashes."""

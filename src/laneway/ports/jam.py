@@ -4,27 +4,27 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from laneway.core.jam import (
-    BlockRef,
     BlocksGone,
-    BlocksSeen,
     Context,
-    Head,
+    JamBlockRef,
+    JamBlocksSeen,
+    JamHead,
     Package,
     PackageSeen,
     Parameters,
     SlotClock,
-    Submission,
+    SubmissionAnswers,
     SyncState,
     Watched,
 )
 
 
 class JamChain(Protocol):
-    """One JAM chain, behind one node or several.
+    """One JAM chain, reached by one node or several.
 
     Reads raise `ChainUnreachable` when no node could be asked, `ChainUnreadable` when none gave an
     answer of use and another `ChainError` when none answered in time; they come from a node that
-    is not behind the others. A `None` among answers says that there is no such thing in the
+    does not lag the others. A `None` among answers says that there is no such thing in the
     state of that block.
     """
 
@@ -36,32 +36,32 @@ class JamChain(Protocol):
     async def clock(self) -> SlotClock:
         """The chain's slots on this machine's clock, as far as heads were followed."""
 
-    async def head(self) -> Head: ...
+    async def head(self) -> JamHead: ...
 
-    def heads(self) -> AsyncGenerator[Head, None]:
+    def heads(self) -> AsyncGenerator[JamHead, None]:
         """The chain's head whenever it changes, until it is closed; some may be passed over."""
 
     async def context(self, *, offset: int = 1) -> Context:
-        """What a package can lean on: its anchor is so many blocks below the best one."""
+        """What a package can lean on: its anchor is `offset` blocks below the best one."""
 
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
-    ) -> Submission:
-        """Offer a package to the nodes in turn, or to those that are named, until one takes it or
+    ) -> SubmissionAnswers:
+        """Offer a package to the nodes in turn, or to the named ones, until one takes it or
         may have it: for each core in this order, if the node refuses the one before, and only then
         to the next node. A node's trouble is an answer too, so this raises nothing on its account.
         """
 
     async def look(
-        self, known: Sequence[BlockRef], packages: Sequence[Watched], limit: int
-    ) -> BlocksSeen:
-        """What is behind the newest of the known blocks, which are given oldest first, and what
-        each new block shows of the packages."""
+        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+    ) -> JamBlocksSeen:
+        """The blocks on top of the newest known one (`known` has the oldest first), and what each
+        of them shows of the packages."""
 
     def watch(
-        self, package: Watched, known: Sequence[BlockRef] = ()
+        self, package: Watched, known: Sequence[JamBlockRef] = ()
     ) -> AsyncGenerator[PackageSeen | BlocksGone, None]:
-        """What becomes of one package, from its anchor on or behind the known blocks, until the
+        """What becomes of one package, from its anchor or from the known blocks on, until the
         block in which it was accumulated is final or the caller closes it. It outlives nodes that
         cannot be asked; how long that may last is for the caller to bound."""
 
@@ -69,7 +69,7 @@ class JamChain(Protocol):
 
     async def statistics(self, at: bytes) -> bytes: ...
     async def services(self, at: bytes) -> tuple[int, ...]:
-        """Best effort: not every node can tell them all."""
+        """Best effort: not every node can list them all."""
 
     async def service_account(self, at: bytes, service: int) -> bytes | None: ...
     async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None: ...
@@ -91,14 +91,14 @@ class JamChain(Protocol):
     async def work_report(self, report_hash: bytes) -> bytes: ...
 
     async def segments(self, root: bytes, indices: Sequence[int]) -> tuple[bytes, ...]:
-        """Segments under their root. The node's word: the caller checks them against the root."""
+        """Segments under their root, unproven: the caller checks them against the root."""
 
     async def package_segments(
         self, package_hash: bytes, indices: Sequence[int]
     ) -> tuple[bytes, ...]: ...
 
-    async def submit_preimage(self, requester: int, preimage: bytes) -> Submission: ...
+    async def submit_preimage(self, requester: int, preimage: bytes) -> SubmissionAnswers: ...
     async def sync_state(self) -> SyncState: ...
 
     async def aclose(self) -> None:
-        """Leave no connection, subscription or task behind."""
+        """End all connections, subscriptions and tasks."""

@@ -1,9 +1,9 @@
-"""What the engine asks of a store: accept, tell, claim, load, commit, and what readers ask."""
+"""What the engine asks of a store: to accept, claim, load and commit, and what readers ask."""
 
 from asyncio import Future
 from collections.abc import AsyncIterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -21,10 +21,6 @@ from laneway.core.rows import (
     Rows,
     Write,
 )
-
-if TYPE_CHECKING:
-    # The curve is an extra (`evm`); contracts need none of it.
-    pass
 
 
 class Alive(Struct, frozen=True):
@@ -52,7 +48,7 @@ class Woken(Struct, frozen=True):
 
     lane: LaneId
     told: bool = False
-    """Whether it was a command, and not an intent."""
+    """Whether a command was left, and not an intent."""
 
 
 class Ended(Struct, frozen=True):
@@ -121,10 +117,10 @@ class Store(Protocol):
         """A lane's intents in its own order (class, then sequence), waiting and final alike."""
 
     def feed(self, after: str, limit: int) -> Future[list[FeedEntry]]:
-        """What was told behind this cursor ("" is the beginning), ordered for each lane."""
+        """The entries after this cursor ("" is the beginning), ordered for each lane."""
 
     def news(self) -> AsyncIterator[News]:
-        """What other processes do, while there are any. Whoever needs to know asks too."""
+        """What other processes do, while there are any. A reader who must know asks as well."""
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> Future[int]: ...
     def close(self) -> Future[None]: ...
@@ -135,7 +131,7 @@ class FeedEnd(Protocol):
     """A Store that knows where its feed ends, so that nobody reads all of it to join there."""
 
     def feed_end(self) -> Future[str]:
-        """The cursor behind everything told so far."""
+        """The cursor after the last entry so far."""
 
 
 @runtime_checkable
@@ -143,4 +139,4 @@ class Cautious(Protocol):
     """A Store on servers that others may promote or demote."""
 
     def cautions(self) -> Sequence[str]:
-        """What could be lost although it was answered, each with the setting that mends it."""
+        """What could be lost although it was answered, each with the setting that prevents it."""

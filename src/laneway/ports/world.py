@@ -1,10 +1,6 @@
 """Time and randomness, asked for by name so that a world of one seed can answer."""
 
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    # The curve is an extra (`evm`); contracts need none of it.
-    pass
+from typing import Protocol
 
 
 class Clock(Protocol):

@@ -13,34 +13,33 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from msgspec import Meta, Struct
 
-from laneway.server.answers import Refused
+from laneway.server.answers import RequestRefused
 from laneway.server.limits import AUTHORIZATION_CHARS_MAX, QUOTA_MAX
-from laneway.wire.problem import problem
 
 Scope = Literal["tx:read", "tx:write", "lane:operate", "lane:admin", "metrics:read"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 LOOPBACK = "loopback"
-"""Who acted, where no key says it."""
+"""The name of a caller without a key, for the audit trail."""
 
 
 class Key(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One API key as it is stored: never the secret, only its hash."""
 
     id: Annotated[str, Meta(pattern=r"^[a-z0-9]{1,32}$")]
-    """The public prefix; idempotency keys live in a space of their own for each."""
+    """The public prefix. Each has its own space of idempotency keys."""
     sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$")]
     scopes: tuple[Scope, ...] = SCOPES
     lanes: tuple[str, ...] = ("*",)
     """Globs: `contract:Qm*`."""
     expires: Annotated[datetime, Meta(tz=True)] | None = None
     requests_per_minute: Annotated[int, Meta(ge=1, le=QUOTA_MAX)] | None = None
-    """More are answered 429, by each process for itself; unset: as many as come."""
+    """More are answered 429, counted by each process for itself; None: no limit."""
 
 
 class Caller(Struct, frozen=True):
-    """Who asks: the key's id is the space its idempotency keys live in."""
+    """The sender of a request; its key's id is also the space of its idempotency keys."""
 
     id: str
     scopes: tuple[Scope, ...]
@@ -57,18 +56,17 @@ class Caller(Struct, frozen=True):
 
     def check_lane(self, lane: str) -> None:
         if not self.may_see(lane):
-            told = problem(403, "lane_not_allowed", f"this key may not use {lane}", lane=lane)
-            raise Refused(told)
+            raise RequestRefused(403, "lane_not_allowed", f"this key may not use {lane}", lane=lane)
 
     def check_tx(self, lane: str) -> None:
-        """The same of a transaction that was asked for by its id: whose lane it has is not told."""
+        """The same for a transaction that was asked for by its id; the refusal hides its lane."""
         if not self.may_see(lane):
-            words = "this key may not use the lane of that transaction"
-            raise Refused(problem(403, "lane_not_allowed", words))
+            detail = "this key may not use the lane of that transaction"
+            raise RequestRefused(403, "lane_not_allowed", detail)
 
 
 NEIGHBOUR = Caller("", SCOPES, ("*",))
-"""Whoever is on this machine, while there are no keys."""
+"""Any caller on this machine, while there are no keys."""
 
 
 class Quota:
@@ -80,7 +78,7 @@ class Quota:
         self._at_s: float | None = None
 
     def wait_s(self, now_s: float) -> int:
-        """0: one request is taken. Else nothing is, and so many seconds are worth waiting."""
+        """0 if one request was taken from the bucket; else after how many seconds to try again."""
         if self._at_s is not None:
             self._left = min(self._size, self._left + (now_s - self._at_s) * self._size / 60)
         self._at_s = now_s
@@ -90,7 +88,7 @@ class Quota:
         return max(1, math.ceil((1 - self._left) * 60 / self._size))
 
 
-class Access:
+class AccessCheck:
     """Finds the caller of a request, or refuses it."""
 
     def __init__(self, keys: Sequence[Key] = ()) -> None:
@@ -102,20 +100,20 @@ class Access:
         }
 
     def caller(self, request: web.Request, scope: Scope | None) -> Caller:
-        """`scope` None: anyone who can reach us may ask."""
+        """The sender of a request; with `scope` None anyone who can reach us may ask."""
         if not self._keys:
             check_neighbour(request)
-            return NEIGHBOUR
-        if scope is None:
+        if not self._keys or scope is None:
             return NEIGHBOUR
         key = self._key(request.headers.get("Authorization", ""))
         if scope not in key.scopes:
-            raise Refused(problem(403, "scope_missing", f"this key lacks the scope {scope}"))
+            raise RequestRefused(403, "scope_missing", f"this key lacks the scope {scope}")
         quota = self._quotas.get(key.id)
         if quota is not None and (wait_s := quota.wait_s(time.monotonic())):
             detail = f"the key {key.id} may ask {key.requests_per_minute} times a minute"
-            told = problem(429, "quota_exceeded", detail, retryable=True)
-            raise Refused(told, {"Retry-After": str(wait_s)})
+            raise RequestRefused(
+                429, "quota_exceeded", detail, retryable=True, headers={"Retry-After": str(wait_s)}
+            )
         return Caller(key.id, key.scopes, key.lanes)
 
     def _key(self, header: str) -> Key:
@@ -138,8 +136,8 @@ def digest(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def unauthorized(code: str, detail: str) -> Refused:
-    return Refused(problem(401, code, detail), {"WWW-Authenticate": 'Bearer realm="laneway"'})
+def unauthorized(code: str, detail: str) -> RequestRefused:
+    return RequestRefused(401, code, detail, headers={"WWW-Authenticate": 'Bearer realm="laneway"'})
 
 
 def check_neighbour(request: web.Request) -> None:
@@ -148,11 +146,11 @@ def check_neighbour(request: web.Request) -> None:
     headers = request.headers
     if host_name("//" + headers.get("Host", "")) not in LOOPBACK_NAMES:
         detail = "without API keys only http://localhost and http://127.0.0.1 are served"
-        raise Refused(problem(403, "host_not_allowed", detail))
+        raise RequestRefused(403, "host_not_allowed", detail)
     origin = headers.get("Origin")
     if origin is not None and host_name(origin) not in LOOPBACK_NAMES:
         detail = "without API keys a page from elsewhere may not call this server"
-        raise Refused(problem(403, "origin_not_allowed", detail))
+        raise RequestRefused(403, "origin_not_allowed", detail)
 
 
 def host_name(url: str) -> str:

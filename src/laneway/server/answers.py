@@ -1,6 +1,7 @@
-"""What goes back over the wire: values as JSON, errors as problems."""
+"""Responses of the server: values as JSON, errors as problems."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -14,7 +15,6 @@ from laneway.core.errors import (
     CommandUnfit,
     Draining,
     HeldElsewhere,
-    IntentConflict,
     IntentFinal,
     IntentNotFound,
     LaneFull,
@@ -37,7 +37,6 @@ PROBLEM = JSON | {"Content-Type": problems.CONTENT_TYPE}
 
 STATUS: Mapping[type[LanewayError], int] = {
     # The first class that fits decides.
-    IntentConflict: 422,
     IntentNotFound: 404,
     LaneNotFound: 404,
     WebhookNotFound: 404,
@@ -49,7 +48,6 @@ STATUS: Mapping[type[LanewayError], int] = {
     LaneFull: 503,
     NoRoom: 503,
     Draining: 503,
-    BadRequest: 422,
     CallerError: 422,
     ChainError: 503,
     StoreError: 503,
@@ -65,16 +63,24 @@ FIELDS = {
     "quorum_type": "payload.quorum_type",
     "valid_until_ms": "valid_until",
 }
-"""The engine's names of what a caller calls otherwise."""
+"""The names in the API of fields that the engine names otherwise."""
 
 
-class Refused(Exception):
-    """A request that ends here, with this problem. Never leaves the server."""
+class RequestRefused(Exception):
+    """A request that ends here, with a problem of these fields. Never leaves the server."""
 
-    def __init__(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-        self.problem = problem
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> None:
+        self.problem = problem(status, code, detail, **fields)
         self.headers = headers or {}
-        super().__init__(problem.detail)
+        super().__init__(detail)
 
 
 def reply(
@@ -85,24 +91,21 @@ def reply(
     )
 
 
-def refuse(told: Problem, headers: Mapping[str, str] | None = None) -> web.Response:
+def refuse(problem: Problem, headers: Mapping[str, str] | None = None) -> web.Response:
     all_headers = {**PROBLEM, **(headers or {})}
-    if told.status == 503:
+    if problem.status == 503:
         all_headers.setdefault("Retry-After", str(RETRY_AFTER_S))
-    return web.Response(body=encode(told), status=told.status, headers=all_headers)
+    return web.Response(body=encode(problem), status=problem.status, headers=all_headers)
 
 
 def refuse_error(error: LanewayError) -> web.Response:
-    headers = {}
-    if isinstance(error, LaneFull):
-        headers["Retry-After"] = str(error.retry_after_s)
+    headers = {"Retry-After": str(error.retry_after_s)} if isinstance(error, LaneFull) else {}
     return refuse(problem_of(error), headers)
 
 
 def problem_of(error: LanewayError) -> Problem:
     status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
-    field = error.field if isinstance(error, BadRequest) else None
-    detail = str(error)
+    field, detail = None, str(error)
     if isinstance(error, BadRequest):
         field = FIELDS.get(error.field, error.field)
         detail = f"{field}: {error.problem}"

@@ -2,28 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
 from typing import Self
 
 from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import Draining, LanewayError
-from laneway.server import (
-    audit,
-    docs,
-    events,
-    health,
-    lanes,
-    rollup,
-    seed,
-    transactions,
-    webhooks,
-)
-from laneway.server.access import Access, Key
-from laneway.server.answers import Refused, refuse, refuse_error, reply
+from laneway.server import docs, events, health, lanes, transactions
+from laneway.server.access import AccessCheck, Key
+from laneway.server.answers import RequestRefused, refuse, refuse_error, reply
 from laneway.server.call import Call, Counts
-from laneway.server.connection import Gate
+from laneway.server.connection import ConnectionGate
 from laneway.server.desk import Desk
 from laneway.server.limits import (
     BODY_BYTES_MAX,
@@ -34,7 +23,7 @@ from laneway.server.limits import (
     WAIT_S_MAX,
 )
 from laneway.server.openapi import document
-from laneway.server.route import Route, Told
+from laneway.server.route import Route, get, one
 from laneway.version import __version__
 from laneway.wire.problem import Problem, problem
 
@@ -44,84 +33,77 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
     body_bytes_max: int = BODY_BYTES_MAX
     tx_body_bytes_max: int = 0
-    """Of a transaction's body where it may be larger; 0: like all others."""
+    """The bound of a transaction's body where it may be larger; 0: like all others."""
     connections_max: int = CONNECTIONS_MAX
     request_s_max: float = REQUEST_S
 
 
-async def docs_page(_call: Call) -> web.Response:
-    """The OpenAPI document for people: one page that needs nothing but itself."""
-    return web.Response(body=PAGE, headers=docs.HEADERS)
+class Site:
+    """All routes of a server, and the document that describes them."""
 
+    def __init__(self, bodies: Sequence[type[Struct]], own: Sequence[Route]) -> None:
+        """`bodies` are the requests of each kind of lane, `own` the routes of the kinds."""
+        self.routes: tuple[Route, ...] = (
+            *transactions.routes(bodies),
+            *lanes.ROUTES,
+            *events.ROUTES,
+            *health.ROUTES,
+            *own,
+            get(
+                "/openapi.json",
+                self.openapi,
+                "The OpenAPI document",
+                one("OpenAPI 3.1.", dict),
+                None,
+            ),
+            get(
+                "/docs",
+                self.docs_page,
+                "The OpenAPI document, for people",
+                one("A page.", str, "text/html"),
+                None,
+            ),
+        )
+        self.document = document(self.routes, __version__)
+        self._page = docs.page(self.document)
 
-async def openapi(_call: Call) -> web.Response:
-    """This document."""
-    return reply(DOCUMENT)
+    async def docs_page(self, _call: Call) -> web.Response:
+        """The OpenAPI document for people: one page that needs nothing but itself."""
+        return web.Response(body=self._page, headers=docs.HEADERS)
 
-
-ROUTES: tuple[Route, ...] = (
-    *transactions.ROUTES,
-    *lanes.ROUTES,
-    *rollup.ROUTES,
-    *audit.ROUTES,
-    *webhooks.ROUTES,
-    *events.ROUTES,
-    *health.ROUTES,
-    *seed.ROUTES,
-    Route(
-        method="GET",
-        path="/openapi.json",
-        act=openapi,
-        summary="The OpenAPI document",
-        scope=None,
-        told={200: Told("OpenAPI 3.1.", dict)},
-    ),
-    Route(
-        method="GET",
-        path="/docs",
-        act=docs_page,
-        summary="The OpenAPI document, for people",
-        scope=None,
-        told={200: Told("A page.", str, content_type="text/html")},
-    ),
-)
-
-DOCUMENT = document(ROUTES, __version__)
-PAGE = docs.page(DOCUMENT)
+    async def openapi(self, _call: Call) -> web.Response:
+        """This document."""
+        return reply(self.document)
 
 
 class Server:
     """Serves a desk on one or more addresses, until it is closed."""
 
     def __init__(
-        self, desk: Desk, *, keys: Sequence[Key] = (), bounds: Bounds | None = None
+        self, desk: Desk, site: Site, *, keys: Sequence[Key] = (), bounds: Bounds | None = None
     ) -> None:
+        self._site = site
         self.urls: list[str] = []
-        """Where it listens."""
+        """The addresses that it listens at."""
         self.counts = Counts()
         self._desk = desk
-        self._access = Access(keys)
+        self._access = AccessCheck(keys)
         self._bounds = bounds or Bounds()
         self._runner: web.AppRunner | None = None
-        self._gate: Gate | None = None
+        self._gate: ConnectionGate | None = None
         self._listening: list[asyncio.Server] = []
 
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=self._bounds.body_bytes_max, middlewares=[translated])
-        for route in ROUTES:
+        for route in self._site.routes:
             app.router.add_route(route.method, route.pattern(), self._serve(route))
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
         await self._runner.setup()
         assert self._runner.server is not None
-        self._gate = Gate(self._runner.server, self._bounds.connections_max)
+        self._gate = ConnectionGate(self._runner.server, self._bounds.connections_max)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def connections(self) -> int:
@@ -165,7 +147,7 @@ class Server:
                     return await route.act(call)
                 async with asyncio.timeout(deadline_s):
                     return await route.act(call)
-            except Refused as refused:
+            except RequestRefused as refused:
                 return refuse(refused.problem, refused.headers)
             except LanewayError as error:
                 return refuse_error(error)
@@ -192,7 +174,7 @@ async def translated(
         return await handler(request)
     except web.HTTPMethodNotAllowed as error:
         allowed = ", ".join(sorted(error.allowed_methods))
-        told = problem(405, "method_not_allowed", f"{request.path} takes {allowed}")
-        return refuse(told, {"Allow": allowed})
+        detail = f"{request.path} takes {allowed}"
+        return refuse(problem(405, "method_not_allowed", detail), {"Allow": allowed})
     except web.HTTPNotFound:
         return refuse(problem(404, "no_such_path", f"there is nothing at {request.path}"))

@@ -1,4 +1,4 @@
-"""One connection: bad HTTP gets a problem like any other error, one too many is told so."""
+"""One connection: bad HTTP gets a problem like any other error, and so does one too many."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ NO_LOG = logging.getLogger("laneway.access")
 NO_LOG.disabled = True
 
 
-class Gate:
+class ConnectionGate:
     """Makes a protocol for every connection, and counts them."""
 
     def __init__(self, server: web.Server, connections_max: int = CONNECTIONS_MAX) -> None:
@@ -42,12 +42,11 @@ class Gate:
 
 
 class Turned(asyncio.Protocol):
-    """One connection too many: it is told so, and closed."""
+    """One connection too many: it gets a 503 and is closed."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but its bases.
-        told = problem(503, "too_many_connections", "try again in a moment", retryable=True)
-        body = encode(told)
+        body = encode(problem(503, "too_many_connections", "try again in a moment", retryable=True))
         head = (
             "HTTP/1.1 503 Service Unavailable\r\n"
             f"Content-Type: {problems.CONTENT_TYPE}\r\n"
@@ -63,7 +62,9 @@ class Connection(web.RequestHandler):
 
     __slots__ = ("_deadline", "_gate", "lost")
 
-    def __init__(self, gate: Gate, server: web.Server, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, gate: ConnectionGate, server: web.Server, loop: asyncio.AbstractEventLoop
+    ) -> None:
         super().__init__(
             server,
             loop=loop,
@@ -79,7 +80,7 @@ class Connection(web.RequestHandler):
         self._gate = gate
         self._deadline: asyncio.TimerHandle | None = None
         self.lost: Callable[[], object] | None = None
-        """Called when the client goes away, for what would not notice by itself."""
+        """Called when the client goes away, for an action that would not notice by itself."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._gate.count += 1
@@ -96,7 +97,7 @@ class Connection(web.RequestHandler):
     def write_chunk(self, body: bytes) -> bool:
         """A part of a chunked body, straight to the socket; False if its reader is slow or gone.
 
-        By the response's own way each part costs twice as much: a wait, and three writes.
+        The response's own `write` costs twice as much for each part: a wait, and three writes.
         """
         if self.transport is None or self.transport.is_closing():
             return False
@@ -132,19 +133,19 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         if status == 500:
-            # A bug of ours: its words are for the log, not for the caller.
+            # A bug of ours: its message is for the log, not for the caller.
             log.error("a request failed", exc_info=exc, extra={"fields": {"path": request.path}})
-            told = problem(500, "bug", "the server has a bug; its log says more")
+            refusal = problem(500, "bug", "the server has a bug; its log says more")
         else:
-            told = problem(status, "bad_http", first_line(message or str(exc)))
+            refusal = problem(status, "bad_http", first_line(message or str(exc)))
         if request.writer.output_size > 0:
             raise ConnectionError("an answer was begun already; the connection is closed")
-        response: Any = refuse(told)
+        response: Any = refuse(refusal)
         response.force_close()
         assert isinstance(response, web.StreamResponse)
         return response
 
 
-def first_line(words: str) -> str:
-    """A parser's complaint without the bytes it shows below."""
-    return words.strip().partition("\n")[0].rstrip(": ")[:200]
+def first_line(message: str) -> str:
+    """A parser's error message without the bytes that it quotes below."""
+    return message.strip().partition("\n")[0].rstrip(": ")[:200]

@@ -42,10 +42,10 @@ def page(document: Mapping[str, Any]) -> bytes:
             parts += operation_parts(path, method, operation)
     parts.append("<h2>Values</h2>")
     for name, schema in document["components"]["schemas"].items():
-        shown = escape(json.dumps(schema, indent=2))
+        purpose = escape(schema.get("description", ""))
         parts.append(
-            f"<details id={name}><summary><code>{name}</code> {words(schema)}</summary>"
-            f"<pre>{shown}</pre></details>"
+            f"<details id={name}><summary><code>{name}</code> {purpose}</summary>"
+            f"<pre>{escape(json.dumps(schema, indent=2))}</pre></details>"
         )
     return "".join([*parts, "</html>"]).encode()
 
@@ -60,31 +60,27 @@ def operation_parts(path: str, method: str, operation: Mapping[str, Any]) -> Ite
         yield f"<p>Scope: <code>{operation['x-scope']}</code></p>"
     if operation["parameters"]:
         yield "<table>"
-        for given in operation["parameters"]:
-            kind = escape(json.dumps(given["schema"]))
+        for parameter in operation["parameters"]:
+            kind = escape(json.dumps(parameter["schema"]))
             yield (
-                f"<tr><td><code>{given['name']}</code><td>{given['in']}"
-                f"<td>{escape(given['description'])}<td><code>{kind}</code>"
+                f"<tr><td><code>{parameter['name']}</code><td>{parameter['in']}"
+                f"<td>{escape(parameter['description'])}<td><code>{kind}</code>"
             )
         yield "</table>"
     if "requestBody" in operation:
         yield f"<p>Body: {types(operation['requestBody']['content'])}</p>"
     yield "<table>"
     for status, answer in operation["responses"].items():
-        told = escape(answer["description"])
-        yield f"<tr><td>{status}<td>{told}<td>{types(answer['content'])}"
+        purpose = escape(answer["description"])
+        yield f"<tr><td>{status}<td>{purpose}<td>{types(answer['content'])}"
     yield "</table></details>"
 
 
 def types(content: Mapping[str, Any]) -> str:
-    """What a body may be, with a link to where it is described."""
+    """The types of a body, each with a link to its description."""
     found = []
     for kind, value in content.items():
         name = value["schema"].get("$ref", "").rpartition("/")[2]
         link = f"<a href=#{name}><code>{name}</code></a> " if name else ""
         found.append(f"{link}<code>{kind}</code>")
     return ", ".join(found)
-
-
-def words(schema: Mapping[str, Any]) -> str:
-    return escape(schema.get("description", ""))

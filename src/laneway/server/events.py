@@ -7,19 +7,13 @@ from typing import Annotated
 from aiohttp import web
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from laneway.server.answers import SERVER, Refused
+from laneway.server.answers import SERVER, RequestRefused
 from laneway.server.call import Call, given
 from laneway.server.connection import Connection
-from laneway.server.limits import (
-    EVENT_CLIENTS_MAX,
-    EVENT_RETRY_MS,
-    EVENT_WRITE_S,
-    HEARTBEAT_S,
-)
-from laneway.server.route import Route, Told
+from laneway.server.limits import EVENT_CLIENTS_MAX, EVENT_RETRY_MS, EVENT_WRITE_S, HEARTBEAT_S
+from laneway.server.route import get, one
 from laneway.wire import sse
 from laneway.wire.limits import EVENT_CURSOR_CHARS_MAX
-from laneway.wire.problem import problem
 from laneway.wire.values import LaneName
 
 LAST_EVENT_ID = "Last-Event-ID"
@@ -47,10 +41,10 @@ class EventQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def events(call: Call) -> web.StreamResponse:
-    """What became true, as it does: `transaction.` and a status word, `lane.` and what happened.
+    """Events as they happen: `transaction.` and a status, `lane.` and what happened.
 
     Of contracts and accounts there is no `transaction.queued`: the 202 says it, to the one who
-    asked, and their lanes have done nothing yet with what waits. A rollup tells it when a block
+    asked, and their lanes have done nothing yet with what waits. A rollup reports it when a block
     takes a transaction, with the block's name.
     """
     query = call.query(EventQuery)
@@ -60,10 +54,10 @@ async def events(call: Call) -> web.StreamResponse:
         call.caller.check_lane(lane)
     after = call.request.headers.get(LAST_EVENT_ID, given(query.cursor))
     if after is not None and len(after) > EVENT_CURSOR_CHARS_MAX:
-        raise Refused(problem(422, "bad_request", "not a cursor", field=LAST_EVENT_ID))
+        raise RequestRefused(422, "bad_request", "not a cursor", field=LAST_EVENT_ID)
     if call.counts.streams >= EVENT_CLIENTS_MAX:
         detail = f"{EVENT_CLIENTS_MAX} streams are open already"
-        raise Refused(problem(503, "too_many_streams", detail, retryable=True))
+        raise RequestRefused(503, "too_many_streams", detail, retryable=True)
     call.counts.streams += 1
     try:
         return await stream(call, lane, after)
@@ -101,16 +95,14 @@ async def drained(connection: Connection) -> None:
 
 
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/events",
-        act=events,
-        summary="Follow events (SSE)",
-        scope="tx:read",
+    get(
+        "/v1/events",
+        events,
+        "Follow events (SSE)",
+        one("A stream that does not end.", str, sse.CONTENT_TYPE),
         query=EventQuery,
         headers=(LAST_EVENT_ID,),
         problems=(404,),
-        told={200: Told("A stream that does not end.", str, content_type=sse.CONTENT_TYPE)},
         endless=True,
     ),
 )

@@ -1,17 +1,18 @@
-"""What orchestrators and collectors ask: is it alive, may traffic come, what are the numbers."""
+"""Probes and metrics: whether the process is alive, whether traffic may come, its numbers."""
 
 from aiohttp import web
 
-from laneway.server.answers import SERVER, reply
+from laneway.core.errors import StoreBusy
+from laneway.server.answers import SERVER, refuse_error, reply
 from laneway.server.call import Call
-from laneway.server.route import Route, Told
+from laneway.server.route import GoodAnswer, get, one
 from laneway.wire.values import Check, Liveness, Readiness
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def livez(_call: Call) -> web.Response:
-    """The process answers. It says nothing of store or chain: a restart would mend neither."""
+    """The process answers. It says nothing of store or chain: a restart would fix neither."""
     return reply(Liveness())
 
 
@@ -35,25 +36,56 @@ async def metrics(call: Call) -> web.Response:
     return web.Response(body=body, headers={"Content-Type": METRICS_TYPE, "Server": SERVER})
 
 
-ALIVE = {200: Told("It answers.", Liveness)}
+ALIVE = {200: GoodAnswer("It answers.", Liveness)}
 
 ROUTES = (
-    Route(method="GET", path="/livez", act=livez, summary="Alive?", scope=None, told=ALIVE),
-    Route(method="GET", path="/healthz", act=healthz, summary="Alive?", scope=None, told=ALIVE),
-    Route(
-        method="GET",
-        path="/readyz",
-        act=readyz,
-        summary="Ready for traffic?",
-        scope=None,
-        told={200: Told("Ready.", Readiness), 503: Told("Not ready, and why.", Readiness)},
+    get("/livez", livez, "Alive?", ALIVE, None),
+    get("/healthz", healthz, "Alive?", ALIVE, None),
+    get(
+        "/readyz",
+        readyz,
+        "Ready for traffic?",
+        {200: GoodAnswer("Ready.", Readiness), 503: GoodAnswer("Not ready, and why.", Readiness)},
+        None,
     ),
-    Route(
-        method="GET",
-        path="/metrics",
-        act=metrics,
-        summary="Prometheus metrics",
-        scope="metrics:read",
-        told={200: Told("All series.", str, content_type="text/plain")},
+    get(
+        "/metrics",
+        metrics,
+        "Prometheus metrics",
+        one("All series.", str, "text/plain"),
+        "metrics:read",
     ),
 )
+
+
+class WaitingDoor:
+    """The door while the store cannot be reached: the process is alive, and not ready.
+
+    It answers 503 to everything but the question whether the process lives, and knows no desk.
+    """
+
+    def __init__(self) -> None:
+        self.why = ""
+        """Why the store could not be reached the last time, and when it is asked again."""
+        self._runner: web.AppRunner | None = None
+
+    async def open(self, host: str, port: int) -> None:
+        """Listen, unless it does already."""
+        if self._runner is None:
+            app = web.Application()
+            app.router.add_route("*", "/{path:.*}", self._answer)
+            self._runner = web.AppRunner(app, access_log=None)
+            await self._runner.setup()
+            await web.TCPSite(self._runner, host, port).start()
+
+    async def close(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if request.path in ("/livez", "/healthz"):
+            return reply(Liveness())
+        if request.path == "/readyz":
+            return reply(Readiness(False, [Check("store", False, self.why)]), 503)
+        return refuse_error(StoreBusy(self.why))

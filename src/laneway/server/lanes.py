@@ -1,36 +1,21 @@
-"""Lanes: what is queued, in flight and stuck, and an operator's words to one."""
+"""Lanes: what is queued, in flight and stuck, and an operator's commands to one."""
 
 from typing import Any
 
 from aiohttp import web
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from laneway.server.answers import reply
 from laneway.server.call import Call, given
-from laneway.server.desk import LaneVerb, Word
-from laneway.server.route import Route, Told
-from laneway.server.transactions import ACTED, CursorText, DryRunQuery, Limit, acted
+from laneway.server.route import Act, Route, get, one
+from laneway.server.transactions import PageQuery, acted, operator_route, reason_of
 from laneway.wire.cursor import LanePlace, unwrap, wrap
-from laneway.wire.limits import PAGE_DEFAULT
-from laneway.wire.values import (
-    DrainOrder,
-    Lane,
-    LaneHealth,
-    LanePage,
-    Order,
-    ReviveOrder,
-    SequenceOrder,
-)
-
-
-class LaneQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    limit: Limit = PAGE_DEFAULT
-    cursor: CursorText | UnsetType = UNSET
+from laneway.wire.values import DrainOrder, Lane, LaneHealth, LanePage, Order, ReviveOrder
 
 
 async def list_lanes(call: Call) -> web.Response:
     """All lanes that ever had work, by name."""
-    query = call.query(LaneQuery)
+    query = call.query(PageQuery)
     cursor = given(query.cursor)
     after = None if cursor is None else unwrap(cursor, LanePlace).lane
     # A page ends at a lane that the caller may see, so its cursor names no other.
@@ -57,23 +42,6 @@ def name_of(call: Call) -> str:
 async def lane_health(call: Call) -> web.Response:
     """Whether a lane goes on by itself; of an account its numbers, and what a person should see."""
     return reply(await call.desk.health(name_of(call)))
-
-
-async def reset_nonce(call: Call) -> web.Response:
-    """Set an account's next nonce back to what the chain says, never below one that is bound.
-
-    A dry run shows the numbers before and after, and why it would not become lower.
-    """
-    return await operated(call, "reset-nonce", await call.body(Order))
-
-
-async def set_sequence(call: Call) -> web.Response:
-    """Set where a Cosmos account's sequences go on, never at one that is used or may be.
-
-    A dry run shows the numbers before and after, and why it would become no other.
-    """
-    order = await call.body(SequenceOrder)
-    return await operated(call, "set-sequence", order, sequence=order.sequence)
 
 
 async def pause_lane(call: Call) -> web.Response:
@@ -104,60 +72,29 @@ async def drain_lane(call: Call) -> web.Response:
 
 
 async def operated(
-    call: Call, verb: LaneVerb, order: Order | DrainOrder | SequenceOrder | ReviveOrder, **more: Any
+    call: Call, verb: str, order: Any, argument: Any = None, **more: Any
 ) -> web.Response:
-    dry_run = call.query(DryRunQuery).dry_run or order.dry_run
-    lane = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run, **more)
-    return acted(await call.desk.operate(lane.id, verb, word))
+    """An operator's command to the lane that the path names; `order` is its body."""
+    reason = reason_of(call, order, **more)
+    return acted(await call.desk.operate((await visible(call)).id, verb, reason, argument))
+
+
+def verb_route(verb: str, act: Act, summary: str, body: type[Struct]) -> Route:
+    """The route of a command to a lane."""
+    return operator_route(f"/v1/lanes/{{lane}}/{verb}", act, summary, body, "lane:operate")
 
 
 ROUTES = (
-    Route(
-        method="GET",
-        path="/v1/lanes",
-        act=list_lanes,
-        summary="List lanes",
-        scope="tx:read",
-        query=LaneQuery,
-        told={200: Told("One page.", LanePage)},
+    get("/v1/lanes", list_lanes, "List lanes", one("One page.", LanePage), query=PageQuery),
+    get("/v1/lanes/{lane}", show_lane, "Show a lane", one("As it stands.", Lane)),
+    get(
+        "/v1/lanes/{lane}/health",
+        lane_health,
+        "Whether a lane goes on by itself",
+        one("As it stands.", LaneHealth),
     ),
-    Route(
-        method="GET",
-        path="/v1/lanes/{lane}",
-        act=show_lane,
-        summary="Show a lane",
-        scope="tx:read",
-        told={200: Told("As it stands.", Lane)},
-    ),
-    Route(
-        method="GET",
-        path="/v1/lanes/{lane}/health",
-        act=lane_health,
-        summary="Whether a lane goes on by itself",
-        scope="tx:read",
-        told={200: Told("As it stands.", LaneHealth)},
-    ),
-    *(
-        Route(
-            method="POST",
-            path=f"/v1/lanes/{{lane}}/{verb}",
-            act=act,
-            summary=summary,
-            scope="lane:operate",
-            query=DryRunQuery,
-            body=body,
-            told=ACTED,
-            problems=(409,),
-            writes=True,
-        )
-        for verb, act, summary, body in (
-            ("pause", pause_lane, "Pause a lane", Order),
-            ("resume", resume_lane, "Resume a lane", Order),
-            ("drain", drain_lane, "Drain a lane", DrainOrder),
-            ("revive", revive_lane, "Revive a lane that a bug stopped", ReviveOrder),
-            ("reset-nonce", reset_nonce, "Reset an EVM account's next nonce", Order),
-            ("set-sequence", set_sequence, "Set a Cosmos account's next sequence", SequenceOrder),
-        )
-    ),
+    verb_route("pause", pause_lane, "Pause a lane", Order),
+    verb_route("resume", resume_lane, "Resume a lane", Order),
+    verb_route("drain", drain_lane, "Drain a lane", DrainOrder),
+    verb_route("revive", revive_lane, "Revive a lane that a bug stopped", ReviveOrder),
 )

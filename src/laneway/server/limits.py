@@ -1,7 +1,7 @@
 """Bounds of the server, each with its reason. Those with a setting are its defaults."""
 
 BODY_BYTES_MAX = 2 << 20
-"""The largest payload (1 MiB) as plain JSON with its fields, and room for some escapes."""
+"""The largest payload (1 MiB) as plain JSON with its fields, and capacity for some escapes."""
 
 TX_BODY_BYTES_MAX = 12 << 20
 """Of a Cosmos account's transaction alone: 8 MiB in base64, and its other fields."""
@@ -18,11 +18,11 @@ KEEP_ALIVE_S = 75.0
 the first to close, a request could meet the closing and nobody would know whether it came."""
 
 BODY_READ_S = 20.0
-"""Two megabytes in 20 s is 0.8 Mbit/s, twelve are 5; who is slower holds a buffer of ours for
-nothing."""
+"""Two megabytes in 20 s is 0.8 Mbit/s, twelve are 5; a slower sender holds a buffer of
+ours for nothing."""
 
 LINGER_S = 2.0
-"""How long the rest of a refused body is read, so that its sender can hear the refusal."""
+"""How long the rest of a refused body is read, so that its sender can read the refusal."""
 
 REQUEST_S = 30.0
 """For the work itself, waits and streams aside; a group commit takes a tenth of a second."""
@@ -41,7 +41,7 @@ SHUTDOWN_S = 5.0
 """For requests under way when the process ends; what they wrote is durable anyway."""
 
 RETRY_AFTER_S = 5
-"""What a draining or overloaded server tells its callers: a restart takes about that long."""
+"""When callers of a draining or overloaded server may try again: a restart takes that long."""
 
 HEARTBEAT_S = 15.0
 """Between comments on a silent event stream; proxies cut at 30 s and more."""
@@ -53,7 +53,7 @@ EVENT_CLIENTS_MAX = 2_000
 """Streams at once: each wakes up for every batch of events."""
 
 EVENT_WRITE_S = 20.0
-"""A reader that takes nothing for so long is closed, and resumes by its cursor."""
+"""A reader that takes nothing for this long is closed, and resumes by its cursor."""
 
 LISTEN_BACKLOG = 1_024
 """Connections the kernel holds for us while the loop is busy."""

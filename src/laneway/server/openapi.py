@@ -7,18 +7,19 @@ from typing import Any
 
 import msgspec
 
-from laneway.server.route import Route, Told
+from laneway.server.route import GoodAnswer, Route
 from laneway.wire import problem
 from laneway.wire.problem import Problem
 
 REF = "#/components/schemas/{name}"
 
 TEXT = {"type": "string"}
+NAME = TEXT | {"minLength": 1}
 
 HEADERS: dict[str, str] = {
     "Idempotency-Key": "The same key and body give the same transaction; a quoted string or bare.",
     "x-idempotency-key": "The same as Idempotency-Key.",
-    "Last-Event-ID": "Go on behind this event.",
+    "Last-Event-ID": "Go on after this event.",
     "Location": "Where the transaction is.",
     "Idempotent-Replayed": "`true` when key and body came before.",
     "Retry-After": "Seconds after which it is worth trying again.",
@@ -29,25 +30,19 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
         "The transaction's id, `tx_` and 32 digits; of an account's also the hash of an attempt, "
         "64 digits, with `0x` before them or without, or `LANE#NONCE` and `LANE#SEQUENCE`; of a "
         "rollup's its own hash.",
-        {"type": "string", "minLength": 1},
+        NAME,
     ),
-    "rollup": ("The rollup's name, or the number of its service.", TEXT | {"minLength": 1}),
-    "bundle": ("The block's number, or `B-` and its id.", TEXT | {"minLength": 1}),
-    "hash": (
-        "Of the transaction: 64 digits, with `0x` before them or without.",
-        TEXT | {"minLength": 1},
-    ),
-    "account": (
-        "The account's id: 64 digits, with `0x` before them or without.",
-        TEXT | {"minLength": 1},
-    ),
-    "webhook": ("The webhook's id.", {"type": "string", "minLength": 1}),
-    "delivery": ("The delivery's id, `tx_` and 32 digits.", {"type": "string", "minLength": 1}),
+    "rollup": ("The rollup's name, or the number of its service.", NAME),
+    "bundle": ("The block's number, or `B-` and its id.", NAME),
+    "hash": ("Of the transaction: 64 digits, with `0x` before them or without.", NAME),
+    "account": ("The account's id: 64 digits, with `0x` before them or without.", NAME),
+    "webhook": ("The webhook's id.", NAME),
+    "delivery": ("The delivery's id, `tx_` and 32 digits.", NAME),
     "lane": (
         "The lane's id, for example `contract:QmToken`; of an account `evm:CHAIN:ACCOUNT` or "
         "`cosmos:CHAIN:ACCOUNT`, each by its name, or by the chain's id and the address; of a "
         "rollup `rollup:NAME`, or `rollup:` and its service.",
-        {"type": "string", "minLength": 1},
+        NAME,
     ),
 }
 
@@ -82,9 +77,9 @@ def document(routes: Sequence[Route], version: str) -> dict[str, Any]:
 
 
 def types_of(route: Route) -> list[Any]:
-    named = [told.body for told in route.told.values() if told.body not in (None, str)]
-    given = (route.body, *route.other_bodies, route.query)
-    return named + [kind for kind in given if kind is not None]
+    named = [good.body for good in route.answers.values() if good.body not in (None, str)]
+    sent = (route.body, *route.other_bodies, route.query)
+    return named + [kind for kind in sent if kind is not None]
 
 
 def components_of(routes: Sequence[Route]) -> tuple[dict[Any, Any], dict[str, Any]]:
@@ -126,15 +121,15 @@ def operation(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
 def parameters(route: Route, schemas: dict[Any, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name in re.findall(r"{(\w+)}", route.path):
-        what, schema = PATHS[name]
+        what, schema = PATHS.get(name, (f"The {name}.", NAME))
         found.append(
             {"name": name, "in": "path", "required": True, "description": what, "schema": schema}
         )
     if route.query is not None:
         for name, schema in schemas[repr(route.query)]["properties"].items():
             schema = dict(schema)
-            words = schema.pop("description", "")
-            found.append({"name": name, "in": "query", "description": words, "schema": schema})
+            purpose = schema.pop("description", "")
+            found.append({"name": name, "in": "query", "description": purpose, "schema": schema})
     for name in route.headers:
         schema = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!#-~]+$"}
         if name == "Last-Event-ID":
@@ -145,7 +140,7 @@ def parameters(route: Route, schemas: dict[Any, Any]) -> list[dict[str, Any]]:
 
 
 def responses(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
-    made = {str(status): answer(told, schemas) for status, told in route.told.items()}
+    made = {str(status): answer(good, schemas) for status, good in route.answers.items()}
     for status in problems_of(route):
         if str(status) not in made:
             made[str(status)] = refusal(status, schemas)
@@ -153,11 +148,11 @@ def responses(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
 
 
 def problems_of(route: Route) -> list[int]:
-    """What any request can meet, and what this one can besides."""
+    """The statuses of refusals that any request, or this one, can get."""
     # 400 is bad HTTP, 403 a foreign Host, 405 another method, 431 large headers.
     found = [400, 403, 405, 500, 503, *route.problems]
     if route.scope is not None:
-        found += [401, 429]  # 429 only for a key that was given a quota.
+        found += [401, 429]  # 429 only for a key that has a quota.
     if "{" in route.path:
         found.append(404)
     if route.query is not None or route.body is not None or route.headers:
@@ -167,15 +162,15 @@ def problems_of(route: Route) -> list[int]:
     return sorted(found)
 
 
-def answer(told: Told, schemas: dict[Any, Any]) -> dict[str, Any]:
-    schema = TEXT if told.body is str else schemas[repr(told.body)]
+def answer(good: GoodAnswer, schemas: dict[Any, Any]) -> dict[str, Any]:
+    schema = TEXT if good.body is str else schemas[repr(good.body)]
     made: dict[str, Any] = {
-        "description": told.what,
-        "content": {told.content_type: {"schema": schema}},
+        "description": good.what,
+        "content": {good.content_type: {"schema": schema}},
     }
-    if told.headers:
+    if good.headers:
         made["headers"] = {
-            name: {"description": HEADERS[name], "schema": TEXT} for name in told.headers
+            name: {"description": HEADERS[name], "schema": TEXT} for name in good.headers
         }
     return made
 

@@ -1,4 +1,4 @@
-"""A row of the route table: what is served, and what its documentation says.
+"""A row of the route table: what is served, and how it is documented.
 
 The router and the OpenAPI document are both made from these rows, so neither can promise what the
 other does not keep.
@@ -16,8 +16,8 @@ from laneway.server.call import Call
 Act = Callable[[Call], Awaitable[web.StreamResponse]]
 
 
-class Told(Struct, frozen=True):
-    """One way a request may end well."""
+class GoodAnswer(Struct, frozen=True):
+    """One way in which a request may succeed."""
 
     what: str
     body: Any = None
@@ -26,34 +26,51 @@ class Told(Struct, frozen=True):
     headers: tuple[str, ...] = ()
 
 
-class Route(Struct, frozen=True, kw_only=True):
+class Route(Struct, frozen=True):
     method: str
     path: str
     act: Act
     summary: str
     scope: Scope | None
-    """What a key must allow; None is open to all."""
-    told: dict[int, Told]
+    """The scope that a key must have; None: the route is open to all."""
+    answers: dict[int, GoodAnswer]
+    """By their HTTP status."""
     query: type[Struct] | None = None
     body: type[Struct] | None = None
     other_bodies: tuple[type[Struct], ...] = ()
-    """Of other kinds of lanes."""
+    """The types of the body for other kinds of lanes."""
     headers: tuple[str, ...] = ()
-    """Of the request, all optional."""
+    """Headers of the request, all optional."""
     problems: tuple[int, ...] = ()
-    """Besides those that any request can meet."""
+    """Statuses of refusals besides those that any request can get."""
     writes: bool = False
-    """Refused while the process is about to end."""
+    """Whether it is refused while the process is about to end."""
     waits: bool = False
-    """It may take as much longer as its caller says, up to a minute."""
+    """Whether it may take as much longer as its caller says, up to a minute."""
     large: bool = False
-    """Its body may be as large as the largest transaction."""
+    """Whether its body may be as large as the largest transaction."""
     endless: bool = False
-    """A stream: it has no deadline."""
+    """Whether it is a stream, which has no deadline."""
 
     def name(self) -> str:
         return self.act.__name__
 
     def pattern(self) -> str:
-        """As the router has it: a name in a path is anything but a slash."""
+        """The path for the router, where a name stands for anything but a slash."""
         return self.path.replace("}", ":[^/]+}")
+
+
+def one(what: str, body: Any, content_type: str = "application/json") -> dict[int, GoodAnswer]:
+    """The answers of a route that succeeds with 200 alone."""
+    return {200: GoodAnswer(what, body, content_type)}
+
+
+def get(
+    path: str,
+    act: Act,
+    summary: str,
+    answers: dict[int, GoodAnswer],
+    scope: Scope | None = "tx:read",
+    **more: Any,
+) -> Route:
+    return Route("GET", path, act, summary, scope, answers, **more)

@@ -1,34 +1,24 @@
 """Transactions: queue one, look at one, list them, take one back, put a new one in its place."""
 
-from typing import Annotated, Literal
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from aiohttp import web
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from laneway.core.errors import IntentNotFound
-from laneway.core.ids import is_account, is_cosmos
+from laneway.server.access import Scope
 from laneway.server.answers import reply
 from laneway.server.call import Call, check_size, decode, given
-from laneway.server.desk import Listing, Word
+from laneway.server.desk import Listing, OperatorReason, TakenTransaction
 from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
-from laneway.server.route import Route, Told
+from laneway.server.route import Act, GoodAnswer, Route, get, one
 from laneway.wire.cursor import TxPlace, unwrap, wrap
 from laneway.wire.idempotency import HEADER, OTHER_HEADER, REPLAYED
 from laneway.wire.limits import CURSOR_CHARS_MAX, PAGE_DEFAULT, PAGE_MAX
-from laneway.wire.values import (
-    Action,
-    LaneName,
-    NewCosmosTx,
-    NewEvmTx,
-    NewTx,
-    Order,
-    ReplaceOrder,
-    SettleOrder,
-    StatusWord,
-    Tx,
-    TxPage,
-)
+from laneway.wire.values import Action, DeadLetterPage, LaneName, Order, StatusWord, Tx, TxPage
 
 Limit = Annotated[int, Meta(ge=1, le=PAGE_MAX, description="Items of a page at most.")]
 CursorText = Annotated[
@@ -49,8 +39,7 @@ KeyText = Annotated[
 HashText = Annotated[
     str,
     Meta(
-        pattern=r"^(0x)?[0-9a-fA-F]{64}$",
-        description="Of an attempt of an account's transaction.",
+        pattern=r"^(0x)?[0-9a-fA-F]{64}$", description="Of an attempt of an account's transaction."
     ),
 ]
 DryRun = Annotated[bool, Meta(description="Show what would happen and do nothing.")]
@@ -74,19 +63,34 @@ class DryRunQuery(Struct, frozen=True, forbid_unknown_fields=True):
     dry_run: DryRun = False
 
 
+class PageQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = PAGE_DEFAULT
+    cursor: CursorText | UnsetType = UNSET
+
+
+def place_of(query: PageQuery) -> TxPlace | None:
+    cursor = given(query.cursor)
+    return None if cursor is None else unwrap(cursor, TxPlace)
+
+
 async def enqueue(call: Call) -> web.Response:
     """Queue a transaction; answers when it is durable.
 
-    A W3C `traceparent` header is kept with it and told to the node; a malformed one is ignored.
+    A W3C `traceparent` header is kept with it and sent to the node; a malformed one is ignored.
     """
     query = call.query(WaitQuery)
     key = call.idempotency_key()
     raw = await call.raw()
-    new = read_new(raw)
-    if not isinstance(new, NewCosmosTx):
+    new = read_new(call, raw)
+    if not call.desk.is_large(new.lane):
         check_size(call, raw)
     call.caller.check_lane(call.desk.lane_name(new.lane))
     taken = await call.desk.submit(new, key, call.caller.id, call.trace())
+    return await answered(call, query, taken)
+
+
+async def answered(call: Call, query: WaitQuery, taken: TakenTransaction) -> web.Response:
+    """The answer to a transaction that is durable: at once, or after the wait that was asked."""
     tx = taken.tx
     if query.wait is not UNSET and not tx.final:
         tx = await waited(call, tx.id, query.timeout)
@@ -96,21 +100,14 @@ async def enqueue(call: Call) -> web.Response:
     return reply(tx, 200 if query.wait is not UNSET and tx.final else 202, headers)
 
 
-class Named(Struct, frozen=True):
-    """As much of a body as says what the rest is."""
-
-    lane: str
+LANE = re.compile(rb'"lane"\s*:\s*"([a-z]+):')
+"""The kind of lane that a body names. Inside a text its quotation marks would be escaped."""
 
 
-def read_new(raw: bytes) -> NewTx | NewEvmTx | NewCosmosTx:
-    """Most are for contracts, and are read once."""
-    if b'"evm:' in raw or b'"cosmos:' in raw:
-        lane = decode(raw, Named).lane
-        if is_account(lane):
-            return decode(raw, NewEvmTx)
-        if is_cosmos(lane):
-            return decode(raw, NewCosmosTx)
-    return decode(raw, NewTx)
+def read_new(call: Call, raw: bytes) -> Any:
+    """A request in the type of its kind of lane, read once."""
+    named = LANE.search(raw)
+    return decode(raw, call.desk.body("" if named is None else named[1].decode()))
 
 
 async def waited(call: Call, intent: str, timeout_s: int) -> Tx:
@@ -190,63 +187,37 @@ async def cancel(call: Call) -> web.Response:
     whichever of the two is mined decides, and then its status is `cancelled` or not. A Cosmos
     account's is taken back only while no node can have it.
     """
-    dry_run = call.query(DryRunQuery).dry_run
-    order = await call.body(Order)
-    tx = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
-    return acted(await call.desk.cancel(tx.id, word))
+    return await commanded(call, "cancel", await call.body(Order))
 
 
-async def bump(call: Call) -> web.Response:
-    """Offer more for an EVM account's transaction, at the same nonce.
-
-    At least 1.125 of what the last attempt offered, and 1.2 of what the chain asks now.
-    """
-    dry_run = call.query(DryRunQuery).dry_run
-    order = await call.body(Order)
-    tx = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
-    return acted(await call.desk.bump(tx.id, word))
+async def commanded(call: Call, verb: str, order: Any, argument: Any = None) -> web.Response:
+    """An operator's command about the transaction that the path names; `order` is its body."""
+    reason = reason_of(call, order)
+    return acted(await call.desk.command((await visible(call)).id, verb, reason, argument))
 
 
-async def replace(call: Call) -> web.Response:
-    """Put other content in the place of an EVM account's transaction, at the same nonce.
-
-    What was sent before may still be mined instead: whichever is decides, and `reason` says which.
-    One that has no nonce yet is sent with the new content alone.
-    """
-    dry_run = call.query(DryRunQuery).dry_run
-    order = await call.body(ReplaceOrder)
-    tx = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
-    return acted(await call.desk.replace(tx.id, order.payload, word))
+def reason_of(call: Call, order: Any, **more: Any) -> OperatorReason:
+    """Who commands this and why, and whether it is a dry run; `order` is the request's body."""
+    dry_run = call.query(DryRunQuery).dry_run or order.dry_run
+    return OperatorReason(reason=order.reason, by=call.caller.name(), dry_run=dry_run, **more)
 
 
-async def settle(call: Call) -> web.Response:
-    """Say what became of a contract's execution whose lane is halted, because no call can tell.
-
-    Look at the chain first: `executed` of one that is not there loses it, and `not_executed` of one
-    that is there does it twice.
-    """
-    dry_run = call.query(DryRunQuery).dry_run
-    order = await call.body(SettleOrder)
-    tx = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
-    return acted(await call.desk.settle(tx.id, order.word, word))
+async def list_dead_letters(call: Call) -> web.Response:
+    """Transactions and deliveries that were given up, the oldest first."""
+    query = call.query(PageQuery)
+    items, place = await call.desk.dead_letters(place_of(query), query.limit, call.caller.may_see)
+    return reply(DeadLetterPage(list(items), None if place is None else wrap(place)))
 
 
 async def retry(call: Call) -> web.Response:
-    """Queue what one said again, as a new transaction that names it in `retry_of`.
+    """Queue the content of one again, as a new transaction that names it in `retry_of`.
 
     Only where every try of the old one is proven dead: refused, expired, cancelled or dead. Asked
     twice, it answers with the transaction it made the first time. That the old one was not begun
     after some moment (`valid_until`) does not bind the new one.
     """
-    dry_run = call.query(DryRunQuery).dry_run
-    order = await call.body(Order)
-    tx = await visible(call)
-    word = Word(reason=order.reason, by=call.caller.name(), dry_run=dry_run or order.dry_run)
-    return acted(await call.desk.retry(tx.id, word))
+    reason = reason_of(call, await call.body(Order))
+    return acted(await call.desk.retry((await visible(call)).id, reason))
 
 
 def acted(action: Action) -> web.Response:
@@ -254,108 +225,78 @@ def acted(action: Action) -> web.Response:
 
 
 ACTED = {
-    200: Told("Done, or what would be done in a dry run.", Action),
-    202: Told("Durable in the lane's mailbox; it has not followed yet.", Action),
+    200: GoodAnswer("Done, or what would be done in a dry run.", Action),
+    202: GoodAnswer("Durable in the lane's mailbox; it has not followed yet.", Action),
 }
 
-ROUTES = (
-    Route(
-        method="POST",
-        path="/v1/transactions",
-        act=enqueue,
-        summary="Queue a transaction",
-        scope="tx:write",
-        query=WaitQuery,
-        body=NewTx,
-        other_bodies=(NewEvmTx, NewCosmosTx),
-        headers=(HEADER, OTHER_HEADER),
-        told={
-            200: Told("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
-            202: Told("Durable.", Tx, headers=("Location", REPLAYED)),
-        },
-        problems=(404,),
-        writes=True,
-        waits=True,
-        large=True,
-    ),
-    Route(
-        method="GET",
-        path="/v1/transactions",
-        act=find,
-        summary="List transactions",
-        scope="tx:read",
-        query=TxQuery,
-        told={200: Told("One page.", TxPage)},
-        problems=(404,),
-    ),
-    Route(
-        method="GET",
-        path="/v1/transactions/{id}",
-        act=show,
-        summary="Show a transaction",
-        scope="tx:read",
-        query=WaitQuery,
-        told={200: Told("As it stands.", Tx)},
-        waits=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/transactions/{id}/cancel",
-        act=cancel,
-        summary="Take back a transaction that waits",
-        scope="tx:write",
+
+def command_route(
+    verb: str, act: Act, summary: str, body: type[Struct], scope: Scope = "tx:write"
+) -> Route:
+    """The route of a command about one transaction."""
+    return operator_route(f"/v1/transactions/{{id}}/{verb}", act, summary, body, scope)
+
+
+def operator_route(path: str, act: Act, summary: str, body: type[Struct], scope: Scope) -> Route:
+    return Route(
+        "POST",
+        path,
+        act,
+        summary,
+        scope,
+        ACTED,
         query=DryRunQuery,
-        body=Order,
-        told=ACTED,
+        body=body,
         problems=(409,),
         writes=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/transactions/{id}/bump",
-        act=bump,
-        summary="Offer more for an account's transaction",
-        scope="tx:write",
-        query=DryRunQuery,
-        body=Order,
-        told=ACTED,
-        problems=(409,),
-        writes=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/transactions/{id}/replace",
-        act=replace,
-        summary="Put other content in the place of an account's transaction",
-        scope="tx:write",
-        query=DryRunQuery,
-        body=ReplaceOrder,
-        told=ACTED,
-        problems=(409,),
-        writes=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/transactions/{id}/settle",
-        act=settle,
-        summary="Say what became of an execution that halted its lane",
-        scope="lane:operate",
-        query=DryRunQuery,
-        body=SettleOrder,
-        told=ACTED,
-        problems=(409,),
-        writes=True,
-    ),
-    Route(
-        method="POST",
-        path="/v1/transactions/{id}/retry",
-        act=retry,
-        summary="Put a new transaction in the place of a dead one",
-        scope="tx:write",
-        query=DryRunQuery,
-        body=Order,
-        told=ACTED,
-        problems=(409,),
-        writes=True,
-    ),
-)
+    )
+
+
+def routes(bodies: Sequence[type[Struct]]) -> tuple[Route, ...]:
+    """`bodies` are the requests of each kind of lane; that of most comes first."""
+    return (
+        Route(
+            "POST",
+            "/v1/transactions",
+            enqueue,
+            "Queue a transaction",
+            "tx:write",
+            {
+                200: GoodAnswer("Final, within the wait.", Tx, headers=("Location", REPLAYED)),
+                202: GoodAnswer("Durable.", Tx, headers=("Location", REPLAYED)),
+            },
+            query=WaitQuery,
+            body=bodies[0],
+            other_bodies=tuple(bodies[1:]),
+            headers=(HEADER, OTHER_HEADER),
+            problems=(404,),
+            writes=True,
+            waits=True,
+            large=True,
+        ),
+        get(
+            "/v1/transactions",
+            find,
+            "List transactions",
+            one("One page.", TxPage),
+            query=TxQuery,
+            problems=(404,),
+        ),
+        get(
+            "/v1/transactions/{id}",
+            show,
+            "Show a transaction",
+            one("As it stands.", Tx),
+            query=WaitQuery,
+            waits=True,
+        ),
+        command_route("cancel", cancel, "Take back a transaction that waits", Order),
+        command_route("retry", retry, "Put a new transaction in the place of a dead one", Order),
+        get(
+            "/v1/dead-letters",
+            list_dead_letters,
+            "List dead letters",
+            one("One page.", DeadLetterPage),
+            query=PageQuery,
+        ),
+    )

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from laneway.cosmos.errors import InvalidCosmos
-from laneway.cosmos.keys import COSMOS_PATH, HeldKey, derived, seed_of
-from laneway.signers.errors import SignerUnusable
+from laneway.cosmos.keys import COSMOS_PATH, HeldCosmosKey, derived, seed_of
 from laneway.signers.opening import open_secret
-from laneway.signers.place import is_like_a_key
+from laneway.signers.place import SignerUnusable, is_like_a_key
 from laneway.signers.secrets import read_secret
 
 MNEMONIC = "mnemonic:"
@@ -26,7 +25,7 @@ class LocalCosmosSigner:
     def __init__(self, name: str, secret: bytes) -> None:
         self.name = name
         self._secret = secret
-        self._key = HeldKey(secret)
+        self._key = HeldCosmosKey(secret)
         self.public_key = self._key.public_key
 
     def worker(self, number: int) -> "LocalCosmosSigner":
@@ -50,7 +49,7 @@ class LocalCosmosSigner:
 async def open_cosmos_signer(
     uri: str, *, password_file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> LocalCosmosSigner:
-    """Open the signer that `uri` names; SignerUnusable says what a person must mend."""
+    """Open the signer that `uri` names; SignerUnusable says what a person must fix."""
     if uri.startswith(MNEMONIC):
         return await asyncio.to_thread(from_mnemonic, uri.removeprefix(MNEMONIC))
     environ = os.environ if environ is None else environ
@@ -62,7 +61,7 @@ def from_mnemonic(place: str) -> LocalCosmosSigner:
     file, _, path = place.partition("#")
     if not file or is_like_a_key(file) or len(file.split()) > 1:
         # Not shown: it may be the words themselves.
-        problem = "behind the colon belongs the name of a file that holds the words"
+        problem = "after the colon belongs the name of a file that holds the words"
         raise SignerUnusable("mnemonic", problem)
     content = read_secret(str(Path(file).expanduser()))
     name = f"{MNEMONIC}{file}"

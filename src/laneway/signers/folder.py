@@ -6,15 +6,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from laneway.evm.secp256k1 import HeldKey
-from laneway.signers.errors import SignerUnusable
+from laneway.evm.secp256k1 import HeldEvmKey
+from laneway.signers.addresses import checksummed
 from laneway.signers.keystore import address_in, encrypt
 from laneway.signers.limits import KEYSTORE_BYTES_MAX, KEYSTORES_MAX, SCRYPT_N
+from laneway.signers.place import SignerUnusable
 from laneway.signers.secrets import read_limited
-from laneway.signers.shown import checksummed
 
 
-class Kept(Struct, frozen=True):
+class KeptKeystore(Struct, frozen=True):
     """One keystore of a directory."""
 
     address: bytes | None
@@ -28,10 +28,10 @@ def default_folder() -> Path:
 
 def keep(
     folder: Path, secret: bytes, password: bytes, *, now_ns: int, scrypt_n: int = SCRYPT_N
-) -> Kept:
-    """Write a keystore of this key. It is whole and on the disk when this returns: who is told of
+) -> KeptKeystore:
+    """Write a keystore of this key. It is whole and on the disk when this returns: anyone who sees
     an address may pay to it at once."""
-    address = HeldKey(secret).address
+    address = HeldEvmKey(secret).address
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for kept in listed(folder):
         if kept.address == address:
@@ -42,12 +42,12 @@ def keep(
     write_new(draft, content)
     draft.rename(path)
     sync_folder(folder)
-    return Kept(address, path)
+    return KeptKeystore(address, path)
 
 
-def listed(folder: Path) -> list[Kept]:
+def listed(folder: Path) -> list[KeptKeystore]:
     """The keystores of a directory by name; files that are none are passed over."""
-    found: list[Kept] = []
+    found: list[KeptKeystore] = []
     if not folder.is_dir():
         return found
     for path in sorted(folder.iterdir())[:KEYSTORES_MAX]:
@@ -55,7 +55,7 @@ def listed(folder: Path) -> list[Kept]:
             continue
         try:
             content = read_limited(str(path), KEYSTORE_BYTES_MAX, private=False)
-            found.append(Kept(address_in(str(path), content), path))
+            found.append(KeptKeystore(address_in(str(path), content), path))
         except SignerUnusable:
             continue
     return found

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.ciphers.modes import CTR
 from msgspec import Struct, field, json
 
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HeldKey
-from laneway.signers.errors import SignerUnusable
+from laneway.evm.secp256k1 import HeldEvmKey
+from laneway.signers.addresses import parse_address
 from laneway.signers.limits import (
     PBKDF2_ROUNDS_MAX,
     SCRYPT_MEMORY_MAX,
@@ -26,7 +26,7 @@ from laneway.signers.limits import (
     SCRYPT_R,
     SCRYPT_WORK_MAX,
 )
-from laneway.signers.shown import parse_address
+from laneway.signers.place import SignerUnusable
 
 VERSION = 3
 CIPHER = "aes-128-ctr"
@@ -84,7 +84,7 @@ def encrypt(secret: bytes, password: bytes, *, scrypt_n: int = SCRYPT_N) -> byte
     derived = derive_scrypt(params, password)
     ciphertext = aes_ctr(derived[:16], iv, secret)
     body = {
-        "address": HeldKey(secret).address.hex(),
+        "address": HeldEvmKey(secret).address.hex(),
         "crypto": {
             "cipher": CIPHER,
             "cipherparams": {"iv": iv.hex()},
@@ -104,7 +104,7 @@ def decrypt(source: str, content: bytes, password: bytes) -> bytes:
     try:
         keystore, crypto = parse(content)
         secret = open_with(crypto, password)
-        held = HeldKey(secret)
+        held = HeldEvmKey(secret)
     except Unfit as error:
         raise SignerUnusable(source, str(error)) from None
     except ValueError:
@@ -127,7 +127,7 @@ def parse(content: bytes) -> tuple[Keystore, Crypto]:
     try:
         keystore = json.decode(content, type=Keystore)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # The parser's words may quote the file, which may be a bare key given by mistake.
+        # The parser's message may quote the file, which may be a bare key given by mistake.
         raise Unfit("it is not a keystore (Web3 secret storage, JSON)") from None
     if keystore.version != VERSION:
         raise Unfit(f"it is a keystore of version {keystore.version}, not 3")

@@ -20,10 +20,10 @@ from laneway.core.errors import SignerError, SignerRefused, SignerUnreachable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import Signature, address_of
-from laneway.signers.errors import SignerUnusable
-from laneway.signers.limits import INFLIGHT_MAX, SIGN_MS
-from laneway.signers.remote import Gate, proven
-from laneway.signers.shown import checksummed
+from laneway.signers.addresses import checksummed
+from laneway.signers.limits import SIGN_MS
+from laneway.signers.place import SignerUnusable
+from laneway.signers.remote import RequestGate, proven
 
 
 class Kms(Protocol):
@@ -38,21 +38,13 @@ class Kms(Protocol):
 
 
 class KmsSigner:
-    def __init__(
-        self,
-        key_id: str,
-        kms: Kms,
-        public_key: bytes,
-        *,
-        inflight_max: int = INFLIGHT_MAX,
-        sign_ms: int = SIGN_MS,
-    ) -> None:
+    def __init__(self, key_id: str, kms: Kms, public_key: bytes, *, sign_ms: int = SIGN_MS) -> None:
         """`public_key` is in DER; open_kms asks for it."""
         self.name = f"aws-kms:{key_id}"
         self.address = kms_address(self.name, public_key)
         self._key_id = key_id
         self._kms = kms
-        self._gate = Gate(self.name, inflight_max=inflight_max, sign_ms=sign_ms)
+        self._gate = RequestGate(self.name, sign_ms=sign_ms)
 
     async def sign(self, payload: bytes) -> Signature:
         digest = keccak(payload)
@@ -72,22 +64,22 @@ class KmsSigner:
 
 async def open_kms(key_id: str, kms: Kms) -> KmsSigner:
     name = f"aws-kms:{key_id}"
-    public_key = await Gate(name).through(lambda: asked(name, kms.public_key(key_id)))
+    public_key = await RequestGate(name).through(lambda: asked(name, kms.public_key(key_id)))
     return KmsSigner(key_id, kms, public_key)
 
 
 async def asked(name: str, answer: Awaitable[bytes]) -> bytes:
     try:
-        said = await answer
+        content = await answer
     except SignerError:
         raise
     except Exception as error:
         # Its words are about a key that the store keeps to itself.
         problem = f"{type(error).__name__}: {error}"[:REASON_CHARS_MAX]
         raise SignerUnreachable(name, problem) from error
-    if not isinstance(said, bytes):
-        raise SignerUnreachable(name, f"it answered with {type(said).__name__}, not with bytes")
-    return said
+    if not isinstance(content, bytes):
+        raise SignerUnreachable(name, f"it answered with {type(content).__name__}, not with bytes")
+    return content
 
 
 def kms_address(name: str, public_key: bytes) -> bytes:
@@ -101,7 +93,7 @@ def kms_address(name: str, public_key: bytes) -> bytes:
 
 
 def parse_der(name: str, answer: bytes) -> tuple[int, int]:
-    """Strict: one sequence of two positive integers in their shortest form, and nothing behind."""
+    """Strict: one sequence of two positive integers in their shortest form, and nothing more."""
     try:
         return decode_dss_signature(answer)
     except ValueError:

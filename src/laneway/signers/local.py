@@ -1,14 +1,14 @@
 """A signer in this process: the key is held here, and a signature takes some 30 µs."""
 
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HeldKey, Signature
-from laneway.signers.shown import checksummed
+from laneway.evm.secp256k1 import HeldEvmKey, Signature
+from laneway.signers.addresses import checksummed
 
 
 class LocalSigner:
     def __init__(self, name: str, secret: bytes) -> None:
         self.name = name
-        self._key = HeldKey(secret)
+        self._key = HeldEvmKey(secret)
         self.address = self._key.address
 
     def sign_now(self, payload: bytes) -> Signature:

@@ -18,12 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from laneway.ports import Signer
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.keystore import decrypt
 from laneway.signers.kms import Kms, open_kms
 from laneway.signers.limits import KEYSTORE_BYTES_MAX
 from laneway.signers.local import LocalSigner
-from laneway.signers.place import HELD, shown_signer, split
+from laneway.signers.place import HELD, SignerUnusable, shown_signer, split
 from laneway.signers.secrets import (
     PASSWORD_FILE_VARIABLE,
     PASSWORD_VARIABLE,
@@ -42,7 +41,7 @@ async def open_signer(
     environ: Mapping[str, str] | None = None,
     kms: Kms | None = None,
 ) -> Signer:
-    """Open the signer that `uri` names. SignerUnusable says what a person must mend;
+    """Open the signer that `uri` names. SignerUnusable says what a person must fix;
     SignerUnreachable, from a key store alone, may be tried again.
 
     A keystore takes about a second, on a thread of its own.
@@ -76,11 +75,11 @@ async def open_secret(
 
 def from_environment(name: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise SignerUnusable("env", "behind the colon belongs the name of a variable")
-    given = environ.get(name)
-    if given is None:
+        raise SignerUnusable("env", "after the colon belongs the name of a variable")
+    value = environ.get(name)
+    if value is None:
         raise SignerUnusable(f"env:{name}", "there is no such variable")
-    return f"env:{name}", parse_secret(f"env:{name}", os.fsencode(given))
+    return f"env:{name}", parse_secret(f"env:{name}", os.fsencode(value))
 
 
 def from_file(place: str) -> tuple[str, bytes]:

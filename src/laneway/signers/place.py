@@ -5,9 +5,22 @@ A key itself is never part of it; where somebody wrote one all the same, it is n
 
 import re
 
+from laneway.core.errors import CallerError
 from laneway.core.urls import REDACTED, shown_url
-from laneway.signers.errors import SignerUnusable
 from laneway.signers.limits import MNEMONIC_WORDS_MIN
+
+
+class SignerUnusable(CallerError):
+    """A signer that cannot be opened as it is described; a person must act. Never shows a secret:
+    the source is what it was called by, the problem is in our own words."""
+
+    code = "signer_unusable"
+
+    def __init__(self, source: str, problem: str) -> None:
+        self.source = source
+        self.problem = problem
+        super().__init__(f"{source}: {problem}")
+
 
 SCHEMES = ("keystore", "file", "env", "web3signer", "aws-kms")
 HELD = ("keystore", "file", "env")
@@ -37,7 +50,7 @@ def split(uri: str, schemes: tuple[str, ...] = SCHEMES) -> tuple[str, str]:
         known = ", ".join(f"{name}:" for name in schemes)
         raise SignerUnusable("signer", f"its address begins with one of {known}")
     if not place:
-        raise SignerUnusable(scheme, "something belongs behind the colon")
+        raise SignerUnusable(scheme, "something belongs after the colon")
     return scheme, place
 
 

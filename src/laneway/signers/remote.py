@@ -6,13 +6,13 @@ from typing import TypeVar
 
 from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.evm.secp256k1 import N, Signature, recover
+from laneway.signers.addresses import checksummed
 from laneway.signers.limits import INFLIGHT_MAX, SIGN_MS, WAITING_MAX
-from laneway.signers.shown import checksummed
 
 T = TypeVar("T")
 
 
-class Gate:
+class RequestGate:
     """Lets a few through at a time. The clock of each runs from the moment it asked, so that a
     signer that hangs makes nobody wait for the sum of all that hang before it."""
 

@@ -1,6 +1,6 @@
-"""Secrets as they are given to us: files that nobody else may read, variables, hex keys.
+"""Secrets as people hand them over: files that nobody else may read, variables, hex keys.
 
-What is wrong with one is said without showing any of it, so foreign errors end here.
+What is wrong with one is reported without showing any of it, so foreign errors end here.
 """
 
 import os
@@ -9,10 +9,9 @@ import shlex
 import stat
 from collections.abc import Mapping
 
-from laneway.evm.secp256k1 import HeldKey
-from laneway.signers.errors import SignerUnusable
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.signers.limits import SECRET_BYTES_MAX
-from laneway.signers.place import shown_place
+from laneway.signers.place import SignerUnusable, shown_place
 
 PASSWORD_FILE_VARIABLE = "LANEWAY_PASSWORD_FILE"
 PASSWORD_VARIABLE = "LANEWAY_PASSWORD"
@@ -64,7 +63,7 @@ def parse_secret(source: str, content: bytes) -> bytes:
         raise SignerUnusable(source, "it does not hold a key: 64 hex digits, with or without 0x")
     secret = bytes.fromhex(found[1].decode())
     try:
-        HeldKey(secret)
+        HeldEvmKey(secret)
     except ValueError:
         raise SignerUnusable(source, "its number is no key of the curve: 0, or too large") from None
     return secret

@@ -1,6 +1,6 @@
 """A signer over HTTP: Web3Signer's interface of execution-layer keys, which others speak too.
 
-It is sent the payload and hashes it by itself. Its answers are never shown: whoever holds keys
+It is sent the payload and hashes it by itself. Its answers are never shown: one who holds keys
 may say more than it should.
 """
 
@@ -8,7 +8,7 @@ import asyncio
 import re
 
 import msgspec
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientError, ClientTimeout
 from msgspec import json
 from yarl import URL
 
@@ -16,7 +16,7 @@ from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.core.urls import shown_url
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import Signature, address_of
-from laneway.signers.errors import SignerUnusable
+from laneway.signers.addresses import checksummed, parse_address
 from laneway.signers.limits import (
     ANSWER_BYTES_MAX,
     CONNECT_MS,
@@ -24,15 +24,17 @@ from laneway.signers.limits import (
     KEEPALIVE_S,
     SIGN_MS,
 )
-from laneway.signers.remote import Gate, proven
-from laneway.signers.shown import checksummed, parse_address
+from laneway.signers.place import SignerUnusable
+from laneway.signers.remote import RequestGate, proven
+from laneway.wire.http_session import HttpSession, read_body
+from laneway.wire.nesting import bounded
 
 SIGN = "api/v1/eth1/sign"
 PUBLIC_KEYS = "api/v1/eth1/publicKeys"
 
 REFUSALS = frozenset((400, 403, 412, 413, 422))
 """What says no to this request. All else, a missing key (404) or password (401) included, can be
-mended while the request waits: Web3Signer answers 404 also while it still loads its keys."""
+fixed while the request waits: Web3Signer answers 404 also while it still loads its keys."""
 
 _SIGNATURE = re.compile(rb'\s*"?0x([0-9a-fA-F]{130})"?\s*')
 _PUBLIC_KEY = re.compile(r"(?:0x)?(?:04)?([0-9a-fA-F]{128})")
@@ -42,32 +44,24 @@ class Web3Signer:
     """One key of one server. Its session is opened by the first call, inside the running loop."""
 
     def __init__(
-        self,
-        url: str,
-        holder: str,
-        *,
-        inflight_max: int = INFLIGHT_MAX,
-        connect_ms: int = CONNECT_MS,
-        sign_ms: int = SIGN_MS,
+        self, url: str, holder: str, *, inflight_max: int = INFLIGHT_MAX, sign_ms: int = SIGN_MS
     ) -> None:
         """`holder` is the account's address, or its public key, which saves asking for it."""
         self._url = signer_url(url)
         self.name = f"web3signer:{shown_url(str(self._url))}"
         self.address, self._identifier = parse_holder(self.name, holder)
-        self._gate = Gate(self.name, inflight_max=inflight_max, sign_ms=sign_ms)
+        self._gate = RequestGate(self.name, inflight_max=inflight_max, sign_ms=sign_ms)
         self._looking = asyncio.Lock()
-        self._inflight_max = inflight_max
-        self._timeout = ClientTimeout(total=None, sock_connect=connect_ms / 1000)
-        self._session: ClientSession | None = None
+        self._timeout = ClientTimeout(total=None, sock_connect=CONNECT_MS / 1000)
+        json_ = {"Content-Type": "application/json"}
+        self._session = HttpSession(inflight_max, KEEPALIVE_S, json_)
 
     async def sign(self, payload: bytes) -> Signature:
         return await self._gate.through(lambda: self._sign(payload))
 
     async def close(self) -> None:
         self._gate.close()
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._session.close()
 
     def __repr__(self) -> str:
         return f"Web3Signer({self.name}, {checksummed(self.address)})"
@@ -106,7 +100,7 @@ class Web3Signer:
 
     def _among(self, answer: bytes) -> str:
         try:
-            keys = json.decode(answer, type=list[str])
+            keys = json.decode(bounded(answer), type=list[str])
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise SignerUnreachable(self.name, "its list of public keys is unreadable") from None
         for key in keys:
@@ -116,30 +110,19 @@ class Web3Signer:
         raise SignerUnreachable(self.name, f"it holds no key of {checksummed(self.address)}")
 
     async def _call(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        session = self._open()
+        session = self._session.opened()
         try:
             # A redirect would show the payload to someone else, so none is followed.
             async with session.request(
                 method, self._url / path, data=body, timeout=self._timeout, allow_redirects=False
             ) as response:
-                raw = bytearray()
-                async for chunk in response.content.iter_any():
-                    raw += chunk
-                    if len(raw) > ANSWER_BYTES_MAX:
-                        raise SignerUnreachable(self.name, "its answer does not end")
-                return response.status, bytes(raw)
+                raw = await read_body(response.content, ANSWER_BYTES_MAX)
+                if raw is None:
+                    raise SignerUnreachable(self.name, "its answer does not end")
+                return response.status, raw
         except (ClientError, OSError) as error:
-            # Their words may carry the URL, and with it a password.
+            # Their messages may carry the URL, and with it a password.
             raise SignerUnreachable(self.name, f"no connection ({type(error).__name__})") from None
-
-    def _open(self) -> ClientSession:
-        if self._session is None:
-            self._session = ClientSession(
-                connector=TCPConnector(limit=self._inflight_max, keepalive_timeout=KEEPALIVE_S),
-                cookie_jar=DummyCookieJar(),
-                headers={"Content-Type": "application/json"},
-            )
-        return self._session
 
 
 def signer_url(text: str) -> URL:
@@ -159,6 +142,6 @@ def parse_holder(name: str, holder: str) -> tuple[bytes, str | None]:
         return address_of(b"\x04" + bytes.fromhex(found[1])), f"0x{found[1].lower()}"
     address = parse_address(holder)
     if address is None:
-        problem = "behind # belongs the account's address (or its public key), and this is neither"
+        problem = "after # belongs the account's address (or its public key), and this is neither"
         raise SignerUnusable(name, problem)
     return address, None

@@ -2,41 +2,48 @@
 
 One intent in three is cursed: no decision that is offered it survives, on any process and after
 any crash, until it is put aside. Other decisions break once in a while and never again, as a bug
-does that only one answer can set off. Of contract lanes the performers break too: always at the
-execution of some intents, before or after it was sent, and once in a while at anything.
+does that only one answer can set off. In some kinds of worlds the performers break too: always at
+the execution of some intents, before or after it was sent, and once in a while at anything.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from laneway.core.ids import IntentId, LaneId, is_contract
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.records import Decision
 from laneway.core.rows import Command
 from laneway.engine.faults import REVIVE, put_aside
 from laneway.engine.orders import Perform
-from laneway.lanes.contract.values import Execute
 from laneway.lanes.kind import LaneKind
-from laneway.stores.book import Book
 
 if TYPE_CHECKING:
-    from laneway.sim.process import Process
     from laneway.sim.world import World
 
 CURSED_EVERY: Final = 3
 HEXED_EVERY: Final = 4
 HEXED: Final = 1
-"""Of each so many intents, the one whose execution no performer survives."""
+"""The one of every `HEXED_EVERY` intents whose execution no performer survives."""
 ONCE: Final = 0.01
 """Chance that a decision on an answer, or a performer, breaks."""
 REVIVE_MS_MAX: Final = 1_500
 """How long it takes people to see that a lane was stopped."""
 
+BUGS_SEEN: Final = ("bug:cursed", "bug:once", "lane stopped", "put aside", "lane revived")
+PERFORMERS_SEEN: Final = ("bug:hexed", "bug:performer once", "execution put aside")
+"""What many worlds with bugs must have met, and those whose performers break."""
+
 
 class PlannedBug(Exception):
     """What a planted bug raises."""
+
+    def __init__(self, message: str, *, is_sent: bool = False) -> None:
+        super().__init__(message)
+        self.is_sent = is_sent
+        """Whether the performer did what it was asked for before it broke."""
 
 
 class Bugs:
@@ -61,28 +68,25 @@ class Bugs:
                 world.seen["bug:cursed"] += 1
                 raise PlannedBug(f"{row.id} is cursed")
         is_answer = not hasattr(event, "intents") and not hasattr(event, "command")
-        if is_answer and world.faults and self._dice.random() < ONCE:
+        if is_answer and world.is_faulty and self._dice.random() < ONCE:
             world.seen["bug:once"] += 1
             raise PlannedBug(f"{type(event).__name__}, once")
         return decide(lane, event)
 
-    def met(self, process: "Process", order: Perform) -> PlannedBug | None:
-        """The bug that a contract's performer meets in this effect, if any; what it did before that
-        is done."""
+    def met(self, order: Perform) -> PlannedBug | None:
+        """The bug that a performer meets in this effect, if any."""
         world, effect = self._world, order.effect
-        if not is_contract(order.lane):
+        if not world.performers_break:
             return None
-        if isinstance(effect, Execute) and (number := self._hexed(effect.payload)) is not None:
+        payload = world.executed(effect)
+        if payload is not None and (number := self._hexed(payload)) is not None:
             world.seen["bug:hexed"] += 1
-            bug, is_sent = PlannedBug(f"execution {number} is cursed"), number % 2 == 0
-        elif world.faults and self._dice.random() < ONCE:
+            return PlannedBug(f"execution {number} is cursed", is_sent=number % 2 == 0)
+        if world.is_faulty and self._dice.random() < ONCE:
             world.seen["bug:performer once"] += 1
-            bug, is_sent = PlannedBug(f"{type(effect).__name__}, once"), self._dice.random() < 0.5
-        else:
-            return None
-        if is_sent:
-            world.host.perform(process, order.lane, effect)
-        return bug
+            is_sent = self._dice.random() < 0.5
+            return PlannedBug(f"{type(effect).__name__}, once", is_sent=is_sent)
+        return None
 
     def _hexed(self, payload: bytes) -> int | None:
         """Which of the cursed executions this is, counted; every other one is sent before it
@@ -102,21 +106,18 @@ class Bugs:
 
     def _revive(self, lane: LaneId, offender: IntentId | None) -> None:
         world = self._world
-        living = [p for p in world.processes if p.alive and p.frozen_until_ms <= world.now_ms]
+        living = world.living()
         if not living:
             world.after(100, REVIVE, lambda: self._revive(lane, offender))
             return
         view = None if offender is None else world.book.intent(offender)
         command = Command(0, lane, REVIVE, world.now_ms, "looked at it", "sim")
         if view is not None and view.result is None:
-            for told in put_aside(view.intent, world.now_ms, "looked at it", "sim"):
-                world.group(partial(told_to, told))
+            verbs = living[0].reactor.kind(lane).aside_verbs
+            for aside in put_aside(view.intent, verbs, world.now_ms, "looked at it", "sim"):
+                world.group(methodcaller("tell", aside))
             world.seen["put aside"] += 1
         world.note(f"operator: revive {lane}, without {offender}")
-        world.group(lambda book: book.tell(command))
+        world.group(methodcaller("tell", command))
         for process in living:
             process.later("revive", partial(process.reactor.called, lane))
-
-
-def told_to(command: Command, book: Book) -> Command:
-    return book.tell(command)

@@ -1,17 +1,17 @@
-"""What `laneway sim` does: run seeds and count, or tell one seed's story."""
+"""The command `laneway sim`: it runs many seeds and counts, or prints one seed's story."""
 
 import json as jsonlib
 import logging
 import sys
 import time
-from collections import Counter
 
 import msgspec
 
-from laneway.sim.run import LAYERS, LYING_KINDS, Verdict, run_world
+from laneway.sim.kinds import names, world_kind
+from laneway.sim.run import LAYERS, WorldVerdict, run_world, run_worlds
 
 STORY_LINES_MAX = 400
-"""A story longer than this is cut in the middle: its beginning and its end tell most."""
+"""A story longer than this is cut in the middle: its beginning and its end say most."""
 
 
 def main(
@@ -27,7 +27,10 @@ def main(
     if layer not in LAYERS:
         print(f"laneway sim: no layer {layer!r}; one of {', '.join(LAYERS)}", file=sys.stderr)
         return 2
-    if lying and kind not in LYING_KINDS:
+    if kind not in names():
+        print(f"laneway sim: no kind {kind!r}; one of {', '.join(names())}", file=sys.stderr)
+        return 2
+    if lying and not world_kind(kind).has_liars:
         print(f"laneway sim: no node lies in worlds of kind {kind!r}", file=sys.stderr)
         return 2
     # A world's own warnings are part of its story, not of this command's.
@@ -36,13 +39,13 @@ def main(
     logger.setLevel(logging.CRITICAL)
     try:
         if seed is not None:
-            return tell(run_world(seed, layer, kind, lying=lying), json=json)
+            return print_story(run_world(seed, layer, kind, lying=lying), json=json)
         return count(seeds, layer, kind, json=json, lying=lying)
     finally:
         logger.setLevel(level)
 
 
-def tell(verdict: Verdict, *, json: bool) -> int:
+def print_story(verdict: WorldVerdict, *, json: bool) -> int:
     if json:
         print(msgspec.json.encode(verdict).decode())
     else:
@@ -59,19 +62,16 @@ def tell(verdict: Verdict, *, json: bool) -> int:
 
 
 def count(seeds: int, layer: str, kind: str, *, json: bool, lying: bool) -> int:
-    begun = time.monotonic()
-    seen: Counter[str] = Counter()
-    broken: list[int] = []
-    steps = 0
-    for number in range(seeds):
-        verdict = run_world(number, layer, kind, lying=lying)
-        seen.update(verdict.seen)
-        steps += verdict.steps
+    def report(verdict: WorldVerdict, failed: int) -> None:
         if verdict.broken:
-            broken.append(number)
-            print(f"seed {number} broke: {verdict.broken}", file=sys.stderr)
-        if sys.stderr.isatty() and number % 50 == 49:
-            print(f"\r{number + 1}/{seeds} seeds, {len(broken)} broken", end="", file=sys.stderr)
+            print(f"seed {verdict.seed} broke: {verdict.broken}", file=sys.stderr)
+        if sys.stderr.isatty() and verdict.seed % 50 == 49:
+            progress = f"\r{verdict.seed + 1}/{seeds} seeds, {failed} broken"
+            print(progress, end="", file=sys.stderr)
+
+    begun = time.monotonic()
+    verdicts, seen, steps = run_worlds(range(seeds), layer, kind, lying=lying, on_verdict=report)
+    broken = [verdict.seed for verdict in verdicts]
     if sys.stderr.isatty():
         print(file=sys.stderr)
     took_s = time.monotonic() - begun

@@ -6,18 +6,12 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, assert_never
 
-import msgspec
-
-from laneway.core.ids import IntentId, LaneId, intent_id, lane_key
+from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import Result
-from laneway.ports import ContractCall
 
 if TYPE_CHECKING:
-    from laneway.sim.contract_world import ContractWorld
     from laneway.sim.world import World
-
-encode = msgspec.msgpack.Encoder().encode
 
 
 class Wish:
@@ -35,7 +29,6 @@ class Wish:
         self.valid_until_ms: int | None = None
         self.acked: IntentId | None = None
         self.result: Result | None = None
-        self.given_up = False
 
 
 class Callers(ABC):
@@ -51,11 +44,21 @@ class Callers(ABC):
         self._world = world
         self._dice = world.plan.rng("client")
         self.wishes = [self._wish(number) for number in range(world.plan.intents)]
+        self._open = list(self.wishes)
         self.by_intent: dict[IntentId, Wish] = {}
         self.results: dict[IntentId, Result] = {}
 
     @abstractmethod
     def _wish(self, number: int) -> Wish: ...
+
+    def _way(self, ways: Sequence[tuple[str, float]]) -> str:
+        """One of these ways by its chance, or "send"."""
+        chosen, way = self._dice.random(), "send"
+        for name, chance in ways:
+            if 0 <= chosen < chance:
+                way = name
+            chosen -= chance
+        return way
 
     def start(self) -> None:
         for wish in self.wishes:
@@ -65,7 +68,7 @@ class Callers(ABC):
         world = self._world
         if wish.acked is not None:
             return
-        living = [p for p in world.processes if p.alive and p.frozen_until_ms <= world.now_ms]
+        living = world.living()
         if not living:
             world.after(50, "submit", lambda: self._submit(wish))
             return
@@ -113,21 +116,22 @@ class Callers(ABC):
             case _:
                 assert_never(answer)
 
-    def told(self, results: Sequence[Result]) -> None:
+    def answered(self, results: Sequence[Result]) -> None:
         for result in results:
             self.results[result.intent] = result
 
     # Questions.
 
-    def has_sent_all(self) -> bool:
-        return all(wish.acked is not None for wish in self.wishes)
-
     def is_done(self) -> bool:
-        """Whether every wish has its final answer in the store."""
-        return self.has_sent_all() and not any(map(self._why_open, self.wishes))
+        """Whether every wish has its final answer in the store, and no lane has work left."""
+        # It is asked at every step: what was answered once needs no second look.
+        while self._open and not self._why_open(self._open[-1]):
+            self._open.pop()
+        return not self._open and all(map(self._world.is_at_rest, self._world.lanes))
 
     def waiting(self) -> list[str]:
-        return [why for why in map(self._why_open, self.wishes) if why]
+        open_ = [why for why in map(self._why_open, self.wishes) if why]
+        return open_ or [lane for lane in self._world.lanes if not self._world.is_at_rest(lane)]
 
     def _why_open(self, wish: Wish) -> str:
         """Empty when the wish has its final answer, which is written once."""
@@ -140,21 +144,3 @@ class Callers(ABC):
             return f"{wish.data} (vanished!)"
         wish.result = view.result
         return wish.data if view.result is None else ""
-
-
-class Client(Callers):
-    """Those of contracts."""
-
-    def __init__(self, world: "ContractWorld") -> None:
-        self._settings = settings = world.plan.settings
-        super().__init__(world)
-        self.fast_size = settings.fast_size
-        self.count_max = settings.count_max if settings.limit_policy == "reject" else None
-
-    def _wish(self, number: int) -> Wish:
-        lane = self._dice.choice(self._world.lanes)
-        refused = "!" if self._dice.random() < 0.1 else ""
-        priority = self._dice.randint(0, 3) if self._settings.priorities else 0
-        data = f"{refused}d{number}"
-        call = ContractCall(lane_key(lane), "did:sim", data)
-        return Wish(number, lane, data, encode(call), priority)

@@ -1,16 +1,15 @@
-"""The laws of every world, checked on the chain's own history and on the store's rows."""
+"""What the laws of all kinds of worlds have in common; each kind adds its own."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from laneway.core.ids import LaneId, Owner, lane_key
-from laneway.core.outcome import Status
-from laneway.core.rows import Lease, Table
-from laneway.lanes.contract.lane import ContractLane, decode_head, decode_slot, restore
-from laneway.lanes.contract.show import queue_metrics
-from laneway.lanes.contract.values import AttemptDoubted, Execute, Record
-from laneway.sim.contract_world import ContractWorld
-from laneway.sim.world import LawBroken
+from laneway.core.ids import LaneId, Owner, lane_kind
+from laneway.core.intent import IntentRow
+from laneway.core.rows import FeedEntry, Lease, Result, Rows
+from laneway.sim.clients import Wish
+from laneway.sim.world import LawBroken, World
+from laneway.stores.memory import MemoryBook
 
 if TYPE_CHECKING:
     from laneway.sim.process import Process
@@ -18,44 +17,42 @@ if TYPE_CHECKING:
 COMPARED_EVERY = 3
 """Loading a lane costs as much as a dozen steps, so every third commit is compared."""
 
+FEED_PAGE = 1_000
 
-class Laws:
+
+class WorldLaws(ABC):
     """Safety at every step, the account at the end."""
 
-    def __init__(self, world: ContractWorld) -> None:
+    _world: World
+
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._heights: dict[str, int] = {}
         self._commits = 0
-        self._aside: set[tuple[LaneId, int]] = set()
-        """Slots whose intents people put aside, because a bug about them stopped their lanes."""
-        world.observers.append(self)
+        self._place = 0
+        self._cursor = ""
+
+    # What a kind says.
+
+    @abstractmethod
+    def restore(self, rows: Rows, settings: Any) -> Any:
+        """A lane from its rows."""
+
+    @abstractmethod
+    def shape(self, lane: Any) -> dict[str, object]:
+        """All that a lane is, its caches of intents aside."""
+
+    @abstractmethod
+    def check_result(self, wish: Wish, result: Result) -> None:
+        """At the end: a final answer is true of the chain."""
+
+    @abstractmethod
+    def check_rest(self, lane: LaneId) -> None:
+        """At the end: nothing of a lane is left open, and its counts add up."""
 
     # At every step.
 
-    def leaving(self, _process: "Process", lane: LaneId, effect: Execute) -> None:
-        """Nothing leaves before the record that explains it is durable."""
-        slot, attempt = effect.slot, effect.attempt
-        if not self._is_recorded(lane, slot, attempt):
-            raise LawBroken(f"never twice: {lane} executes try {attempt} of slot {slot} unrecorded")
-        if (lane, slot) in self._aside:
-            raise LawBroken(f"{lane} executes slot {slot} again, which was put aside")
-
-    def told(self, lane: LaneId, records: Sequence[Record]) -> None:
-        """What was put aside is never tried again; for the rest the chain shows all."""
-        for record in records:
-            if isinstance(record, AttemptDoubted) and record.aside:
-                self._world.seen["execution put aside"] += 1
-                self._aside.add((lane, record.slot))
-
-    def _is_recorded(self, lane: LaneId, slot: int, attempt: int) -> bool:
-        view = self._world.book.lane(lane)
-        assert view is not None
-        rows = self._world.book.load(Lease(lane, view.head.owner or Owner(""), view.head.fence))
-        slots = [decode_slot(row.body) for row in rows.open if row.table == Table.SLOT]
-        if slots and slots[0].id == slot:
-            return attempt < slots[0].attempt_next
-        # Settled meanwhile, by an earlier try: this one can only be refused.
-        return slot < decode_head(view.head.state).slot_next
+    def recorded(self, lane: LaneId, records: Sequence[Any]) -> None:  # noqa: B027
+        """Laws may read durable records from the store's own feed as well."""
 
     def committed(self, process: "Process", lane: LaneId) -> None:
         """After every commit what the store holds equals what the lane is in memory."""
@@ -64,86 +61,105 @@ class Laws:
         assert view is not None
         if self._commits % COMPARED_EVERY or view.head.owner != process.owner:
             return
-        if not process.reactor.is_settled(lane):
-            return
-        kept = restore(
-            self._world.book.load(Lease(lane, process.owner, view.head.fence)),
-            self._world.plan.settings,
-        )
-        memory: ContractLane = process.reactor.lane(lane)
-        if (kept.head, kept.slot, kept.attempts) != (memory.head, memory.slot, memory.attempts):
-            raise LawBroken(f"{lane}: the store holds {kept.head}, memory {memory.head}")
-
-    def stepped(self) -> None:
-        """Every new block is one that was wished for once, in its place."""
-        for lane in self._world.lanes:
-            contract = lane_key(lane)
-            latest = self._world.chain.latest(contract)
-            if latest != self._heights.get(contract, 0):
-                self._heights[contract] = latest
-                self._check_chain(lane)
-
-    def _check_chain(self, lane: LaneId) -> None:
-        world = self._world
-        data = [
-            block.data
-            for block in world.chain.history(lane_key(lane))[1:]
-            if block.executor == "did:sim"
-        ]
-        if len(set(data)) != len(data):
-            raise LawBroken(f"never twice: {lane} has {data}")
-        places = {wish.data: wish for wish in world.client.by_intent.values()}
-        order = []
-        for datum in data:
-            if datum not in places:
-                raise LawBroken(f"{lane}: {datum} ran and was never accepted")
-            order.append(self._place(places[datum].key))
-        for cls in range(4):
-            seqs = [seq for priority, seq in order if priority == cls]
-            if seqs != sorted(seqs):
-                raise LawBroken(f"in order: {lane} ran {data}, in the sequence {seqs}")
-
-    def _place(self, key: str) -> tuple[int, int]:
-        index = self._world.book.find("key", f"\x1f{key}")
-        if index is None:
-            raise LawBroken(f"never lost: {key} ran, and the store does not know it")
-        view = self._world.book.intent(index.intent)
-        assert view is not None
-        return view.intent.priority, view.intent.seq
+        if process.reactor.is_settled(lane):
+            memory = process.reactor.lane(lane)
+            if apart := self.parted(self.load(lane, memory.settings), memory):
+                raise LawBroken(f"{lane}: in the store and in memory {apart}")
 
     # At the end.
 
     def account(self) -> None:
         """Every accepted wish has one final answer, and it is true."""
-        world = self._world
-        for wish in world.client.wishes:
+        world, client = self._world, self._world.client
+        for wish in client.wishes:
             assert wish.acked is not None
             view = world.book.intent(wish.acked)
             if view is None or view.result is None:
                 raise LawBroken(f"never lost: {wish.data} has no answer")
-            told = world.client.results.get(wish.acked)
-            if told is not None and told != view.result:
-                raise LawBroken(f"{wish.data} was told {told}, the store says {view.result}")
-            blocks = [
-                b.number for b in world.chain.history(lane_key(wish.lane)) if b.data == wish.data
-            ]
-            confirmed = view.result.status == Status.CONFIRMED.value
-            if confirmed != bool(blocks):
-                raise LawBroken(f"{wish.data} is {view.result.status}, on chain at {blocks}")
-            if confirmed and view.result.number not in (None, *blocks):
-                raise LawBroken(f"{wish.data} is in {blocks}, told {view.result.number}")
-            if wish.data.startswith("!") and confirmed:
-                raise LawBroken(f"{wish.data} was refused by the contract, yet confirmed")
+            known = client.results.get(wish.acked)
+            if known is not None and known != view.result:
+                raise LawBroken(f"{wish.data} was answered {known}, the store says {view.result}")
+            self.check_result(wish, view.result)
             world.seen[f"result:{view.result.status}"] += 1
         for lane in world.lanes:
-            self._count(lane)
+            view_ = world.book.lane(lane)
+            if view_ is not None:
+                if view_.depth():
+                    raise LawBroken(f"{lane}: all is settled, yet its depth is {view_.depth()}")
+                self.check_rest(lane)
 
-    def _count(self, lane: LaneId) -> None:
+    # What is durable.
+
+    def rows(self, lane: LaneId) -> Rows:
         view = self._world.book.lane(lane)
-        if view is None:
-            return
-        shown = queue_metrics(view, self._world.plan.settings)
-        if view.depth() or shown.fast_queue_len or shown.slow_queue_len:
-            raise LawBroken(f"{lane}: all is settled, yet {shown}")
-        if shown.fast_hit_count + shown.slow_hit_count != shown.enqueue_count:
-            raise LawBroken(f"{lane}: hits do not add up: {shown}")
+        assert view is not None
+        return self._world.book.load(Lease(lane, view.head.owner or Owner(""), view.head.fence))
+
+    def load(self, lane: LaneId, settings: Any) -> Any:
+        return self.restore(self.rows(lane), settings)
+
+    def entries(self) -> Sequence[FeedEntry]:
+        """All that was committed since they were asked for last, in its order; a process may have
+        died before it knew."""
+        book = self._world.book
+        if isinstance(book, MemoryBook):
+            found = book.entries[self._place :]
+            self._place += len(found)
+            return found
+        page = book.feed(self._cursor, FEED_PAGE)
+        if page:
+            self._cursor = page[-1].cursor
+        return page
+
+    def unread(self) -> Iterator[tuple[LaneId, tuple[Any, ...]]]:
+        """The records of each commit since the last call, with their lane."""
+        if self._world.is_written:
+            self._world.is_written = False
+            for entry in self.entries():
+                yield entry.lane, self._world.kinds[lane_kind(entry.lane)].decode(entry.records)
+
+    def records(self, lane: LaneId) -> Iterator[Any]:
+        """All records of a lane that the feed ever had."""
+        cursor = ""
+        while entries := self._world.book.feed(cursor, FEED_PAGE):
+            for entry in entries:
+                if entry.lane == lane:
+                    yield from self._world.kinds[lane_kind(lane)].decode(entry.records)
+            cursor = entries[-1].cursor
+
+    def row(self, key: str) -> IntentRow:
+        """The intent that a caller gave this key."""
+        index = self._world.book.find("key", f"\x1f{key}")
+        if index is None:
+            raise LawBroken(f"never lost: {key} was done, and the store does not know it")
+        view = self._world.book.intent(index.intent)
+        assert view is not None
+        return view.intent
+
+    def check_line(self, lane: LaneId, data: Sequence[str], *, is_ordered: bool = True) -> None:
+        """Each intent is on the chain once, and those of one class in the order of acceptance."""
+        if len(set(data)) != len(data):
+            raise LawBroken(f"never twice: {lane} has {data}")
+        keys = {wish.data: wish.key for wish in self._world.client.by_intent.values()}
+        for datum in data:
+            if datum not in keys:
+                raise LawBroken(f"{lane}: {datum} is on the chain and was never accepted")
+        rows = [self.row(keys[datum]) for datum in data] if is_ordered else []
+        for priority in {row.priority for row in rows}:
+            seqs = [row.seq for row in rows if row.priority == priority]
+            if seqs != sorted(seqs):
+                raise LawBroken(f"in order: {lane} has {data}, in the sequence {seqs}")
+
+    def check_feed(self, lane: LaneId, folded: Any, kept: Any) -> None:
+        """The feed's records make the same lane as the rows."""
+        if apart := self.parted(folded, kept):
+            raise LawBroken(f"{lane}: by the feed and by the rows {apart}")
+
+    def parted(self, one: Any, other: Any) -> str:
+        """The fields in which two lanes differ; empty where they are alike."""
+        first, second = self.shape(one), self.shape(other)
+        return "; ".join(
+            f"{name} are {first[name]}, and {second[name]}"
+            for name in first
+            if first[name] != second[name]
+        )

@@ -9,6 +9,3 @@ FAULTS_MS = 8_000
 
 QUIET_MS_MAX = 600_000
 """Virtual time after the faults stop in which everything must come to an end."""
-
-STATES_MAX = 400_000
-"""States of the exhaustive search; the small scope has a tenth of this."""

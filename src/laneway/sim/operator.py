@@ -1,27 +1,82 @@
 """The people of a world: they pause, drain, cancel, and settle what only a person can know."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from laneway.core.ids import IntentId, LaneId, lane_key
-from laneway.core.rows import Command
-from laneway.lanes.contract.show import describe
+from laneway.core.ids import LaneId, lane_kind
+from laneway.core.rows import Command, LaneView
 
 if TYPE_CHECKING:
-    from laneway.sim.clients import Wish
-    from laneway.sim.contract_world import ContractWorld
     from laneway.sim.world import World
 
 
 class Crew:
-    """What people of every world can do: leave a word in a lane's mailbox."""
+    """The operators of a world: they leave commands in the mailboxes of lanes."""
+
+    verbs: tuple[str, ...] = ()
+    """What they command while there are faults."""
+    resumed: tuple[str, ...] = ("paused", "draining")
+    """The states from which they resume a lane once the faults are over."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
         self._dice = world.plan.rng("operator")
 
-    def _about(self, verb: str, wishes: "list[Wish]") -> None:
-        """A word about one of the intents that were accepted."""
-        wishes = [wish for wish in wishes if wish.acked is not None]
+    def start(self) -> None:
+        self._repeat(300, "operator", self._act)
+
+    def _repeat(self, every_ms: int, label: str, act: Callable[[], None]) -> None:
+        """Again and again, while there are faults."""
+        world = self._world
+
+        def again() -> None:
+            if world.is_faulty:
+                world.after(every_ms, label, again)
+                act()
+
+        world.after(every_ms, label, again)
+
+    def _act(self) -> None:
+        world = self._world
+        if world.chance(world.plan.operator * 10):
+            self._give(self._dice.choice(self.verbs), self._dice.choice(world.lanes))
+
+    def _give(self, verb: str, lane: LaneId) -> None:
+        """One command, to this lane or about an intent."""
+        world = self._world
+        if verb in ("cancel", "bump"):
+            self._about(verb)
+        elif verb == "drain":
+            view = world.book.lane(lane)
+            seq = 0 if view is None else view.tail.seq_next - 1
+            word = self._dice.choice(("queue", "running"))
+            self._tell(Command(0, lane, verb, world.now_ms, word=word, seq=seq))
+        else:
+            self._tell(Command(0, lane, verb, world.now_ms))
+
+    def calm(self) -> None:
+        """The faults are over: look after lanes that wait for people."""
+        self._world.after(500, "calm", self._calm)
+
+    def _calm(self) -> None:
+        world = self._world
+        world.after(1_000, "calm", self._calm)
+        for lane in world.lanes:
+            view = world.book.lane(lane)
+            if view is not None:
+                self._help(lane, view)
+
+    def _help(self, lane: LaneId, view: LaneView) -> None:
+        """Resume what people paused, and do what only they can do."""
+        if self._state(lane, view) in self.resumed:
+            self._tell(Command(0, lane, "resume", self._world.now_ms))
+
+    def _state(self, lane: LaneId, view: LaneView) -> str:
+        return self._world.kinds[lane_kind(lane)].describe(view.head.state).word
+
+    def _about(self, verb: str) -> None:
+        """A command about one of the intents that were accepted."""
+        wishes = [wish for wish in self._world.client.wishes if wish.acked is not None]
         if not wishes:
             return
         wish = self._dice.choice(wishes)
@@ -29,22 +84,12 @@ class Crew:
         view = self._world.book.intent(wish.acked)
         assert view is not None
         row = view.intent
-        self._tell(
-            Command(
-                0,
-                wish.lane,
-                verb,
-                self._world.now_ms,
-                intent=row.id,
-                seq=row.seq,
-                priority=row.priority,
-                size=row.size(),
-            )
-        )
+        place: dict[str, Any] = {"seq": row.seq, "priority": row.priority, "size": row.size()}
+        self._tell(Command(0, wish.lane, verb, self._world.now_ms, intent=row.id, **place))
 
     def _tell(self, command: Command) -> None:
         world = self._world
-        living = [p for p in world.processes if p.alive and p.frozen_until_ms <= world.now_ms]
+        living = world.living()
         if not living:
             return
         world.seen[f"operator:{command.verb}"] += 1
@@ -55,74 +100,14 @@ class Crew:
         world.wake_others(living[-1], lambda p: p.reactor.called(command.lane))
 
 
-class Operator(Crew):
-    """Also the other writers, who put blocks of their own on a contract's chain."""
-
-    _world: "ContractWorld"
+class AccountCrew(Crew):
+    """Operators of accounts whose keys others have as well, and use past the lanes."""
 
     def start(self) -> None:
-        self._world.after(300, "operator", self._act)
-        self._world.after(200, "foreign", self._write)
+        super().start()
+        self._repeat(250, "foreign", self._use)
 
-    def _act(self) -> None:
-        world = self._world
-        if not world.faults:
-            return
-        world.after(300, "operator", self._act)
-        if not world.chance(world.plan.operator * 10):
-            return
-        lane = self._dice.choice(world.lanes)
-        verb = self._dice.choice(("pause", "resume", "drain", "cancel"))
-        if verb == "cancel":
-            self._about("cancel", world.client.wishes)
-        else:
-            word = self._dice.choice(("queue", "running")) if verb == "drain" else ""
-            view = world.book.lane(lane)
-            seq = 0 if view is None else view.tail.seq_next - 1
-            self._tell(Command(0, lane, verb, world.now_ms, word=word, seq=seq))
-
-    def calm(self) -> None:
-        """After the faults: resume what was paused, and settle what is halted, truthfully."""
-        self._world.after(500, "calm", self._calm)
-
-    def _calm(self) -> None:
-        world = self._world
-        world.after(1_000, "calm", self._calm)
-        for lane in world.lanes:
-            view = world.book.lane(lane)
-            if view is None:
-                continue
-            word = describe(view.head.state, world.plan.settings).word
-            if word in ("paused", "draining"):
-                self._tell(Command(0, lane, "resume", world.now_ms))
-            elif word == "halted":
-                world.seen["halted"] += 1
-                self._settle(lane)
-
-    def _settle(self, lane: LaneId) -> None:
-        """Look at the chain, and say what is there; only when nothing is under way any more."""
-        world = self._world
-        if world.host.travelling or world.chain.running(lane_key(lane)):
-            return
-        for intent, wish in world.client.by_intent.items():
-            view = world.book.intent(intent)
-            if wish.lane != lane or view is None or not view.open or view.result is not None:
-                continue
-            done = any(b.data == wish.data for b in world.chain.history(lane_key(lane)))
-            word = "executed" if done else "not_executed"
-            self._tell(self._settling(lane, intent, word))
-            self._tell(self._settling(lane, intent, "skip"))
-
-    def _settling(self, lane: LaneId, intent: IntentId, word: str) -> Command:
-        return Command(
-            0, lane, "settle", self._world.now_ms, "looked at the chain", "sim", intent, word=word
-        )
-
-    def _write(self) -> None:
-        world = self._world
-        if not world.faults:
-            return
-        world.after(200, "foreign", self._write)
+    def _use(self) -> None:
+        world: Any = self._world
         if world.chance(world.plan.foreign):
-            lane = self._dice.choice(world.lanes)
-            world.host.write_foreign(lane_key(lane), f"foreign{world.steps}")
+            world.network.use_foreign(self._dice.randrange(len(world.lanes)))

@@ -1,26 +1,33 @@
-"""One process of a world: a reactor and the messages between it, the store and the host."""
+"""One process of a world: the engine's reactor and its performers, and the messages between them,
+the store and the chain."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, assert_never
 
 from laneway.core.errors import LeaseLost
 from laneway.core.ids import LaneId, Owner
 from laneway.core.rows import Lease, Rows
+from laneway.engine.effects import Effects
 from laneway.engine.limits import HEARTBEAT_MS, LEASE_STOP_MS, LEASE_TTL_MS, READY_PAGE
 from laneway.engine.orders import (
+    CommitDone,
     Open,
     Order,
     Perform,
+    Prompt,
     ReadBacklog,
     ReadMailbox,
     Release,
     Revived,
     Stopped,
-    Told,
 )
+from laneway.engine.performers import Performer
 from laneway.engine.reactor import Reactor
 from laneway.ports import Commit, Lost
 from laneway.sim.bugs import PlannedBug
+from laneway.sim.link import Link
+from laneway.sim.loops import ProcessLoop
 from laneway.stores.book import Book
 
 if TYPE_CHECKING:
@@ -33,8 +40,13 @@ class Process:
     def __init__(self, world: "World", name: str) -> None:
         self.world = world
         self.owner = Owner(name)
-        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows, world.prompts)
         self.alive = True
+        self.loop = ProcessLoop(world, self)
+        self.link = Link(world, self)
+        self.performers = world.performers(self.link)
+        prompts = prompts_of(self.performers)
+        self.reactor = Reactor(world.kinds, self.owner, world.plan.windows, prompts)
+        self.effects = WatchedEffects(self)
         self.frozen_until_ms = 0
         self.lease_until_ms = 0
         self.armed_ms: int | None = None
@@ -43,7 +55,20 @@ class Process:
     def start(self) -> None:
         world = self.world
         world.note(f"{self.owner} starts")
+        for performer in self.performers.values():
+            follow = getattr(performer, "follow", None)
+            if follow is not None:
+                self.loop.create_task(follow(self._post))
         self.beat()
+
+    def end(self) -> None:
+        """It is gone, with all that it had under way."""
+        self.alive = False
+        self.loop.bury()
+
+    def _post(self, lane: LaneId, event: Any) -> None:
+        self.reactor.answered(lane, event)
+        self.pump_soon()
 
     def freeze(self) -> None:
         """Stopped as by SIGSTOP, past its lease; it wakes up believing nothing happened."""
@@ -58,7 +83,7 @@ class Process:
         if isinstance(answer, Lost):
             world.seen["declared dead"] += 1
             world.note(f"{self.owner} learns that it was declared dead, and stops")
-            self.alive = False
+            self.end()
             return
         self.lease_until_ms = world.now_ms + LEASE_STOP_MS
         self.reactor.joined(answer.peers)
@@ -92,14 +117,23 @@ class Process:
 
     def pump(self) -> None:
         self.pumping = False
+        world = self.world
         commits: list[Commit] = []
-        for order in self.reactor.orders(self.world.now_ms):
+        effects: list[Perform] = []
+        for order in self.reactor.orders(world.now_ms):
             if isinstance(order, Commit):
                 commits.append(order)
+            elif isinstance(order, Perform):
+                effects.append(order)
             else:
                 self.begin(order)
         if commits:
-            self.world.after(self.world.delay(), "commit", lambda: self.commit(commits), self)
+            world.after(world.delay(), "commit", lambda: self.commit(commits), self)
+        if len(effects) > 1 and world.pick((True, False)):
+            world.after(world.delay(), "perform", lambda: self.perform(effects), self)
+        else:
+            for effect in effects:
+                world.after(world.delay(), "perform", partial(self.perform, (effect,)), self)
         if self.reactor.has_work():
             self.pump_soon()
         self.arm()
@@ -112,7 +146,7 @@ class Process:
             self.world.after(wait_ms, "timer", lambda: self.timer(next_ms), self)
 
     def timer(self, at_ms: int) -> None:
-        if self.world.exact_timers and at_ms != self.armed_ms:
+        if at_ms != self.armed_ms:
             return  # An earlier one was set since, and has taken its place.
         self.armed_ms = None
         self.pump()
@@ -120,12 +154,10 @@ class Process:
     def begin(self, order: Order) -> None:
         world = self.world
         match order:
-            case Perform():
-                world.after(world.delay(), "perform", lambda: self.perform(order), self)
-            case Told(lane=lane, records=records, results=results):
-                world.client.told(results)
+            case CommitDone(lane=lane, records=records, results=results):
+                world.client.answered(results)
                 for observer in world.observers:
-                    observer.told(lane, records)
+                    observer.recorded(lane, records)
                 for result in results:
                     world.note(f"{lane}: {result.intent[-6:]} is {result.status} {result.reason}")
             case Open(lane=lane):
@@ -150,8 +182,8 @@ class Process:
             case Revived(lane=lane):
                 world.seen["lane revived"] += 1
                 world.note(f"{self.owner} goes on with {lane}")
-            case Commit():
-                raise AssertionError("commits are gathered by the pump")
+            case Commit() | Perform():
+                raise AssertionError("the pump gathers these")
             case _:
                 assert_never(order)
 
@@ -238,30 +270,50 @@ class Process:
 
         self.later("committed", arrive)
 
-    # The host.
+    # The chain.
 
-    def perform(self, order: Perform) -> None:
-        reason = self.why_not(order)
-        bugs = self.world.bugs
-        if reason is None and bugs is not None and (error := bugs.met(self, order)) is not None:
-            self.reactor.broken(order.lane, error, order.effect)
-            self.pump_soon()
-        elif reason is None:
-            self.world.host.perform(self, order.lane, order.effect)
-        else:
-            self.world.seen[reason] += 1
-            event = self.world.host.declined(order.effect, self.world.now_ms, reason)
-            self.reactor.answered(order.lane, event)
-            self.pump_soon()
+    def perform(self, orders: Sequence[Perform]) -> None:
+        for order in orders:
+            self.effects.add(order)
+        self.effects.begin()
 
-    def why_not(self, order: Perform) -> str | None:
-        """As the engine asks right before each send."""
-        if not self.may_act():
-            return "too late to act"
-        if not self.reactor.owns(order.lane, order.fence):
-            return "given up before its turn"
-        return None
 
-    def answered(self, lane: LaneId, event: object) -> None:
-        """An answer from the host arrives, if this process still lives."""
-        self.later("answer", lambda: self.reactor.answered(lane, event))
+class WatchedEffects(Effects):
+    """The engine's own way to perform effects, under the laws and with the bugs that are planted
+    in performers."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process.reactor, process.performers, process.may_act)
+        self._process = process
+        self.moved = process.pump_soon
+
+    def _why_not(self, order: Perform) -> str | None:
+        reason = super()._why_not(order)
+        if reason is not None:
+            self._process.world.seen[reason] += 1
+        return reason
+
+    async def _answers(self, order: Perform, more: Sequence[Perform]) -> Sequence[Any]:
+        process, world = self._process, self._process.world
+        if super()._why_not(order) is None:
+            for one in (order, *more):
+                world.leaving(process, one.lane, one.effect)
+            bug = None if world.bugs is None else world.bugs.met(order)
+            if bug is not None:
+                if bug.is_sent:
+                    process.loop.create_task(super()._answers(order, more))
+                raise bug
+        begun_ms = world.now_ms
+        answers = await super()._answers(order, more)
+        if world.now_ms == begun_ms:
+            await process.link.pause()
+        return answers
+
+
+def prompts_of(performers: Mapping[str, Performer]) -> dict[str, Prompt]:
+    """What answers some effects in the turn that orders them."""
+    return {
+        kind: performer.answer_now
+        for kind, performer in performers.items()
+        if hasattr(performer, "answer_now")
+    }

@@ -1,32 +1,25 @@
 """Layer S3: the asyncio shell itself, on the virtual loop, killed after any callback."""
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
+from typing import Any
 
-import msgspec
-
-from laneway.core.errors import ChainUnreachable, StoreBusy, StoreUnknown
-from laneway.core.ids import IntentId, LaneId, Owner, intent_id, lane_id, lane_key
+from laneway.core.errors import StoreBusy, StoreUnknown
+from laneway.core.ids import IntentId, LaneId, Owner, intent_id
 from laneway.core.intent import Accepted, Arrival, Replayed
-from laneway.core.outcome import Outcome
+from laneway.core.outcome import Status
 from laneway.core.rows import Result
-from laneway.devnets.contract.model import ContractChain, Fault
-from laneway.engine.contract import ContractPerformer
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine
-from laneway.lanes.contract import contract_kind
-from laneway.ports import ContractCall, Execution, Finding, HostTraits
-from laneway.sim.hosts import FAULTS
-from laneway.sim.loop import LoopClock, SimLoop
-from laneway.sim.plan import Plan, Weather
+from laneway.sim.link import Ground, Link
+from laneway.sim.loops import SimLoop, VirtualClock
+from laneway.sim.plan import WorldPlan
+from laneway.sim.process import prompts_of
 from laneway.sim.world import LawBroken
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
-
-encode = msgspec.msgpack.Encoder().encode
 
 LIVES = 4
 """Processes of one world; the last one is not killed and must finish everything."""
@@ -43,106 +36,58 @@ class ShakyBook(MemoryBook):
         self._world = world
 
     def begin(self) -> None:
-        if self._world.chance(self._world.lose / 2):
+        if self._world.chance(self._world.plan.lose / 2):
             self._world.seen["store busy"] += 1
             raise StoreBusy("the simulator says so")
+        super().begin()
 
     def sync(self) -> None:
-        if self._world.chance(self._world.lose):
+        super().sync()
+        if self._world.chance(self._world.plan.lose):
             self._world.seen["commit answer lost"] += 1
             raise StoreUnknown("the simulator lost the answer")
 
 
-class LoopHost:
-    """The chain model on the virtual loop; rounds run on while processes die."""
-
-    def __init__(self, world: "ContractShell", loop: SimLoop) -> None:
-        self.traits = HostTraits(takes_parent=True)
-        self._world = world
-        self._loop = loop
-        self._ends: dict[int, asyncio.Future[Execution]] = {}
-
-    async def latest_block(self, contract: str) -> int:
-        await self._travel()
-        return self._world.chain.latest(contract)
-
-    async def execute(self, call: ContractCall, parent: int) -> Execution:
-        world = self._world
-        await self._travel()
-        fault = world.pick(FAULTS) if world.chance(world.plan.fault) else Fault.NONE
-        world.seen[f"fault:{fault.value}"] += 1
-        answer: asyncio.Future[Execution] = self._loop.create_future()
-        for round_ in world.chain.begin(call, parent, self._now_ms(), fault):
-            self._ends[round_] = answer
-        self._watch()
-        done = await answer
-        await asyncio.sleep(world.delay_s())
-        return done
-
-    async def find(self, call: ContractCall, parent: int) -> Finding:
-        await self._travel()
-        chain = self._world.chain
-        return Finding(chain.latest(call.contract), chain.find(call, parent, exact=True))
-
-    async def close(self) -> None:
-        pass
-
-    async def _travel(self) -> None:
-        await asyncio.sleep(self._world.delay_s())
-        if self._world.chance(self._world.plan.lose):
-            raise ChainUnreachable("the simulated host", "lost on the way")
-        self.step()
-
-    def _now_ms(self) -> int:
-        return int(self._loop.time() * 1000)
-
-    def _watch(self) -> None:
-        next_ms = self._world.chain.next_ms()
-        if next_ms is not None:
-            self._loop.call_at(next_ms / 1000, self._fire)
-
-    def _fire(self) -> None:
-        self.step()
-        self._watch()
-
-    def step(self) -> None:
-        for end in self._world.chain.step(self._now_ms()):
-            answer = self._ends.pop(end.round, None)
-            if answer is None or answer.done() or not end.told:
-                continue
-            if end.block is not None:
-                answer.set_result(Execution(Outcome.ACCEPTED, end.block))
-            elif end.conflict:
-                answer.set_result(Execution(Outcome.REFUSED, stale=True, reason="stale"))
-            else:
-                answer.set_result(Execution(Outcome.REFUSED, reason="consensus failed"))
-
-
-class ShellWorld(ABC):
+class ShellWorld(Ground):
     """Several lives of one process on one store and one chain."""
 
     callbacks_life_max = 150
-    """A life is killed at one of so many callbacks."""
+    """A life is killed at one of its first N callbacks."""
+    endings: Mapping[str, Status] = {}
+    """By the first letter of a wish, how it ends if it is not confirmed."""
+    keeps_order = True
+    """Whether a lane's wishes land in the order in which they were accepted."""
 
-    def __init__(self, plan: Weather) -> None:
-        self._weather = plan
-        self.lose = plan.lose
-        self.seen: Counter[str] = Counter()
-        self.callbacks = 0
-        self.faults = True
-        self._dice = plan.rng("shell")
+    def __init__(self, plan: WorldPlan) -> None:
+        super().__init__(plan, "shell")
         self._hash = blake2b(digest_size=16)
         self._now_s = 1_000.0
+        self._loop: SimLoop | None = None
+        self._order = 0
+        self._pending: dict[int, tuple[int, Callable[[], object]]] = {}
+        """What will happen outside of any process, and when."""
         self.book = ShakyBook(self)
         self.wishes: list[tuple[LaneId, str]] = []
         self.acked: dict[str, IntentId] = {}
-        self.story: list[str] = []
 
-    def chance(self, probability: float) -> bool:
-        return self.faults and probability > 0 and self._dice.random() < probability
+    @property
+    def now_ms(self) -> int:
+        return int((self._now_s if self._loop is None else self._loop.time()) * 1000)
 
-    def delay_s(self) -> float:
-        return self._dice.randint(0, self._weather.delay_ms) / 1000
+    def after(
+        self, delay_ms: int, _label: str, act: Callable[[], object], process: Any = None
+    ) -> None:
+        assert self._loop is not None
+        if process is None:
+            self._order += 1
+            self._pending[self._order] = (self.now_ms + delay_ms, act)
+            self._loop.call_later(delay_ms / 1000, self._happen, self._order)
+        elif process is self._loop:
+            self._loop.call_later(delay_ms / 1000, act)
+
+    def _happen(self, number: int) -> None:
+        _, act = self._pending.pop(number)
+        act()
 
     def note(self, line: str) -> None:
         self.story.append(f"{self._now_s:>9.3f} s  {line}")
@@ -150,19 +95,37 @@ class ShellWorld(ABC):
     def trace(self) -> str:
         return self._hash.hexdigest()
 
+    def ask_law(self, law: Callable[..., None], *facts: Any) -> None:
+        """The engine would take a broken law for its lane's own trouble: the world ends there."""
+        try:
+            law(*facts)
+        except LawBroken as error:
+            assert self._loop is not None
+            self._loop.errors.append({"law": str(error)})
+            self._loop.dies_at = 0
+            raise
+
     def run(self) -> None:
         for life in range(LIVES):
             last = life == LIVES - 1
-            self.faults = not last
+            self.is_faulty = not last
             loop = SimLoop(self._dice, self._now_s)
             loop.on_callback = lambda now_s: self._hash.update(f"{now_s:.3f}\n".encode())
             loop.dies_at = CALLBACKS_MAX if last else self._dice.randint(1, self.callbacks_life_max)
             self.note(f"life {life} begins; it dies at callback {loop.dies_at}")
+            self._loop = loop
+            for number, (at_ms, _) in self._pending.items():
+                loop.call_at(at_ms / 1000, self._happen, number)
+            if life == 0:
+                self.start()
+            if last:
+                self.calm()
             ended = self._live(loop, life)
-            self._now_s = loop.time() + 0.01
-            self.callbacks += loop.callbacks
+            self._now_s, self._loop = loop.time() + 0.01, None
+            self.steps += loop.callbacks
             if loop.errors:
-                raise LawBroken(f"an error escaped: {loop.errors[0]}")
+                context = loop.errors[0]
+                raise LawBroken(f"an error escaped: {context}") from context.get("exception")
             if last and not ended:
                 raise LawBroken(f"no spinning: {CALLBACKS_MAX} callbacks and no end")
             self.seen["lived to the end" if ended else "killed"] += 1
@@ -182,34 +145,47 @@ class ShellWorld(ABC):
         return False
 
     async def _main(self, loop: SimLoop, life: int) -> None:
-        clock = LoopClock(loop)
+        clock, owner = self.clock, Owner(f"life{life}")
         store = GroupStore(self.book, clock, thread="never")
-        engine = self.engine(loop, clock, store, Owner(f"life{life}"))
+        performers = self.performers(Link(self, loop))
+        prompts = prompts_of(performers)
+        reactor = Reactor(self.kinds, owner, self.plan.windows, prompts)
+        engine = Engine(store, reactor, performers, clock)
         # The file lock of a real store proves the earlier lives dead; here we say so.
         for earlier in range(life):
-            self.book.pulse.leave(Owner(f"life{earlier}"))
+            self.book.leave(Owner(f"life{earlier}"))
         await self._patiently(engine.start)
         await asyncio.gather(*(self._wish(engine, clock, lane, data) for lane, data in self.wishes))
         await engine.stop()
 
     @abstractmethod
-    def engine(self, loop: SimLoop, clock: LoopClock, store: GroupStore, owner: Owner) -> Engine:
-        """The engine of one life, over the chain that outlives it."""
-
-    @abstractmethod
     def payload(self, lane: LaneId, data: str) -> bytes: ...
 
     @abstractmethod
+    def landed(self, lane: LaneId) -> list[str]:
+        """The wishes of a lane that are on the chain, in its order."""
+
     def judge(self, data: str, result: Result) -> None:
         """LawBroken unless this is how the wish had to end."""
+        if result.status != self.endings.get(data[0], Status.CONFIRMED).value:
+            raise LawBroken(f"{data} ended as {result.status}: {result.reason}")
 
-    @abstractmethod
     def check_chain(self) -> None:
         """After each life: never twice, in order."""
+        for lane in self.lanes:
+            data = self.landed(lane)
+            if len(set(data)) != len(data):
+                raise LawBroken(f"never twice: {lane} has {data}")
+            seqs = [self.seq(datum) for datum in data]
+            if seqs != sorted(seqs) and self.keeps_order:
+                raise LawBroken(f"in order: {lane} has {data}, in the sequence {seqs}")
 
-    @abstractmethod
     def check_results(self) -> None:
         """At the end: never lost."""
+        for lane, data in self.wishes:
+            is_refused = self.endings.get(data[0]) is Status.REFUSED
+            if (data in self.landed(lane)) == is_refused:
+                raise LawBroken(f"never lost: {data}, and on the chain is {self.landed(lane)}")
 
     async def _patiently(self, start: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -220,8 +196,8 @@ class ShellWorld(ABC):
             else:
                 return
 
-    async def _wish(self, engine: Engine, clock: LoopClock, lane: LaneId, data: str) -> None:
-        await asyncio.sleep(self.delay_s())
+    async def _wish(self, engine: Engine, clock: VirtualClock, lane: LaneId, data: str) -> None:
+        await asyncio.sleep(self.delay() / 1000)
         payload = self.payload(lane, data)
         while True:
             arrival = Arrival(
@@ -254,53 +230,3 @@ class ShellWorld(ABC):
         if index is None:
             raise LawBroken(f"never lost: {datum} ran, and the store does not know it")
         return self.book.intents[index.intent].seq
-
-
-class ContractShell(ShellWorld):
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
-        self.plan = msgspec.structs.replace(
-            plan,
-            settings=msgspec.structs.replace(
-                plan.settings,
-                takes_parent=True,
-                count_max=None,
-                stale_retries_max=1_000,
-                breaker_failures=max(3, plan.settings.breaker_failures),
-            ),
-        )
-        self.chain = ContractChain(round_ms=plan.round_ms, slow_factor=4)
-        self.wishes = [
-            (lane_id("contract", f"T{n % plan.contracts}"), f"d{n}") for n in range(plan.intents)
-        ]
-
-    def pick(self, choices: tuple[Fault, ...]) -> Fault:
-        return self._dice.choice(choices)
-
-    def engine(self, loop: SimLoop, clock: LoopClock, store: GroupStore, owner: Owner) -> Engine:
-        kinds = {"contract": contract_kind(self.plan.settings)}
-        reactor = Reactor(kinds, owner, self.plan.windows)
-        performer = ContractPerformer(LoopHost(self, loop), clock)
-        return Engine(store, reactor, {"contract": performer}, clock)
-
-    def payload(self, lane: LaneId, data: str) -> bytes:
-        return encode(ContractCall(lane_key(lane), "did:sim", data))
-
-    def judge(self, data: str, result: Result) -> None:
-        if result.status != "confirmed":
-            raise LawBroken(f"{data} ended as {result.status}: {result.reason}")
-
-    def check_chain(self) -> None:
-        for contract in self.chain.contracts():
-            data = [block.data for block in self.chain.history(contract)[1:]]
-            if len(set(data)) != len(data):
-                raise LawBroken(f"never twice: {contract} has {data}")
-            seqs = [self.seq(datum) for datum in data]
-            if seqs != sorted(seqs):
-                raise LawBroken(f"in order: {contract} ran {data}, in the sequence {seqs}")
-
-    def check_results(self) -> None:
-        for lane, data in self.wishes:
-            blocks = [b for b in self.chain.history(lane_key(lane)) if b.data == data]
-            if len(blocks) != 1:
-                raise LawBroken(f"never lost: {data} is on the chain {len(blocks)} times")

@@ -2,42 +2,47 @@
 
 Time is virtual and everything that takes time is a message with a delay, so that messages are
 reordered, lost and doubled. A process dies between any two steps; what it had under way is gone.
-A frozen process wakes up after others have taken its lanes. Every step is told to the observers,
-who check the laws; the world itself judges nothing. Which machine and which chain it is, and who
-asks and answers, a world of its kind says.
+A frozen process wakes up after others have taken its lanes. Observers see every step and check the
+laws; the world itself judges nothing. The world of a kind adds its machine, performer, chain and
+callers.
 """
 
+import asyncio
 import heapq
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
-from laneway.core.ids import IntentId, LaneId
-from laneway.core.rows import Result
-from laneway.engine.orders import Prompt
-from laneway.lanes.kind import LaneKind
+from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.rows import Lease
 from laneway.sim.bugs import Bugs
 from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
-from laneway.sim.plan import Weather
+from laneway.sim.link import Ground
+from laneway.sim.loops import ProcessLoop, Timer
+from laneway.sim.plan import WorldPlan
 from laneway.sim.process import Process
 from laneway.stores.book import Book, flush
 
 if TYPE_CHECKING:
-    from laneway.sim.clients import Wish
+    from laneway.sim.clients import Callers
+    from laneway.sim.operator import Crew
 
 
 class Observer(Protocol):
     """Checks laws as the world goes on; raises `LawBroken`."""
 
-    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None: ...
-    def told(self, lane: LaneId, records: Sequence[Any]) -> None: ...
+    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None:
+        """A performer begins with this effect, and no node has received it yet."""
+
+    def recorded(self, lane: LaneId, records: Sequence[Any]) -> None:
+        """A process knows that these are durable."""
+
     def committed(self, process: Process, lane: LaneId) -> None: ...
     def stepped(self) -> None: ...
 
 
-class Shelf(Protocol):
+class Disk(Protocol):
     """Where a book is kept, and what a crash leaves of it."""
 
     def open(self) -> Book: ...
@@ -45,93 +50,54 @@ class Shelf(Protocol):
     def close(self) -> None: ...
 
 
-class Host(Protocol):
-    """The chain's side: it performs effects, and posts what they prove."""
-
-    def perform(self, process: Process, lane: LaneId, effect: Any) -> None: ...
-    def declined(self, effect: Any, now_ms: int, reason: str) -> Any:
-        """What it proves that an effect was not begun and never will be."""
-
-
-class Client(Protocol):
-    by_intent: "dict[IntentId, Wish]"
-
-    def start(self) -> None: ...
-    def told(self, results: Sequence[Result]) -> None: ...
-    def is_done(self) -> bool:
-        """Whether nothing is wished for any more that has no answer."""
-
-    def waiting(self) -> list[str]: ...
-
-
-class Operator(Protocol):
-    def start(self) -> None: ...
-    def calm(self) -> None:
-        """The faults are over: mend what only people can mend."""
-
-
 class LawBroken(AssertionError):
-    """A promise was not kept; the message says which, and the seed tells the story."""
+    """A promise was not kept; the message says which, and its seed repeats the story."""
 
 
-class World:
-    """One seed's world. A world of a kind sets `kinds`, `lanes` and its three actors."""
+class World(Ground):
+    """One seed's world. A world of a kind sets `kinds`, `lanes`, its callers and its operators, and
+    gives each process its performers."""
 
-    exact_timers = False
-    """Whether a timer that another took the place of is void. Otherwise it only wakes a process for
-    nothing, and every seed of contract worlds was run so; lanes with many deadlines drown in it."""
-    kinds: Mapping[str, LaneKind]
-    lanes: list[LaneId]
-    host: Host
-    client: Client
-    operator: Operator
+    now_ms = 1_000_000
 
-    def __init__(
-        self, plan: Weather, shelf: Shelf, observers: "list[Observer] | None" = None
-    ) -> None:
-        self.plan = plan
-        self.shelf = shelf
-        self.observers = observers or []
-        self.now_ms = 1_000_000
+    performers_break = False
+    """Whether bugs are planted in performers too."""
+    client: "Callers"
+    operator: "Crew"
+
+    def __init__(self, plan: WorldPlan, disk: Disk) -> None:
+        super().__init__(plan, "world")
+        self.disk = disk
+        self.observers: list[Observer] = []
         self.begun_ms = self.now_ms
-        self.faults = True
-        self.seen: Counter[str] = Counter()
-        """How often each rare thing happened; over many seeds none may stay at zero."""
-        self.story: list[str] = []
-        self.steps = 0
-        self._hash = blake2b(digest_size=16)
-        self._events: list[tuple[int, int, Process | None, str, Callable[[], None]]] = []
+        self.is_written = False
+        """Whether the store may hold something that the laws have not read."""
+        self._trace: list[str] = []
+        self._events: list[tuple[int, int, Process | None, str, Callable[[], object]]] = []
         self._order = 0
-        self._dice = plan.rng("world")
-        self.prompts: Mapping[str, Prompt] = {}
+        self.running: ProcessLoop | None = None
+        """The loop of the process that acted last."""
+        self.broken: LawBroken | None = None
+        """The law that a performer broke: the world ends, whatever the engine makes of it."""
         self.bugs: Bugs | None = None
         """Those that were planted in the machines of this world."""
-        self.book: Book = shelf.open()
+        self.book: Book = disk.open()
         self.processes: list[Process] = []
         self.process_next = 1
+
+    def executed(self, _effect: Any) -> bytes | None:
+        """The payload of the intent that this effect executes; None where it does something else.
+        It is asked for where performers break."""
+        return None
 
     # Time and messages.
 
     def after(
-        self,
-        delay_ms: int,
-        label: str,
-        act: Callable[[], None],
-        process: Process | None = None,
+        self, delay_ms: int, label: str, act: Callable[[], object], process: Any = None
     ) -> None:
-        """Let something happen later; what belongs to a dead process never happens."""
         self._order += 1
         at_ms = self.now_ms + delay_ms
         heapq.heappush(self._events, (at_ms, self._order, process, label, act))
-
-    def delay(self) -> int:
-        return self._dice.randint(0, self.plan.delay_ms)
-
-    def chance(self, probability: float) -> bool:
-        return self.faults and probability > 0 and self._dice.random() < probability
-
-    def pick(self, choices: "list[Any] | tuple[Any, ...]") -> Any:
-        return self._dice.choice(choices)
 
     def note(self, line: str) -> None:
         at = self.now_ms - self.begun_ms
@@ -139,7 +105,7 @@ class World:
 
     def trace(self) -> str:
         """A digest of all that happened; two runs of one seed have the same."""
-        return self._hash.hexdigest()
+        return blake2b("".join(self._trace).encode(), digest_size=16).hexdigest()
 
     # Processes.
 
@@ -147,7 +113,7 @@ class World:
         process = Process(self, f"p{self.process_next}")
         self.process_next += 1
         self.processes.append(process)
-        process.start()
+        process.loop.run(process.start)
 
     def crash(self, process: Process, why: str) -> None:
         """It is gone, with all that it had under way; another starts a little later."""
@@ -155,19 +121,24 @@ class World:
             return
         self.seen[f"crash:{why}"] += 1
         self.note(f"{process.owner} dies ({why})")
-        process.alive = False
-        self.shelf.crash()
-        self.book = self.shelf.open()
+        process.end()
+        self.disk.crash()
+        self.book = self.disk.open()
         self.after(self._dice.randint(1, 400), "boot", self.boot)
 
+    def living(self) -> list[Process]:
+        """The processes that are neither dead nor frozen."""
+        return [p for p in self.processes if p.alive and p.frozen_until_ms <= self.now_ms]
+
     def wake_others(self, door: Process, wake: Callable[[Process], None]) -> None:
-        """What a shared store does: it tells the other processes that a lane has work."""
+        """What a shared store does: it notifies the other processes that a lane has work."""
         for process in self.processes:
             if process.alive and process is not door:
                 process.later("woken", partial(wake, process))
 
     def group(self, act: Callable[[Book], Any]) -> Any:
         """One group of the store: done and durable, or the world's process is dead."""
+        self.is_written = True
         self.book.begin()
         answer = act(self.book)
         flush(self.book)
@@ -178,24 +149,52 @@ class World:
         wish = self.client.by_intent.get(intent)
         return wish is not None and wish.number % every == 0
 
+    def is_at_rest(self, lane: LaneId) -> bool:
+        """Whether nothing of a lane is left open."""
+        view = self.book.lane(lane)
+        if view is None:
+            return True
+        if view.head.wake_ms is not None:
+            return False
+        return not self.book.load(Lease(lane, view.head.owner or Owner(""), view.head.fence)).open
+
     # The run.
 
     def run(self) -> None:
         """Faults first, then quiet: safety is checked all along, liveness at the end."""
+        try:
+            self._run()
+        finally:
+            for process in self.processes:
+                process.end()
+            asyncio._set_running_loop(None)
+
+    def _run(self) -> None:
         for _ in range(self.plan.processes):
             self.boot()
         self.client.start()
+        self.start()
         self.operator.start()
         self._until(lambda: self.now_ms - self.begun_ms > FAULTS_MS)
-        self.faults = False
+        self.is_faulty = False
         self.note("the faults stop")
+        self.calm()
         self.operator.calm()
         quiet_ms = self.now_ms
         self._until(lambda: self.client.is_done() or self.now_ms - quiet_ms > QUIET_MS_MAX)
         if not self.client.is_done():
             raise LawBroken(f"never lost: still waiting for {self.client.waiting()}")
-        for process in self.processes:
-            process.alive = False
+
+    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None:
+        for observer in self.observers:
+            self.ask_law(observer.leaving, process, lane, effect)
+
+    def ask_law(self, law: Callable[..., None], *facts: Any) -> None:
+        try:
+            law(*facts)
+        except LawBroken as error:
+            self.broken = error
+            raise
 
     def _until(self, done: Callable[[], bool]) -> None:
         while not done():
@@ -205,6 +204,8 @@ class World:
         if not self._events:
             raise LawBroken(f"never lost: nothing happens any more; open {self.client.waiting()}")
         at_ms, _, process, label, act = heapq.heappop(self._events)
+        if isinstance(act, Timer) and act.cancelled():
+            return
         self.now_ms = max(self.now_ms, at_ms)
         if process is not None and not process.alive:
             return
@@ -217,12 +218,17 @@ class World:
         self.steps += 1
         if self.steps > STEPS_MAX:
             raise LawBroken(f"no spinning: {STEPS_MAX} steps and no end")
-        self._hash.update(f"{self.now_ms} {label}\n".encode())
-        if process is not None and self.chance(self.plan.crash):
+        self._trace.append(f"{self.now_ms} {label}\n")
+        if process is None:
+            act()
+        elif self.chance(self.plan.crash):
             self.crash(process, f"before {label}")
             return
-        if process is not None and self.chance(self.plan.freeze):
-            process.freeze()
-        act()
+        else:
+            if self.chance(self.plan.freeze):
+                process.freeze()
+            process.loop.run(act)
+        if self.broken is not None:
+            raise self.broken
         for observer in self.observers:
             observer.stepped()

@@ -7,18 +7,16 @@ rolled back. The asyncio store (group.py), the simulator and the contract suite 
 same Books.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from laneway.core.errors import BadRequest, Bug
+from laneway.core.errors import LeaseLost
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
-from laneway.core.limits import PRIORITY_CLASSES
 from laneway.core.rows import (
     Command,
     Cursors,
     FeedEntry,
-    HeadWrite,
     Index,
     LaneView,
     Lease,
@@ -26,13 +24,8 @@ from laneway.core.rows import (
     Rows,
     Write,
 )
-from laneway.ports import Alive, Durability, IntentView, Lost
-from laneway.stores.limits import FEED_CURSOR_CHARS_MAX
-
-KEY_INDEX = "key"
-"""Idempotency keys; the value is the scope, a unit separator and the key."""
-ID_INDEX = "id"
-"""Pruned intents by id: what is left of them."""
+from laneway.ports import Alive, Commit, Durability, IntentView, Lost
+from laneway.stores.judge import Judge
 
 
 def flush(book: "Book") -> None:
@@ -40,23 +33,36 @@ def flush(book: "Book") -> None:
     book.sync()
 
 
-def key_value(scope: str, key: str) -> str:
-    return f"{scope}\x1f{key}"
-
-
-def feed_place(cursor: str) -> int:
-    """The number behind which a feed goes on, in the stores that count."""
-    if not cursor:
-        return 0
-    if not (cursor.isascii() and cursor.isdigit()) or len(cursor) > FEED_CURSOR_CHARS_MAX:
-        raise BadRequest("cursor", "not a cursor of this store")
-    return int(cursor)
+def committed(
+    commit: Callable[[Lease, int, Write], int], commits: Sequence[Commit]
+) -> list[int | LeaseLost]:
+    """What each of these commits is answered."""
+    answers: list[int | LeaseLost] = []
+    for one in commits:
+        try:
+            answers.append(commit(one.lease, one.version, one.write))
+        except LeaseLost as lost:
+            # That lane alone is refused; the rest of the group is not its business.
+            answers.append(lost)
+    return answers
 
 
 class Book(Protocol):
+    """A store that one process has for itself. What writes is judged in the open group; owners live
+    by the clock of the caller, and one that never sent a heartbeat is dead."""
+
     durability: Durability
     sync_ms: float
     """How long the last flush waited for the disk."""
+    _group: Judge | None
+    _until_ms: dict[Owner, int]
+    _dead: set[Owner]
+
+    def __init__(self) -> None:
+        self._group = None
+        self._until_ms, self._dead = {}, set()
+
+    # Groups.
 
     def begin(self) -> None: ...
     def write(self) -> None: ...
@@ -64,44 +70,19 @@ class Book(Protocol):
     def rollback(self) -> None:
         """Forget the open group, if there is one: the book is as it was before `begin`."""
 
-    def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]: ...
-    def tell(self, command: Command) -> Command: ...
-    def beat(self, owner: Owner, ttl_ms: int, now_ms: int) -> Alive | Lost: ...
-    def leave(self, owner: Owner) -> None: ...
-    def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None: ...
-    def commit(self, lease: Lease, version: int, write: Write) -> int: ...
-    def release(self, lease: Lease) -> None: ...
-    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
-        """Drop finished intents and feed that are old, at most `limit` of each.
+    @property
+    def group(self) -> Judge:
+        """The open group."""
+        assert self._group is not None
+        return self._group
 
-        The answer is the larger of the two counts: at the limit there may be more to drop.
-        """
+    # Writers.
 
-    def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]: ...
-    def load(self, lease: Lease) -> Rows: ...
-    def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage: ...
-    def mailbox(self, lease: Lease) -> Sequence[Command]: ...
-    def intent(self, intent: IntentId) -> IntentView | None: ...
-    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]: ...
-    def find(self, name: str, value: str) -> Index | None: ...
-    def lane(self, lane: LaneId) -> LaneView | None: ...
-    def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]: ...
-    def oldest(self, lane: LaneId) -> IntentRow | None: ...
-    def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]: ...
-    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]: ...
-    def feed(self, after: str, limit: int) -> list[FeedEntry]: ...
-    def feed_end(self) -> str:
-        """The cursor behind everything told so far."""
+    def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+        return self.group.accept(arrivals)
 
-    def close(self) -> None: ...
-
-
-class Pulse:
-    """Who is alive, by the store's clock. An owner that was never heard of is dead."""
-
-    def __init__(self) -> None:
-        self._until_ms: dict[Owner, int] = {}
-        self._dead: set[Owner] = set()
+    def tell(self, command: Command) -> Command:
+        return self.group.tell(command)
 
     def beat(self, owner: Owner, ttl_ms: int, now_ms: int) -> Alive | Lost:
         if owner in self._dead:
@@ -117,61 +98,44 @@ class Pulse:
         if owner in self._dead:
             return False
         if holder is not None and holder != owner:
-            if self.is_alive(holder, now_ms):
+            if self._until_ms.get(holder, -1) >= now_ms:
                 return False
-            self.bury(holder)
+            # A lane is taken from it: it must never beat under this name again.
+            self.leave(holder)
+            self._dead.add(holder)
         return True
 
-    def is_alive(self, owner: Owner, now_ms: int) -> bool:
-        return self._until_ms.get(owner, -1) >= now_ms
+    def claim(self, lane: LaneId, owner: Owner, now_ms: int) -> Lease | None:
+        return self.group.claim(lane, owner, now_ms)
 
-    def bury(self, owner: Owner) -> None:
-        """Someone took a lane from it: it must never beat under this name again."""
-        self._until_ms.pop(owner, None)
-        self._dead.add(owner)
+    def commit(self, lease: Lease, version: int, write: Write) -> int:
+        return self.group.commit(lease, version, write)
 
+    def release(self, lease: Lease) -> None:
+        self.group.release(lease)
 
-def wake_after(head: HeadWrite, accepted_count: int, mail: bool) -> int | None:
-    """When the lane must be woken after this write; unsettled intents never let it sleep.
+    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
+        """Drop finished intents and feed that are old, at most `limit` of each.
 
-    While there is work the answer is "now": should the owner die, whoever looks next must take
-    it up at once, and not at some deadline of the lane's. The depth is judged here, in the same
-    atomic step as the write, because the lane cannot know what the door accepted meanwhile.
-    """
-    if mail or accepted_count > head.settled_count:
-        return 0
-    return head.wake_ms
+        The answer is the larger of the two counts: at the limit there may be more to drop.
+        """
 
+    # Readers.
 
-def check_class(arrival: Arrival) -> None:
-    """No backlog reads beyond the last class: an intent there would be accepted and never run."""
-    if not 0 <= arrival.priority < PRIORITY_CLASSES:
-        raise Bug(
-            f"{arrival.id} has priority {arrival.priority}; classes end at {PRIORITY_CLASSES}"
-        )
+    def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]: ...
+    def load(self, lease: Lease) -> Rows: ...
+    def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage: ...
+    def mailbox(self, lease: Lease) -> Sequence[Command]: ...
+    def intent(self, intent: IntentId) -> IntentView | None: ...
+    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]: ...
+    def find(self, name: str, value: str) -> Index | None: ...
+    def lane(self, lane: LaneId) -> LaneView | None: ...
+    def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]: ...
+    def oldest(self, lane: LaneId) -> IntentRow | None: ...
+    def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]: ...
+    def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]: ...
+    def feed(self, after: str, limit: int) -> list[FeedEntry]: ...
+    def feed_end(self) -> str:
+        """The cursor after the newest entry of the feed."""
 
-
-def leftovers(row: IntentRow, result: Result) -> list[Index]:
-    """What a pruned intent leaves behind: its key, digest, final word and hash."""
-    left = [Index(ID_INDEX, row.id, row.id, row.lane, row.digest, result.status, result.hash)]
-    if row.key is not None:
-        value = key_value(row.scope, row.key)
-        left.append(
-            Index(KEY_INDEX, value, row.id, row.lane, row.digest, result.status, result.hash)
-        )
-    return left
-
-
-def says_the_same(waiting: Command, told: Command) -> bool:
-    """Whether a command about an intent lies in the mailbox already.
-
-    Such a command is told once: two of them could make one intent final twice, for a lane does
-    not remember which of the intents that still wait were cancelled. For the same reason a
-    command about an intent that is final is not queued at all; it comes back with the id 0.
-    """
-    return (
-        told.intent is not None
-        and waiting.intent == told.intent
-        and waiting.verb == told.verb
-        and waiting.word == told.word
-    )
+    def close(self) -> None: ...

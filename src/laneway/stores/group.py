@@ -1,15 +1,14 @@
-"""The asyncio store over a Book: whatever arrives while one group is written shares the next.
+"""The asyncio store over a Book: what arrives while one group is written shares the next.
 
 There is no timer. The loop prepares a group; a single writer thread makes it durable, so that the
 loop goes on meanwhile. On a quick disk the loop syncs it itself, which is quicker still.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from laneway.core.errors import (
     Bug,
@@ -20,22 +19,36 @@ from laneway.core.errors import (
     StoreError,
     StoreRefused,
 )
-from laneway.core.ids import IntentId, LaneId, Owner
-from laneway.core.intent import Answer, Arrival, BacklogPage, IntentRow
-from laneway.core.rows import Command, Cursors, FeedEntry, Index, LaneView, Lease, Result, Rows
-from laneway.ports import Alive, Clock, Commit, Durability, IntentView, Lost, News
-from laneway.stores.book import Book
-from laneway.stores.limits import (
-    COMMIT_BYTES,
-    GROUP_BYTES_MAX,
-    GROUP_REQUESTS_MAX,
-    INLINE_SYNC_MS_MAX,
-)
+from laneway.core.ids import LaneId, Owner
+from laneway.core.intent import Answer, Arrival
+from laneway.core.rows import Command, Lease
+from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
+from laneway.stores.book import Book, committed
+from laneway.stores.limits import COMMIT_BYTES, INLINE_SYNC_MS_MAX
+from laneway.stores.requests import Request, Requests, answer, refused
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Request = tuple[Callable[[], Any], "asyncio.Future[Any]", int]
+
+def read(
+    method: Callable[Concatenate[Book, P], T],
+) -> "Callable[Concatenate[GroupStore, P], asyncio.Future[T]]":
+    """A question to the book as the store answers it: with a future that is done."""
+    name = method.__name__
+
+    def ask(self: "GroupStore", /, *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
+        if self._failed is not None:
+            return refused(self._failed)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            future.set_result(getattr(self._book, name)(*args, **kwargs))
+        except LanewayError as error:
+            self._is_last(error)
+            future.set_exception(error)
+        return future
+
+    return ask
 
 
 class GroupStore:
@@ -49,14 +62,12 @@ class GroupStore:
         self._book = book
         self._clock = clock
         self._thread = thread
-        self._requests: deque[Request] = deque()
+        self._requests = Requests()
         self._scheduled = False
         self._writing: asyncio.Future[None] | None = None
         self._sync_ms = 0.0
         self._executor: ThreadPoolExecutor | None = None
         self._failed: StoreError | None = None
-        self._alone = 0
-        """How many of the next requests are written each in a group of its own."""
         self.durability: Durability = book.durability
         self.groups = 0
         self.grouped = 0
@@ -84,17 +95,7 @@ class GroupStore:
 
     def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
         size = sum(COMMIT_BYTES + len(commit.write.feed) for commit in commits)
-        return self._ask(partial(self._commit, commits), size)
-
-    def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
-        answers: list[int | LeaseLost] = []
-        for commit in commits:
-            try:
-                answers.append(self._book.commit(commit.lease, commit.version, commit.write))
-            except LeaseLost as lost:
-                # That lane alone is refused; the rest of the group is not its business.
-                answers.append(lost)
-        return answers
+        return self._ask(partial(committed, self._book.commit, commits), size)
 
     def release(self, lease: Lease) -> "asyncio.Future[None]":
         return self._ask(partial(self._book.release, lease))
@@ -105,11 +106,9 @@ class GroupStore:
     def _ask(
         self, call: Callable[[], Any], size: int = 0, *, patient: bool = False
     ) -> "asyncio.Future[Any]":
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
         if self._failed is not None:
-            future.set_exception(self._failed.with_traceback(None))
-            return future
+            return refused(self._failed)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._requests.append((call, future, size))
         self._schedule(patient=patient)
         return future
@@ -122,14 +121,19 @@ class GroupStore:
         if self._failed is not None:
             self._refuse([], self._failed)
             return
-        group = self._gather()
+        group = self._requests.gather()
         try:
             answers = self._prepare(group)
         except StoreError as error:
             self._refuse(group, error)
             return
         except (Bug, AssertionError) as error:
-            self._part(group, error)
+            if len(group) > 1:
+                # One of them broke a law: find it by writing each of them alone.
+                self._requests.part(group)
+                self._schedule()
+            else:
+                self._answer(group, [error])
             return
         if self._is_quick():
             self._settle(group, answers, self._sync())
@@ -151,15 +155,6 @@ class GroupStore:
             self._book.rollback()
             raise
         return answers
-
-    def _part(self, group: list[Request], error: Bug | AssertionError) -> None:
-        """One request of the group broke a law: find it by writing each of them alone."""
-        if len(group) == 1:
-            self._answer(group, [error])
-            return
-        self._alone = len(group)
-        self._requests.extendleft(reversed(group))
-        self._schedule()
 
     def _is_quick(self) -> bool:
         """Whether waiting for the disk here costs less than two thread switches."""
@@ -208,28 +203,8 @@ class GroupStore:
             self._failed = error
         return self._failed is not None
 
-    def _gather(self) -> list[Request]:
-        """The requests of the next group: as many as its bounds allow, and at least one."""
-        if self._alone:
-            self._alone -= 1
-            return [self._requests.popleft()]
-        group: list[Request] = []
-        size = 0
-        while self._requests and len(group) < GROUP_REQUESTS_MAX:
-            size += self._requests[0][2]
-            if group and size > GROUP_BYTES_MAX:
-                break
-            group.append(self._requests.popleft())
-        return group
-
     def _answer(self, group: list[Request], answers: list[Any]) -> None:
-        for (_, future, _), answer in zip(group, answers, strict=True):
-            if future.done():
-                continue  # Its caller no longer waits.
-            if isinstance(answer, Exception):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
+        answer(group, answers)
         self._schedule()
 
     def _schedule(self, *, patient: bool = False) -> None:
@@ -248,71 +223,26 @@ class GroupStore:
 
     # Readers: committed rows, read by the loop itself.
 
-    def ready(
-        self, now_ms: int, after: LaneId | None, limit: int
-    ) -> "asyncio.Future[list[LaneId]]":
-        return self._read(self._book.ready, now_ms, after, limit)
-
-    def load(self, lease: Lease) -> "asyncio.Future[Rows]":
-        return self._read(self._book.load, lease)
-
-    def backlog(self, lease: Lease, after: Cursors, limit: int) -> "asyncio.Future[BacklogPage]":
-        return self._read(self._book.backlog, lease, after, limit)
-
-    def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
-        return self._read(self._book.mailbox, lease)
-
-    def intent(self, intent: IntentId) -> "asyncio.Future[IntentView | None]":
-        return self._read(self._book.intent, intent)
-
-    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
-        return self._read(self._book.answers, lane, intents)
-
-    def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
-        return self._read(self._book.find, name, value)
-
-    def lane(self, lane: LaneId) -> "asyncio.Future[LaneView | None]":
-        return self._read(self._book.lane, lane)
-
-    def lanes(self, after: LaneId | None, limit: int) -> "asyncio.Future[list[LaneView]]":
-        return self._read(self._book.lanes, after, limit)
-
-    def oldest(self, lane: LaneId) -> "asyncio.Future[IntentRow | None]":
-        return self._read(self._book.oldest, lane)
-
-    def page(
-        self, status: str, after: IntentId | None, limit: int
-    ) -> "asyncio.Future[list[IntentView]]":
-        return self._read(self._book.page, status, after, limit)
-
-    def history(
-        self, lane: LaneId, after: IntentId | None, limit: int
-    ) -> "asyncio.Future[list[IntentView]]":
-        return self._read(self._book.history, lane, after, limit)
-
-    def feed(self, after: str, limit: int) -> "asyncio.Future[list[FeedEntry]]":
-        return self._read(self._book.feed, after, limit)
-
-    def feed_end(self) -> "asyncio.Future[str]":
-        return self._read(self._book.feed_end)
+    ready = read(Book.ready)
+    load = read(Book.load)
+    backlog = read(Book.backlog)
+    mailbox = read(Book.mailbox)
+    intent = read(Book.intent)
+    answers = read(Book.answers)
+    find = read(Book.find)
+    lane = read(Book.lane)
+    lanes = read(Book.lanes)
+    oldest = read(Book.oldest)
+    page = read(Book.page)
+    history = read(Book.history)
+    feed = read(Book.feed)
+    feed_end = read(Book.feed_end)
 
     async def news(self) -> AsyncIterator[News]:
         """None ever comes: there is no other process."""
         none: tuple[News, ...] = ()
         for never in none:
             yield never
-
-    def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        if self._failed is not None:
-            future.set_exception(self._failed.with_traceback(None))
-            return future
-        try:
-            future.set_result(call(*args, **kwargs))
-        except LanewayError as error:
-            self._is_last(error)
-            future.set_exception(error)
-        return future
 
     def close(self) -> "asyncio.Future[None]":
         return asyncio.ensure_future(self._close())

@@ -1,7 +1,7 @@
 """Bounds of the stores, each with its reason."""
 
 BACKLOG_PAGE_BYTES_MAX = 1 << 20
-"""Payload bytes of one backlog page; one intent is always given, however large."""
+"""Payload bytes of one backlog page; it holds at least one intent, however large."""
 
 GROUP_REQUESTS_MAX = 2_048
 GROUP_BYTES_MAX = 8 << 20
@@ -42,7 +42,7 @@ PRUNE_SCAN_MAX = 5_000
 """Results one round of retention looks at, young ones included: about 10 ms."""
 
 PLACE_SCAN_MAX = 64
-"""Ids looked at to find where a page goes on behind a pruned intent; ids of one millisecond are
+"""Ids looked at to find where a page goes on after a pruned intent; ids of one millisecond are
 in no order, and no door takes more than this in one."""
 
 REPLICAS_WAIT_MS = 1_000

@@ -1,1 +1,1 @@
-"""What is said over HTTP, on either side of the wire: values, problems, headers, framing."""
+"""What is sent over HTTP, on either side of the wire: values, problems, headers, framing."""

@@ -154,7 +154,7 @@ class CosmosTx(Struct, frozen=True, kw_only=True):
     """being_made, parked_by_cap, gap_before, window_closed, recovering, paused, not_committed_yet,
     sequence_used, account_not_read (and what each node shows), account_does_not_exist,
     too_few_nodes (and how many answer), node_unreachable, wrong_chain, node_unreadable or
-    node_busy while no node of the chain is of use, or a node's or a signer's own words. Empty: it
+    node_busy while no node of the chain is of use, or a node's or a signer's own message. Empty: it
     is about to go on, or it is final."""
     hash: str | None = None
     height: int | None = None
@@ -207,7 +207,7 @@ class CosmosLane(Struct, frozen=True, kw_only=True):
     sequence_next: int | None
     """The local sequence: the first that nothing ever had. Null until the account was read."""
     committed: int
-    """The account's sequence, as the chain last said."""
+    """The account's sequence, as the chain last answered."""
     account_number: int
     account_missing: bool
     """It does not exist on the chain yet."""
@@ -225,7 +225,7 @@ class CosmosLane(Struct, frozen=True, kw_only=True):
     fillers: int
     """Numbers that only use themselves up, so that those above can land."""
     watched: int
-    """Told to be indeterminate, and still looked for."""
+    """Reported as indeterminate, and still looked for."""
     window: int
     """Numbers that may be in flight at once."""
     signed_bytes: int
@@ -244,7 +244,7 @@ class NextSequence(Struct, frozen=True, kw_only=True):
     sequence_next: int
     """The local sequence before it."""
     committed: int
-    """The account's sequence, as the chain last said."""
+    """The account's sequence, as the chain last answered."""
     bound: int
     """Numbers that something has."""
     bound_highest: int | None

@@ -1,4 +1,4 @@
-"""A Cosmos account's request in Python's own words → as the wire has it."""
+"""A Cosmos account's request with Python's own values → as the wire has it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,30 +14,30 @@ Blob = CosmosBlob | tuple[str | bytes, bytes]
 
 def cosmos_payload(data: str | bytes | None, options: Mapping[str, Any]) -> CosmosPayload:
     """`data` is one blob more, in `namespace`."""
-    given = {name: said for name, said in options.items() if said is not None}
-    blobs = [blob(one) for one in given.pop("blobs", ())]
-    namespace = given.pop("namespace", None)
-    version = given.pop("share_version", 0)
+    fields = {name: value for name, value in options.items() if value is not None}
+    blobs = [blob(one) for one in fields.pop("blobs", ())]
+    namespace = fields.pop("namespace", None)
+    version = fields.pop("share_version", 0)
     if (data is None) != (namespace is None):
         missing = "namespace" if namespace is None else "data"
         raise BadRequest(missing, "a blob has data and a namespace")
     if data is not None and namespace is not None:
         raw = data.encode() if isinstance(data, str) else data
         blobs.append(CosmosBlob(named(namespace), raw, version))
-    messages = [message(one) for one in given.pop("messages", ())]
-    if "gas_price" in given:
-        given["gas_price"] = str(given["gas_price"])
-    return CosmosPayload(messages=messages, blobs=blobs, **given)
+    messages = [message(one) for one in fields.pop("messages", ())]
+    if "gas_price" in fields:
+        fields["gas_price"] = str(fields["gas_price"])
+    return CosmosPayload(messages=messages, blobs=blobs, **fields)
 
 
-def message(said: Message) -> CosmosMessage:
-    return said if isinstance(said, CosmosMessage) else CosmosMessage(*said)
+def message(value: Message) -> CosmosMessage:
+    return value if isinstance(value, CosmosMessage) else CosmosMessage(*value)
 
 
-def blob(said: Blob) -> CosmosBlob:
-    if isinstance(said, CosmosBlob):
-        return said
-    namespace, data = said
+def blob(value: Blob) -> CosmosBlob:
+    if isinstance(value, CosmosBlob):
+        return value
+    namespace, data = value
     return CosmosBlob(named(namespace), data)
 
 

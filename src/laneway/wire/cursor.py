@@ -13,7 +13,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class TxPlace(msgspec.Struct, frozen=True, tag="t", array_like=True, forbid_unknown_fields=True):
-    """The intent behind which a page goes on, and its lane."""
+    """The intent after which a page goes on, and its lane."""
 
     lane: str
     intent: str
@@ -26,7 +26,7 @@ class LanePlace(msgspec.Struct, frozen=True, tag="l", array_like=True, forbid_un
 class BundlePlace(
     msgspec.Struct, frozen=True, tag="b", array_like=True, forbid_unknown_fields=True
 ):
-    """The block behind which a page goes on: whether it is final, and its number."""
+    """The block after which a page goes on: whether it is final, and its number."""
 
     final: bool
     number: Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MAX)]

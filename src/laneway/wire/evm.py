@@ -109,7 +109,7 @@ class EvmAttempt(Struct, frozen=True, kw_only=True):
     """Each node: taken, refused for good, denied (it does not have it, though it may have had it),
     or silent (what it said proves nothing)."""
     reason: str
-    """The last words of a node."""
+    """The last message of a node."""
     mined: bool
     """Whether it is the one that was mined."""
 
@@ -133,7 +133,7 @@ class EvmTx(Struct, frozen=True, kw_only=True):
     recycled_above_max, account_not_read, no_node_has_it, not_mined_yet, not_final_yet,
     no_majority_yet, nonce_used_unproven, why the lane is halted, node_unreachable, wrong_chain,
     node_unreadable or node_busy while no node of the chain is of use, or a node's or a signer's
-    own words. Empty: it is about to go on, or it is final."""
+    own message. Empty: it is about to go on, or it is final."""
     confirmations: int | None = None
     """Blocks from the one it is in to the last one that was read."""
     block_hash: str | None = None
@@ -167,7 +167,7 @@ class EvmLane(Struct, frozen=True, kw_only=True):
     nonce_next: int | None
     """The optimistic nonce: the first that nothing ever had. Null until the account was read."""
     latest: int
-    """The account's count, as the chain last said."""
+    """The account's count, as the chain last answered."""
     preconfirmed: int
     block: int
     pending: int
@@ -208,7 +208,7 @@ class NonceReset(Struct, frozen=True, kw_only=True):
     nonce_next: int
     """The optimistic nonce before it."""
     latest: int
-    """The account's count, as the chain last said."""
+    """The account's count, as the chain last answered."""
     bound: int
     """Numbers that something has."""
     bound_highest: int | None

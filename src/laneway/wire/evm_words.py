@@ -1,4 +1,4 @@
-"""An account's request in Python's own words → as the wire has it."""
+"""An account's request with Python's own values → as the wire has it."""
 
 from collections.abc import Mapping
 
@@ -9,19 +9,21 @@ AMOUNTS = ("value", "max_fee_per_gas", "max_priority_fee_per_gas", "max_cost")
 
 
 def evm_payload(data: str | bytes | None, options: Mapping[str, object]) -> EvmPayload:
-    given: dict[str, object] = {name: said for name, said in options.items() if said is not None}
+    fields: dict[str, object] = {
+        name: value for name, value in options.items() if value is not None
+    }
     for name in AMOUNTS:
-        if name in given:
-            given[name] = wei(given[name])
-    for name, said in (("to", given.get("to")), ("data", data)):
-        if isinstance(said, bytes):
-            given[name] = "0x" + said.hex()
-        elif said is not None:
-            given[name] = said
-    return EvmPayload(**given)  # type: ignore[arg-type]
+        if name in fields:
+            fields[name] = wei(fields[name])
+    for name, value in (("to", fields.get("to")), ("data", data)):
+        if isinstance(value, bytes):
+            fields[name] = "0x" + value.hex()
+        elif value is not None:
+            fields[name] = value
+    return EvmPayload(**fields)  # type: ignore[arg-type]
 
 
-def wei(said: object) -> str:
-    """Whole wei, from a number or from words like "1 gwei"; hexadecimal digits go as they are."""
-    text = str(said)
+def wei(value: object) -> str:
+    """Whole wei, from a number or from a text like "1 gwei"; hexadecimal digits go as they are."""
+    text = str(value)
     return text if text.startswith("0x") else str(read_wei(text))

@@ -1,10 +1,10 @@
-"""What is said to one post, as it arrives (RFC 9112). Nothing here waits or sends."""
+"""The answer to one post, as it arrives (RFC 9112). Nothing here waits or sends."""
 
 from laneway.wire.limits import HEAD_BYTES_MAX, RPC_ANSWER_BYTES_MAX
 from laneway.wire.numbers import read_digits
 
 END = b"\r\n"
-BEHIND_HEAD = END + END
+HEAD_END = END + END
 BODILESS = (204, 304)
 HEX = b"0123456789abcdefABCDEF"
 
@@ -13,7 +13,7 @@ class BadAnswer(Exception):
     """What came is no answer in HTTP, or too large."""
 
 
-class Answer:
+class HttpAnswer:
     """Fed until it is whole."""
 
     def __init__(self) -> None:
@@ -31,8 +31,8 @@ class Answer:
 
     def keeps_alive(self) -> bool:
         """Whether the connection can be used again."""
-        word = self.headers.get(b"connection", b"").lower()
-        is_kept = b"close" not in word if self._is_1_1 else b"keep-alive" in word
+        value = self.headers.get(b"connection", b"").lower()
+        is_kept = b"close" not in value if self._is_1_1 else b"keep-alive" in value
         return self.is_whole and is_kept and not self._buffer
 
     def header(self, name: bytes) -> str | None:
@@ -44,13 +44,13 @@ class Answer:
         if self.is_whole:
             return  # It is no part of it, and nobody asked for it.
         while not self.status:
-            end = self._buffer.find(BEHIND_HEAD)
+            end = self._buffer.find(HEAD_END)
             if max(end, 0) > HEAD_BYTES_MAX or (end < 0 and len(self._buffer) > HEAD_BYTES_MAX):
                 raise BadAnswer(f"its head has more than {HEAD_BYTES_MAX} bytes")
             if end < 0:
                 return
             head = bytes(self._buffer[:end])
-            del self._buffer[: end + len(BEHIND_HEAD)]
+            del self._buffer[: end + len(HEAD_END)]
             self._read_head(head)
         if self._is_chunked:
             self._read_chunks()
@@ -75,7 +75,7 @@ class Answer:
             raise BadAnswer("it begins with no status")
         status = int(code)
         if 100 <= status < 200:
-            return  # The real one comes behind it.
+            return  # The real one follows.
         for line in lines:
             name, _, value = line.partition(b":")
             self.headers[name.lower()] = value.strip()
@@ -91,7 +91,7 @@ class Answer:
                 raise BadAnswer(f"its length: {error}") from error
 
     def _read_chunks(self) -> None:
-        """The last chunk is empty, and lines may come behind it."""
+        """The last chunk is empty, and lines may follow it."""
         while True:
             line, found, _ = self._buffer.partition(END)
             if not found:
@@ -110,9 +110,9 @@ class Answer:
             del self._buffer[: begin + size + len(END)]
 
     def _read_trailer(self, begin: int) -> None:
-        at = self._buffer.find(BEHIND_HEAD, begin - len(END))
+        at = self._buffer.find(HEAD_END, begin - len(END))
         if at >= 0:
-            del self._buffer[: at + len(BEHIND_HEAD)]
+            del self._buffer[: at + len(HEAD_END)]
             self.content = bytes(self._chunks)
             self.is_whole = True
 

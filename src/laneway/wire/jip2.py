@@ -1,14 +1,13 @@
 """JIP-2, the calls that JAM nodes answer: how values are written, and which parameters each takes.
 
-As merged in March 2026, with the drafts behind it, which few nodes have. Hashes and blobs are
+As merged in March 2026, with the drafts after it, which few nodes have. Hashes and blobs are
 padded base64. Reading is as lenient as real nodes demand and no more: what is no hash is refused.
 The connection is `rpc_socket`'s, what answers prove is the adapter's.
 """
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import DecodeError, json
 
@@ -28,7 +27,6 @@ PROOF_UNAVAILABLE: Final = 4
 LEAF_NOT_FOUND: Final = 5
 COMMITMENTS_UNAVAILABLE: Final = 6
 NOT_FINALIZED: Final = 7
-INVALID_PARAMS: Final = -32602
 """The codes of errors; those above three are a draft's. The list does not claim to be whole."""
 
 
@@ -71,21 +69,6 @@ def read_number(value: object) -> int:
     return read_whole(value, U32_MAX)
 
 
-class Kind(Enum):
-    """What a parameter is."""
-
-    HASH = "hash"
-    BLOB = "blob"
-    NUMBER = "number"
-    FLAG = "flag"
-    STATE_KEY = "state key"
-    NUMBERS = "numbers"
-    BLOBS = "blobs"
-    STATE_KEYS = "state keys"
-    RANGES = "ranges"
-    WORD = "word"
-
-
 def fixed(size: int) -> Callable[[bytes], str]:
     def written(data: bytes) -> str:
         assert len(data) == size
@@ -98,70 +81,69 @@ def each(write: Callable[[bytes], object]) -> Callable[[Sequence[bytes]], object
     return lambda items: [write(item) for item in items]
 
 
-WRITTEN: Final[Mapping[Kind, Callable[..., object]]] = {
-    Kind.HASH: fixed(HASH_BYTES),
-    Kind.BLOB: blob,
-    Kind.NUMBER: int,
-    Kind.FLAG: bool,
-    Kind.STATE_KEY: fixed(STATE_KEY_BYTES),
-    Kind.NUMBERS: list,
-    Kind.BLOBS: each(blob),
-    Kind.STATE_KEYS: each(fixed(STATE_KEY_BYTES)),
-    Kind.RANGES: lambda ranges: [[blob(begin), blob(end)] for begin, end in ranges],
-    Kind.WORD: str,
-}
+def pairs(ranges: Sequence[tuple[bytes, bytes]]) -> object:
+    return [[blob(begin), blob(end)] for begin, end in ranges]
 
-SUBSCRIPTIONS: Final[Mapping[str, tuple[Kind, ...]]] = {
+
+Writer: TypeAlias = Callable[..., object]
+"""Writes one parameter as JIP-2 has it."""
+
+HASH: Final[Writer] = fixed(HASH_BYTES)
+STATE_KEY: Final[Writer] = fixed(STATE_KEY_BYTES)
+STATE_KEYS: Final[Writer] = each(STATE_KEY)
+BLOBS: Final[Writer] = each(blob)
+
+SUBSCRIPTIONS: Final[Mapping[str, tuple[Writer, ...]]] = {
     "subscribeBestBlock": (),
     "subscribeFinalizedBlock": (),
-    "subscribeStatistics": (Kind.FLAG,),
-    "subscribeServiceData": (Kind.NUMBER, Kind.FLAG),
-    "subscribeServiceValue": (Kind.NUMBER, Kind.BLOB, Kind.FLAG),
-    "subscribeServicePreimage": (Kind.NUMBER, Kind.HASH, Kind.FLAG),
-    "subscribeServiceRequest": (Kind.NUMBER, Kind.HASH, Kind.NUMBER, Kind.FLAG),
-    "subscribeWorkPackageStatus": (Kind.HASH, Kind.HASH, Kind.FLAG),
+    "subscribeStatistics": (bool,),
+    "subscribeServiceData": (int, bool),
+    "subscribeServiceValue": (int, blob, bool),
+    "subscribeServicePreimage": (int, HASH, bool),
+    "subscribeServiceRequest": (int, HASH, int, bool),
+    "subscribeWorkPackageStatus": (HASH, HASH, bool),
     "subscribeSyncStatus": (),
-    "subscribeStateValue": (Kind.STATE_KEY, Kind.FLAG),
+    "subscribeStateValue": (STATE_KEY, bool),
 }
-"""Each is left by the method of the same name behind "un", with its number. A flag at the end is
+"""Each is left by the method of the same name after "un", with its number. A flag at the end is
 true for the final chain and false for the best one."""
 
-CALLS: Final[Mapping[str, tuple[Kind, ...]]] = {
+CALLS: Final[Mapping[str, tuple[Writer, ...]]] = {
     "parameters": (),
     "bestBlock": (),
     "finalizedBlock": (),
-    "parent": (Kind.HASH,),
-    "stateRoot": (Kind.HASH,),
-    "beefyRoot": (Kind.HASH,),
-    "statistics": (Kind.HASH,),
-    "serviceData": (Kind.HASH, Kind.NUMBER),
-    "serviceValue": (Kind.HASH, Kind.NUMBER, Kind.BLOB),
-    "servicePreimage": (Kind.HASH, Kind.NUMBER, Kind.HASH),
-    "serviceRequest": (Kind.HASH, Kind.NUMBER, Kind.HASH, Kind.NUMBER),
-    "submitWorkPackage": (Kind.NUMBER, Kind.BLOB, Kind.BLOBS),
-    "submitWorkPackageBundle": (Kind.NUMBER, Kind.BLOB),
-    "workPackageStatus": (Kind.HASH, Kind.HASH, Kind.HASH),
-    "workReport": (Kind.HASH,),
-    "submitPreimage": (Kind.NUMBER, Kind.BLOB),
-    "listServices": (Kind.HASH,),
-    "fetchWorkPackageSegments": (Kind.HASH, Kind.NUMBERS),
-    "fetchSegments": (Kind.HASH, Kind.NUMBERS),
+    "parent": (HASH,),
+    "stateRoot": (HASH,),
+    "beefyRoot": (HASH,),
+    "statistics": (HASH,),
+    "serviceData": (HASH, int),
+    "serviceValue": (HASH, int, blob),
+    "servicePreimage": (HASH, int, HASH),
+    "serviceRequest": (HASH, int, HASH, int),
+    "submitWorkPackage": (int, blob, BLOBS),
+    "submitWorkPackageBundle": (int, blob),
+    "workPackageStatus": (HASH, HASH, HASH),
+    "workReport": (HASH,),
+    "submitPreimage": (int, blob),
+    "listServices": (HASH,),
+    "fetchWorkPackageSegments": (HASH, list),
+    "fetchSegments": (HASH, list),
     "syncState": (),
     # Drafts.
-    "accumulationOutputs": (Kind.HASH,),
-    "accumulationOutputProof": (Kind.HASH, Kind.NUMBER),
-    "beefyMmrProof": (Kind.HASH, Kind.NUMBER),
-    "beefyCommitments": (Kind.HASH,),
-    "beefyJustification": (Kind.HASH,),
-    "stateValue": (Kind.HASH, Kind.STATE_KEY),
-    "stateProof": (Kind.HASH, Kind.STATE_KEYS, Kind.RANGES, Kind.WORD, Kind.NUMBER),
+    "accumulationOutputs": (HASH,),
+    "accumulationOutputProof": (HASH, int),
+    "beefyMmrProof": (HASH, int),
+    "beefyCommitments": (HASH,),
+    "beefyJustification": (HASH,),
+    "stateValue": (HASH, STATE_KEY),
+    "stateProof": (HASH, STATE_KEYS, pairs, str, int),
 }
 
 
-def call(method: str, *given: object) -> RpcCall:
+def call(method: str, *parameters: object) -> RpcCall:
     """A call with its parameters as JIP-2 writes them."""
-    kinds = CALLS[method] if method in CALLS else SUBSCRIPTIONS[method]
-    written = [WRITTEN[kind](value) for kind, value in zip(kinds, given, strict=True)]
+    writers = CALLS[method] if method in CALLS else SUBSCRIPTIONS[method]
+    written = [write(value) for write, value in zip(writers, parameters, strict=True)]
     return RpcCall(method, written)
 
 

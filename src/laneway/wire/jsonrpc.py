@@ -1,7 +1,7 @@
 """A JSON-RPC 2.0 client over kept-alive HTTP connections: one request, or one bounded batch.
 
 It says what is known of a request that failed, and nothing more: `ChainUnreachable`, nothing
-left; `AnswerLost`, it may have arrived; `NodeBusy`, the node asks for patience;
+left; `RpcAnswerLost`, it may have arrived; `NodeBusy`, the node asks for patience;
 `ChainUnreadable`, an answer came that says nothing. It retries nothing.
 """
 
@@ -12,17 +12,16 @@ from typing import Generic, TypeAlias, TypeVar
 from aiohttp import (
     ClientConnectorError,
     ClientError,
-    ClientResponse,
     ClientSession,
     ClientTimeout,
     ConnectionTimeoutError,
-    DummyCookieJar,
-    TCPConnector,
 )
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, json
 from msgspec.structs import replace
 
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
+from laneway.core.urls import scrubbed
+from laneway.wire.http_session import HttpSession, read_body
 from laneway.wire.limits import (
     REASON_CHARS_MAX,
     RETRY_AFTER_S_DEFAULT,
@@ -34,16 +33,14 @@ from laneway.wire.limits import (
     RPC_CONNECTIONS_MAX,
     RPC_KEEPALIVE_S,
 )
+from laneway.wire.nesting import bounded
 from laneway.wire.retry_after import read_retry_after
 from laneway.wire.trouble import no_answer, trouble_of
-from laneway.wire.urls import scrubbed
-
-METHOD_NOT_FOUND = -32601
 
 Item = TypeVar("Item")
 
 
-class AnswerLost(ChainError):
+class RpcAnswerLost(ChainError):
     """The request was handed to the network, and no answer came back."""
 
     code = "answer_lost"
@@ -73,7 +70,7 @@ class RpcCall(Struct, frozen=True):
 
 
 class RpcError(Struct, frozen=True):
-    """A node's no, in its own words."""
+    """A node's refusal, in its own phrase."""
 
     code: int = 0
     message: str = ""
@@ -81,7 +78,7 @@ class RpcError(Struct, frozen=True):
 
 
 RpcAnswer: TypeAlias = Raw | RpcError
-"""A result as it came, to be read by whoever knows its shape; or the node's no."""
+"""A result as it came, to be read by a caller who knows its shape; or the node's refusal."""
 
 
 Result = TypeVar("Result")
@@ -114,19 +111,12 @@ class RpcClient:
     Errors name the node, never its address: addresses of hosted nodes hold their keys.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str,
-        headers: Mapping[str, str] | None = None,
-        connect_ms: int = RPC_CONNECT_MS,
-    ) -> None:
+    def __init__(self, url: str, *, name: str, headers: Mapping[str, str] | None = None) -> None:
         self.name = name
         self._url = url
         self._headers = {"Content-Type": "application/json", **(headers or {})}
-        self._connect_s = connect_ms / 1000
-        self._session: ClientSession | None = None
+        self._connect_s = RPC_CONNECT_MS / 1000
+        self._session = HttpSession(RPC_CONNECTIONS_MAX, RPC_KEEPALIVE_S)
         self._closed = False
         self._id_next = 1
         self._losses_count = 0
@@ -162,27 +152,18 @@ class RpcClient:
         begun = f'{{"jsonrpc":"2.0","method":"{method}","params":["'
         calls = [f'{begun}{text}"],"id":{first + place}}}' for place, text in enumerate(params)]
         content = calls[0] if len(calls) == 1 else f"[{','.join(calls)}]"
-        told = await self._post(content.encode(), timeout_ms, replies)
-        return self._match(first, len(params), told)
+        answered = await self._post(content.encode(), timeout_ms, replies)
+        return self._match(first, len(params), answered)
 
     def session(self) -> ClientSession:
         """The connections to this node, for a subscription beside the calls."""
         if self._closed:
             raise ChainUnreachable(self.name, "this client was closed")
-        if self._session is None:
-            self._session = ClientSession(
-                connector=TCPConnector(
-                    limit=RPC_CONNECTIONS_MAX, keepalive_timeout=RPC_KEEPALIVE_S
-                ),
-                cookie_jar=DummyCookieJar(),
-            )
-        return self._session
+        return self._session.opened()
 
     async def close(self) -> None:
         self._closed = True
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._session.close()
 
     def _match(
         self, first: int, count: int, replies: list[Reply[Result]] | Reply[Result]
@@ -220,10 +201,21 @@ class RpcClient:
         status, retry_after, raw = await self._exchange(content, timeout_ms)
         if status == 429 or (status == 503 and retry_after is not None):
             raise NodeBusy(self.name, status, wait_of(retry_after))
-        return self._decode(status, raw, decoder)
+        try:
+            replies = decoder.decode(bounded(raw))
+        except (DecodeError, UnicodeDecodeError) as error:
+            text = scrubbed(raw[:REASON_CHARS_MAX].decode(errors="replace"), self._url)
+            if status >= 500:
+                raise RpcAnswerLost(self.name, f"HTTP {status}") from error
+            raise ChainUnreadable(self.name, f"HTTP {status} {text}") from error
+        # Besu and many gateways give a JSON-RPC error with a status of its own: the body decides,
+        # where it is one.
+        if status != 200 and not (isinstance(replies, list) or replies.has_answer()):
+            raise ChainUnreadable(self.name, f"HTTP {status}")
+        return replies
 
     async def _exchange(self, content: bytes, timeout_ms: int) -> tuple[int, str | None, bytes]:
-        """The status, the header Retry-After and the body of what is said to one post."""
+        """The status, the header Retry-After and the body of the answer to one post."""
         timeout = ClientTimeout(total=timeout_ms / 1000, connect=self._connect_s)
         try:
             # A redirect would send the body again, so none is followed.
@@ -234,40 +226,17 @@ class RpcClient:
                 headers=self._headers,
                 allow_redirects=False,
             ) as response:
-                raw = await self._read(response)
+                raw = await read_body(response.content, RPC_ANSWER_BYTES_MAX)
+                if raw is None:
+                    raise ChainUnreadable(self.name, f"more than {RPC_ANSWER_BYTES_MAX} bytes")
                 return response.status, response.headers.get("Retry-After"), raw
         # Their own texts may hold the whole address, so nothing is chained.
         except (ClientConnectorError, ConnectionTimeoutError) as error:
             raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from None
         except TimeoutError:
-            raise AnswerLost(self.name, no_answer(timeout_ms)) from None
+            raise RpcAnswerLost(self.name, no_answer(timeout_ms)) from None
         except (ClientError, OSError) as error:
-            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from None
-
-    async def _read(self, response: ClientResponse) -> bytes:
-        raw = bytearray()
-        async for chunk in response.content.iter_any():
-            raw += chunk
-            if len(raw) > RPC_ANSWER_BYTES_MAX:
-                raise ChainUnreadable(self.name, f"more than {RPC_ANSWER_BYTES_MAX} bytes")
-        return bytes(raw)
-
-    def _decode(
-        self, status: int, raw: bytes, decoder: Replies[Result]
-    ) -> list[Reply[Result]] | Reply[Result]:
-        """Besu and many gateways give a JSON-RPC error with a status of its own: the body decides,
-        where it is one."""
-        try:
-            replies = decoder.decode(raw)
-        except (DecodeError, UnicodeDecodeError, RecursionError) as error:
-            text = scrubbed(raw[:REASON_CHARS_MAX].decode(errors="replace"), self._url)
-            if status >= 500:
-                raise AnswerLost(self.name, f"HTTP {status}") from error
-            raise ChainUnreadable(self.name, f"HTTP {status} {text}") from error
-        is_said = isinstance(replies, list) or replies.has_answer()
-        if status != 200 and not is_said:
-            raise ChainUnreadable(self.name, f"HTTP {status}")
-        return replies
+            raise RpcAnswerLost(self.name, f"cut off ({type(error).__name__})") from None
 
 
 def cut(items: Sequence[Item], size_of: Callable[[Item], int]) -> Iterator[Sequence[Item]]:

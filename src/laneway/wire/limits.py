@@ -56,9 +56,6 @@ RETRY_AFTER_S_DEFAULT = 1
 RETRY_AFTER_S_MAX = 300
 """A node that asks for more is asked again anyway: the word may be a mistake."""
 
-MESSAGE_BYTES_MAX = 4 << 20
-"""Of one message of a subscription; the header of a block has 2 KB."""
-
 QUANTITY_CHARS_MAX = 78
 """256 bits in decimal digits."""
 
@@ -89,8 +86,8 @@ SOCKET_CALLS_MAX = 1_024
 less than a second. Who comes then waits for a place, within the caller's own time."""
 
 SOCKET_ABANDONED_MAX = 256
-"""Calls whose callers no longer wait and that were never answered: a node that owes so many answers
-is hung, and the connection is given up."""
+"""Calls whose callers no longer wait and that were never answered: a node that owes that many
+answers is hung, and the connection is given up."""
 
 SOCKET_SUBSCRIPTIONS_MAX = 768
 """On one WebSocket. PolkaJam refuses more than about 1,024, and a builder that ran into it stood
@@ -98,7 +95,7 @@ still; the rest is left for other clients behind the same gateway."""
 
 SOCKET_NOTICES_MAX = 64
 """Notices of one subscription that nobody has read: the oldest give way, for of a chain's head only
-the newest matters, and whoever must know all walks the blocks."""
+the newest matters, and a reader that needs all of them walks the blocks."""
 
 SOCKET_HEARTBEAT_S = 15
 """Between pings: a peer that went without a word is noticed within half as much again."""
@@ -110,10 +107,17 @@ answers nothing for so long has either ended it or does not count."""
 SOCKET_CLOSE_S = 1
 """For last words and the closing handshake; a peer that hangs must not hold a shutdown."""
 
-SOCKET_OPENINGS_MAX = 10_000
-"""Brackets and braces of one message, as the devnets bound them: some libraries raise Python's
-recursion limit, and under it the decoder would overflow the stack on a deeper nesting. Answers have
-some hundreds."""
+NESTING_MAX = 512
+"""Lists and objects within each other in JSON from elsewhere. Nodes' answers have about eight; a
+text with no more brackets than this, as most have, needs no look at its nesting, and half of the
+calls that Python lets stand upon each other are left for the callers."""
+
+ANSWER_BRACKETS_MAX = 1 << 20
+"""Lists and objects of one answer: a block of 20,000 transactions with access lists has a tenth of
+it, and each takes some hundred bytes once it is decoded."""
+
+SOCKET_BRACKETS_MAX = 10_000
+"""Lists and objects of one message of a WebSocket; answers have some hundreds."""
 
 HEAD_BYTES_MAX = 64 << 10
 """Of an answer's status and headers: eight times what servers send at most by default."""

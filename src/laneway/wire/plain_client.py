@@ -11,13 +11,13 @@ from typing import cast
 from yarl import URL
 
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
-from laneway.wire.http_answer import Answer, BadAnswer
-from laneway.wire.jsonrpc import AnswerLost, RpcClient
+from laneway.wire.http_answer import BadAnswer, HttpAnswer
+from laneway.wire.jsonrpc import RpcAnswerLost, RpcClient
 from laneway.wire.limits import RPC_CONNECTIONS_MAX, RPC_KEEPALIVE_S
 from laneway.wire.trouble import no_answer, trouble_of
 
 
-class Connection(asyncio.Protocol):
+class PlainConnection(asyncio.Protocol):
     """One request at a time."""
 
     def __init__(self, lost: Callable[[], None]) -> None:
@@ -25,8 +25,8 @@ class Connection(asyncio.Protocol):
         self.used_s = 0.0
         self.is_open = False
         self._transport: asyncio.Transport
-        self._answer: Answer | None = None
-        self._waiting: asyncio.Future[Answer] | None = None
+        self._answer: HttpAnswer | None = None
+        self._waiting: asyncio.Future[HttpAnswer] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -53,10 +53,10 @@ class Connection(asyncio.Protocol):
             is_whole = self._answer.is_whole
             self._end(None if is_whole else error or ConnectionResetError())
 
-    async def post(self, request: bytes, timeout_s: float) -> Answer:
+    async def post(self, request: bytes, timeout_s: float) -> HttpAnswer:
         """TimeoutError, OSError and BadAnswer all leave it closed: the rest may come later."""
         loop = asyncio.get_running_loop()
-        self._answer = Answer()
+        self._answer = HttpAnswer()
         self._waiting = loop.create_future()
         late = loop.call_later(timeout_s, self._end, TimeoutError())
         try:
@@ -99,8 +99,8 @@ class PlainClient(RpcClient):
             "Content-Type: application/json\r\nAccept: */*\r\nUser-Agent: laneway\r\n"
             "Content-Length: "
         ).encode()
-        self._idle: list[Connection] = []
-        self._room = asyncio.Semaphore(RPC_CONNECTIONS_MAX)
+        self._idle: list[PlainConnection] = []
+        self._places = asyncio.Semaphore(RPC_CONNECTIONS_MAX)
 
     async def _exchange(self, content: bytes, timeout_ms: int) -> tuple[int, str | None, bytes]:
         connection = await self._connected()
@@ -108,34 +108,34 @@ class PlainClient(RpcClient):
             request = b"%s%d\r\n\r\n%s" % (self._head, len(content), content)
             answer = await connection.post(request, timeout_ms / 1000)
         except TimeoutError as error:
-            raise AnswerLost(self.name, no_answer(timeout_ms)) from error
+            raise RpcAnswerLost(self.name, no_answer(timeout_ms)) from error
         except OSError as error:
-            raise AnswerLost(self.name, f"cut off ({type(error).__name__})") from error
+            raise RpcAnswerLost(self.name, f"cut off ({type(error).__name__})") from error
         except BadAnswer as error:
             raise ChainUnreadable(self.name, str(error)) from error
         finally:
             self._give_back(connection)
         return answer.status, answer.header(b"retry-after"), answer.content
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> PlainConnection:
         """A connection that is nobody else's; ChainUnreachable: nothing has left."""
         if self._closed:
             raise ChainUnreachable(self.name, "this client was closed")
-        if self._room.locked() or not self._idle:
+        if self._places.locked() or not self._idle:
             try:
                 async with asyncio.timeout(self._connect_s):
-                    await self._room.acquire()
+                    await self._places.acquire()
             except TimeoutError as error:
                 raise ChainUnreachable(self.name, "all its connections are in use") from error
         else:
-            await self._room.acquire()
+            await self._places.acquire()
         try:
             return self._rested() or await self._connect()
         except BaseException:
-            self._room.release()
+            self._places.release()
             raise
 
-    def _rested(self) -> Connection | None:
+    def _rested(self) -> PlainConnection | None:
         """The one used last; a server closes those that rest for long."""
         oldest_s = asyncio.get_running_loop().time() - RPC_KEEPALIVE_S
         while self._idle:
@@ -145,12 +145,12 @@ class PlainClient(RpcClient):
             connection.close()
         return None
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> PlainConnection:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._connect_s):
                 _, connection = await loop.create_connection(
-                    lambda: Connection(self._count_loss), self._host, self._port
+                    lambda: PlainConnection(self._count_loss), self._host, self._port
                 )
         except (TimeoutError, OSError) as error:
             raise ChainUnreachable(self.name, trouble_of(error, self._connect_s)) from error
@@ -159,8 +159,8 @@ class PlainClient(RpcClient):
     def _count_loss(self) -> None:
         self._losses_count += 1
 
-    def _give_back(self, connection: Connection) -> None:
-        self._room.release()
+    def _give_back(self, connection: PlainConnection) -> None:
+        self._places.release()
         if connection.is_open and not self._closed:
             connection.used_s = asyncio.get_running_loop().time()
             self._idle.append(connection)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from laneway.core.limits import LANE_ID_CHARS_MAX
 from laneway.wire.limits import NUMBER_MAX, RAW_CHARS_MAX
 
 Moment = Annotated[datetime, Meta(tz=True)]
@@ -17,17 +18,42 @@ RawText = Annotated[
     Meta(
         pattern=r"^(0x)?([0-9a-fA-F]{2})+$",
         max_length=RAW_CHARS_MAX,
-        description="A signed transaction; of a ledger its 144 bytes, in hexadecimal digits.",
+        description="A signed transaction, in hexadecimal digits.",
     ),
 ]
 BundleState = Literal["building", "queued", "submitted", "guaranteed", "accumulated", "finalised"]
 """Where a block is, in the seeds' words; `building`: it is being executed."""
 
 
+RollupLaneName = Annotated[
+    str,
+    Meta(
+        max_length=LANE_ID_CHARS_MAX,
+        pattern=r"^rollup:[!-.0-~]+$",
+        description="`rollup:NAME` or `rollup:SERVICE`.",
+    ),
+]
+
+
 class NewRollupTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a rollup is wanted to execute once: signed by whoever sends it."""
+    """A transaction for a rollup to execute once, signed by its sender."""
 
     raw: RawText
+    valid_until: Moment | None = None
+    """Begun in no block after this moment; then its status is `expired`."""
+
+
+class RollupPayload(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One transaction of the rollup that the lane is named after, signed by its sender."""
+
+    raw: RawText
+
+
+class NewLaneTx(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The same at the door of all lanes."""
+
+    lane: RollupLaneName
+    payload: RollupPayload
     valid_until: Moment | None = None
     """Begun in no block after this moment; then its status is `expired`."""
 
@@ -56,7 +82,7 @@ class RollupPicture(Struct, frozen=True, kw_only=True):
 
 
 class RollupCounters(Struct, frozen=True, kw_only=True):
-    """Since the lane began, whoever held it."""
+    """Since the lane began, in all processes that held it."""
 
     duplicate_guarantees_rejected: int
     duplicate_accumulates_rejected: int
@@ -101,7 +127,7 @@ class Rollup(Struct, frozen=True, kw_only=True):
 
     name: str
     kind: str
-    """What executes its transactions: `ledger`."""
+    """What executes its transactions."""
     service: int
     lane: str
     state: str
@@ -269,7 +295,7 @@ class RollupReceipt(Struct, frozen=True, kw_only=True):
     tx: str | None
     """Its id here; null: it came another way."""
     status: str
-    """The rollup's own word; of a ledger OK, or why it changed nothing but the nonce."""
+    """The rollup's own name of what became of it."""
     ok: bool
     number: int
     """Of its block."""
@@ -297,8 +323,9 @@ class RollupAccount(Struct, frozen=True, kw_only=True):
     nonce_final: int
     block: int
     """The number of the block."""
-    at: Literal["pending", "finalized"]
-    """Which one that is: `pending` the newest that the lane has, `finalized` the newest final."""
+    at: Literal["pending", "safe", "finalized"]
+    """Which one that is: `pending` the newest that the lane has, `safe` the newest accumulated one
+    (setting `latest_is_safe`), `finalized` the newest final."""
     held: bool
     """Whether this process holds the lane."""
     elsewhere: str

@@ -18,7 +18,7 @@ def frame(event: str, body: bytes, cursor: str | None = None) -> bytes:
 
 def heartbeat(cursor: str) -> bytes:
     """A comment that keeps the connection open. The id without data fires no event, but a reader
-    that resumes goes on behind what its filter left out."""
+    that resumes goes on after what its filter left out."""
     if not cursor:
         return b":\n\n"
     return b":\nid: " + cursor.encode() + b"\n\n"
@@ -36,11 +36,11 @@ class Frame(Struct, frozen=True):
     event: str
     data: bytes
     cursor: str | None
-    """None where none was told; the one before stays in force."""
+    """None where none was sent; the one before stays in force."""
 
 
 class Parser:
-    """Bytes as they come → frames. A frame that was cut off is never told."""
+    """Bytes as they come → frames. A frame that was cut off is never returned."""
 
     def __init__(self) -> None:
         self.retry_ms: int | None = None

@@ -18,5 +18,5 @@ def to_time(ms: int) -> datetime:
 
 
 def to_ms(time: datetime) -> int:
-    """Rounded down: a deadline must not come later than its caller said."""
+    """Rounded down: a deadline must not come later than its caller asked for."""
     return (time - EPOCH) // timedelta(milliseconds=1)

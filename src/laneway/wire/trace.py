@@ -10,7 +10,7 @@ from collections.abc import Sequence
 HEADER = "traceparent"
 
 KNOWN = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.{0,200})?", re.ASCII)
-"""A later version may say more behind a dash; version 00 may not."""
+"""A later version may say more after a dash; version 00 may not."""
 
 
 def traceparent(headers: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ def trouble_of(error: BaseException, within_s: float) -> str:
         return os.strerror(number).lower()
     if isinstance(cause, TimeoutError):
         return f"no connection within {within_s:g} s"
-    words = getattr(cause, "strerror", None)
-    return str(words).lower() if words else type(error).__name__
+    text = getattr(cause, "strerror", None)
+    return str(text).lower() if text else type(error).__name__
 
 
 def no_answer(timeout_ms: float) -> str:

@@ -7,7 +7,7 @@ client sends is read strictly.
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from laneway.core.limits import LANE_ID_CHARS_MAX, PRIORITY_CLASSES
 from laneway.wire.cosmos import CosmosLane, CosmosPayload, CosmosTx, NextSequence
@@ -147,6 +147,8 @@ class Tx(Struct, frozen=True, kw_only=True):
     """A Cosmos account's: what was asked for, and what was tried."""
     rollup: RollupTx | None = None
     """A rollup's: the block that has it, and where that is."""
+    details: dict[str, Any] | UnsetType = UNSET
+    """Of a kind that another distribution brings: what it shows of it."""
 
 
 class TxPage(Struct, frozen=True):
@@ -194,6 +196,8 @@ class Lane(Struct, frozen=True, kw_only=True):
     """Of a Cosmos account: its sequences, node by node."""
     rollup: RollupLane | None = None
     """Of a rollup: its blocks in short."""
+    details: dict[str, Any] | UnsetType = UNSET
+    """Of a kind that another distribution brings: what it shows of it."""
 
 
 class LaneHealth(Struct, frozen=True, kw_only=True):
@@ -205,6 +209,7 @@ class LaneHealth(Struct, frozen=True, kw_only=True):
     evm: EvmLane | None = None
     cosmos: CosmosLane | None = None
     rollup: RollupLane | None = None
+    details: dict[str, Any] | UnsetType = UNSET
 
 
 class LanePage(Struct, frozen=True):
@@ -213,34 +218,28 @@ class LanePage(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True, forbid_unknown_fields=True):
-    """An operator's word, which always says why."""
+    """An operator's command, which always says why."""
 
     reason: Reason
     dry_run: bool = False
     """Show what would happen and do nothing."""
 
 
-class DrainOrder(Struct, frozen=True, forbid_unknown_fields=True):
-    reason: Reason
-    dry_run: bool = False
+class DrainOrder(Order, frozen=True, forbid_unknown_fields=True):
     mode: Literal["queue", "running"] = "queue"
     """Finish what waits now, or only what runs."""
 
 
-class SequenceOrder(Struct, frozen=True, forbid_unknown_fields=True):
+class SequenceOrder(Order, frozen=True, forbid_unknown_fields=True):
     """Where a Cosmos account's numbers go on."""
 
-    reason: Reason
-    dry_run: bool = False
     sequence: Count | None = None
     """Left out: what the chain says."""
 
 
-class ReviveOrder(Struct, frozen=True, forbid_unknown_fields=True):
+class ReviveOrder(Order, frozen=True, forbid_unknown_fields=True):
     """What is put aside of a lane that a bug stopped."""
 
-    reason: Reason
-    dry_run: bool = False
     tx: str | None = None
     """Left out: the transaction that stopped it, where that is known."""
     keep: bool = False
@@ -269,7 +268,7 @@ class ReplaceOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """What came of an operator's word."""
+    """The outcome of an operator's command."""
 
     action: str
     outcome: Literal["done", "told", "would"]
@@ -282,6 +281,8 @@ class Action(Struct, frozen=True, kw_only=True):
     """Of `reset-nonce`: the numbers before and after."""
     sequence: NextSequence | None = None
     """Of `set-sequence`: the same."""
+    details: dict[str, Any] | UnsetType = UNSET
+    """Of a command of a kind that another distribution brings: what it shows of it."""
 
 
 class AuditEntry(Struct, frozen=True, kw_only=True):
@@ -315,7 +316,7 @@ class AuditPage(Struct, frozen=True):
 
 
 class Webhook(Struct, frozen=True, kw_only=True):
-    """One endpoint that is told what happens. Its secrets are never shown."""
+    """One endpoint that events are sent to. Its secrets are never shown."""
 
     id: str
     url: str
@@ -385,7 +386,7 @@ class DeliveryPage(Struct, frozen=True):
 
 
 class WebhookAction(Struct, frozen=True, kw_only=True):
-    """What came of an operator's word about an endpoint."""
+    """The outcome of an operator's command to an endpoint."""
 
     action: str
     outcome: Literal["done", "told", "would"]
@@ -430,6 +431,8 @@ class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     package: str | None = None
     count: int | None = None
     """How many transactions the block holds: all of them have this status."""
+    details: dict[str, Any] | UnsetType = UNSET
+    """Of a kind that another distribution brings: what it tells beside the rest."""
 
 
 class Event(Struct, frozen=True):

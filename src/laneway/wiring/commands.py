@@ -1,131 +1,92 @@
-"""What an operator may tell a running engine: words into a lane's durable mailbox."""
+"""What an operator may tell a running engine: commands into a lane's durable mailbox."""
 
-from hashlib import blake2b
+from typing import Any
 
-from laneway.core.errors import BadRequest, IntentFinal, IntentNotFound
-from laneway.core.ids import IntentId, LaneId, is_account, is_intent_id, is_shown
-from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.errors import BadRequest, CommandUnfit, IntentFinal, IntentNotFound
+from laneway.core.ids import IntentId, LaneId, is_intent_id, lane_kind
 from laneway.core.rows import Command
 from laneway.engine.shell import Engine
+from laneway.kinds.commands import about, checked
+from laneway.kinds.revival import Revival
+from laneway.kinds.served import Calls, Served, Verb
 from laneway.ports import Clock, IntentView, Store
-from laneway.wire.evm import EvmPayload
-from laneway.wiring.arrivals import check_text, contract_lane, is_count
-from laneway.wiring.evm_request import decode, encoded, request_of
-from laneway.wiring.revival import Revival
 
 
-class Commands:
-    """Each word is durable when the call returns; its lane follows it, or says why not."""
+class Commands(Calls):
+    """Each command is durable when the call returns; its lane follows it, or says why not."""
+
+    kinds: dict[str, Served]
 
     def __init__(self, engine: Engine, store: Store, clock: Clock) -> None:
         self.engine = engine
         self.store = store
         self._clock = clock
 
-    def _lane_of(self, text: str) -> LaneId:
-        """The lane that is meant: a contract by its name."""
-        return contract_lane(text)
+    def lane_id(self, text: str) -> LaneId:
+        """The lane that is meant."""
+        raise NotImplementedError
 
-    async def pause(self, contract: str, *, reason: str = "", by: str = "") -> None:
-        await self._tell(contract, "pause", reason=reason, by=by)
+    async def pause(self, lane: str, *, reason: str = "", by: str = "") -> None:
+        await self._tell(self.lane_id(lane), "pause", reason=reason, by=by)
 
-    async def resume(self, contract: str, *, reason: str = "", by: str = "") -> None:
-        await self._tell(contract, "resume", reason=reason, by=by)
+    async def resume(self, lane: str, *, reason: str = "", by: str = "") -> None:
+        await self._tell(self.lane_id(lane), "resume", reason=reason, by=by)
 
     async def revive(
         self, lane: str, *, tx: str | None = None, keep: bool = False, reason: str, by: str = ""
     ) -> str:
         """Go on with a lane that a bug stopped, without the transaction that stopped it; what was
         put aside, in words. `tx` names that transaction, `keep` puts none aside."""
-        revival = Revival(self.engine, self._clock)
-        plan = await revival.plan(self._lane_of(lane), tx, keep=keep)
-        await revival.tell(plan, checked("reason", reason), checked("by", by))
+        revival = Revival(self.engine, self._clock, self.kinds)
+        plan = await revival.plan(self.lane_id(lane), tx, keep=keep)
+        await revival.command(plan, checked("reason", reason), checked("by", by))
         return plan.effect()
 
     async def drain_lane(
-        self, contract: str, mode: str = "queue", *, reason: str = "", by: str = ""
+        self, lane: str, mode: str = "queue", *, reason: str = "", by: str = ""
     ) -> None:
         """Take what waits now and nothing after (queue), or only what runs (running)."""
         if mode not in ("queue", "running"):
             raise BadRequest("mode", "a lane drains its 'queue' or only what is 'running'")
-        view = await self.store.lane(self._lane_of(contract))
+        name = self.lane_id(lane)
+        view = await self.store.lane(name)
         seq = 0 if view is None else view.tail.seq_next - 1
-        await self._tell(contract, "drain", reason=reason, by=by, word=mode, seq=seq)
-
-    async def reset_nonce(self, lane: str, *, reason: str = "", by: str = "") -> None:
-        """Back to what the chain says, never below a number that may still be used."""
-        await self._tell(lane, "reset-nonce", reason=reason, by=by)
-
-    async def set_sequence(
-        self, lane: str, sequence: int | None = None, *, reason: str = "", by: str = ""
-    ) -> None:
-        """Where a Cosmos account's numbers go on; None: what the chain says. Never at one that is
-        used, or that someone may still use."""
-        if sequence is not None and not is_count(sequence):
-            raise BadRequest("sequence", "a whole number, not below zero")
-        word = "" if sequence is None else str(sequence)
-        await self._tell(lane, "set-sequence", reason=reason, by=by, word=word)
+        await self._tell(name, "drain", reason=reason, by=by, word=mode, seq=seq)
 
     async def cancel(self, intent: str, *, reason: str = "", by: str = "") -> None:
         """Take back what waits. A contract's execution that runs cannot be called back; of an EVM
         account's transaction a no-op takes the place, unless it is mined before; of a Cosmos
         account's only what no node can have is taken back."""
-        await self._tell_intent(intent, "cancel", "", reason, by)
+        await self.command(intent, "cancel", reason=reason, by=by)
 
-    async def bump(self, intent: str, *, reason: str = "", by: str = "") -> None:
-        """Offer more for an account's transaction that is out, at the same nonce."""
-        await self._tell_intent(intent, "bump", "", reason, by)
-
-    async def replace(
-        self, intent: str, payload: EvmPayload, *, reason: str = "", by: str = ""
-    ) -> None:
-        """Other content for an account's transaction, at the same nonce; whichever lands
-        decides."""
-        view = await self._view(intent)
-        if view is None or not is_account(view.intent.lane):
-            raise IntentNotFound(intent)
-        content = encoded(request_of(payload, decode(view.intent.payload).trace))
-        # Two words that differ are two words; the same one again is told once.
-        word = blake2b(content, digest_size=16).hexdigest()
-        await self._tell_intent(intent, "replace", word, reason, by, content)
-
-    async def settle(self, intent: str, word: str, *, reason: str = "", by: str = "") -> None:
-        """Tell a halted lane what a person found out: executed, not_executed or skip."""
-        if word not in ("executed", "not_executed", "skip"):
-            raise BadRequest("word", "one of executed, not_executed, skip")
-        await self._tell_intent(intent, "settle", word, reason, by)
-
-    async def _tell_intent(
-        self, intent: str, verb: str, word: str, reason: str, by: str, payload: bytes = b""
+    async def command(
+        self, intent: str, verb: str, argument: Any = None, *, reason: str = "", by: str = ""
     ) -> None:
         view = await self._view(intent)
-        if view is None:
-            raise IntentNotFound(intent)
         row = view.intent
         if view.result is not None:
             raise IntentFinal(row.id, view.result.status)
-        command = Command(
-            id=0,
-            lane=row.lane,
-            verb=verb,
-            at_ms=self._clock.now_ms(),
-            reason=checked("reason", reason),
-            by=checked("by", by),
-            intent=row.id,
-            seq=row.seq,
-            priority=row.priority,
-            size=row.size(),
-            word=word,
-            payload=payload,
-        )
-        await self.engine.tell(command)
+        check_verb(self.kinds, row.lane, verb)
+        order = self.kinds[lane_kind(row.lane)].ordered(verb, row, argument)
+        reason, by = checked("reason", reason), checked("by", by)
+        await self.engine.tell(about(row, verb, self._clock.now_ms(), reason, by, order))
+
+    async def kind_of(self, intent: str) -> Served:
+        return self.kinds[lane_kind((await self._view(intent)).intent.lane)]
+
+    async def command_lane(
+        self, lane: str, verb: str, argument: Any = None, *, reason: str = "", by: str = ""
+    ) -> None:
+        name = self.lane_id(lane)
+        word = self.kinds[lane_kind(name)].lane_word(verb, argument)
+        await self._tell(name, verb, reason=reason, by=by, word=word)
 
     async def _tell(
-        self, contract: str, verb: str, *, reason: str, by: str, word: str = "", seq: int = 0
+        self, lane: LaneId, verb: str, *, reason: str, by: str, word: str = "", seq: int = 0
     ) -> None:
         command = Command(
             id=0,
-            lane=self._lane_of(contract),
+            lane=lane,
             verb=verb,
             at_ms=self._clock.now_ms(),
             reason=checked("reason", reason),
@@ -135,14 +96,23 @@ class Commands:
         )
         await self.engine.tell(command)
 
-    async def _view(self, intent: str) -> IntentView | None:
+    async def _view(self, intent: str) -> IntentView:
         """The intent, if it is a transaction: an entry of the audit trail is not."""
         view = await self.store.intent(IntentId(intent)) if is_intent_id(intent) else None
-        return view if view is not None and is_shown(view.intent.lane) else None
+        kind = None if view is None else self.kinds.get(lane_kind(view.intent.lane))
+        if view is None or kind is None or not kind.is_listed:
+            raise IntentNotFound(intent)
+        return view
 
 
-def checked(field: str, words: str) -> str:
-    check_text(field, words)
-    if len(words) > REASON_CHARS_MAX:
-        raise BadRequest(field, f"at most {REASON_CHARS_MAX} characters")
-    return words
+def check_verb(kinds: dict[str, Served], lane: LaneId, verb: str) -> None:
+    """CommandUnfit where another kind of lane alone knows the command."""
+    if verb in verbs_of(kinds[lane_kind(lane)]):
+        return
+    for kind in kinds.values():
+        if other := verbs_of(kind).get(verb):
+            raise CommandUnfit(lane, verb, other.whose)
+
+
+def verbs_of(kind: Served) -> dict[str, Verb]:
+    return {verb.name: verb for verb in (*kind.intent_verbs, *kind.lane_verbs)}

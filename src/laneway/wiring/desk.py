@@ -4,103 +4,41 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol, assert_never
+from typing import Any
 
-from msgspec.structs import asdict
+from msgspec import Struct
 
-from laneway.core.errors import (
-    BadRequest,
-    CommandUnfit,
-    IntentConflict,
-    IntentFinal,
-    LaneFull,
-    RetryUnfit,
-)
-from laneway.core.ids import (
-    IntentId,
-    LaneId,
-    is_contract,
-    is_cosmos,
-    is_intent_id,
-    is_rollup,
-    lane_key,
-)
-from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, IntentRow, Replayed
+from laneway.core.errors import BadRequest, CommandUnfit, IntentFinal, LaneNotFound, RetryUnfit
+from laneway.core.ids import IntentId, LaneId, is_intent_id, lane_kind
+from laneway.core.intent import Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.outcome import Status
-from laneway.engine.contract import decode_call
+from laneway.engine.system import SystemClock
 from laneway.engine.waiters import EngineStopped
-from laneway.feeds.bundle_metrics import BundleMetrics, reading_of
-from laneway.lanes.contract.show import QueueMetrics
-from laneway.ports import ContractCall, IntentView, TracedCall
-from laneway.server.desk import (
-    AuditListing,
-    EventReader,
-    LaneTest,
-    LaneVerb,
-    Listing,
-    MachineVerb,
-    RollupDesk,
-    Taken,
-    WebhookDesk,
-    Word,
-)
-from laneway.stores.book import KEY_INDEX, key_value
+from laneway.feeds.metrics import Meter
+from laneway.feeds.stream import Stream
+from laneway.kinds.audit.trail import TrailEntry
+from laneway.kinds.following import LaneFollowing
+from laneway.kinds.handle import refusal_of
+from laneway.kinds.limits import FOLLOW_S_MAX
+from laneway.kinds.registry import kinds
+from laneway.kinds.revival import Revival, RevivalPlan
+from laneway.kinds.served import CommandPlan, Operator, Served
+from laneway.lanes.contract.show import is_proven_dead
+from laneway.ports import IntentView
+from laneway.server.desk import EventReader, LaneTest, Listing, OperatorReason, TakenTransaction
+from laneway.stores.judge import KEY_INDEX, key_value
 from laneway.wire.cursor import TxPlace
-from laneway.wire.evm import EvmPayload
-from laneway.wire.times import to_ms
-from laneway.wire.values import (
-    Action,
-    AuditEntry,
-    Check,
-    ContractPayload,
-    DeadLetter,
-    Lane,
-    LaneHealth,
-    NewCosmosTx,
-    NewEvmTx,
-    NewTx,
-    SettleWord,
-    Tx,
-)
-from laneway.wiring.account_desk import AccountDesk
-from laneway.wiring.arrivals import RETRY_SCOPE, Arrivals
-from laneway.wiring.audit import Entry
-from laneway.wiring.cosmos_desk import CosmosDesk
-from laneway.wiring.deliveries import EngineWebhooks
-from laneway.wiring.effects import (
-    cancel_effect,
-    check_retry,
-    dead_letter,
-    lane_effect,
-    settle_effect,
-)
-from laneway.wiring.embedded import Laneway
-from laneway.wiring.evm_desk import EvmDesk, check_account
-from laneway.wiring.evm_request import request_of
-from laneway.wiring.following import Following
-from laneway.wiring.limits import DEAD_COUNTED_MAX, FOLLOW_S_MAX, RETRY_AFTER_S
+from laneway.wire.times import to_time
+from laneway.wire.values import Action, Check, DeadLetter, Lane, LaneHealth, Tx
+from laneway.wiring.commands import check_verb
+from laneway.wiring.embedded import PLAIN, Laneway
+from laneway.wiring.limits import DEAD_COUNTED_MAX
 from laneway.wiring.listing import Lister
-from laneway.wiring.readiness import Readiness
-from laneway.wiring.revival import Revival, RevivalPlan
-from laneway.wiring.rollup_desk import RollupsDesk
-from laneway.wiring.system import SystemClock, SystemEntropy
-from laneway.wiring.told import Teller, accepted_tx, payload_of
+from laneway.wiring.readiness import ReadinessProbe
 
 log = logging.getLogger("laneway.desk")
 
-KIND = "contract"
-
-
-class Events(Protocol):
-    async def follow(
-        self, after: str | None, lane: str | None, may_see: LaneTest | None
-    ) -> EventReader: ...
-
-
-class Meter(Protocol):
-    def scrape(
-        self, queues: Sequence[QueueMetrics], tasks: int, dead: int, stopped: int
-    ) -> bytes: ...
+TOLD = "the lane is told"
 
 
 class EngineDesk:
@@ -109,98 +47,62 @@ class EngineDesk:
     def __init__(
         self,
         laneway: Laneway,
-        following: Following,
-        events: Events,
+        following: LaneFollowing,
+        events: Stream,
         meter: Meter,
-        rollup_meter: BundleMetrics | None = None,
+        meters: dict[str, Any],
     ) -> None:
         self.draining = False
         self._laneway = laneway
         self._store = laneway.store
         self._engine = laneway.engine
         self._following = following
+        following.kinds = laneway.kinds
         self._events = events
         self._meter = meter
-        self._rollup_meter = rollup_meter
-        self._clock = SystemClock()
-        self._arrivals = Arrivals(laneway.settings, self._clock, SystemEntropy())
+        self._meters = meters
+        """The metrics of each kind that has some."""
         self._views = laneway.views
-        self._readiness = Readiness(laneway)
-        tellers = laneway.tellers
-        self._evm = EvmDesk(laneway.store, tellers.evm, self._clock, SystemEntropy())
-        self._cosmos = CosmosDesk(
-            laneway.store, tellers.cosmos, laneway.door, laneway.engine.submit
-        )
-        answered = partial(self._answered, asked=None)
-        self._rollup = RollupsDesk(
-            laneway.store, tellers.rollup, laneway.transfers, laneway.engine.submit, answered
-        )
-        self.rollups: RollupDesk = self._rollup
-        self._accounts: dict[str, AccountDesk[Any]] = {
-            "evm": self._evm,
-            "cosmos": self._cosmos,
-            "rollup": self._rollup,
-        }
+        self._readiness = ReadinessProbe(laneway)
         self.trail = laneway.trail
-        self.webhooks: WebhookDesk = EngineWebhooks(laneway, following, self.trail, self._clock)
-        self._revival = Revival(laneway.engine, self._clock)
+        self._revival = Revival(laneway.engine, SystemClock(), laneway.kinds)
+        operator = Operator(following, self.trail, self._revival)
+        self._parts = {name: kind.part(operator) for name, kind in laneway.kinds.items()}
 
-    def _teller(self) -> Teller:
-        return self._views.teller()
+    def part(self, kind: str) -> Any:
+        return self._parts[kind]
 
-    def _account(self, lane: str) -> AccountDesk[Any] | None:
-        """Who speaks for it, if it is an account's lane."""
-        return None if is_contract(lane) else self._accounts.get(lane.partition(":")[0])
+    def body(self, kind: str) -> type[Struct]:
+        found = kinds().get(kind, kinds()[PLAIN]).new or kinds()[PLAIN].new
+        assert found is not None
+        return found
+
+    def is_large(self, lane: str) -> bool:
+        return kinds()[lane_kind(LaneId(lane))].is_large
+
+    def _kind(self, lane: str) -> Served:
+        return self._laneway.kinds[lane_kind(LaneId(lane))]
 
     def lane_name(self, lane: str) -> str:
-        account = self._account(lane)
-        return lane if account is None else account.teller.name(lane)
+        kind = self._laneway.kinds.get(lane_kind(LaneId(lane)))
+        return lane if kind is None or not kind.is_listed else kind.named(lane)
 
     # Transactions.
 
     async def submit(
-        self, new: NewTx | NewEvmTx | NewCosmosTx, key: str | None, scope: str, trace: str = ""
-    ) -> Taken:
-        if isinstance(new, NewEvmTx):
-            return await self._take(self._evm.arrival(new, key, scope, trace))
-        if isinstance(new, NewCosmosTx):
-            return await self._take(self._cosmos.arrival(new, key, scope, trace))
-        kind, _, contract = new.lane.partition(":")
-        if kind != KIND:
-            raise BadRequest("lane", f"there are no {kind} lanes here, only {KIND}:TOKEN")
-        asked = new.payload
-        call = ContractCall(contract, asked.executor, asked.data, asked.quorum_type, asked.comment)
-        if trace:
-            call = TracedCall(**asdict(call), trace=trace)
-        until = new.valid_until
-        until_ms = None if until is None else max(0, to_ms(until))
-        arrival = self._arrivals.make(call, key, new.priority, until_ms, scope)
-        return await self._take(arrival, asked)
+        self, new: Any, key: str | None, scope: str, trace: str = ""
+    ) -> TakenTransaction:
+        kind = self._laneway.kinds.get(lane_kind(new.lane))
+        if kind is None:
+            raise LaneNotFound(new.lane)
+        return await self._answered(kind, *await kind.take(new, key, scope, trace))
 
-    async def _take(self, arrival: Arrival, asked: ContractPayload | None = None) -> Taken:
-        if is_cosmos(arrival.lane):
-            return await self._answered(arrival, await self._cosmos.submit(arrival), asked)
-        answer = await self._engine.submit(arrival)
-        return await self._answered(arrival, answer, asked)
-
-    async def _answered(
-        self, arrival: Arrival, answer: Answer, asked: ContractPayload | None
-    ) -> Taken:
-        match answer:
-            case Accepted():
-                if asked is not None:
-                    return Taken(accepted_tx(arrival, answer, asked), replayed=False)
-                account = self._account(arrival.lane)
-                assert account is not None
-                return Taken(account.accepted(arrival, answer), replayed=False)
-            case Replayed(id=intent):
-                return Taken(await self.show(intent), replayed=True)
-            case Conflict(id=intent):
-                raise IntentConflict(arrival.key or "", intent)
-            case Full(bound=bound, limit=limit):
-                raise LaneFull(arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S)
-            case _:
-                assert_never(answer)
+    async def _answered(self, kind: Served, arrival: Arrival, answer: Answer) -> TakenTransaction:
+        if isinstance(answer, Conflict | Full):
+            raise refusal_of(arrival, answer)
+        if isinstance(answer, Replayed):
+            return TakenTransaction(await self.show(answer.id), replayed=True)
+        return TakenTransaction(kind.accepted(arrival, answer), replayed=False)
 
     async def show(self, intent: str) -> Tx:
         return await self._views.show(intent)
@@ -220,129 +122,71 @@ class EngineDesk:
     async def listing(self, listing: Listing) -> tuple[Sequence[Tx], TxPlace | None]:
         if listing.after is not None and not is_intent_id(listing.after.intent):
             raise BadRequest("cursor", "not a cursor of this list")
-        large = self._laneway.cosmos is not None
-        return await Lister(self._store, self._teller(), listing, large=large).page()
+        return await Lister(self._store, self._views, listing).page()
 
-    async def cancel(self, intent: str, word: Word) -> Action:
-        row = await self._open(intent)
-        await self._check_unstopped(row.lane, "cancel")
+    async def command(
+        self, intent: str, verb: str, word: OperatorReason, argument: Any = None
+    ) -> Action:
+        """An operator's command about one transaction, of any kind that knows it."""
+        view = await self._open(intent)
+        row = view.intent
+        check_verb(self._laneway.kinds, row.lane, verb)
+        await self._check_unstopped(row.lane, verb)
+        effect = await self._kind(row.lane).effect(verb, view, argument)
         if word.dry_run:
-            account = self._account(row.lane)
-            effect = await self._would(row) if account is None else account.effect("cancel", row)
-            return await self._action("cancel", "would", effect, row.lane, intent)
-        asked = Entry(word.by, "cancel", row.lane, intent, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._cancel, row, word))
+            return await self._action(verb, "would", effect, row.lane, intent)
+        detail = argument if isinstance(argument, str) else ""
+        asked = TrailEntry(word.by, verb, row.lane, intent, reason=word.reason, detail=detail)
+        return await self.trail.acted(asked, partial(self._command, view, verb, word, argument))
 
-    async def _open(self, intent: str) -> IntentRow:
+    async def _open(self, intent: str) -> IntentView:
         """The intent, unless it is final."""
         view = await self._views.intent(intent)
         if view is None:
-            final = await self._teller().pruned(intent)
+            final = await self._views.pruned(intent)
             raise IntentFinal(final.id, final.status)
         if view.result is not None:
             raise IntentFinal(view.intent.id, view.result.status)
-        return view.intent
+        return view
 
-    async def _would(self, row: IntentRow) -> str:
-        view = await self._store.intent(row.id)
-        assert view is not None
-        return cancel_effect(view)
-
-    async def _cancel(self, row: IntentRow, word: Word) -> Action:
-        lane, intent = row.lane, row.id
-        with self._following.watch(lane, "cancel", intent) as heard:
-            await self._laneway.cancel(intent, reason=word.reason, by=word.by)
-            followed = await self._heard(lane, "cancel", heard)
-        tx = await self.show(intent)
-        if tx.final and tx.status != "cancelled":
+    async def _command(
+        self, view: IntentView, verb: str, word: OperatorReason, argument: Any
+    ) -> Action:
+        row = view.intent
+        with self._following.watch(row.lane, verb, row.id) as reply:
+            await self._laneway.command(row.id, verb, argument, reason=word.reason, by=word.by)
+            followed = await self._followed(row.lane, verb, reply)
+        tx = await self.show(row.id)
+        if verb == "cancel" and tx.final and tx.status != "cancelled":
             raise IntentFinal(tx.id, tx.status)
-        effect = "it will never be executed" if followed else "the lane is told"
-        account = self._account(lane)
-        if followed and account is not None:
-            effect = account.followed("cancel", row, final=tx.final)
-        return await self._action("cancel", "done" if followed else "told", effect, lane, intent)
-
-    async def bump(self, intent: str, word: Word) -> Action:
-        return await self._change(intent, "bump", word)
-
-    async def replace(self, intent: str, payload: EvmPayload, word: Word) -> Action:
-        request_of(payload)  # What is wrong with it is said before anything is noted.
-        return await self._change(intent, "replace", word, payload)
-
-    async def _change(
-        self, intent: str, verb: str, word: Word, payload: EvmPayload | None = None
-    ) -> Action:
-        row = await self._open(intent)
-        check_account(row.lane, verb)
-        if word.dry_run:
-            effect = self._evm.effect(verb, row)
-            return await self._action(verb, "would", effect, row.lane, intent)
-        asked = Entry(word.by, verb, row.lane, intent, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._changed, row, verb, payload, word))
-
-    async def _changed(
-        self, row: IntentRow, verb: str, payload: EvmPayload | None, word: Word
-    ) -> Action:
-        with self._following.watch(row.lane, verb, row.id) as heard:
-            if payload is None:
-                await self._laneway.bump(row.id, reason=word.reason, by=word.by)
-            else:
-                await self._laneway.replace(row.id, payload, reason=word.reason, by=word.by)
-            followed = await self._heard(row.lane, verb, heard)
-        effect = "the lane is told"
+        effect = TOLD
         if followed:
-            effect = self._evm.followed(verb, row, final=False)
+            kind = self._kind(row.lane)
+            effect = kind.followed(verb, row, final=tx.final, argument=argument)
         return await self._action(verb, "done" if followed else "told", effect, row.lane, row.id)
 
-    async def settle(self, intent: str, said: SettleWord, word: Word) -> Action:
-        row = await self._open(intent)
-        if not is_contract(row.lane):
-            raise CommandUnfit(row.lane, "settle", "only a contract's lane is settled by hand")
-        await self._check_unstopped(row.lane, "settle")
-        if word.dry_run:
-            effect = settle_effect(await self.lane(row.lane), said)
-            return await self._action("settle", "would", effect, row.lane, intent)
-        asked = Entry(word.by, "settle", row.lane, intent, reason=word.reason, detail=said)
-        return await self.trail.acted(asked, partial(self._settle, row, said, word))
-
-    async def _settle(self, row: IntentRow, said: SettleWord, word: Word) -> Action:
-        with self._following.watch(row.lane, "settle", row.id) as heard:
-            await self._laneway.settle(row.id, said, reason=word.reason, by=word.by)
-            followed = await self._heard(row.lane, "settle", heard)
-        effect = f"{said}, by your word" if followed else "the lane is told"
-        outcome = "done" if followed else "told"
-        return await self._action("settle", outcome, effect, row.lane, row.id)
-
-    async def retry(self, intent: str, word: Word) -> Action:
+    async def retry(self, intent: str, word: OperatorReason) -> Action:
         view = await self._views.intent(intent)
         if view is None:
-            final = await self._teller().pruned(intent)
+            final = await self._views.pruned(intent)
             raise RetryUnfit(final.id, f"it was {final.status}, and retention removed its body")
         check_retry(view)
         row = view.intent
         if word.dry_run:
             effect = "its body would be queued again, at the lane's end"
             return await self._action("retry", "would", effect, row.lane, intent)
-        asked = Entry(word.by, "retry", row.lane, intent, reason=word.reason)
+        asked = TrailEntry(word.by, "retry", row.lane, intent, reason=word.reason)
         return await self.trail.acted(asked, partial(self._retry, view, word))
 
-    async def _retry(self, view: IntentView, word: Word) -> Action:
-        # The key makes a second asking find the first one's intent, whoever asks and however
+    async def _retry(self, view: IntentView, word: OperatorReason) -> Action:
+        # The key makes a second request find the first one's intent, no matter who asks and how
         # often a store, a server or an answer is lost in between.
         row = view.intent
-        account = self._account(row.lane)
-        if is_rollup(row.lane):
-            taken = await self._rollup.retried(view)
-        elif account is not None:
-            taken = await self._take(account.again(view))
-        else:
-            arrival = self._arrivals.make(
-                decode_call(row.payload), row.id, row.priority, None, RETRY_SCOPE
-            )
-            taken = await self._take(arrival, payload_of(row.payload))
+        kind = self._kind(row.lane)
+        taken = await self._answered(kind, *await kind.retry(view))
         made = taken.tx.id
-        said = {"tx": row.id, "new": made, "reason": word.reason, "by": word.by}
-        log.info("retried", extra={"fields": said})
+        fields = {"tx": row.id, "new": made, "reason": word.reason, "by": word.by}
+        log.info("retried", extra={"fields": fields})
         effect = f"{'was' if taken.replayed else 'is'} queued again as {made}"
         return await self._action("retry", "done", effect, row.lane, made)
 
@@ -357,26 +201,29 @@ class EngineDesk:
     async def health(self, lane: str) -> LaneHealth:
         return await self._views.health(lane)
 
-    async def operate(self, lane: str, verb: LaneVerb, word: Word) -> Action:
+    async def operate(
+        self, lane: str, verb: str, word: OperatorReason, argument: Any = None
+    ) -> Action:
         view = await self._views.lane_view(lane)
-        shown = await self._teller().lane(view)
-        lane = LaneId(shown.id)
+        shown = await self._views.reader().lane(view)
+        name = LaneId(shown.id)
         if verb == "revive":
-            return await self._revive(lane, word)
+            return await self._revive(name, word)
         if verb == "resume":
-            await self._check_unstopped(lane, verb)
-        plan: dict[str, Any] = {}
-        match verb:
-            case "reset-nonce":
-                effect, plan["reset"] = self._evm.reset(view)
-            case "set-sequence":
-                effect, plan["sequence"] = self._cosmos.plan(view, word.sequence)
-            case _:
-                effect = lane_effect(shown, verb, word.mode)
+            await self._check_unstopped(name, verb)
+        check_verb(self._laneway.kinds, name, verb)
+        kind = self._kind(name)
+        if any(one.name == verb for one in kind.lane_verbs):
+            plan = await kind.plan(verb, view, argument)
+        else:
+            plan = CommandPlan(lane_effect(shown, verb, word.mode))
         if word.dry_run:
-            return Action(action=verb, outcome="would", effect=effect, lane=shown, **plan)
-        asked = Entry(word.by, verb, lane, reason=word.reason)
-        return await self.trail.acted(asked, partial(self._operate, lane, verb, word, effect))
+            return Action(
+                action=verb, outcome="would", effect=plan.effect, lane=shown, **plan.shown
+            )
+        asked = TrailEntry(word.by, verb, name, reason=word.reason)
+        act = partial(self._operate, name, verb, word, plan.effect, argument)
+        return await self.trail.acted(asked, act)
 
     async def _check_unstopped(self, lane: LaneId, verb: str) -> None:
         """CommandUnfit where a bug stopped the lane: nobody would follow before it is revived."""
@@ -385,45 +232,40 @@ class EngineDesk:
         if fault is not None:
             raise CommandUnfit(lane, verb, fault.words())
 
-    async def _operate(self, lane: LaneId, verb: MachineVerb, word: Word, effect: str) -> Action:
-        tell, name = self._laneway, lane_key(lane) if is_contract(lane) else lane
-        with self._following.watch(lane, verb) as heard:
-            match verb:
-                case "pause":
-                    await tell.pause(name, reason=word.reason, by=word.by)
-                case "resume":
-                    await tell.resume(name, reason=word.reason, by=word.by)
-                case "drain":
-                    await tell.drain_lane(name, word.mode, reason=word.reason, by=word.by)
-                case "reset-nonce":
-                    await tell.reset_nonce(name, reason=word.reason, by=word.by)
-                case "set-sequence":
-                    await tell.set_sequence(name, word.sequence, reason=word.reason, by=word.by)
-                case _:
-                    assert_never(verb)
-            followed = await self._heard(lane, verb, heard)
+    async def _operate(
+        self, lane: LaneId, verb: str, word: OperatorReason, effect: str, argument: Any
+    ) -> Action:
+        engine, why = self._laneway, {"reason": word.reason, "by": word.by}
+        with self._following.watch(lane, verb) as reply:
+            if verb in ("pause", "resume"):
+                await getattr(engine, verb)(lane, **why)
+            elif verb == "drain":
+                await engine.drain_lane(lane, word.mode, **why)
+            else:
+                await engine.command_lane(lane, verb, argument, **why)
+            followed = await self._followed(lane, verb, reply)
         return await self._action(verb, "done" if followed else "told", effect, lane)
 
-    async def _revive(self, lane: LaneId, word: Word) -> Action:
+    async def _revive(self, lane: LaneId, word: OperatorReason) -> Action:
         tx = None if word.tx is None else await self._views.named(word.tx)
         plan = await self._revival.plan(lane, tx, keep=word.keep)
         intent = None if plan.row is None else plan.row.id
         if word.dry_run:
             return await self._action("revive", "would", plan.effect(), lane, intent)
-        asked = Entry(word.by, "revive", lane, intent or "", reason=word.reason)
+        asked = TrailEntry(word.by, "revive", lane, intent or "", reason=word.reason)
         return await self.trail.acted(asked, partial(self._revived, plan, word))
 
-    async def _revived(self, plan: RevivalPlan, word: Word) -> Action:
+    async def _revived(self, plan: RevivalPlan, word: OperatorReason) -> Action:
         followed, effect = await self._revival.act(plan, word.reason, word.by, self._following)
         intent = None if plan.row is None else plan.row.id
         outcome = "done" if followed else "told"
         return await self._action("revive", outcome, effect, plan.lane, intent)
 
-    async def _heard(self, lane: LaneId, verb: str, heard: "asyncio.Future[str | None]") -> bool:
+    async def _followed(self, lane: LaneId, verb: str, reply: "asyncio.Future[str | None]") -> bool:
         """Whether the lane followed in time; raises its refusal."""
         try:
             async with asyncio.timeout(FOLLOW_S_MAX):
-                refusal = await heard
+                refusal = await reply
         except TimeoutError:
             return False
         if refusal is not None:
@@ -443,37 +285,64 @@ class EngineDesk:
 
     # The rest.
 
-    async def audit(self, listing: AuditListing) -> tuple[Sequence[AuditEntry], TxPlace | None]:
-        if listing.after is not None and not is_intent_id(listing.after.intent):
-            raise BadRequest("cursor", "not a cursor of this list")
-        return await self.trail.page(listing)
-
     async def dead_letters(
         self, after: TxPlace | None, limit: int, may_see: LaneTest
     ) -> tuple[Sequence[DeadLetter], TxPlace | None]:
         if after is not None and not is_intent_id(after.intent):
             raise BadRequest("cursor", "not a cursor of this list")
-        behind = None if after is None else IntentId(after.intent)
-        views = await self._store.page(Status.DEAD.value, behind, limit)
+        last = None if after is None else IntentId(after.intent)
+        views = await self._store.page(Status.DEAD.value, last, limit)
         letters = [dead_letter(view) for view in views if may_see(view.intent.lane)]
         return letters, TxPlace("", views[-1].intent.id) if len(views) == limit else None
-
-    async def queues(self) -> Sequence[QueueMetrics]:
-        return await self._laneway.metrics()
 
     async def checks(self) -> Sequence[Check]:
         return await self._readiness.checks()
 
     async def measure(self) -> bytes:
-        if self._rollup_meter is not None:
-            self._rollup_meter.readings = [
-                reading_of(lane, view.depth()) for lane, view in await self._rollup.held()
-            ]
+        for name, meter in self._meters.items():
+            await self._laneway.kinds[name].measure(meter)
         dead = await self._store.page(Status.DEAD.value, None, DEAD_COUNTED_MAX)
         tasks, stopped = len(asyncio.all_tasks()), len(self._engine.faults)
-        return self._meter.scrape(await self.queues(), tasks, len(dead), stopped)
+        return self._meter.scrape(tasks, len(dead), stopped)
 
     async def follow(
         self, after: str | None, lane: str | None, may_see: LaneTest | None
     ) -> EventReader:
         return await self._events.follow(after, lane, may_see)
+
+
+def dead_letter(view: IntentView) -> DeadLetter:
+    row, result = view.intent, view.result
+    assert result is not None
+    return DeadLetter(
+        id=row.id,
+        lane=row.lane,
+        reason=result.reason,
+        accepted_at=to_time(row.accepted_ms),
+        settled_at=to_time(result.settled_ms),
+    )
+
+
+def check_retry(view: IntentView) -> None:
+    """Nothing may stand in the place of what was done, or may still be done."""
+    if view.result is None:
+        raise RetryUnfit(view.intent.id, "it is not final yet")
+    if not is_proven_dead(view.result.status):
+        reason = f"it is {view.result.status}; only what is proven dead can be done anew"
+        raise RetryUnfit(view.intent.id, reason)
+
+
+def lane_effect(lane: Lane, verb: str, mode: str) -> str:
+    match verb:
+        case "pause":
+            return f"starts nothing more; {lane.running} running ends, {lane.waiting} stay queued"
+        case "resume":
+            if lane.state == "halted":
+                return f"goes on if no try can still land; it is halted: {lane.reason}"
+            return f"goes on with {lane.waiting} queued"
+        case "drain":
+            if mode == "running":
+                return f"finishes {lane.running} running, then pauses; {lane.waiting} stay queued"
+            return f"finishes {lane.running} running and {lane.waiting} queued, then pauses"
+        case _:
+            raise AssertionError(verb)

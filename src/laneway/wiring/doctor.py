@@ -19,12 +19,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from laneway.core.errors import StoreBusy, StoreError
 from laneway.core.urls import shown_url
 from laneway.engine.files import open_to_others
-from laneway.wiring.address import POSTGRES, REDIS, StoreOptions, is_shared
+from laneway.kinds.findings import Finding
+from laneway.kinds.registry import kinds
+from laneway.stores.address import POSTGRES, REDIS, StoreOptions, is_shared
 
 if TYPE_CHECKING:
     import apsw
@@ -49,24 +49,14 @@ SHARED = ("nfs", "cifs", "smb", "fuse", "9p", "overlay", "afs", "ceph", "gluster
 """File systems on which locks or syncs are known to promise more than they keep, by how their
 names begin; overlay is a container's own layer, which goes with the container."""
 
+RECOVERY = "stop, keep a copy, and restore a backup or run 'sqlite3 FILE .recover' on the copy"
+
 LANE_STATES = """
-SELECT * FROM (SELECT l.lane, h.state FROM lanes l JOIN heads h ON h.no = l.no
-    WHERE l.lane >= 'contract:' AND l.lane < 'contract;' AND h.state <> x'' LIMIT ?)
-UNION ALL
-SELECT * FROM (SELECT l.lane, h.state FROM lanes l JOIN heads h ON h.no = l.no
-    WHERE l.lane >= 'rollup:' AND l.lane < 'rollup;' LIMIT ?)
+SELECT l.lane, h.state FROM lanes l JOIN heads h ON h.no = l.no
+WHERE l.lane >= ? AND l.lane < ? AND h.state <> x'' LIMIT ?
 """
 LANE_STATES_MAX = 100
 """Of each kind: one contract that has a block is enough, and a process has a few rollups."""
-
-
-class Finding(Struct, frozen=True):
-    """One thing that was looked at."""
-
-    name: str
-    ok: bool
-    what: str
-    advice: str = ""
 
 
 def examine(path: str | None, options: StoreOptions | None = None) -> list[Finding]:
@@ -120,11 +110,9 @@ def access(paths: Sequence[str]) -> Finding:
 
 
 def python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
-    text = ".".join(map(str, version))
-    needed = ".".join(map(str, PYTHON_MIN))
-    return Finding(
-        "python", version >= PYTHON_MIN, f"Python {text}", f"install Python {needed} or newer"
-    )
+    text, needed = (".".join(map(str, one)) for one in (version, PYTHON_MIN))
+    advice = f"install Python {needed} or newer"
+    return Finding("python", version >= PYTHON_MIN, f"Python {text}", advice)
 
 
 def assertions(optimize: int = sys.flags.optimize) -> Finding:
@@ -144,12 +132,8 @@ def sqlite() -> Finding:
     version = sqlite_version()
     what = f"SQLite {'.'.join(map(str, version))} in apsw {apsw.apsw_version()}"
     if has_wal_reset_bug(version):
-        return Finding(
-            "sqlite",
-            False,
-            f"{what} can lose committed writes (the WAL-reset bug)",
-            "install apsw 3.51.3 or newer",
-        )
+        what += " can lose committed writes (the WAL-reset bug)"
+        return Finding("sqlite", False, what, "install apsw 3.51.3 or newer")
     return Finding("sqlite", True, what)
 
 
@@ -163,21 +147,13 @@ def file_system(folder: Path) -> Finding:
         what = f"{platform.system()} does not tell which file system this is"
         return Finding("file system", True, what)
     kind = kind_of(os.path.realpath(folder), mounts)
+    problem, advice = "", ""
     if kind in VOLATILE:
-        return Finding(
-            "file system",
-            False,
-            f"{folder} is on {kind}: nothing there survives a power cut",
-            "keep the database on a disk",
-        )
-    if kind.startswith(SHARED):
-        return Finding(
-            "file system",
-            False,
-            f"{folder} is on {kind}, where locks and syncs may not hold",
-            "keep the database on a local disk; in a container, on a volume",
-        )
-    return Finding("file system", True, f"{folder} is on {kind}")
+        problem, advice = ": nothing there survives a power cut", "keep the database on a disk"
+    elif kind.startswith(SHARED):
+        problem = ", where locks and syncs may not hold"
+        advice = "keep the database on a local disk; in a container, on a volume"
+    return Finding("file system", not problem, f"{folder} is on {kind}{problem}", advice)
 
 
 def kind_of(path: str, mounts: str) -> str:
@@ -195,12 +171,9 @@ def kind_of(path: str, mounts: str) -> str:
 
 def space(folder: Path) -> Finding:
     free = shutil.disk_usage(folder).free
-    return Finding(
-        "space",
-        free >= SPACE_BYTES_MIN,
-        f"{free / (1 << 30):.1f} GiB are free in {folder}",
-        f"free some: below {SPACE_BYTES_MIN >> 30} GiB there is little time to react",
-    )
+    what = f"{free / (1 << 30):.1f} GiB are free in {folder}"
+    advice = f"free some: below {SPACE_BYTES_MIN >> 30} GiB there is little time to react"
+    return Finding("space", free >= SPACE_BYTES_MIN, what, advice)
 
 
 def sync_rate(folder: Path, sync: Callable[[int], None] = os.fdatasync) -> Finding:
@@ -212,12 +185,8 @@ def sync_rate(folder: Path, sync: Callable[[int], None] = os.fdatasync) -> Findi
         what = f"{folder} cannot be written ({error.strerror})"
         return Finding("sync", False, what, "make the folder writable for this user")
     rate = len(took_s) / max(sum(took_s), 1e-9)
-    return Finding(
-        "sync",
-        rate >= SYNCS_PER_S_MIN,
-        f"{rate:,.0f} syncs a second",
-        "use a quicker disk: one contract executes at most half as often",
-    )
+    advice = "use a quicker disk: one contract executes at most half as often"
+    return Finding("sync", rate >= SYNCS_PER_S_MIN, f"{rate:,.0f} syncs a second", advice)
 
 
 def probe(file: int, sync: Callable[[int], None]) -> Iterator[float]:
@@ -301,35 +270,34 @@ def contents(path: str) -> list[Finding]:
             word = "" if version == newest else f"; the next start brings it to {newest}"
             findings.append(Finding("schema", True, f"schema {version}{word}"))
             name = "quick check"
-            findings.append(checked(path, connection.execute("PRAGMA quick_check(1)").get))
+            answer = connection.execute("PRAGMA quick_check(1)").get
+            problem = "" if answer == "ok" else f"{path} is damaged: {answer}"
+            what, advice = (problem, RECOVERY) if problem else (f"{path} is sound", "")
+            findings.append(Finding(name, not problem, what, advice))
     except StoreError as error:
         findings.append(unfit(name, path, error))
     return findings
 
 
 def lane_states(path: str) -> dict[str, bytes]:
-    """The head states of contract and rollup lanes, by lane, in a database file that nobody owns;
+    """The heads of lanes whose kinds ask for them, by lane, in a database file that nobody owns;
     empty where there is none, where it cannot be read, or of a server that many share. They tell
     the lanes' chain from others whose nodes do not name theirs."""
     if "://" in path or not Path(path).is_file() or holder_of(path) is not None:
         return {}
     try:
         with unchanged(path) as connection:
-            rows = connection.execute(LANE_STATES, (LANE_STATES_MAX, LANE_STATES_MAX)).fetchall()
+            rows = [
+                row
+                for kind in kinds().values()
+                if kind.needs_states
+                for row in connection.execute(
+                    LANE_STATES, (f"{kind.name}:", f"{kind.name};", LANE_STATES_MAX)
+                )
+            ]
     except StoreError:
         return {}  # What is wrong with it is found by `contents`.
     return {str(lane): state for lane, state in rows if isinstance(state, bytes)}
-
-
-def checked(path: str, answer: str) -> Finding:
-    if answer == "ok":
-        return Finding("quick check", True, f"{path} is sound")
-    return Finding(
-        "quick check",
-        False,
-        f"{path} is damaged: {answer}",
-        "stop, keep a copy, and restore a backup or run 'sqlite3 FILE .recover' on the copy",
-    )
 
 
 def unfit(name: str, path: str, error: StoreError) -> Finding:

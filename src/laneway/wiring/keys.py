@@ -6,8 +6,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from laneway.kinds.config import ConfigError
 from laneway.server.access import SCOPES, Key, digest
-from laneway.wiring.config import ConfigError, toml_value
+from laneway.wiring.config import toml_value
 from laneway.wiring.limits import CONFIG_BYTES_MAX
 
 SECRET_BYTES = 32

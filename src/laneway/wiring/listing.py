@@ -1,30 +1,28 @@
-"""Pages of transactions, by keyset: each page goes on behind the last row the one before saw."""
+"""Pages of transactions, by keyset: each page begins after the last row of the page before."""
 
 import asyncio
 from collections.abc import Sequence
 
-from laneway.core.ids import IntentId, LaneId, is_cosmos, is_shown
+from laneway.core.ids import IntentId, LaneId
+from laneway.kinds.limits import LISTING_SCAN_MAX, LISTING_SCAN_PAGE
 from laneway.ports import IntentView, Store
 from laneway.server.desk import Listing
 from laneway.wire.cursor import TxPlace
 from laneway.wire.values import Tx
-from laneway.wiring.limits import LISTING_LARGE_PAGE, LISTING_SCAN_MAX, LISTING_SCAN_PAGE
-from laneway.wiring.shown import shown_lanes
-from laneway.wiring.told import Teller
+from laneway.wiring.limits import LISTING_LARGE_PAGE
+from laneway.wiring.views import Views
 
 Page = tuple[Sequence[Tx], TxPlace | None]
 
 
 class Lister:
-    """Reads pages for one request; it remembers the lanes it met. `large`: some of what it may meet
-    has megabytes, so that few of them are read at once."""
+    """Reads pages for one request; it remembers the lanes it met. Of what may have megabytes few
+    are read at once."""
 
-    def __init__(
-        self, store: Store, teller: Teller, listing: Listing, *, large: bool = False
-    ) -> None:
-        self._large = large
+    def __init__(self, store: Store, views: Views, listing: Listing) -> None:
         self._store = store
-        self._teller = teller
+        self._views = views
+        self._reader = views.reader()
         self._listing = listing
         self._items: list[Tx] = []
         self._scanned = 0
@@ -37,7 +35,8 @@ class Lister:
     async def _by_status(self, status: str) -> Page:
         listing = self._listing
         after = None if listing.after is None else IntentId(listing.after.intent)
-        page = min(listing.limit, LISTING_LARGE_PAGE) if self._large else listing.limit
+        large = self._views.is_large()
+        page = min(listing.limit, LISTING_LARGE_PAGE) if large else listing.limit
         while self._scanned < LISTING_SCAN_MAX:
             views = await self._store.page(status, after, page)
             place = await self._take(views)
@@ -57,7 +56,7 @@ class Lister:
             lane = await self._next(None) if place is None else LaneId(place.lane)
         after = None if place is None else IntentId(place.intent)
         while lane is not None:
-            if is_shown(lane) and listing.may_see(lane):
+            if self._views.is_listed(lane) and listing.may_see(lane):
                 full = await self._history(lane, after)
                 if full is not None:
                     return self._items, full
@@ -68,7 +67,7 @@ class Lister:
 
     async def _history(self, lane: LaneId, after: IntentId | None) -> TxPlace | None:
         """Take a lane's rows; the place to go on, when this page is full."""
-        page = LISTING_LARGE_PAGE if is_cosmos(lane) else LISTING_SCAN_PAGE
+        page = LISTING_LARGE_PAGE if self._views.is_large(lane) else LISTING_SCAN_PAGE
         while True:
             views = await self._store.history(lane, after, page)
             place = await self._take(views)
@@ -85,9 +84,10 @@ class Lister:
         listing = self._listing
         for view in views:
             self._scanned += 1
-            if not (is_shown(view.intent.lane) and listing.may_see(view.intent.lane)):
+            lane = view.intent.lane
+            if not (self._views.is_listed(lane) and listing.may_see(lane)):
                 continue
-            tx = await self._teller.tx(view)
+            tx = await self._reader.tx(view)
             if listing.status in (None, tx.status):
                 self._items.append(tx)
                 if len(self._items) == listing.limit:
@@ -96,5 +96,5 @@ class Lister:
 
     async def _next(self, lane: LaneId | None) -> LaneId | None:
         self._scanned += 1
-        views = await shown_lanes(self._store, lane, 1, self._listing.may_see)
+        views = await self._views.listed(lane, 1, self._listing.may_see)
         return views[0].tail.lane if views else None

@@ -9,7 +9,7 @@ import msgspec
 
 from laneway.core.text import printable, printable_json
 from laneway.core.urls import shown_urls
-from laneway.feeds.log import quoted
+from laneway.kinds.contract.log import quoted
 from laneway.wiring.schema import LogSection
 
 OURS = "laneway"
@@ -37,7 +37,7 @@ def stamp(record: logging.LogRecord) -> str:
 
 
 class TextLines(logging.Formatter):
-    """The seed's form (004 §10), with the time before it. What others said begins no line of its
+    """The seed's form (004 §10), with the time before it. Text of others begins no line of its
     own and commands no terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -46,8 +46,8 @@ class TextLines(logging.Formatter):
             # The queue's lines have their fields among their words already.
             fields: dict[str, object] = getattr(record, "fields", {})
             message = " ".join((message, *(f"{name}={quoted(fields[name])}" for name in fields)))
-        said = printable(shown_urls(message))
-        line = f"{stamp(record)} [{record.levelname}] {said}"
+        text = printable(shown_urls(message))
+        line = f"{stamp(record)} [{record.levelname}] {text}"
         if record.exc_info:
             trace = shown_urls(self.formatException(record.exc_info))
             line += "\n" + printable(trace, keep="\n")
@@ -70,5 +70,5 @@ class JsonLines(logging.Formatter):
         body |= fields or {}
         if record.exc_info:
             body["error"] = self.formatException(record.exc_info)
-        shown = {key: shown_urls(one) if isinstance(one, str) else one for key, one in body.items()}
-        return printable_json(msgspec.json.encode(shown, enc_hook=str).decode())
+        safe = {key: shown_urls(one) if isinstance(one, str) else one for key, one in body.items()}
+        return printable_json(msgspec.json.encode(safe, enc_hook=str).decode())

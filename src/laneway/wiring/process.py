@@ -4,25 +4,21 @@ Nothing heavy is imported here, for every command passes through.
 """
 
 import gc
+import signal
 import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from laneway.console.exits import EXIT_FAILED, EXIT_NOT_FOUND, EXIT_TEMPORARY, EXIT_USAGE
 from laneway.core.errors import CallerError, IntentNotFound, LaneNotFound, LanewayError
 from laneway.wiring.limits import GC_ALLOCATIONS
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+    from asyncio import AbstractEventLoop, Event
 
 T = TypeVar("T")
 
-EXIT_FAILED = 1
-EXIT_USAGE = 2
-EXIT_NOT_FOUND = 3
-EXIT_TEMPORARY = 75
-"""EX_TEMPFAIL of sysexits.h: the same command may work in a while."""
-EXIT_INTERRUPTED = 130
-"""128 + SIGINT, as shells have it."""
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Optimised(CallerError):
@@ -57,6 +53,25 @@ def calm_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_ALLOCATIONS, 20, 50)
+
+
+def watch_signals(came: "Event") -> None:
+    """Set the event at the first SIGTERM or SIGINT; the next one finds the kernel's own answer."""
+    import asyncio
+
+    def signalled() -> None:
+        unwatch_signals()
+        came.set()
+
+    for number in END_SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, signalled)
+
+
+def unwatch_signals() -> None:
+    import asyncio
+
+    for number in END_SIGNALS:
+        asyncio.get_running_loop().remove_signal_handler(number)
 
 
 def new_loop() -> "AbstractEventLoop":

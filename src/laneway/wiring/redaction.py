@@ -1,51 +1,36 @@
 """Which settings may hold a secret, and how each of them is printed."""
 
+from functools import cache
 from typing import Any
 
 from laneway.core.urls import REDACTED, shown_url
+from laneway.kinds.config import FreeTexts
+from laneway.kinds.kind import Kind
+from laneway.kinds.registry import kinds
 from laneway.signers.place import shown_signer
 
-SECRETS = frozenset(("host.password",))
-"""Never shown, and not taken from the command line or the file."""
-SIGNERS = frozenset(("evm.accounts.signer", "cosmos.accounts.signer"))
-ADDRESSES = frozenset(
-    (
-        "store.path",
-        "host.url",
-        "webhooks.url",
-        "evm.nodes",
-        "evm.nodes.url",
-        "evm.nodes.ws_url",
-        "cosmos.nodes",
-        "cosmos.nodes.url",
-        "rollup.nodes",
-        "rollup.nodes.url",
-    )
+PROCESS = FreeTexts(
+    addresses=frozenset(("store.path",)),
+    harmless=frozenset(("server.listen", "server.keys_file")),
 )
-"""Each may carry a password or a key. A text of any other setting is printed by the same function,
-which leaves alone what is no address."""
-HARMLESS = frozenset(
-    (
-        "host.callable",
-        "host.password_file",
-        "server.listen",
-        "server.keys_file",
-        "webhooks.secret_file",
-        "webhooks.events",
-        "webhooks.lanes",
-        "evm.words",
-        "evm.nodes.client",
-        "evm.accounts.password_file",
-        "cosmos.words",
-        "cosmos.accounts.password_file",
-        "cosmos.accounts.granter",
-        "rollup.words",
-        "rollup.nodes.client",
-        "rollup.builder",
+"""Those of the process' own sections. A new setting with free text must stand in one of the sets,
+here or with its kind."""
+
+
+def free_texts() -> FreeTexts:
+    """Those of the process and of every kind."""
+    return together(tuple(kinds().values()))
+
+
+@cache
+def together(found: tuple[Kind, ...]) -> FreeTexts:
+    parts = (PROCESS, *(kind.configuration().free_texts for kind in found))
+    return FreeTexts(
+        **{
+            name: frozenset().union(*(getattr(part, name) for part in parts))
+            for name in FreeTexts.__struct_fields__
+        }
     )
-)
-"""Free texts that hold no secret: names of files, patterns, public addresses. A new setting with
-free text must stand in one of these lists."""
 
 
 def shown_setting(path: str, value: Any) -> Any:
@@ -56,6 +41,6 @@ def shown_setting(path: str, value: Any) -> Any:
         return [shown_setting(path, inner) for inner in value]
     if not isinstance(value, str):
         return value
-    if path in SECRETS:
+    if path in free_texts().secrets:
         return REDACTED
-    return shown_signer(value) if path in SIGNERS else shown_url(value)
+    return shown_signer(value) if path in free_texts().signers else shown_url(value)

@@ -6,43 +6,38 @@ second one ends the process at once, which loses nothing either.
 
 import asyncio
 import resource
-import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
+from laneway.console.exits import EXIT_FAILED
 from laneway.core.errors import LanewayError, StoreError
-from laneway.core.ids import LaneId
 from laneway.core.urls import shown_url, shown_urls
 from laneway.engine.listeners import Listener
-from laneway.feeds.bundle_metrics import BundleMetrics
-from laneway.feeds.metrics import (
-    AccountMetrics,
-    ContractMetrics,
-    DeliveryMetrics,
-    SequenceMetrics,
-)
+from laneway.engine.system import SystemClock
+from laneway.feeds.metrics import Meter
 from laneway.feeds.stream import Stream
+from laneway.kinds.config import ConfigError
+from laneway.kinds.contract.host import is_file
+from laneway.kinds.events import events_of
+from laneway.kinds.following import LaneFollowing
+from laneway.kinds.registry import kinds
+from laneway.kinds.site import SITE
 from laneway.ports import Durability
 from laneway.server.app import Bounds, Server
-from laneway.server.waiting import WaitingDoor
+from laneway.server.health import WaitingDoor
 from laneway.stores.sqlite.database import sqlite_version
-from laneway.wiring.config import ConfigError, Configuration, is_loopback
-from laneway.wiring.contract import is_file, open_laneway
+from laneway.wiring.config import Configuration, is_loopback
 from laneway.wiring.desk import EngineDesk
 from laneway.wiring.doctor import access
 from laneway.wiring.embedded import Laneway
-from laneway.wiring.following import Following
 from laneway.wiring.keys import read_keys
-from laneway.wiring.limits import ACCOUNTS_SHOWN_MAX, FILES_SPARE, NODES_EVERY_MS
-from laneway.wiring.nodes import Nodes
-from laneway.wiring.process import EXIT_FAILED, calm_collector, exit_code
+from laneway.wiring.limits import FILES_SPARE, NODES_EVERY_MS
+from laneway.wiring.nodes import ProcessNodes
+from laneway.wiring.opening import open_laneway
+from laneway.wiring.process import calm_collector, exit_code, unwatch_signals, watch_signals
 from laneway.wiring.readiness import durability_words
 from laneway.wiring.schema import Config
-from laneway.wiring.schema_cosmos import CosmosSection
-from laneway.wiring.schema_evm import EvmSection
 from laneway.wiring.store import once_reached
-from laneway.wiring.system import SystemClock
 
 Say = Callable[[str], None]
 
@@ -58,11 +53,6 @@ class Ending(Listener):
         self.failure = error
         self.came.set()
 
-    def listen(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, partial(self._signalled, loop))
-
     async def came_within(self, wait_ms: int) -> bool:
         """Whether a signal came while this waited; afterwards the next one ends the process."""
         try:
@@ -71,16 +61,7 @@ class Ending(Listener):
         except TimeoutError:
             return False
         finally:
-            self._deafen(asyncio.get_running_loop())
-
-    def _signalled(self, loop: asyncio.AbstractEventLoop) -> None:
-        # The next signal finds the kernel's own answer.
-        self._deafen(loop)
-        self.came.set()
-
-    def _deafen(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.remove_signal_handler(signal.SIGTERM)
-        loop.remove_signal_handler(signal.SIGINT)
+            unwatch_signals()
 
 
 class Up:
@@ -90,26 +71,29 @@ class Up:
         section = configuration.config.server
         self.section = section
         self.ending = Ending()
-        self.stream = Stream()
-        following = Following()
-        meter = ContractMetrics(per_lane=section.metrics_per_lane)
+        self.stream = Stream(events_of)
+        following = LaneFollowing()
+        meter, per_lane = Meter(), section.metrics_per_lane
         # Read first: a mistake here must not leave a store open.
         self.keys = () if section.keys_file is None else read_keys(section.keys_file)
-        deliveries = DeliveryMetrics(meter.registry)
-        accounts = AccountMetrics(meter.registry, per_lane=section.metrics_per_lane)
-        sequences = SequenceMetrics(meter.registry, per_lane=section.metrics_per_lane)
-        rollups = BundleMetrics(meter.registry, per_lane=section.metrics_per_lane)
-        kinds = (deliveries, accounts, sequences, rollups)
-        listeners = (self.ending, self.stream, following, meter, *kinds)
+        meters = {
+            name: kind.metrics(meter.registry, per_lane=per_lane) for name, kind in kinds().items()
+        }
+        counting = {name: one for name, one in meters.items() if one is not None}
+        listeners = (self.ending, self.stream, following, *counting.values())
         self.laneway = open_laneway(configuration, listeners)
-        rollups.find = self.laneway.engine.reactor.lane
+        for name, counted in counting.items():
+            self.laneway.kinds[name].metered(counted)
         self.stream.store = self.laneway.store
-        room = self.laneway.room
-        if room is not None:
-            sequences.held.set_function(lambda: room.held)
-            sequences.waiting.set_function(room.waiting)
-        self.desk = EngineDesk(self.laneway, following, self.stream, meter, rollups)
-        self.server = Server(self.desk, keys=self.keys, bounds=bounds_of(configuration.config))
+        self.desk = EngineDesk(self.laneway, following, self.stream, meter, counting)
+        large = any(one.is_large and one.is_running() for one in self.laneway.kinds.values())
+        bounds = Bounds(
+            body_bytes_max=section.body_bytes_max,
+            tx_body_bytes_max=section.tx_body_bytes_max if large else 0,
+            connections_max=section.connections_max,
+            request_s_max=section.request_ms_max / 1000,
+        )
+        self.server = Server(self.desk, SITE, keys=self.keys, bounds=bounds)
         meter.connections.set_function(self.server.connections)
 
     async def __aenter__(self) -> "Up":
@@ -146,16 +130,6 @@ class Up:
         await self.laneway.close()
 
 
-def bounds_of(config: Config) -> Bounds:
-    section = config.server
-    return Bounds(
-        body_bytes_max=section.body_bytes_max,
-        tx_body_bytes_max=section.tx_body_bytes_max if config.cosmos else 0,
-        connections_max=section.connections_max,
-        request_s_max=section.request_ms_max / 1000,
-    )
-
-
 async def opened(configuration: Configuration, say: Say) -> Up | None:
     """A server whose store can be reached; one that others share is waited for. None if a signal
     came first, StoreBusy if it took longer than `store.start_ms_max`."""
@@ -166,14 +140,14 @@ async def opened(configuration: Configuration, say: Say) -> Up | None:
         up = Up(configuration)  # This asks PostgreSQL; Redis is asked when it is first read.
         try:
             if up.laneway.shared:
-                await up.laneway.store.lanes(LaneId("contract:"), 1)
+                await up.laneway.store.lanes(None, 1)
         except BaseException:
             await up.laneway.close()
             raise
         return up
 
     async def rest(line: str, wait_ms: int) -> bool:
-        ending.listen()
+        watch_signals(ending.came)
         door.why = shown_urls(line)
         with suppress(OSError):  # Where it cannot listen, the start itself will say so.
             await door.open(section.listen, section.port)
@@ -195,7 +169,7 @@ async def serve(configuration: Configuration, say: Say) -> int:
         say("stopped before the store could be reached; nothing was begun")
         return 0
     async with up:
-        up.ending.listen()
+        watch_signals(up.ending.came)
         calm_collector()
         for line in greeting(configuration, up.server.urls, up.laneway):
             say(line)
@@ -212,7 +186,7 @@ async def serve(configuration: Configuration, say: Say) -> int:
     return exit_code(failure) if isinstance(failure, StoreError) else EXIT_FAILED
 
 
-async def watch_nodes(nodes: Nodes, say: Say) -> None:
+async def watch_nodes(nodes: ProcessNodes, say: Say) -> None:
     """Ask all nodes once and say which fail; then, now and then, those that no lane asks. What
     changes later is in the log."""
     await nodes.probe()
@@ -230,16 +204,16 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     lines += [f"operations  {urls[0]}/readyz  {urls[0]}/metrics  {urls[0]}/docs"]
     if len(urls) > 1:
         lines += [f"seed 004    {urls[1]}/api/execute-smart-contract"]
-    lines += [f"database    {database_words(config.store.path, laneway)}"]
+    place, form = config.store.path, f"SQLite {'.'.join(map(str, sqlite_version()))}"
+    if laneway.shared:
+        place, form = shown_url(place), "shared"
+    lines += [f"database    {place} ({form}, {laneway.store.durability.value})"]
     durability, *cautions = durability_words(laneway.store)
     if laneway.store.durability is Durability.RELAXED:
         cautions.insert(0, durability)
-    cautions += access_words(config)
+    cautions += access_words(config, laneway)
     lines += [f"caution     {caution}" for caution in cautions]
-    lines += account_lines("evm", config.evm) + account_lines("cosmos", config.cosmos)
-    lines += contract_lines(configuration, laneway)
-    if laneway.rollup is not None:
-        lines += laneway.rollup.lines(urls[0])
+    lines += [line for kind in laneway.kinds.values() for line in kind.greeting(urls[0])]
     if config.server.keys_file is not None:
         lines += [f"access      API keys of {config.server.keys_file}"]
     else:
@@ -248,47 +222,13 @@ def greeting(configuration: Configuration, urls: list[str], laneway: Laneway) ->
     return lines
 
 
-def access_words(config: Config) -> list[str]:
+def access_words(config: Config, laneway: Laneway) -> list[str]:
     """What to do if others may read the database, which may be one of an earlier release."""
     if not is_file(config.store.path):
         return []
-    builders = [rollup.builder for rollup in config.rollup if rollup.builder is not None]
-    found = access([config.store.path, *builders])
+    beside = [file for kind in laneway.kinds.values() for file in kind.files()]
+    found = access([config.store.path, *beside])
     return [] if found.ok else [f"{found.what}; {found.advice}"]
-
-
-def account_lines(kind: str, chains: Sequence[EvmSection | CosmosSection]) -> list[str]:
-    """The lanes that can be sent to, chain by chain; of many accounts the first ones."""
-    lines = []
-    for chain in chains:
-        names = [f"{kind}:{chain.name}:{account.name}" for account in chain.accounts]
-        rest = len(names) - ACCOUNTS_SHOWN_MAX
-        more = f" and {rest} more" if rest > 0 else ""
-        listed = " ".join(names[:ACCOUNTS_SHOWN_MAX]) or f"none of {kind}:{chain.name}"
-        lines.append(f"accounts    {listed}{more} (chain {chain.chain_id})")
-    return lines
-
-
-def contract_lines(configuration: Configuration, laneway: Laneway) -> list[str]:
-    """Who executes contracts. In a fleet an embedded chain is one process's own: a lane that moves
-    to another process would wait for ever. A fleet for accounts alone need not be warned of it."""
-    config = configuration.config
-    if config.host.kind != "devnet" or not laneway.shared:
-        address = "" if config.host.url is None else shown_url(config.host.url)
-        return [f"host        {config.host.kind} {address}".rstrip()]
-    others = config.evm or config.cosmos or config.rollup
-    if others and configuration.origins.get("host.kind") is None:
-        return ["host        none for contracts in a fleet; host.kind rest would name one"]
-    words = "for ONE process only, its chain ends with it; a fleet needs host.kind rest"
-    return [f"host        devnet: {words}"]
-
-
-def database_words(path: str, laneway: Laneway) -> str:
-    """Where the state is and how safe it is there."""
-    durability = laneway.store.durability.value
-    if laneway.shared:
-        return f"{shown_url(path)} (shared, {durability})"
-    return f"{path} (SQLite {'.'.join(map(str, sqlite_version()))}, {durability})"
 
 
 def allow_files(wanted: int) -> None:

@@ -1,7 +1,7 @@
 """What a running laneway says of its own readiness, at the configured address.
 
 It compares its nodes with what its lanes have seen, which nobody else can while it owns the
-database. Nothing is said where no server answers: `laneway up` may be yet to start.
+database. There is no finding where no server answers: `laneway up` may be yet to start.
 """
 
 from http.client import HTTPException
@@ -10,9 +10,9 @@ from urllib.request import ProxyHandler, build_opener
 
 import msgspec
 
+from laneway.kinds.findings import Finding
 from laneway.wire.values import Readiness
 from laneway.wiring.config import Configuration
-from laneway.wiring.doctor import Finding
 from laneway.wiring.limits import READINESS_BYTES_MAX, READINESS_S_MAX
 
 ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}

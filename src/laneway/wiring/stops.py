@@ -13,11 +13,12 @@ import msgspec
 
 from laneway.core.errors import LanewayError
 from laneway.core.ids import IntentId, LaneId
-from laneway.engine.faults import Fault
-from laneway.engine.heart import Pace
+from laneway.engine.faults import LaneFault
+from laneway.engine.heart import HeartPace
 from laneway.engine.shell import Engine
-from laneway.wiring.audit import LANE, decode
-from laneway.wiring.limits import LISTING_SCAN_PAGE, STOPS_ASKED_MAX
+from laneway.kinds.audit.trail import LANE, decode
+from laneway.kinds.limits import LISTING_SCAN_PAGE
+from laneway.wiring.limits import STOPS_ASKED_MAX
 
 log = logging.getLogger("laneway.engine")
 
@@ -25,14 +26,14 @@ log = logging.getLogger("laneway.engine")
 class Stops:
     """Keeps `engine.faults_elsewhere` as the trail and the lanes themselves have it."""
 
-    def __init__(self, engine: Engine, pace: Pace | None) -> None:
+    def __init__(self, engine: Engine, pace: HeartPace | None) -> None:
         self._engine = engine
         self._store = engine.store
-        self._told: dict[LaneId, Fault] = {}
+        self._told: dict[LaneId, LaneFault] = {}
         """The last that was said of each lane, until it got beyond that; the one asked longest ago
         comes first."""
         self._after: IntentId | None = None
-        self._every_s = (pace or Pace()).heartbeat_ms / 1000
+        self._every_s = (pace or HeartPace()).heartbeat_ms / 1000
         self._looking = asyncio.Lock()
         self._following: asyncio.Task[None] | None = None
 
@@ -89,12 +90,12 @@ class Stops:
             elsewhere[lane] = fault
 
 
-def fault_in(payload: bytes) -> Fault | None:
+def fault_in(payload: bytes) -> LaneFault | None:
     """None of any other entry, and of one that another release wrote in its own way."""
     try:
         entry = decode(payload)
         if entry.action != "lane.stopped" or not entry.mark:
             return None
-        return msgspec.json.decode(entry.mark, type=Fault)
+        return msgspec.json.decode(entry.mark, type=LaneFault)
     except msgspec.DecodeError:
         return None

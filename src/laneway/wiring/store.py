@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.core.urls import shown_url
+from laneway.kinds.extras import install
 from laneway.ports import Clock, Store
+from laneway.stores.address import POSTGRES, REDIS, StoreOptions
 from laneway.stores.book import Book
 from laneway.stores.group import GroupStore
-from laneway.wiring.address import POSTGRES, REDIS, StoreOptions
-from laneway.wiring.extras import install
 from laneway.wiring.limits import START_RETRY_MS_MAX, START_RETRY_MS_MIN
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def open_redis(address: str, options: StoreOptions) -> "RedisStore":
     """One server, or a Cluster (`redis+cluster://`, of which any server may be named)."""
     try:
         from laneway.stores.redis import RedisStore
+        from laneway.stores.redis.engine_core import EngineCore
     except ImportError as error:
         raise no_driver("Redis", "redis", error) from error
     scheme, _, rest = address.partition("://")
@@ -100,6 +101,7 @@ def open_redis(address: str, options: StoreOptions) -> "RedisStore":
         durability="relaxed" if options.relaxed else "full",
         replicas_min=options.replicas_min,
         wait_timeout_ms=options.wait_timeout_ms,
+        layouts={"evm": EngineCore()},
     )
 
 

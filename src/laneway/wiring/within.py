@@ -5,16 +5,15 @@ async with connection.transaction():
     await submit_within(connection, "Qm123", "transfer 5", executor="did:1", key="order-7")
 """
 
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
-from laneway.core.errors import IntentConflict, LaneFull
 from laneway.core.ids import IntentId
-from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
+from laneway.core.intent import Answer, Arrival, Conflict, Full
+from laneway.engine.system import SystemClock, SystemEntropy
+from laneway.kinds.contract.arrivals import ContractArrivals
+from laneway.kinds.handle import refusal_of
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import ContractCall
-from laneway.wiring.arrivals import Arrivals
-from laneway.wiring.limits import RETRY_AFTER_S
-from laneway.wiring.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection, Connection
@@ -60,17 +59,11 @@ def submit_within_sync(
 
 
 def arrived(call: ContractCall, key: str | None, settings: ContractSettings | None) -> Arrival:
-    arrivals = Arrivals(settings or ContractSettings(), SystemClock(), SystemEntropy())
+    arrivals = ContractArrivals(settings or ContractSettings(), SystemClock(), SystemEntropy())
     return arrivals.make(call, key, 0, None)
 
 
 def taken(arrival: Arrival, answer: Answer) -> IntentId:
-    match answer:
-        case Accepted(id=intent) | Replayed(id=intent):
-            return intent
-        case Conflict(id=intent):
-            raise IntentConflict(arrival.key or "", intent)
-        case Full(bound=bound, limit=limit):
-            raise LaneFull(arrival.lane, bound=bound, limit=limit, retry_after_s=RETRY_AFTER_S)
-        case _:
-            assert_never(answer)
+    if isinstance(answer, Conflict | Full):
+        raise refusal_of(arrival, answer)
+    return answer.id

@@ -1,62 +1,52 @@
 """A process that owns a database and speaks JSON lines: `python -m laneway.wiring.worker`.
 
 It answers a submission only when it is durable, and reports every final answer. It ends on EOF,
-on SIGTERM (finishes commits, starts no send; a second SIGTERM ends it at once) or when told to.
+on SIGTERM (finishes commits, starts no send; a second SIGTERM ends it at once) or on request.
 """
 
 import asyncio
 import os
-import signal
 import stat
 import sys
 from argparse import ArgumentParser
 from asyncio import Future, StreamReader, StreamReaderProtocol, StreamWriter
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, assert_never
 
 from msgspec import DecodeError
+from msgspec.structs import asdict
 
+from laneway.console.exits import EXIT_FAILED
 from laneway.core.errors import BadRequest, LanewayError, StoreError
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.core.text import printable
+from laneway.core.urls import shown_url
 from laneway.engine.listeners import Listener
 from laneway.ports import IntentView, Store
 from laneway.stores.sqlite.database import sqlite_version
-from laneway.wire.urls import shown_url
 from laneway.wiring.config import Configuration, load_here
-from laneway.wiring.contract import open_laneway
-from laneway.wiring.embedded import Laneway
-from laneway.wiring.limits import (
-    LINE_BYTES_MAX,
-    SUBMISSIONS_INFLIGHT_MAX,
-    WORKER_STOP_S_MAX,
-)
+from laneway.wiring.embedded import Handle, Laneway
+from laneway.wiring.limits import LINE_BYTES_MAX, SUBMISSIONS_INFLIGHT_MAX, WORKER_STOP_S_MAX
 from laneway.wiring.logs import set_up_logs
-from laneway.wiring.process import (
-    EXIT_FAILED,
-    calm_collector,
-    check_interpreter,
-    exit_code,
-    run,
-)
+from laneway.wiring.opening import open_laneway
+from laneway.wiring.process import calm_collector, check_interpreter, exit_code, run, watch_signals
 from laneway.wiring.worker_lines import (
-    Ended,
-    Failed,
+    EndedLine,
+    FailedLine,
     Line,
     Measure,
     Measured,
-    Ready,
-    Refused,
+    ReadyLine,
+    RefusedLine,
     Request,
     Send,
-    Show,
-    Shown,
+    ShowLine,
+    ShownLine,
     Stop,
-    Stopped,
+    StoppedLine,
     Submit,
-    Taken,
+    TakenLine,
     decode_request,
     encode,
 )
@@ -91,13 +81,12 @@ class Reporter(Listener):
             return  # The store is gone; the parent learns it by asking the next worker.
         view = found.result()
         if view is not None and view.result is not None:
-            result = view.result
-            self.say(
-                Ended(view.intent.key, result.intent, result.status, result.number, result.reason)
-            )
+            one = view.result
+            line = EndedLine(view.intent.key, one.intent, one.status, one.number, one.reason)
+            self.say(line)
 
 
-class Desk:
+class WorkerDesk:
     """Carries out the parent's requests, in the order of their lines."""
 
     def __init__(self, laneway: Laneway, reporter: Reporter) -> None:
@@ -141,15 +130,13 @@ class Desk:
         try:
             match request:
                 case Submit():
-                    await self._submit(request)
+                    self._took(request.key, await self._laneway.submit(**asdict(request)))
                 case Send():
-                    await self._send(request)
-                case Show(id=intent):
-                    shown = await self._laneway.show(intent)
-                    line = Shown(
-                        shown.id, shown.status, shown.reason, shown.block, shown.idempotency_key
-                    )
-                    self._reporter.say(line)
+                    self._took(request.key, await self._laneway.send(**asdict(request)))
+                case ShowLine(id=intent):
+                    tx = await self._laneway.show(intent)
+                    why, tx_key = tx.reason, tx.idempotency_key
+                    self._reporter.say(ShownLine(tx.id, tx.status, why, tx.block, tx_key))
                 case Measure():
                     self._reporter.say(Measured(await self._laneway.metrics()))
                 case Stop():
@@ -159,37 +146,14 @@ class Desk:
         except LanewayError as error:
             self._refuse(key, error.code, str(error), error.retry)
 
-    async def _submit(self, request: Submit) -> None:
-        handle = await self._laneway.submit(
-            request.contract,
-            request.data,
-            executor=request.executor,
-            quorum_type=request.quorum_type,
-            comment=request.comment,
-            key=request.key,
-            priority=request.priority,
-            valid_until_ms=request.valid_until_ms,
-        )
-        self._reporter.say(Taken(request.key, handle.id, handle.replayed))
+    def _took(self, key: str, handle: Handle) -> None:
+        self._reporter.say(TakenLine(key, handle.id, handle.replayed))
         if handle.replayed:
-            # It may have ended in an earlier life of this worker, and been told to nobody.
-            self._reporter.look_up(handle.id)
-
-    async def _send(self, request: Send) -> None:
-        handle = await self._laneway.send(
-            request.lane,
-            to=request.to,
-            value=request.value,
-            data=request.data,
-            gas=request.gas,
-            key=request.key,
-        )
-        self._reporter.say(Taken(request.key, handle.id, handle.replayed))
-        if handle.replayed:
+            # It may have ended in an earlier life of this worker, and nobody was notified.
             self._reporter.look_up(handle.id)
 
     def _refuse(self, key: str | None, code: str, message: str, retry: str = "never") -> None:
-        self._reporter.say(Refused(code, message, retry, key))
+        self._reporter.say(RefusedLine(code, message, retry, key))
 
 
 async def serve(configuration: Configuration) -> int:
@@ -199,14 +163,12 @@ async def serve(configuration: Configuration) -> int:
     laneway = open_laneway(configuration, (reporter,))
     reporter.store = laneway.store
     terminated = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, partial(terminate, loop, terminated))
+    watch_signals(terminated)
     async with laneway:
         calm_collector()
         path = shown_url(configuration.config.store.path)
-        reporter.say(Ready(os.getpid(), path, ".".join(map(str, sqlite_version()))))
-        desk = Desk(laneway, reporter)
+        reporter.say(ReadyLine(os.getpid(), path, ".".join(map(str, sqlite_version()))))
+        desk = WorkerDesk(laneway, reporter)
         reading = asyncio.create_task(desk.serve(reader, writer))
         ending = asyncio.create_task(terminated.wait())
         await asyncio.wait((reading, ending, reporter.failure), return_when=asyncio.FIRST_COMPLETED)
@@ -216,7 +178,7 @@ async def serve(configuration: Configuration) -> int:
         if reporter.failure.done():
             return await fail(writer, reporter)
         drained = await drain(laneway, stop, terminated)
-    reporter.say(Stopped(drained))
+    reporter.say(StoppedLine(drained))
     await flush(writer)
     return EXIT_FAILED if reporter.failure.done() else 0
 
@@ -236,7 +198,7 @@ async def drain(laneway: Laneway, stop: Stop, terminated: asyncio.Event) -> bool
 async def fail(writer: StreamWriter, reporter: Reporter) -> int:
     error = reporter.failure.result()
     code = error.code if isinstance(error, LanewayError) else "bug"
-    reporter.say(Failed(code, str(error)))
+    reporter.say(FailedLine(code, str(error)))
     await flush(writer)
     return exit_code(error) if isinstance(error, StoreError) else EXIT_FAILED
 
@@ -248,13 +210,6 @@ async def flush(writer: StreamWriter) -> None:
         await writer.wait_closed()
     except (BrokenPipeError, ConnectionResetError):
         pass  # The parent went away first; what it needs is in the database.
-
-
-def terminate(loop: asyncio.AbstractEventLoop, terminated: asyncio.Event) -> None:
-    # The next signal finds the kernel's own answer.
-    loop.remove_signal_handler(signal.SIGTERM)
-    loop.remove_signal_handler(signal.SIGINT)
-    terminated.set()
 
 
 async def open_pipes() -> tuple[StreamReader, StreamWriter]:

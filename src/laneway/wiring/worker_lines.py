@@ -1,4 +1,4 @@
-"""What is said between a worker and its parent: one JSON object a line, told apart by `op` one
+"""The messages between a worker and its parent: one JSON object a line, with `op` as their tag one
 way and by `event` the other."""
 
 from typing import Literal
@@ -30,7 +30,7 @@ class Send(Struct, frozen=True, tag_field="op", tag="send", forbid_unknown_field
     gas: int | None = None
 
 
-class Show(Struct, frozen=True, tag_field="op", tag="show", forbid_unknown_fields=True):
+class ShowLine(Struct, frozen=True, tag_field="op", tag="show", forbid_unknown_fields=True):
     id: str
 
 
@@ -42,16 +42,16 @@ class Stop(Struct, frozen=True, tag_field="op", tag="stop", forbid_unknown_field
     drain: Literal["queue", "running", "now"] = "now"
 
 
-Request = Submit | Send | Show | Measure | Stop
+Request = Submit | Send | ShowLine | Measure | Stop
 
 
-class Ready(Struct, frozen=True, tag_field="event", tag="ready"):
+class ReadyLine(Struct, frozen=True, tag_field="event", tag="ready"):
     pid: int
     path: str
     sqlite: str
 
 
-class Taken(Struct, frozen=True, tag_field="event", tag="accepted"):
+class TakenLine(Struct, frozen=True, tag_field="event", tag="accepted"):
     """The submission is durable; from now on it survives any crash."""
 
     key: str
@@ -59,7 +59,7 @@ class Taken(Struct, frozen=True, tag_field="event", tag="accepted"):
     replayed: bool
 
 
-class Refused(Struct, frozen=True, tag_field="event", tag="refused"):
+class RefusedLine(Struct, frozen=True, tag_field="event", tag="refused"):
     """The line changed nothing. `retry` says whether sending it again can help."""
 
     error: str
@@ -68,8 +68,8 @@ class Refused(Struct, frozen=True, tag_field="event", tag="refused"):
     key: str | None = None
 
 
-class Ended(Struct, frozen=True, tag_field="event", tag="settled"):
-    """A final answer. It may be told twice, after a replay or a restart."""
+class EndedLine(Struct, frozen=True, tag_field="event", tag="settled"):
+    """A final answer. It may be sent twice, after a replay or a restart."""
 
     key: str | None
     id: str
@@ -78,7 +78,7 @@ class Ended(Struct, frozen=True, tag_field="event", tag="settled"):
     reason: str
 
 
-class Shown(Struct, frozen=True, tag_field="event", tag="shown"):
+class ShownLine(Struct, frozen=True, tag_field="event", tag="shown"):
     id: str
     status: str
     why: str
@@ -90,18 +90,27 @@ class Measured(Struct, frozen=True, tag_field="event", tag="metrics"):
     metrics: list[QueueMetrics]
 
 
-class Stopped(Struct, frozen=True, tag_field="event", tag="stopped"):
+class StoppedLine(Struct, frozen=True, tag_field="event", tag="stopped"):
     drained: bool
 
 
-class Failed(Struct, frozen=True, tag_field="event", tag="failed"):
+class FailedLine(Struct, frozen=True, tag_field="event", tag="failed"):
     """The worker ends: what it holds can no longer be trusted or reached."""
 
     error: str
     message: str
 
 
-Line = Ready | Taken | Refused | Ended | Shown | Measured | Stopped | Failed
+Line = (
+    ReadyLine
+    | TakenLine
+    | RefusedLine
+    | EndedLine
+    | ShownLine
+    | Measured
+    | StoppedLine
+    | FailedLine
+)
 
 decode_request = json.Decoder(Request).decode
 decode_line = json.Decoder(Line).decode

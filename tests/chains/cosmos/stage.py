@@ -10,7 +10,7 @@ from tests.devnets.cosmos.stage import RICH, A, B, raw_of
 from laneway.chains.cosmos.chain import CometChain
 from laneway.chains.endpoint import NodePlace
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.mempool import MempoolRules
+from laneway.devnets.cosmos.model.mempool import MempoolRules
 
 Story = Callable[[CosmosDevnet, CometChain], Coroutine[Any, Any, None]]
 NAMES = ("one", "two")

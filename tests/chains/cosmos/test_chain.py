@@ -12,8 +12,8 @@ from laneway.chains.cosmos.chain import CometChain, query, read_gas, read_price
 from laneway.chains.cosmos.limits import STATUSES_PER_CALL_MAX
 from laneway.chains.cosmos.shapes import base_of, number, read_hash
 from laneway.chains.endpoint import NodePlace
-from laneway.chains.standing import WrongChain
-from laneway.core.cosmos import CosmosAccount, GasSeen, OfferKind, Standing
+from laneway.chains.standing import NodeOfOtherChain
+from laneway.core.cosmos import CommittedAccount, GasSeen, OfferKind, TxStanding
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.cosmos.messages import (
     BaseAccount,
@@ -25,9 +25,11 @@ from laneway.cosmos.messages import (
     VestingAccount,
 )
 from laneway.cosmos.protobuf import Message, encode
-from laneway.devnets.cosmos import comet
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.given import INTERNAL, Given, RpcRefused
+from laneway.devnets.cosmos.node import comet
+from laneway.devnets.cosmos.node.parameters import CometParameters, CometRefused
+from laneway.wire.rpc_codes import INTERNAL
+from laneway.wire.rpc_server.methods import Json
 
 
 def test_a_look_shows_account_and_transactions_of_one_node() -> None:
@@ -40,11 +42,11 @@ def test_a_look_shows_account_and_transactions_of_one_node() -> None:
         hashes = [one.hash for one in reversed(made)]
         look = await chain.look("one", address(A), [*hashes, bytes(32)])
         assert (look.node, look.height) == ("one", 2)
-        assert look.account == CosmosAccount(0, len(made) - 1)
+        assert look.account == CommittedAccount(0, len(made) - 1)
         assert [one.hash for one in look.txs] == [*hashes, bytes(32)]
         standings = [one.standing for one in look.txs]
-        committed = [Standing.COMMITTED] * (len(made) - 1)
-        assert standings == [Standing.PENDING, *committed, Standing.UNKNOWN]
+        committed = [TxStanding.COMMITTED] * (len(made) - 1)
+        assert standings == [TxStanding.PENDING, *committed, TxStanding.UNKNOWN]
         seen = look.txs[1]
         assert (seen.height, seen.code, seen.gas_wanted, seen.signers) == (
             2, 0, 100_000, (address(A),),
@@ -62,9 +64,9 @@ def test_an_execution_that_failed_and_a_rejection_are_told_with_their_reasons() 
         net.produce()
         look = await chain.look("one", address(A), [poor.hash, late.hash])
         failed, rejected = look.txs
-        assert (failed.standing, failed.code, failed.codespace) == (Standing.COMMITTED, 5, "sdk")
+        assert (failed.standing, failed.code, failed.codespace) == (TxStanding.COMMITTED, 5, "sdk")
         assert "insufficient funds" in failed.log
-        assert (rejected.standing, rejected.code) == (Standing.REJECTED, 32)
+        assert (rejected.standing, rejected.code) == (TxStanding.REJECTED, 32)
 
     tell(story)
 
@@ -86,22 +88,22 @@ def test_a_look_at_another_chain_or_account_is_trouble_of_that_node(
     monkeypatch: pytest.MonkeyPatch, lie: str
 ) -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
-        assert (await chain.look("one", address(A), [])).account == CosmosAccount(0, 0)
+        assert (await chain.look("one", address(A), [])).account == CommittedAccount(0, 0)
         method = "status" if lie == "network" else "abci_query"
         real, names = comet.METHODS[method]
 
-        def answer(*given: Any) -> comet.Json:
+        def answer(*given: Any) -> Json:
             said = real(*given)
             if lie == "network":
                 said["node_info"]["network"] = "another-1"
                 return said
             strangers = query(QueryAccountRequest.path, QueryAccountRequest(address(B)))
-            given = (*given[:2], Given(dict(zip(names, strangers.params, strict=True))))
+            given = (*given[:2], CometParameters(dict(zip(names, strangers.params, strict=True))))
             return real(*given)
 
         monkeypatch.setitem(comet.METHODS, method, (answer, names))
         problem = "another-1" if lie == "network" else address(B)
-        with pytest.raises(WrongChain, match=problem):
+        with pytest.raises(NodeOfOtherChain, match=problem):
             await chain.look("one", address(A), [])
         assert problem in str(chain.standings()[0])
 
@@ -114,7 +116,7 @@ def test_a_node_whose_looks_cannot_be_read_is_in_trouble_until_one_can(
     async def story(net: CosmosDevnet, chain: CometChain) -> None:
         real, names = comet.METHODS["status"]
         sync = {"latest_block_height": "1", "catching_up": True}
-        said: comet.Json = {"node_info": {"network": net.chain_id}, "sync_info": sync}
+        said: Json = {"node_info": {"network": net.chain_id}, "sync_info": sync}
         monkeypatch.setitem(comet.METHODS, "status", (lambda *_: said, names))
         with pytest.raises(ChainUnreadable, match="catching up"):
             await chain.look("one", address(A), [])
@@ -132,10 +134,10 @@ def test_a_node_that_shows_another_account_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
-        other = (address(B), CosmosAccount(1, 0))
+        other = (address(B), CommittedAccount(1, 0))
         monkeypatch.setattr("laneway.chains.cosmos.chain.read_account", lambda *_: other)
         for _ in range(5):
-            with pytest.raises(WrongChain):
+            with pytest.raises(NodeOfOtherChain):
                 await chain.look("one", address(A), [])
         assert len([one for one in caplog.records if one.name == "laneway.nodes"]) == 1
 
@@ -147,14 +149,14 @@ def test_a_node_without_an_index_of_transactions_still_shows_the_account(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
-        def disabled(*_: object) -> comet.Json:
-            raise RpcRefused(INTERNAL, "transaction indexing is disabled")
+        def disabled(*_: object) -> Json:
+            raise CometRefused(INTERNAL, "transaction indexing is disabled")
 
         monkeypatch.delitem(comet.METHODS, "tx_status_batch")
         monkeypatch.setitem(comet.METHODS, "tx", (disabled, ("hash", "prove")))
         look = await chain.look("one", address(A), [bytes(32)])
-        assert look.account == CosmosAccount(0, 0)
-        assert [one.standing for one in look.txs] == [Standing.UNTOLD]
+        assert look.account == CommittedAccount(0, 0)
+        assert [one.standing for one in look.txs] == [TxStanding.UNTOLD]
 
     tell(story)
 
@@ -162,7 +164,7 @@ def test_a_node_without_an_index_of_transactions_still_shows_the_account(
 def test_an_account_that_does_not_exist_is_none() -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         assert (await chain.look("one", address(STRANGER), [])).account is None
-        assert (await chain.look("one", address(B), [])).account == CosmosAccount(1, 0)
+        assert (await chain.look("one", address(B), [])).account == CommittedAccount(1, 0)
 
     tell(story)
 
@@ -177,7 +179,7 @@ def test_a_chain_without_the_batch_call_is_asked_what_is_in_blocks(
         net.produce()
         for _ in range(2):
             look = await chain.look("one", address(A), [one.hash for one in made])
-            assert [one.standing for one in look.txs] == [Standing.COMMITTED, Standing.UNTOLD]
+            assert [one.standing for one in look.txs] == [TxStanding.COMMITTED, TxStanding.UNTOLD]
             assert (look.txs[0].height, look.txs[0].gas_wanted) == (2, 100_000)
         assert (await chain.look("one", address(A), [])).txs == ()
         monkeypatch.setitem(comet.METHODS, "tx", (refusing, ("hash", "prove")))
@@ -190,8 +192,8 @@ def test_a_chain_without_the_batch_call_is_asked_what_is_in_blocks(
 NETWORK = {"node_info": {"network": "x"}}
 
 
-def refusing(*_: object) -> comet.Json:
-    raise RpcRefused(INTERNAL, "the node has a headache")
+def refusing(*_: object) -> Json:
+    raise CometRefused(INTERNAL, "the node has a headache")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def refusing(*_: object) -> comet.Json:
     ],
 )
 def test_an_answer_of_no_use_is_said_so(
-    monkeypatch: pytest.MonkeyPatch, method: str, said: comet.Json, problem: str
+    monkeypatch: pytest.MonkeyPatch, method: str, said: Json, problem: str
 ) -> None:
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         await chain.look("one", address(A), [])
@@ -410,7 +412,7 @@ def test_who_used_a_number_is_found_in_blocks() -> None:
         assert await chain.used_by(address(A), 0) == []
         net.produce()
         for seen in await chain.used_by(address(A), 0):
-            assert (seen.hash, seen.standing, seen.height) == (made.hash, Standing.COMMITTED, 2)
+            assert (seen.hash, seen.standing, seen.height) == (made.hash, TxStanding.COMMITTED, 2)
         assert len(await chain.used_by(address(A), 0)) == 2
         assert await chain.used_by(address(B), 0) == []
 

@@ -10,15 +10,18 @@ from aiohttp import web
 from tests.chains.cosmos.stage import NAMES, tell
 from tests.devnets.cosmos.stage import B, pay, publish
 
+from laneway.chains import phrases
 from laneway.chains.cosmos import offers
 from laneway.chains.cosmos.chain import CometChain
 from laneway.chains.cosmos.offers import Offers
 from laneway.chains.endpoint import NodePlace
 from laneway.core.cosmos import OfferKind
-from laneway.devnets.cosmos import comet
-from laneway.devnets.cosmos.app import Rules
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.given import INTERNAL, RpcRefused
+from laneway.devnets.cosmos.model.app import CosmosRules
+from laneway.devnets.cosmos.node import comet
+from laneway.devnets.cosmos.node.parameters import CometRefused
+from laneway.wire.rpc_codes import INTERNAL
+from laneway.wire.rpc_server.methods import Json
 
 
 def kinds(answers: Any) -> list[list[str]]:
@@ -65,8 +68,8 @@ def test_what_a_node_says_by_itself_is_understood() -> None:
 
 
 def test_words_that_no_table_knows_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def odd(*_: object) -> comet.Json:
-        raise RpcRefused(INTERNAL, "the node has a headache")
+    def odd(*_: object) -> Json:
+        raise CometRefused(INTERNAL, "the node has a headache")
 
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         monkeypatch.setitem(comet.METHODS, offers.SEND, (odd, ("tx",)))
@@ -79,10 +82,10 @@ def test_words_that_no_table_knows_are_counted(monkeypatch: pytest.MonkeyPatch) 
 def test_words_that_a_node_makes_up_without_an_end_fill_no_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(offers, "UNKNOWN_WORDS_MAX", 2)
+    monkeypatch.setattr(phrases, "UNKNOWN_MESSAGES_MAX", 2)
     counted = Offers()
-    for words in ("one", "two", "three", "four", "one"):
-        counted.count_unknown(words)
+    for message in ("one", "two", "three", "four", "one"):
+        counted.unknown_words.count_one(message)
     assert counted.unknown_words == {"one": 2, "two": 1, "others": 2}
 
 
@@ -124,7 +127,7 @@ async def hanging() -> AsyncIterator[str]:
         if call["method"] != "status":
             await asyncio.Event().wait()
         result = {
-            "node_info": {"network": Rules().chain_id},
+            "node_info": {"network": CosmosRules().chain_id},
             "sync_info": {"latest_block_height": "1"},
         }
         return web.json_response({"jsonrpc": "2.0", "id": call["id"], "result": result})

@@ -25,9 +25,10 @@ from laneway.cosmos.messages import (
     SimulateResponse,
 )
 from laneway.cosmos.protobuf import encode
-from laneway.devnets.cosmos import comet
 from laneway.devnets.cosmos.devnet import CosmosDevnet
-from laneway.devnets.cosmos.given import MESSAGES, RpcRefused
+from laneway.devnets.cosmos.node import comet
+from laneway.devnets.cosmos.node.parameters import MESSAGES, CometRefused
+from laneway.wire.rpc_server.methods import Json
 
 CODE = -(1 << 60)
 
@@ -102,8 +103,8 @@ def test_a_code_that_is_none_is_an_unreadable_answer_of_that_node(
 def test_a_nodes_own_no_with_a_code_of_sixty_bits_is_a_no(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refusing(*_: object) -> comet.Json:
-        raise RpcRefused(CODE, "mempool is full")
+    def refusing(*_: object) -> Json:
+        raise CometRefused(CODE, "mempool is full")
 
     async def story(_net: CosmosDevnet, chain: CometChain) -> None:
         monkeypatch.setitem(MESSAGES, CODE, "odd")
@@ -140,7 +141,7 @@ def test_who_used_a_number_is_told_by_the_other_node_where_one_says_nonsense(
         net.produce()
         real, names = comet.METHODS["tx_search"]
 
-        def second_only(*given: Any) -> comet.Json:
+        def second_only(*given: Any) -> Json:
             said = real(*given)
             if given[1] == 0:
                 said["txs"][0]["height"] = odd

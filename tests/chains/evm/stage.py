@@ -8,8 +8,8 @@ from typing import Any
 from tests.rpc_stub import No, Stub
 
 from laneway.chains.evm.chain import RpcChain
-from laneway.chains.evm.endpoint import Place
-from laneway.chains.evm.words import Row
+from laneway.chains.evm.endpoint import EvmPlace
+from laneway.chains.evm.phrases import Row
 
 CHAIN_ID = 7
 ADDRESS = bytes(20)
@@ -70,7 +70,7 @@ async def served(
     async with AsyncExitStack() as stack:
         stubs = [await stack.enter_async_context(Stub(node)) for node in nodes]
         places = [
-            Place(stub.url, name=name, **settings.pop(name, {}))
+            EvmPlace(stub.url, name=name, **settings.pop(name, {}))
             for stub, name in zip(stubs, "abcd", strict=False)
         ]
         chain = RpcChain(places, chain_id=CHAIN_ID, words=words, **settings)

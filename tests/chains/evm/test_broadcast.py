@@ -8,9 +8,9 @@ from tests.chains.evm.stage import CHAIN_ID, SEND, Node, run, served
 from tests.redis_servers import free_port
 from tests.rpc_stub import Drop, No, Whole
 
-from laneway.chains.evm import broadcast
-from laneway.chains.evm.broadcast import OTHERS
-from laneway.core.facts import SendKind, Sent
+from laneway.chains import phrases
+from laneway.chains.phrases import OTHERS
+from laneway.core.facts import SendAnswer, SendKind
 from laneway.core.outcome import Outcome
 
 K = SendKind
@@ -23,7 +23,7 @@ def sending(said: Any, **more: Any) -> Node:
     return node
 
 
-async def sent_to(*nodes: Node, raws: int = 1, **settings: Any) -> list[tuple[Sent, ...]]:
+async def sent_to(*nodes: Node, raws: int = 1, **settings: Any) -> list[tuple[SendAnswer, ...]]:
     async with served(nodes, **settings) as (chain, _):
         return [tuple(answers) for answers in await chain.send([b"\x01"] * raws)]
 
@@ -78,9 +78,9 @@ def test_a_doubt_is_unknown(said: Exception, kind: SendKind) -> None:
 def test_a_node_that_cannot_be_reached_was_not_told() -> None:
     async def story() -> None:
         from laneway.chains.evm.chain import RpcChain
-        from laneway.chains.evm.endpoint import Place
+        from laneway.chains.evm.endpoint import EvmPlace
 
-        place = Place(f"http://127.0.0.1:{free_port()}")
+        place = EvmPlace(f"http://127.0.0.1:{free_port()}")
         chain = RpcChain([place], chain_id=CHAIN_ID)
         ((answer,),) = await chain.send([b"\x01"])
         assert (answer.kind, answer.outcome) == (K.UNREACHABLE, Outcome.REFUSED)
@@ -165,7 +165,7 @@ def test_unknown_words_are_counted_without_their_numbers_and_hashes() -> None:
 
 
 def test_a_node_with_other_words_each_time_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broadcast, "UNKNOWN_WORDS_MAX", 2)
+    monkeypatch.setattr(phrases, "UNKNOWN_MESSAGES_MAX", 2)
 
     async def story() -> None:
         said = iter(["a", "b", "c", "d", "a"])

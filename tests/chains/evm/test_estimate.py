@@ -8,7 +8,7 @@ from tests.chains.evm.stage import ADDRESS, Node, run, served
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.evm import estimate
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.estimate import shape_of
 from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
@@ -138,7 +138,7 @@ def test_a_node_that_hangs_holds_no_estimate(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(estimate, "ESTIMATE_GRACE_MS", 1)
         read = estimate.read_estimate
 
-        async def slowly(node: Endpoint, call: EvmCall) -> Estimate:
+        async def slowly(node: EvmEndpoint, call: EvmCall) -> Estimate:
             if node.name == "a":
                 await forever.wait()
             return await read(node, call)

@@ -9,8 +9,9 @@ from msgspec import json
 from tests.chains.evm.stage import CHAIN_ID, Node, run, served
 from tests.rpc_stub import Drop, Stub
 
-from laneway.chains.evm.endpoint import Endpoint, Place
-from laneway.chains.evm.heads import Heads
+from laneway.chains.evm.endpoint import EvmEndpoint, EvmPlace
+from laneway.chains.evm.heads import EvmHeads
+from laneway.chains.nodes import PollPace
 from laneway.core.facts import BlockRef
 from laneway.wire.hex import read_octets
 
@@ -84,8 +85,8 @@ def test_a_subscription_tells_and_its_end_is_followed_by_polling() -> None:
     async def story() -> None:
         node, telling = Node(10), Telling()
         async with Stub(node) as stub, telling.listening() as ws_url:
-            endpoint = Endpoint(Place(stub.url, ws_url=ws_url), CHAIN_ID)
-            heads = Heads([endpoint], poll_ms=5, resubscribe_ms=20).follow()
+            endpoint = EvmEndpoint(EvmPlace(stub.url, ws_url=ws_url), CHAIN_ID)
+            heads = EvmHeads([endpoint], PollPace(poll_ms=5, resubscribe_ms=20)).follow()
             assert await next_of(heads) == ref(node, 10)
             telling.told.put_nowait(node.block(9) or {})
             assert await next_of(heads) == ref(node, 9), "the chain was set back"
@@ -107,8 +108,10 @@ def test_a_silent_subscription_is_given_up() -> None:
     async def story() -> None:
         node, telling = Node(10), Telling()
         async with Stub(node) as stub, telling.listening() as ws_url:
-            endpoint = Endpoint(Place(stub.url, ws_url=ws_url), CHAIN_ID)
-            heads = Heads([endpoint], poll_ms=5, silence_ms=30, resubscribe_ms=20).follow()
+            endpoint = EvmEndpoint(EvmPlace(stub.url, ws_url=ws_url), CHAIN_ID)
+            heads = EvmHeads(
+                [endpoint], PollPace(poll_ms=5, silence_ms=30, resubscribe_ms=20)
+            ).follow()
             await next_of(heads)
             node.head = 11
             assert await next_of(heads) == ref(node, 11)
@@ -122,8 +125,8 @@ def test_nonsense_in_a_subscription_is_followed_by_polling() -> None:
     async def story() -> None:
         node, telling = Node(10), Telling()
         async with Stub(node) as stub, telling.listening() as ws_url:
-            endpoint = Endpoint(Place(stub.url, ws_url=ws_url), CHAIN_ID)
-            heads = Heads([endpoint], poll_ms=5).follow()
+            endpoint = EvmEndpoint(EvmPlace(stub.url, ws_url=ws_url), CHAIN_ID)
+            heads = EvmHeads([endpoint], PollPace(poll_ms=5)).follow()
             await next_of(heads)
             telling.told.put_nowait({"number": "x", "hash": "y"})
             node.head = 11
@@ -136,8 +139,10 @@ def test_nonsense_in_a_subscription_is_followed_by_polling() -> None:
 
 def test_the_node_that_is_ahead_is_followed() -> None:
     async def story() -> None:
-        one, two = (Endpoint(Place("http://127.0.0.1:1", name=name), CHAIN_ID) for name in "ab")
-        heads = Heads([one, two])
+        one, two = (
+            EvmEndpoint(EvmPlace("http://127.0.0.1:1", name=name), CHAIN_ID) for name in "ab"
+        )
+        heads = EvmHeads([one, two], PollPace())
         follow = heads.follow()
         node = Node(20)
         first = asyncio.create_task(next_of(follow))

@@ -10,8 +10,9 @@ from laneway.chains import endpoint as shared
 from laneway.chains.endpoint import name_of
 from laneway.chains.evm import endpoint
 from laneway.chains.evm import nodes as nodes_module
-from laneway.chains.evm.endpoint import Place
-from laneway.chains.evm.nodes import Behind, Nodes
+from laneway.chains.evm.endpoint import EvmPlace
+from laneway.chains.evm.nodes import EvmNodes
+from laneway.chains.nodes import NodeLags
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.facts import BlockRef, Estimated, NotEstimated, SendKind
 from laneway.ports import EvmCall
@@ -117,8 +118,8 @@ def test_nodes_that_all_fail_together_are_not_asked_one_by_one_again() -> None:
 def test_where_the_others_fail_one_that_failed_a_moment_ago_is_asked() -> None:
     async def story() -> None:
         odd = Node(eth_estimateGas="queer")
-        nodes = [Node(eth_estimateGas="0x5208"), odd, odd]
-        async with served(nodes) as (chain, _):
+        # Of three nodes one alone would not be believed.
+        async with served([Node(eth_estimateGas="0x5208"), odd]) as (chain, _):
             chain._nodes.all[0].rest_failed(ChainUnreadable("a", "it was away"))
             assert await chain.estimate(EvmCall(ADDRESS, ADDRESS)) == Estimated(21_000)
 
@@ -358,15 +359,15 @@ def test_a_block_that_is_none_is_unreadable(said: object) -> None:
 
 def test_nodes_are_named_apart() -> None:
     with pytest.raises(BadRequest):
-        Nodes([])
-    place = Place("http://127.0.0.1:1/v3/secret")
+        EvmNodes([])
+    place = EvmPlace("http://127.0.0.1:1/v3/secret")
     with pytest.raises(BadRequest, match="one name"):
-        Nodes([endpoint.Endpoint(place, 1), endpoint.Endpoint(place, 1)])
-    assert endpoint.Endpoint(place, 1).name == "127.0.0.1:1"
+        EvmNodes([endpoint.EvmEndpoint(place, 1), endpoint.EvmEndpoint(place, 1)])
+    assert endpoint.EvmEndpoint(place, 1).name == "127.0.0.1:1"
     for url in ("", "ftp://a", "http://"):
         with pytest.raises(BadRequest):
             name_of(url)
 
 
 def test_a_node_that_is_behind_says_so() -> None:
-    assert "10" in str(Behind("a", 10, 12))
+    assert "10" in str(NodeLags("a", 10, 12))

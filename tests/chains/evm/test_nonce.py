@@ -11,7 +11,6 @@ from laneway.chains.evm.chain import RpcChain
 from laneway.chains.evm.nonce import TRANSACTION, transaction_of
 from laneway.core.facts import NonceClaim
 from laneway.evm.envelope import draft, encode_canonical, hash_of, signing_digest
-from laneway.evm.owner import owner_hash
 from laneway.evm.secp256k1 import address, sign
 from laneway.evm.transaction import (
     Access,
@@ -24,6 +23,7 @@ from laneway.evm.transaction import (
     Transaction,
     signed,
 )
+from laneway.evm.validity import owner_hash
 from laneway.wire.hex import octets, quantity
 
 CHAIN_ID = 7

@@ -9,7 +9,7 @@ from tests.chains.evm.stage import Node, run, served
 from tests.rpc_stub import Drop, No, Stub
 
 from laneway.chains.evm import receipts
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen
@@ -72,7 +72,7 @@ def test_several_blocks_are_read_two_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     most: list[int] = []
     ask = receipts.ask_block
 
-    async def slowly(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> receipts.Found:
+    async def slowly(block: BlockSeen, ours: Sequence[bytes], node: EvmEndpoint) -> receipts.Found:
         under_way.append(block.block.number)
         most.append(len(under_way))
         await asyncio.sleep(0)

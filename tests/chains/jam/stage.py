@@ -11,18 +11,18 @@ from tests.jip2_stub import Jip2Stub, Json
 from tests.rpc_stub import No
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.heads import Pace
 from laneway.chains.jam.node import JamPlace
-from laneway.core.jam import BlockRef, Package, Watched
+from laneway.chains.nodes import PollPace
+from laneway.core.jam import JamBlockRef, Package, Watched
 from laneway.jam.hashing import blake2b
 from laneway.jam.service.commitment import HEAD_KEY, rivals_key
-from laneway.jam.service.values import HEAD, RIVALS, Claim, Head, Held
+from laneway.jam.service.values import HEAD, RIVALS, Claim, HeldBlock, ServiceHead
 from laneway.wire.jip2 import blob
 
 SERVICE = 1
 PACKAGE = blake2b(b"package")
 SENT = Package(encoded=b"package")
-PACE = Pace(poll_ms=10, silence_ms=2_000, resubscribe_ms=50)
+PACE = PollPace(poll_ms=10, silence_ms=2_000, resubscribe_ms=50)
 WAIT_S = 10.0
 
 TINY = {"slot_period_sec": 6, "epoch_period": 12, "max_lookup_anchor_age": 24, "core_count": 2}
@@ -33,8 +33,8 @@ def header(name: str) -> bytes:
     return blake2b(name.encode())
 
 
-def ref(name: str) -> BlockRef:
-    return BlockRef(header(name), int(name[1:]))
+def ref(name: str) -> JamBlockRef:
+    return JamBlockRef(header(name), int(name[1:]))
 
 
 def told(name: str) -> Json:
@@ -52,7 +52,7 @@ def watched(anchor: str = "a0", **changes: Any) -> Watched:
 
 def line(number: int) -> dict[bytes, bytes]:
     """A service whose newest block has this number."""
-    head = Head(number=number, block=bytes(32), state_root=bytes(32), slot=1)
+    head = ServiceHead(number=number, block=bytes(32), state_root=bytes(32), slot=1)
     return {HEAD_KEY: HEAD.encode(head)}
 
 
@@ -61,7 +61,7 @@ def waiting(number: int, slot: int, *packages: bytes) -> dict[bytes, bytes]:
     root = bytes(32)
     claim = Claim(number=number, parent=root, block=root, pre_root=root, post_root=root)
     rivals = [
-        Held(package_hash=package, exports_root=root, slot=slot, claim=claim)
+        HeldBlock(package_hash=package, exports_root=root, slot=slot, claim=claim)
         for package in packages
     ]
     return {rivals_key(number): RIVALS.encode(tuple(rivals))}

@@ -6,13 +6,13 @@ from tests.rpc_stub import No
 
 from laneway.chains.jam import blocks
 from laneway.chains.jam.blocks import Forks
-from laneway.chains.jam.node import Unavailable
+from laneway.chains.jam.node import NodeLacksBlock
 from laneway.core.errors import ChainUnreadable
-from laneway.core.jam import BlockRef, Head
+from laneway.core.jam import JamBlockRef, JamHead
 from laneway.wire.jip2 import blob
 
 
-def refs(names: str) -> tuple[BlockRef, ...]:
+def refs(names: str) -> tuple[JamBlockRef, ...]:
     return tuple(map(ref, names.split()))
 
 
@@ -104,10 +104,10 @@ def test_the_first_block_has_no_parent() -> None:
             assert await Forks().below(node, ref("a6"), 7) == ref("a5")
             node_said.said["parent"] = No(1, "Block unavailable")
             assert await Forks().parent(node, ref("a0")) is None
-            with pytest.raises(Unavailable):
+            with pytest.raises(NodeLacksBlock):
                 await Forks().parent(node, ref("a5"))
             node_said.said["parent"] = No(1, "Block unavailable", blob(header("a5")))
-            with pytest.raises(Unavailable):
+            with pytest.raises(NodeLacksBlock):
                 await Forks().parent(node, ref("a5"))
             # A node that keeps nothing before it cannot say that others are gone.
             node_said.said["parent"] = No(1, "Block unavailable", blob(header("a4")))
@@ -154,7 +154,7 @@ def test_what_a_node_calls_final_is_so_on_the_fork_of_its_best_block() -> None:
         node_said = Node("a0 a1 a2 a3", final="a1")
         async with served([node_said]) as (chain, _):
             (node,) = chain._nodes.all
-            assert await Forks().head(node) == Head(ref("a3"), ref("a1"), "a")
+            assert await Forks().head(node) == JamHead(ref("a3"), ref("a1"), "a")
             assert (node.best, node.finalised) == (ref("a3"), ref("a1"))
             node_said.grow("a0 b1 b2")
             assert (await Forks().head(node)).finalised is None

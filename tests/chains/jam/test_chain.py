@@ -8,10 +8,10 @@ from tests.rpc_stub import No
 
 from laneway.chains.jam.limits import LOOK_AT_ONCE, LOOK_PACKAGES_MAX
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
-from laneway.core.jam import BlocksSeen, Head
+from laneway.core.jam import JamBlocksSeen, JamHead
 
 
-def names(look: BlocksSeen) -> list[int]:
+def names(look: JamBlocksSeen) -> list[int]:
     return [block.block.slot for block in look.blocks]
 
 
@@ -21,7 +21,7 @@ def test_a_look_is_taken_up_where_the_last_one_ended() -> None:
         async with served([node]) as (chain, _):
             first = await chain.look([ref("a0")], [], 2)
             assert (names(first), first.after, first.is_whole) == ([1, 2], ref("a0"), False)
-            assert first.head == Head(ref("a3"), ref("a0"), "a")
+            assert first.head == JamHead(ref("a3"), ref("a0"), "a")
             known = [ref("a0"), *(block.block for block in first.blocks)]
             second = await chain.look(known, [], 2)
             assert (names(second), second.after, second.is_whole) == ([3], ref("a2"), True)
@@ -107,7 +107,7 @@ def test_closing_leaves_nothing_behind() -> None:
             await chain.aclose()
             await until(lambda: not any(stub.connections for stub in stubs))
             assert sum(stub.left_count for stub in stubs) == 5
-            assert chain.subscriptions_count() == 0
+            assert not any(node.socket.held_count for node in chain._nodes.all)
             with pytest.raises(ChainUnreachable):
                 await chain.head()
             await watch.aclose()

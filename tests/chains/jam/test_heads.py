@@ -7,23 +7,24 @@ from tests.chains.jam.stage import PACE, WAIT_S, Node, ref, run, served, told, u
 from tests.jip2_stub import Silence
 from tests.rpc_stub import Drop, No
 
-from laneway.chains.jam.clock import Arrivals
-from laneway.chains.jam.heads import Heads, Pace
+from laneway.chains.jam.clock import BlockArrivals
+from laneway.chains.jam.heads import JamHeads
 from laneway.chains.jam.node import Identity, JamNode, JamPlace
-from laneway.core.jam import BlockRef, Head
+from laneway.chains.nodes import PollPace
+from laneway.core.jam import JamBlockRef, JamHead
 
-QUICK = Pace(poll_ms=5, silence_ms=2_000, resubscribe_ms=20)
+QUICK = PollPace(poll_ms=5, silence_ms=2_000, resubscribe_ms=20)
 
 
-async def next_of(heads: AsyncGenerator[Head, None]) -> Head:
+async def next_of(heads: AsyncGenerator[JamHead, None]) -> JamHead:
     return await asyncio.wait_for(anext(heads), WAIT_S)
 
 
-async def best_of(heads: AsyncGenerator[Head, None]) -> BlockRef:
+async def best_of(heads: AsyncGenerator[JamHead, None]) -> JamBlockRef:
     return (await next_of(heads)).best
 
 
-async def end(heads: AsyncGenerator[Head, None]) -> None:
+async def end(heads: AsyncGenerator[JamHead, None]) -> None:
     await heads.aclose()
 
 
@@ -32,7 +33,7 @@ def test_heads_are_told_by_subscriptions() -> None:
         node = Node("a0 a1 a2")
         async with served([node]) as (chain, (stub,)):
             heads = chain.heads()
-            assert await next_of(heads) == Head(ref("a2"), ref("a0"), "a")
+            assert await next_of(heads) == JamHead(ref("a2"), ref("a0"), "a")
             await until(lambda: stub.open_count() == 2)
             node.grow("a2 a3")
             await stub.tell("subscribeBestBlock", told("a3"))
@@ -42,7 +43,7 @@ def test_heads_are_told_by_subscriptions() -> None:
             assert await best_of(heads) == ref("b3"), "a reorganisation is news"
             node.final = "a1"
             await stub.tell("subscribeFinalizedBlock", told("a1"))
-            assert await next_of(heads) == Head(ref("b3"), ref("a1"), "a")
+            assert await next_of(heads) == JamHead(ref("b3"), ref("a1"), "a")
             await end(heads)
             await until(lambda: stub.open_count() == 0)
             assert stub.left_count == stub.opened_count
@@ -95,7 +96,7 @@ def test_a_subscription_that_ends_is_followed_by_polling_and_another() -> None:
 def test_a_silent_subscription_is_given_up_and_left() -> None:
     async def story() -> None:
         node = Node("a0 a1")
-        pace = Pace(poll_ms=5, silence_ms=30, resubscribe_ms=10_000)
+        pace = PollPace(poll_ms=5, silence_ms=30, resubscribe_ms=10_000)
         async with served([node], pace=pace) as (chain, (stub,)):
             heads = chain.heads()
             await next_of(heads)
@@ -112,7 +113,7 @@ def test_the_node_that_is_ahead_is_followed() -> None:
         one, two = (
             JamNode(JamPlace("ws://127.0.0.1:1", name=name), Identity(None, None)) for name in "ab"
         )
-        heads = Heads([one, two], Arrivals(), PACE)
+        heads = JamHeads([one, two], BlockArrivals(), PACE)
         heads.saw_best(one, ref("a10"))
         heads.saw_best(two, ref("a9"))
         assert heads.leader is one

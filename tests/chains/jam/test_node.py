@@ -7,18 +7,19 @@ from tests.chains.jam.stage import PACE, SENT, Node, header, ref, run, served, t
 from tests.jip2_stub import Jip2Stub
 from tests.rpc_stub import No
 
+from laneway.chains.endpoint import name_of
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.node import JamPlace, Unavailable, name_of
+from laneway.chains.jam.node import SCHEMES, JamPlace, NodeLacksBlock
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.wire.jip2 import blob
 
 
 def test_a_node_is_named_by_host_and_port_and_never_by_its_key() -> None:
-    assert name_of("ws://127.0.0.1:19800/secret?key=1") == "127.0.0.1:19800"
-    assert name_of("wss://node.example/secret") == "node.example:443"
+    assert name_of("ws://127.0.0.1:19800/secret?key=1", SCHEMES) == "127.0.0.1:19800"
+    assert name_of("wss://node.example/secret", SCHEMES) == "node.example:443"
     for wrong in ("http://127.0.0.1:1", "127.0.0.1", "ws://", "ws://[", ""):
         with pytest.raises(BadRequest):
-            name_of(wrong)
+            name_of(wrong, SCHEMES)
 
 
 def test_a_chain_needs_a_node_that_takes_packages_and_names_that_differ() -> None:
@@ -39,7 +40,7 @@ def test_a_node_of_another_chain_is_never_used() -> None:
             stubs[0].cut()
             await stubs[0].stop()
             with pytest.raises(ChainUnreachable):
-                await chain._nodes.anywhere(chain._head)
+                await chain._nodes.read(chain._head, at_head=False)
             assert stubs[1].methods() == ["parameters"]
             await stubs[0].start()
 
@@ -74,12 +75,12 @@ def test_a_node_that_does_not_know_the_first_block_is_never_used() -> None:
 def test_a_block_that_is_unavailable_is_told_from_nonsense() -> None:
     async def story() -> None:
         async with served([Node()]) as (chain, _):
-            with pytest.raises(Unavailable) as missing:
+            with pytest.raises(NodeLacksBlock) as missing:
                 await chain.state_root(header("z9"))
             assert missing.value.about == missing.value.block == header("z9")
             with pytest.raises(ChainUnreadable) as refused:
                 await chain.statistics(header("a1"))
-            assert not isinstance(refused.value, Unavailable)
+            assert not isinstance(refused.value, NodeLacksBlock)
 
     run(story)
 
@@ -91,7 +92,7 @@ def test_the_missing_block_is_found_in_whatever_form_it_is_named(data: Any) -> N
     async def story() -> None:
         node = Node(stateRoot=No(1, "Block unavailable", data))
         async with served([node]) as (chain, _):
-            with pytest.raises(Unavailable) as missing:
+            with pytest.raises(NodeLacksBlock) as missing:
                 await chain.state_root(header("z9"))
             assert missing.value.about == (None if data is None else header("z9"))
 
@@ -129,9 +130,9 @@ def test_a_node_that_takes_too_few_subscriptions_is_asked_for_no_more_of_them() 
             chain = Jip2Chain([JamPlace(stub.url)], pace=PACE)
             (one,) = chain._nodes.all
             assert await one.subscribe("subscribeFinalizedBlock") is not None
-            assert one.socket.has_room()
+            assert one.socket.has_capacity()
             assert await one.subscribe("subscribeBestBlock") is None
-            assert not one.socket.has_room()
+            assert not one.socket.has_capacity()
             await chain.aclose()
 
     run(story)

@@ -5,10 +5,10 @@ from tests.chains.jam.stage import Node, header, ref, run, served
 from tests.jip2_stub import Silence
 from tests.rpc_stub import Drop, No
 
-from laneway.chains.jam import nodes
-from laneway.chains.jam.nodes import Behind
+from laneway.chains.jam import chain as adapter
+from laneway.chains.nodes import NodeLags
 from laneway.core.errors import ChainError, ChainUnreadable
-from laneway.wire.jsonrpc import AnswerLost
+from laneway.wire.jsonrpc import RpcAnswerLost
 
 
 def test_a_node_that_is_behind_is_not_believed() -> None:
@@ -78,19 +78,19 @@ def test_the_trouble_that_says_most_is_told() -> None:
 def test_a_node_that_takes_too_long_for_its_turn_is_passed_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(nodes, "TURN_MS", 40)
+    monkeypatch.setattr(adapter, "TURN_MS", 40)
 
     async def story() -> None:
         slow = Node(bestBlock=Silence())
         async with served([slow, Node("a0 a1 a2 a3")]) as (chain, _):
             assert (await chain.head()).node == "b"
         async with served([slow]) as (chain, _):
-            with pytest.raises(AnswerLost, match="not done"):
+            with pytest.raises(RpcAnswerLost, match="not done"):
                 await chain.head()
 
     run(story)
 
 
 def test_being_behind_is_said_with_its_slots() -> None:
-    error = Behind("a", 3, 5)
-    assert (error.slot, error.needed, error.code) == (3, 5, "chain_behind")
+    error = NodeLags("a", 3, 5)
+    assert (error.head, error.needed, error.code) == (3, 5, "chain_behind")

@@ -16,7 +16,7 @@ from tests.rpc_stub import No
 
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.limits import RECORDS_PER_CALL_MAX
-from laneway.chains.jam.node import JamNode, Unavailable
+from laneway.chains.jam.node import JamNode, NodeLacksBlock
 from laneway.chains.jam.records import ask_some, held, numbers, refusals
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Accumulated, ServiceRefused
@@ -24,7 +24,7 @@ from laneway.jam.codec import U64
 from laneway.jam.hashing import blake2b
 from laneway.jam.service.commitment import HEAD_KEY, package_key, refusal_key, rivals_key
 from laneway.jam.service.limits import HELD_SLOTS_MAX
-from laneway.jam.service.values import REFUSAL, Reason, Refusal
+from laneway.jam.service.values import REFUSAL, NoEffectReason, ServiceRefusal
 from laneway.wire.jip2 import call
 
 OTHER = blake2b(b"other")
@@ -38,7 +38,7 @@ async def node_of(chain: Jip2Chain) -> JamNode:
 def test_what_a_service_says_of_a_package_is_read() -> None:
     async def story() -> None:
         node = Node()
-        refusal = Refusal(index=0, number=7, reason=Reason.WRONG_PARENT, slot=3)
+        refusal = ServiceRefusal(index=0, number=7, reason=NoEffectReason.WRONG_PARENT, slot=3)
         records = {package_key(PACKAGE): U64.encode(5), refusal_key(OTHER): REFUSAL.encode(refusal)}
         node.records = {"a0": records}
         async with served([node]) as (chain, _):
@@ -97,7 +97,7 @@ def test_a_record_that_is_none_is_unreadable(key: bytes) -> None:
 def test_a_state_that_is_forgotten_is_an_error_of_its_own() -> None:
     async def story() -> None:
         async with served([Node(serviceValue=No(1, "Block unavailable"))]) as (chain, _):
-            with pytest.raises(Unavailable):
+            with pytest.raises(NodeLacksBlock):
                 await held(await node_of(chain), ref("a3"), SERVICE, 1)
 
     run(story)

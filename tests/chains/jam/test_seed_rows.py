@@ -12,7 +12,7 @@ from tests.jip2_stub import Silence
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.words import shipped
+from laneway.chains.jam.phrases import shipped
 from laneway.core.jam import (
     Accumulated,
     Failed,

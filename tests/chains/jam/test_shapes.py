@@ -7,6 +7,7 @@ from msgspec import Raw, json
 from tests.chains.jam.stage import header, ref, reported, told
 
 from laneway.chains.jam import shapes
+from laneway.chains.jam.parameters import parameters_of
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import Failed, PackageKind, Ready, Reportable, Reported, SyncState
 from laneway.wire.jip2 import blob
@@ -77,7 +78,7 @@ def test_any_other_shape_is_the_nodes_fault(told: Any) -> None:
 def test_parameters_that_are_not_told_are_the_canonical_ones() -> None:
     sizes = shapes.read_sizes({"V1": {"core_count": 2, "slot_period_sec": 4, "unknown": "x"}})
     assert sizes == {"core_count": 2, "slot_period_sec": 4}
-    found = shapes.parameters_of(sizes)
+    found = parameters_of(sizes)
     assert (found.core_count, found.slot_ms, found.validator_count) == (2, 4_000, 1_023)
     assert shapes.read_sizes({"core_count": 2, "slot_period_sec": 4}) == sizes
     nonsense: list[Any] = [None, [], {"V1": 7}, {"V1": {"core_count": "two"}}]

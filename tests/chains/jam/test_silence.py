@@ -3,12 +3,13 @@
 from random import Random
 
 import pytest
+from tests.jam.lookups import reportable_blocks
 
-from laneway.chains.jam.shapes import parameters_of
+from laneway.chains.jam.parameters import parameters_of
 from laneway.chains.jam.silence import OVER, blocks_needed, is_over
 from laneway.core.jam import PackageKind
 from laneway.jam.spec import TINY
-from laneway.jam.windows import engaged_until_slot, is_engaged, reportable_blocks
+from laneway.jam.windows import engaged_until_slot, is_engaged
 
 PARAMETERS = parameters_of(
     {"epoch_period": TINY.epoch_slots, "max_lookup_anchor_age": TINY.lookup_anchor_slots_max}

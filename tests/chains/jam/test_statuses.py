@@ -21,14 +21,14 @@ from tests.rpc_stub import No
 
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.limits import STATES_KEPT_MAX
-from laneway.chains.jam.node import Unavailable
+from laneway.chains.jam.node import NodeLacksBlock
+from laneway.chains.jam.phrases import may_after
 from laneway.chains.jam.silence import OVER
-from laneway.chains.jam.words import may_after
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import (
     Accumulated,
-    BlockSeen,
     Failed,
+    JamBlockSeen,
     May,
     PackageFact,
     PackageKind,
@@ -43,14 +43,14 @@ from laneway.jam.hashing import blake2b
 from laneway.jam.mmr import EMPTY
 from laneway.jam.rules.checks import RecentBlock, ReportedPackage
 from laneway.jam.service.commitment import package_key, refusal_key
-from laneway.jam.service.values import REFUSAL, Reason, Refusal
+from laneway.jam.service.values import REFUSAL, NoEffectReason, ServiceRefusal
 from laneway.jam.state import HASH_SET, RECENT_HISTORY, RecentHistory
 from laneway.jam.state_keys import ACCUMULATED
 from laneway.jam.state_keys import RECENT_HISTORY as RECENT_HISTORY_KEY
 from laneway.wire.jip2 import blob
 
 RECORD = {package_key(PACKAGE): U64.encode(7)}
-REFUSED = Refusal(index=0, number=7, reason=Reason.SAME_BLOCK_APPLIED, slot=3)
+REFUSED = ServiceRefusal(index=0, number=7, reason=NoEffectReason.SAME_BLOCK_APPLIED, slot=3)
 READY = {"Ready": {**reported("a1"), "ready_in": told("a2")}}
 
 
@@ -72,7 +72,7 @@ def recent(*blocks: tuple[str, tuple[bytes, ...]]) -> bytes:
     return RECENT_HISTORY.encode(RecentHistory(tuple(entries), EMPTY))
 
 
-async def seen(chain: Jip2Chain, *packages: Watched, known: str = "") -> tuple[BlockSeen, ...]:
+async def seen(chain: Jip2Chain, *packages: Watched, known: str = "") -> tuple[JamBlockSeen, ...]:
     wanted = packages or (watched(),)
     return (await chain.look([ref(one) for one in known.split()], wanted, 64)).blocks
 
@@ -537,7 +537,7 @@ def test_a_head_that_cannot_be_read_is_an_error() -> None:
             node = Node("a0 a1")
             node.said[method] = No(1, "Block unavailable", blob(header("a1")))
             async with served([node]) as (chain, _):
-                with pytest.raises(Unavailable):
+                with pytest.raises(NodeLacksBlock):
                     await seen(chain)
 
     run(story)

@@ -9,7 +9,7 @@ from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.jam import submissions
-from laneway.core.jam import May, Package, PackageKind, Submission
+from laneway.core.jam import May, Package, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import blob
 
@@ -19,7 +19,7 @@ BROKEN = No(0, "codec error: work-package")
 SUBMIT = "submitWorkPackage"
 
 
-def kinds(submission: Submission) -> list[tuple[str, int | None, str]]:
+def kinds(submission: SubmissionAnswers) -> list[tuple[str, int | None, str]]:
     return [(one.node, one.core, one.kind.value) for one in submission.answers]
 
 

@@ -21,9 +21,8 @@ from tests.chains.jam.stage import (
 from tests.jip2_stub import Jip2Stub
 from tests.rpc_stub import Drop, No
 
-from laneway.chains.jam.heads import Pace
-from laneway.chains.jam.subscriptions import read_update
-from laneway.chains.jam.trails import Told
+from laneway.chains.jam.subscriptions import News, read_update
+from laneway.chains.nodes import PollPace
 from laneway.core.jam import (
     Accumulated,
     BlocksGone,
@@ -39,21 +38,21 @@ from laneway.jam.service.commitment import package_key
 
 STATUS = "subscribeWorkPackageStatus"
 RECORD = {package_key(PACKAGE): U64.encode(7)}
-LAZY = Pace(poll_ms=10_000, silence_ms=60_000, resubscribe_ms=60_000)
+LAZY = PollPace(poll_ms=10_000, silence_ms=60_000, resubscribe_ms=60_000)
 """Nothing is looked at unless a subscription tells."""
 
 
-async def next_of(watch: AsyncGenerator[Told, None]) -> Told:
+async def next_of(watch: AsyncGenerator[News, None]) -> News:
     return await asyncio.wait_for(anext(watch), WAIT_S)
 
 
-async def fact_of(watch: AsyncGenerator[Told, None]) -> PackageFact:
+async def fact_of(watch: AsyncGenerator[News, None]) -> PackageFact:
     seen = await next_of(watch)
     assert isinstance(seen, PackageSeen)
     return seen.fact
 
 
-async def end(watch: AsyncGenerator[Told, None]) -> None:
+async def end(watch: AsyncGenerator[News, None]) -> None:
     await watch.aclose()
 
 
@@ -334,7 +333,7 @@ def test_no_subscription_is_left_behind_over_many_packages() -> None:
                 await asyncio.wait([task])
                 await end(watch)
             await until(lambda: stub.open_count() == 0)
-            await until(lambda: chain.subscriptions_count() == 0)
+            await until(lambda: not any(node.socket.held_count for node in chain._nodes.all))
             assert stub.opened_max <= 4
 
     run(story)

@@ -3,15 +3,15 @@
 from tests.chains.jam.stage import PACKAGE, header, ref, watched
 
 from laneway.chains.jam.limits import KNOWN_BLOCKS_MAX
-from laneway.chains.jam.trails import Told, Trail
+from laneway.chains.jam.subscriptions import News, Trail
 from laneway.core.jam import (
     Accumulated,
-    BlockSeen,
     BlocksGone,
-    BlocksSeen,
     Failed,
     Finalised,
-    Head,
+    JamBlockSeen,
+    JamBlocksSeen,
+    JamHead,
     PackageFact,
     PackageKind,
     PackageSeen,
@@ -26,20 +26,20 @@ READY = Ready(ref("a1"), 0, header("r0"), ref("a2"))
 FAILED = Failed(PackageKind.UNAVAILABLE, "too late")
 
 
-def block(name: str, *facts: PackageFact, is_readable: bool = True) -> BlockSeen:
+def block(name: str, *facts: PackageFact, is_readable: bool = True) -> JamBlockSeen:
     seen = tuple(PackageSeen(PACKAGE, ref(name), fact, (), "a") for fact in facts)
-    return BlockSeen(ref(name), bytes(32), seen, is_readable)
+    return JamBlockSeen(ref(name), bytes(32), seen, is_readable)
 
 
 def look(
-    after: str | None, *blocks: BlockSeen, gone: str = "", final: str | None = None
-) -> BlocksSeen:
+    after: str | None, *blocks: JamBlockSeen, gone: str = "", final: str | None = None
+) -> JamBlocksSeen:
     best = blocks[-1].block if blocks else ref(after or "a0")
-    return BlocksSeen(
+    return JamBlocksSeen(
         None if after is None else ref(after),
         tuple(map(ref, gone.split())),
         blocks,
-        Head(best, None if final is None else ref(final), "a"),
+        JamHead(best, None if final is None else ref(final), "a"),
         is_whole=True,
     )
 
@@ -48,11 +48,11 @@ def trail(**changes: bool) -> Trail:
     return Trail(watched("a0", **changes), [ref("a0")])
 
 
-def told(of: Trail, seen: BlocksSeen) -> list[tuple[str, PackageFact] | BlocksGone]:
+def told(of: Trail, seen: JamBlocksSeen) -> list[tuple[str, PackageFact] | BlocksGone]:
     return [short(one) for one in of.take(seen)]
 
 
-def short(one: Told) -> tuple[str, PackageFact] | BlocksGone:
+def short(one: News) -> tuple[str, PackageFact] | BlocksGone:
     if isinstance(one, BlocksGone):
         return one
     names = {ref(f"{fork}{slot}"): f"{fork}{slot}" for fork in "ab" for slot in range(20)}

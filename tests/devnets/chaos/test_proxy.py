@@ -12,7 +12,7 @@ from tests.redis_servers import free_port
 from tests.rpc_stub import Stub
 
 from laneway.devnets.chaos.proxy import RULES, ChaosProxy
-from laneway.devnets.chaos.rules import Fault, Rule
+from laneway.devnets.chaos.rules import ProxyFault, Rule
 
 SEND = "eth_sendRawTransaction"
 
@@ -47,7 +47,7 @@ def heard(stub: Stub) -> list[str]:
 
 def test_what_no_rule_strikes_passes_through() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.HANG, method="other"))
+        proxy.rule(Rule(ProxyFault.HANG, method="other"))
         status, said = await post(session, proxy, call("eth_blockNumber"))
         assert (status, said["result"]) == (200, "0xa")
         batch = [call("eth_chainId", number=5), call("queer", number=6)]
@@ -60,11 +60,11 @@ def test_what_no_rule_strikes_passes_through() -> None:
 
 def test_a_lost_answer_was_heard_and_a_lost_request_was_not() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.LOSE_ANSWER, method=SEND))
+        proxy.rule(Rule(ProxyFault.LOSE_ANSWER, method=SEND))
         with pytest.raises(ClientError):
             await post(session, proxy, call(SEND, "0x1"))
         assert heard(stub) == [SEND]
-        proxy.rule(Rule(Fault.LOSE_REQUEST, method=SEND))
+        proxy.rule(Rule(ProxyFault.LOSE_REQUEST, method=SEND))
         with pytest.raises(ClientError):
             await post(session, proxy, [call("eth_chainId"), call(SEND, "0x1", number=2)])
         assert heard(stub) == [SEND]
@@ -74,7 +74,7 @@ def test_a_lost_answer_was_heard_and_a_lost_request_was_not() -> None:
 
 def test_what_hangs_is_heard_or_not_as_the_rule_says() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.HANG, count=1), Rule(Fault.HANG_ANSWER))
+        proxy.rule(Rule(ProxyFault.HANG, count=1), Rule(ProxyFault.HANG_ANSWER))
         with pytest.raises(TimeoutError):
             await post(session, proxy, call("first"), timeout_s=0.1)
         with pytest.raises(TimeoutError):
@@ -86,7 +86,7 @@ def test_what_hangs_is_heard_or_not_as_the_rule_says() -> None:
 
 def test_a_delayed_request_arrives_although_the_caller_has_left() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.DELAY, ms=100))
+        proxy.rule(Rule(ProxyFault.DELAY, ms=100))
         with pytest.raises(TimeoutError):
             await post(session, proxy, call("late"), timeout_s=0.02)
         assert heard(stub) == []
@@ -99,7 +99,7 @@ def test_a_delayed_request_arrives_although_the_caller_has_left() -> None:
 
 def test_a_duplicate_is_heard_twice() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.DUPLICATE))
+        proxy.rule(Rule(ProxyFault.DUPLICATE))
         await post(session, proxy, call(SEND, "0x1"))
         assert heard(stub) == [SEND, SEND]
 
@@ -108,7 +108,9 @@ def test_a_duplicate_is_heard_twice() -> None:
 
 def test_a_status_comes_with_its_retry_after() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.STATUS, retry_after_s=7, count=1), Rule(Fault.STATUS, status=502))
+        proxy.rule(
+            Rule(ProxyFault.STATUS, retry_after_s=7, count=1), Rule(ProxyFault.STATUS, status=502)
+        )
         async with session.post(proxy.url, json=call("m")) as response:
             assert (response.status, response.headers["Retry-After"]) == (429, "7")
         async with session.post(proxy.url, json=call("m")) as response:
@@ -121,7 +123,7 @@ def test_a_status_comes_with_its_retry_after() -> None:
 
 def test_an_invented_error_strikes_one_call_of_a_batch() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.ERROR, method=SEND, code=-32000, message="txpool is full"))
+        proxy.rule(Rule(ProxyFault.ERROR, method=SEND, code=-32000, message="txpool is full"))
         batch = [
             call("eth_chainId", number=1),
             call(SEND, "0x1", number=2),
@@ -131,10 +133,10 @@ def test_an_invented_error_strikes_one_call_of_a_batch() -> None:
         assert [answer.get("result") for answer in said] == ["0x7", None, "0xa"]
         assert said[1]["error"] == {"code": -32000, "message": "txpool is full"}
         assert SEND not in heard(stub)
-        proxy.rule(Rule(Fault.LIE, method="eth_chainId", result='["a lie"]'))
+        proxy.rule(Rule(ProxyFault.LIE, method="eth_chainId", result='["a lie"]'))
         _, said = await post(session, proxy, batch[::2])
         assert [answer.get("result") for answer in said] == [["a lie"], "0xa"]
-        proxy.rule(Rule(Fault.ERROR, method=SEND, forward=True))
+        proxy.rule(Rule(ProxyFault.ERROR, method=SEND, forward=True))
         _, said = await post(session, proxy, call(SEND, "0x1"))
         assert "error" in said
         assert SEND in heard(stub)
@@ -144,7 +146,7 @@ def test_an_invented_error_strikes_one_call_of_a_batch() -> None:
 
 def test_a_node_that_lags_answers_from_an_older_block() -> None:
     async def story(session: ClientSession, proxy: ChaosProxy, stub: Stub, node: Node) -> None:
-        proxy.rule(Rule(Fault.LAG, blocks=3))
+        proxy.rule(Rule(ProxyFault.LAG, blocks=3))
         _, said = await post(session, proxy, call("eth_blockNumber"))
         assert said["result"] == "0x7"
         _, said = await post(session, proxy, call("eth_getBlockByNumber", "latest", False))
@@ -153,7 +155,7 @@ def test_a_node_that_lags_answers_from_an_older_block() -> None:
         assert said["result"] is None
         await post(session, proxy, call("eth_getTransactionCount", "0x1", "latest"))
         assert stub.heard[-1] == ("eth_getTransactionCount", ["0x1", "0x7"])
-        proxy.rule(Rule(Fault.LAG, at=2))
+        proxy.rule(Rule(ProxyFault.LAG, at=2))
         _, said = await post(session, proxy, call("eth_blockNumber"))
         assert said["result"] == "0x2"
 
@@ -227,7 +229,7 @@ def over_socket(*rules: Rule, methods: tuple[str, ...]) -> tuple[list[Any], list
                         break
                     said = json.decode(message.data)
                     came.append(said.get("result", said.get("error", said.get("params"))))
-            heard = list(proxy.heard)
+            heard = list(proxy.passed)
         await runner.cleanup()
         return came, heard
 
@@ -244,13 +246,17 @@ def test_a_socket_passes_calls_and_notices() -> None:
 @pytest.mark.parametrize(
     ("rule", "came", "heard"),
     [
-        (Rule(Fault.ERROR, method="b", code=7, message="x"), ["a", {"code": 7, "message": "x"}], 1),
-        (Rule(Fault.LIE, method="b", result="7"), ["a", 7], 1),
-        (Rule(Fault.HANG, method="b"), ["a"], 1),
-        (Rule(Fault.LOSE_REQUEST, method="b"), ["closed"], 1),
-        (Rule(Fault.DUPLICATE, method="b"), ["a", "b", "b"], 2),
-        (Rule(Fault.DELAY, method="b", ms=10), ["a", "b"], 2),
-        (Rule(Fault.LOSE_ANSWER, method="b"), ["closed"], 2),
+        (
+            Rule(ProxyFault.ERROR, method="b", code=7, message="x"),
+            ["a", {"code": 7, "message": "x"}],
+            1,
+        ),
+        (Rule(ProxyFault.LIE, method="b", result="7"), ["a", 7], 1),
+        (Rule(ProxyFault.HANG, method="b"), ["a"], 1),
+        (Rule(ProxyFault.LOSE_REQUEST, method="b"), ["closed"], 1),
+        (Rule(ProxyFault.DUPLICATE, method="b"), ["a", "b", "b"], 2),
+        (Rule(ProxyFault.DELAY, method="b", ms=10), ["a", "b"], 2),
+        (Rule(ProxyFault.LOSE_ANSWER, method="b"), ["closed"], 2),
     ],
 )
 def test_a_socket_misbehaves_by_the_same_rules(rule: Rule, came: list[Any], heard: int) -> None:
@@ -264,11 +270,11 @@ def test_a_socket_misbehaves_by_the_same_rules(rule: Rule, came: list[Any], hear
 @pytest.mark.parametrize(
     ("rule", "came"),
     [
-        (Rule(Fault.LAG, blocks=2), [0]),
-        (Rule(Fault.HANG), []),
-        (Rule(Fault.DUPLICATE, count=1), [0, 0, 1, 2]),
-        (Rule(Fault.DELAY, ms=1), [0, 1, 2]),
-        (Rule(Fault.LOSE_ANSWER, nth=2), [0]),
+        (Rule(ProxyFault.LAG, blocks=2), [0]),
+        (Rule(ProxyFault.HANG), []),
+        (Rule(ProxyFault.DUPLICATE, count=1), [0, 0, 1, 2]),
+        (Rule(ProxyFault.DELAY, ms=1), [0, 1, 2]),
+        (Rule(ProxyFault.LOSE_ANSWER, nth=2), [0]),
     ],
 )
 def test_notices_are_struck_too(rule: Rule, came: list[int]) -> None:

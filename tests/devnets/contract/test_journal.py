@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from laneway.devnets.contract.host import EmbeddedHost
-from laneway.devnets.contract.journal import Journal
-from laneway.devnets.contract.model import Block, ContractChain
+from laneway.devnets.contract.journal import BlockJournal
+from laneway.devnets.contract.model import ContractBlock, ContractChain
+from laneway.devnets.contract.node.host import EmbeddedHost
 from laneway.ports import ContractCall
 
 
-def grown(path: Path, *calls: tuple[str, str]) -> dict[str, tuple[Block, ...]]:
+def grown(path: Path, *calls: tuple[str, str]) -> dict[str, tuple[ContractBlock, ...]]:
     """Another life of the host: what it executes, and all chains at its end."""
     chain = ContractChain(round_ms=1)
 
     async def main() -> None:
-        host = EmbeddedHost(chain, journal=Journal(str(path)))
+        host = EmbeddedHost(chain, journal=BlockJournal(str(path)))
         for contract, data in calls:
             parent = await host.latest_block(contract)
             await host.execute(ContractCall(contract, "did:1", data), parent)
@@ -62,7 +62,7 @@ def test_nothing_is_read_or_written_before_the_chain_is_asked(tmp_path: Path) ->
     file = tmp_path / "db-devnet"
 
     async def main() -> None:
-        host = EmbeddedHost(ContractChain(), journal=Journal(str(file)))
+        host = EmbeddedHost(ContractChain(), journal=BlockJournal(str(file)))
         await host.close()
 
     asyncio.run(main())

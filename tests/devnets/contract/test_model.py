@@ -5,7 +5,13 @@ from collections import Counter
 import pytest
 
 from laneway.devnets.contract.limits import ROUND_MS, SLOW_FACTOR
-from laneway.devnets.contract.model import Block, ContractChain, Fault, RoundEnded, genesis
+from laneway.devnets.contract.model import (
+    ContractBlock,
+    ContractChain,
+    RequestFault,
+    RoundEnded,
+    genesis,
+)
 from laneway.ports import ContractCall
 
 ROUND = 600
@@ -51,7 +57,7 @@ def test_the_default_round_takes_ten_minutes_and_refuses_nothing() -> None:
     fresh = ContractChain()
     fresh.begin(call(), None, 5)
     assert fresh.next_ms() == 5 + ROUND_MS
-    fresh.begin(call("b"), None, 5, Fault.SLOW)
+    fresh.begin(call("b"), None, 5, RequestFault.SLOW)
     assert [end.block for end in fresh.step(5 + ROUND_MS)] == [1]
     assert fresh.next_ms() == 5 + ROUND_MS * SLOW_FACTOR
 
@@ -74,7 +80,7 @@ def test_a_block_is_dated_by_its_round_and_not_by_a_late_step() -> None:
     fresh.begin(call("a"), None, 100)
     fresh.step(100_000)
     block = fresh.history("Qm1")[1]
-    assert block == Block(1, 0, "Qm1", "did1", "a", 1, 100 + ROUND, block.id)
+    assert block == ContractBlock(1, 0, "Qm1", "did1", "a", 1, 100 + ROUND, block.id)
     assert fresh.block("Qm1", 1) == block
 
 
@@ -121,7 +127,7 @@ def test_a_named_stale_parent_is_a_conflict() -> None:
 
 def test_a_second_try_on_the_same_parent_cannot_land_twice() -> None:
     fresh = chain()
-    fresh.begin(call(), 0, 0, Fault.LOST)
+    fresh.begin(call(), 0, 0, RequestFault.LOST)
     fresh.begin(call(), 0, 10)
     first, second = fresh.step(10 + ROUND)
     assert (first.block, first.told) == (1, False)
@@ -131,7 +137,7 @@ def test_a_second_try_on_the_same_parent_cannot_land_twice() -> None:
 
 def test_rounds_end_in_the_order_of_their_end_and_then_of_their_number() -> None:
     fresh = chain()
-    (slow,) = fresh.begin(call("a"), None, 0, Fault.SLOW)
+    (slow,) = fresh.begin(call("a"), None, 0, RequestFault.SLOW)
     (second,) = fresh.begin(call("b", "Qm2"), None, 5)
     (third,) = fresh.begin(call("c", "Qm3"), None, 0)
     (fourth,) = fresh.begin(call("d", "Qm4"), None, 5)
@@ -155,8 +161,10 @@ def test_a_call_that_no_retry_can_help_is_refused_even_on_a_stale_parent() -> No
     assert not ended.conflict
 
 
-@pytest.mark.parametrize(("fault", "told"), [(Fault.CRASH, False), (Fault.CRASH_TOLD, True)])
-def test_a_crashed_consensus_never_writes(fault: Fault, told: bool) -> None:
+@pytest.mark.parametrize(
+    ("fault", "told"), [(RequestFault.CRASH, False), (RequestFault.CRASH_TOLD, True)]
+)
+def test_a_crashed_consensus_never_writes(fault: RequestFault, told: bool) -> None:
     fresh = chain()
     fresh.begin(call(), None, 0, fault)
     assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", failed=True, told=told)]
@@ -166,21 +174,21 @@ def test_a_crashed_consensus_never_writes(fault: Fault, told: bool) -> None:
 
 def test_a_slow_round_takes_longer_and_still_writes() -> None:
     fresh = chain()
-    fresh.begin(call(), None, 0, Fault.SLOW)
+    fresh.begin(call(), None, 0, RequestFault.SLOW)
     assert fresh.step(3 * ROUND - 1) == []
     assert fresh.step(3 * ROUND) == [RoundEnded(1, "Qm1", block=1)]
 
 
 def test_a_lost_answer_hides_a_written_block() -> None:
     fresh = chain()
-    fresh.begin(call(), None, 0, Fault.LOST)
+    fresh.begin(call(), None, 0, RequestFault.LOST)
     assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", block=1, told=False)]
     assert fresh.find(call(), 0, exact=True) == 1
 
 
 def test_a_doubled_request_lands_once_and_tells_of_it() -> None:
     fresh = chain()
-    assert fresh.begin(call(), None, 0, Fault.DOUBLE) == [1, 2]
+    assert fresh.begin(call(), None, 0, RequestFault.DOUBLE) == [1, 2]
     assert fresh.running("Qm1") == 2
     assert fresh.step(ROUND) == [
         RoundEnded(1, "Qm1", block=1),
@@ -190,7 +198,7 @@ def test_a_doubled_request_lands_once_and_tells_of_it() -> None:
 
 def test_a_doubled_request_may_tell_a_conflict_although_it_landed() -> None:
     fresh = chain()
-    fresh.begin(call(), None, 0, Fault.DOUBLE_SECOND_TOLD)
+    fresh.begin(call(), None, 0, RequestFault.DOUBLE_SECOND_TOLD)
     assert fresh.step(ROUND) == [
         RoundEnded(1, "Qm1", block=1, told=False),
         RoundEnded(2, "Qm1", conflict=True),
@@ -201,7 +209,7 @@ def test_a_doubled_request_may_tell_a_conflict_although_it_landed() -> None:
 def test_a_restart_kills_what_runs_and_keeps_what_was_due() -> None:
     fresh = chain()
     fresh.begin(call("due"), None, 0)
-    fresh.begin(call("late"), None, 1, Fault.SLOW)
+    fresh.begin(call("late"), None, 1, RequestFault.SLOW)
     fresh.begin(call("soon"), None, 2)
     assert fresh.restart(ROUND) == [
         RoundEnded(1, "Qm1", block=1),

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from laneway.bench import node
-from laneway.bench.peers import scripts
 from laneway.cosmos.messages import MsgSend
-from laneway.devnets.cosmos.app import MICRO
 from laneway.devnets.cosmos.devnet import CosmosDevnet
+from laneway.devnets.cosmos.model.app import MICRO
+from laneway_bench import node
+from laneway_bench.peers import scripts
 
 ROOT = Path(__file__).parents[3]
 PEERS = Path(os.environ.get("LANEWAY_PEERS", ROOT / ".venv-peers"))

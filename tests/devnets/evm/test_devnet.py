@@ -10,11 +10,11 @@ from tests.anvil import CHAIN_ID, KEYS, address, signed
 
 from laneway.devnets.evm.accounts import DEV_ACCOUNTS
 from laneway.devnets.evm.devnet import EvmDevnet
-from laneway.devnets.evm.given import RpcRefused
-from laneway.devnets.evm.host import EvmHost
-from laneway.devnets.evm.model import EvmChain
-from laneway.devnets.evm.rules import GETH
+from laneway.devnets.evm.model.chain import EvmModel
+from laneway.devnets.evm.model.rules import GETH
+from laneway.devnets.evm.node.host import EvmHost
 from laneway.evm.secp256k1 import address as address_of
+from laneway.wire.rpc_server.methods import RpcRefused
 
 SEND = "eth_sendRawTransaction"
 SENDER = "0x" + address().hex()
@@ -118,7 +118,7 @@ def test_with_a_block_time_it_mines_by_the_clock_until_told_otherwise() -> None:
 
 
 def test_no_block_is_older_than_the_one_before_it() -> None:
-    chain = EvmChain({})
+    chain = EvmModel({})
     host = EvmHost(chain, block_ms=None)
     chain.mine(10**15)
     assert host.now_ms() == 10**15

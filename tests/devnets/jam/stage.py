@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from laneway.devnets.jam.model import JamModel
-from laneway.devnets.jam.values import (
+from laneway.devnets.jam.model.chain import JamModel
+from laneway.devnets.jam.model.values import (
     NULL_AUTHORIZER,
     Descriptor,
     ModelSetup,
@@ -165,10 +165,23 @@ def made(done: StepReport) -> Descriptor:
     return done.made
 
 
-def produce(model: JamModel, count: int = 1, **wishes: Any) -> StepReport:
-    """So many blocks, each in the slot after the best block's, without votes."""
-    done = StepReport(slot=model.slot)
+def produce(
+    model: JamModel,
+    count: int = 1,
+    *,
+    guarantees: bool = True,
+    unassured_cores: Sequence[int] = (),
+    **wishes: Any,
+) -> StepReport:
+    """N blocks, each in the slot after the best block's, without votes. Without guarantees they
+    report nothing; reports of unassured cores do not become available."""
+    faults, done = model.faults, StepReport(slot=model.slot)
+    withheld, unavailable = faults.withheld_cores, faults.unavailable_cores
+    if not guarantees:
+        faults.withheld_cores = set(range(model.spec.core_count))
+    faults.unavailable_cores = {*unavailable, *unassured_cores}
     for _ in range(count):
         slot = wishes.get("slot", model.best(0).slot + 1)
         done = model.produce(slot, **{key: wishes[key] for key in wishes if key != "slot"})
+    faults.withheld_cores, faults.unavailable_cores = withheld, unavailable
     return done

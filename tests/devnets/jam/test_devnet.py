@@ -10,15 +10,18 @@ from aiohttp import ClientConnectionError, ClientSession
 from msgspec import json
 from tests.devnets.jam.wire_stage import Builder, Client, client, packed, tell, text
 
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
-from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.given import RpcRefused
-from laneway.devnets.jam.limits import BALANCE_DEV, LEDGER_SERVICE_DEV
-from laneway.devnets.jam.run import lines_of, place_of, table_of
-from laneway.jam.service.ledger.item import code_hash
-from laneway.jam.service.ledger.state import GENESIS, GENESIS_KEY
+from laneway.devnets.jam.devnet import JamDevnet, greeting, table_of
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.jam.ed25519 import HeldEd25519Key
 from laneway.jam.spec import TINY
 from laneway.jam.state import SERVICE_ACCOUNT
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
+from laneway.rollups.ledger.kind import GENESIS_KEY
+from laneway.rollups.ledger.limits import BALANCE_DEV
+from laneway.rollups.ledger.state import GENESIS
+from laneway.rollups.ledger.transfer import account_id
+from laneway.rollups.ledger.witness import code_hash
+from laneway.wire.rpc_server.methods import RpcRefused
 
 
 def test_slots_pass_by_the_clock() -> None:
@@ -149,14 +152,17 @@ def test_it_listens_on_loopback_alone() -> None:
 def test_the_known_accounts_have_what_they_need() -> None:
     net = JamDevnet(slot_ms=0)
     model = net.model
-    stored = model.service_value(0, model.genesis, LEDGER_SERVICE_DEV, GENESIS_KEY)
+    stored = model.service_value(0, model.genesis, ROLLUP_SERVICE_DEV, GENESIS_KEY)
     assert stored is not None
     balances = {one.id: one.balance for one in GENESIS.decode(stored)}
     assert balances == {account.id: BALANCE_DEV for account in DEV_ACCOUNTS}
-    raw = model.service_data(0, model.genesis, LEDGER_SERVICE_DEV)
+    raw = model.service_data(0, model.genesis, ROLLUP_SERVICE_DEV)
     assert raw is not None
     assert SERVICE_ACCOUNT.decode(raw).code_hash == code_hash(model.genesis)
-    assert all(account.key.public_key == account.public_key for account in net.accounts)
+    assert all(
+        account_id(HeldEd25519Key(account.secret).public_key) == account.id
+        for account in net.accounts
+    )
 
 
 def test_a_chain_may_be_without_services() -> None:
@@ -166,11 +172,11 @@ def test_a_chain_may_be_without_services() -> None:
 
 def test_it_says_where_it_is_and_who_has_money() -> None:
     async def story(net: JamDevnet, _say: Client) -> None:
-        place = json.decode(place_of(net))
+        raw, printed = greeting(net)
+        place, lines = json.decode(json.encode(raw)), "\n".join(printed)
         assert (place["url"], place["urls"]) == (net.url, list(net.urls))
         assert (place["genesis"], place["spec"]) == (net.model.genesis.hex(), "tiny")
-        assert (place["service"], len(place["accounts"])) == (LEDGER_SERVICE_DEV, 10)
-        lines = lines_of(net)
+        assert (place["service"], len(place["accounts"])) == (ROLLUP_SERVICE_DEV, 10)
         for account, told in zip(DEV_ACCOUNTS, place["accounts"], strict=True):
             assert told == {"id": account.id.hex(), "key": account.secret.hex()}
             assert f"{told['id']}  {told['key']}" in lines
@@ -179,7 +185,7 @@ def test_it_says_where_it_is_and_who_has_money() -> None:
             (table,) = tomllib.loads(said)["rollup"]
             assert table == {
                 "name": "pay",
-                "service": LEDGER_SERVICE_DEV,
+                "service": ROLLUP_SERVICE_DEV,
                 "nodes": list(net.urls),
                 "genesis": net.model.genesis.hex(),
             }

@@ -17,9 +17,17 @@ from tests.devnets.jam.stage import (
     submit,
     work_package,
 )
+from tests.jam.components import component_codecs
 
-from laneway.devnets.jam.model import JamModel
-from laneway.devnets.jam.values import Failed, Ready, RefusedWork, Reportable, Reported, StepReport
+from laneway.devnets.jam.model.chain import JamModel
+from laneway.devnets.jam.model.values import (
+    PackageFailed,
+    PackageReady,
+    PackageReportable,
+    PackageReported,
+    RefusedWork,
+    StepReport,
+)
 from laneway.jam import state_keys
 from laneway.jam.hashing import ZERO_HASH, blake2b
 from laneway.jam.header import header_codec
@@ -27,7 +35,7 @@ from laneway.jam.package import package_hash
 from laneway.jam.report import WORK_REPORT, Ok, WorkError
 from laneway.jam.rules.checks import ReportFault
 from laneway.jam.spec import TINY
-from laneway.jam.state import OUTPUTS, RECENT_HISTORY, component_codecs
+from laneway.jam.state import OUTPUTS, RECENT_HISTORY
 from laneway.jam.state_proof import verify_presence
 
 UNKNOWN = b"\x11" * 32
@@ -53,14 +61,14 @@ def test_a_package_can_be_reported_in_the_eight_blocks_after_its_anchor(
 ) -> None:
     anchor = best(model)
     package = send(model)
-    assert model.status(0, best(model), package, anchor) == Reportable(8)
+    assert model.status(0, best(model), package, anchor) == PackageReportable(8)
     for number in range(waited):
         produce(model, guarantees=False)
-        assert model.status(0, best(model), package, anchor) == Reportable(7 - number)
+        assert model.status(0, best(model), package, anchor) == PackageReportable(7 - number)
     done = produce(model)
     assert packages(done) == [package]
     status = model.status(0, best(model), package, anchor)
-    assert isinstance(status, Reported)
+    assert isinstance(status, PackageReported)
     assert status.reported_in == done.made
 
 
@@ -68,7 +76,7 @@ def test_a_package_cannot_be_reported_in_the_ninth_block_after_its_anchor(model:
     anchor = best(model)
     package = send(model)
     produce(model, 8, guarantees=False)
-    assert isinstance(model.status(0, best(model), package, anchor), Failed)
+    assert isinstance(model.status(0, best(model), package, anchor), PackageFailed)
     refused = refusal(produce(model))
     assert (refused.check, refused.error) == ("checkRecentBlock", "ErrGAnchorNotRecent")
     assert refused.is_dropped
@@ -110,10 +118,10 @@ def test_a_report_without_availability_holds_its_core_for_five_slots(model: JamM
         refused = refusal(produce(model, unassured_cores=[0]))
         assert refused.fault is ReportFault.CORE_ENGAGED
         assert not refused.is_dropped
-        assert isinstance(model.status(0, best(model), first, anchor), Reported)
+        assert isinstance(model.status(0, best(model), first, anchor), PackageReported)
     done = produce(model, unassured_cores=[0])
     assert (done.timed_out, packages(done)) == ((first,), [second])
-    assert model.status(0, best(model), first, anchor) == Failed(
+    assert model.status(0, best(model), first, anchor) == PackageFailed(
         "the report was not made available in time"
     )
 
@@ -209,8 +217,8 @@ def test_a_package_waits_for_its_prerequisite_and_is_accumulated_with_it(model: 
     assert packages(produce(model)) == [first, second]
     done = produce(model, unassured_cores=[0])
     assert (done.available, done.accumulated, done.queued) == ((second,), (), (second,))
-    assert isinstance(model.status(0, best(model), second, anchor), Ready)
-    assert isinstance(model.status(0, best(model), first, anchor), Reported)
+    assert isinstance(model.status(0, best(model), second, anchor), PackageReady)
+    assert isinstance(model.status(0, best(model), first, anchor), PackageReported)
     done = produce(model)
     assert sorted(done.accumulated) == sorted([first, second])
     assert done.queued == ()
@@ -228,8 +236,8 @@ def test_a_package_whose_prerequisite_died_vanishes_after_an_epoch(model: JamMod
         assert produce(model, unassured_cores=[0]).queued == (second,)
     done = produce(model, unassured_cores=[0])
     assert (done.queued, done.accumulated) == ((), ())
-    assert isinstance(model.status(0, best(model), first, anchor), Failed)
-    assert isinstance(model.status(0, best(model), second, anchor), Ready)
+    assert isinstance(model.status(0, best(model), first, anchor), PackageFailed)
+    assert isinstance(model.status(0, best(model), second, anchor), PackageReady)
     assert not model.is_accumulated(0, best(model), second)
 
 
@@ -245,10 +253,10 @@ def test_a_package_of_another_fork_is_reported_from_the_same_bytes(model: JamMod
     right = made(model.produce(model.slot + 1, parent=common))
     model.prefer(right.header_hash)
     assert model.best(0) == right
-    assert model.status(0, right.header_hash, package, common) == Reportable(7)
+    assert model.status(0, right.header_hash, package, common) == PackageReportable(7)
     assert not model.is_accumulated(0, right.header_hash, package)
     assert model.is_accumulated(0, made(left).header_hash, package)
-    assert isinstance(model.status(0, made(left).header_hash, package, common), Ready)
+    assert isinstance(model.status(0, made(left).header_hash, package, common), PackageReady)
     submit(model, sent)
     assert packages(produce(model)) == [package]
     assert produce(model).accumulated == (package,)
@@ -260,7 +268,7 @@ def test_a_package_that_is_anchored_on_another_fork_has_failed_and_waits(model: 
     package = send(model)
     done = model.produce(9, parent=common)
     assert not refusal(done).is_dropped
-    assert model.status(0, made(done).header_hash, package, anchor) == Failed(
+    assert model.status(0, made(done).header_hash, package, anchor) == PackageFailed(
         "anchor is not among the recent blocks of this fork"
     )
     assert packages(model.produce(10, parent=anchor)) == [package]

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 from msgspec import json
+from tests.devnets.calls import now
 from tests.devnets.jam.wire_stage import UNKNOWN, text
 
-from laneway.devnets.jam.calls import answer, ask
-from laneway.devnets.jam.control import CONTROLS
-from laneway.devnets.jam.host import JamHost
-from laneway.devnets.jam.methods import METHODS
-from laneway.devnets.jam.switches import SWITCHES
-from laneway.devnets.jam.values import ModelSetup
+from laneway.devnets.jam.model.values import ModelSetup
+from laneway.devnets.jam.node.caller import JamCaller
+from laneway.devnets.jam.node.control import CONTROLS
+from laneway.devnets.jam.node.host import JamHost
+from laneway.devnets.jam.node.methods import METHODS
+from laneway.devnets.jam.node.rpc import JamRpc
+from laneway.devnets.jam.node.switches import SWITCHES
 
 CODES = (-32700, -32600, -32601, -32602, 0, 1, 2, 3)
 NAMES = sorted({*METHODS, *CONTROLS} - {"dev_reset"})
@@ -48,7 +50,7 @@ def test_every_call_has_an_answer(seed: int) -> None:
 
 
 def check(host: JamHost, node: int, body: bytes) -> None:
-    said = answer(lambda method, params: ask(host, node, method, params), body)
+    said = now(JamRpc().answer(JamCaller(host, node), body))
     if said is not None and "error" in said:
         assert said["error"]["code"] in CODES, body
         assert said["error"]["message"], body

@@ -9,18 +9,18 @@ from tests.rollup_stage import Purse
 
 from laneway.core.errors import StoreRefused
 from laneway.devnets.jam import journal
-from laneway.devnets.jam.calls import ask
-from laneway.devnets.jam.devnet import JamDevnet, ledger
-from laneway.devnets.jam.given import RpcRefused
-from laneway.devnets.jam.host import JamHost
+from laneway.devnets.jam.devnet import JamDevnet, rollup_service
 from laneway.devnets.jam.journal import Journal
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import ModelSetup
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import ModelSetup
+from laneway.devnets.jam.node.host import JamHost
+from laneway.devnets.jam.node.rpc import ask
+from laneway.wire.rpc_server.methods import RpcRefused
 
 
 def fresh(**more: object) -> JamHost:
     setup = ModelSetup()
-    services = {LEDGER_SERVICE_DEV: ledger(setup)}
+    services = {ROLLUP_SERVICE_DEV: rollup_service(setup)}
     return JamHost(ModelSetup(services=services, **more), slot_ms=0)  # type: ignore[arg-type]
 
 

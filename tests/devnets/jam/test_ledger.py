@@ -7,24 +7,26 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.devnets.jam.stage import at_head, best, made, packages, run
-from tests.jam.service.ledger.stage import BALANCES, IDS, KEYS
+from tests.rollups.ledger.stage import BALANCES, IDS, KEYS
 
-from laneway.devnets.jam.genesis import genesis_hash
-from laneway.devnets.jam.model import JamModel
-from laneway.devnets.jam.values import NULL_AUTHORIZER, ModelSetup, ServiceSetup, StepReport
+from laneway.devnets.jam.model.chain import JamModel
+from laneway.devnets.jam.model.genesis import genesis_hash
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER, ModelSetup, ServiceSetup, StepReport
 from laneway.jam import state_keys
 from laneway.jam.availability import reconstruct_segments
 from laneway.jam.package import WORK_PACKAGE, WorkPackage, package_hash
 from laneway.jam.report import WORK_REPORT, Ok, WorkError
 from laneway.jam.service.commitment import block_key, head_of, package_key, refusal_of
-from laneway.jam.service.ledger.block import HEADER, Block, block_hash, block_of, genesis_header
-from laneway.jam.service.ledger.item import Work, work_item
-from laneway.jam.service.ledger.service import LedgerService
-from laneway.jam.service.ledger.state import execute, genesis, genesis_state, witness_of
-from laneway.jam.service.ledger.transfer import Domain, signed
-from laneway.jam.service.values import BLOCK_RECORD, Reason
+from laneway.jam.service.values import BLOCK_RECORD, NoEffectReason
 from laneway.jam.spec import TINY
 from laneway.jam.state_proof import verify_presence
+from laneway.rollups.domain import Domain
+from laneway.rollups.ledger.block import HEADER, LedgerBlock, block_hash, block_of, genesis_header
+from laneway.rollups.ledger.refine import LedgerService
+from laneway.rollups.ledger.state import execute, genesis, genesis_state, witness_of
+from laneway.rollups.ledger.transfer import signed
+from laneway.rollups.ledger.witness import work_item
+from laneway.rollups.rules import BlockWork
 
 LEDGER = 5
 
@@ -52,7 +54,7 @@ class Rollup:
         self.headers = [genesis_header(self.states[0].root)]
         run(self.model, 3)
 
-    def build(self) -> tuple[Block, Work]:
+    def build(self) -> tuple[LedgerBlock, BlockWork]:
         nonce = len(self.headers) - 1
         sent = signed(KEYS[0], self.domain, recipient=IDS[1], amount=1, nonce=nonce)
         block, state = execute(self.states[-1], [sent], self.headers[-1], self.model.slot)
@@ -61,16 +63,16 @@ class Rollup:
         self.headers.append(block.header)
         return block, work_item(self.domain, block, witness)
 
-    def package(self, work: Work, needs: Sequence[bytes] = ()) -> WorkPackage:
+    def package(self, work: BlockWork, needs: Sequence[bytes] = ()) -> WorkPackage:
         context = self.model.refine_context(0, needs)
         return WorkPackage(
             auth_code_host=LEDGER,
             auth_code_hash=NULL_AUTHORIZER,
             context=replace(context, **at_head(self.model)),
-            items=(work.item,),
+            items=work.items,
         )
 
-    def submit(self, package: WorkPackage, work: Work, core: int = 0) -> bytes:
+    def submit(self, package: WorkPackage, work: BlockWork, core: int = 0) -> bytes:
         raw = WORK_PACKAGE.encode(package)
         assert self.model.submit(0, core, raw, work.extrinsics) is None
         return package_hash(package)
@@ -121,7 +123,7 @@ def test_two_versions_of_a_block_accumulate_and_one_has_an_effect() -> None:
     (refused,) = [
         found for one in (first, second) if (found := refusal_of(Storage(model), one)) is not None
     ]
-    assert refused.reason is Reason.SAME_BLOCK_APPLIED
+    assert refused.reason is NoEffectReason.SAME_BLOCK_APPLIED
 
 
 def test_blocks_that_come_in_the_wrong_order_are_applied_in_the_right_one() -> None:
@@ -177,8 +179,8 @@ def test_a_package_that_lies_is_accumulated_without_an_effect() -> None:
     model = rollup.model
     block, work = rollup.build()
     lying = replace(block.header, post_root=bytes(32))
-    item = replace(work.item, payload=HEADER.encode(lying))
-    package = rollup.package(Work(item, work.extrinsics))
+    item = replace(work.items[0], payload=HEADER.encode(lying))
+    package = rollup.package(BlockWork((item,), work.extrinsics))
     name = rollup.submit(package, work)
     (reported,) = run(model).reported
     report = WORK_REPORT.decode(model.work_report(0, reported.report_hash))
@@ -187,7 +189,7 @@ def test_a_package_that_lies_is_accumulated_without_an_effect() -> None:
     assert rollup.head() == 0
     refused = refusal_of(Storage(model), name)
     assert refused is not None
-    assert refused.reason is Reason.REFINE_FAILED
+    assert refused.reason is NoEffectReason.REFINE_FAILED
 
 
 def test_a_faulty_guarantor_cannot_make_a_ledger_pay() -> None:

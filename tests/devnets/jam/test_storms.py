@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.devnets.jam.stage import best, chain, made, run, send, work_package
 
-from laneway.devnets.jam.faults import Fault, Faults
-from laneway.devnets.jam.model import JamModel
-from laneway.devnets.jam.values import BlockUnavailable, StepReport
+from laneway.devnets.jam.model.chain import JamModel
+from laneway.devnets.jam.model.faults import Faults, JamFault
+from laneway.devnets.jam.model.values import BlockUnavailable, StepReport
 from laneway.jam.package import WORK_PACKAGE, WorkPackage, package_hash
 from laneway.jam.spec import TINY
 
@@ -151,7 +151,7 @@ def test_a_storm_breaks_no_promise_and_passes(seed: int) -> None:
 
 @pytest.mark.slow
 def test_every_switch_bites_in_some_storm() -> None:
-    bites = dict.fromkeys(Fault, 0)
+    bites = dict.fromkeys(JamFault, 0)
     for seed in range(40):
         storm = Storm(seed, signs=seed % 8 == 0, codes_shards=seed % 8 == 0)
         for number in range(120):
@@ -165,4 +165,4 @@ def test_every_switch_bites_in_some_storm() -> None:
         for fault, times in storm.model.faults.bites.items():
             bites[fault] += times
     # A block can only be hidden by its name, which nobody knows before it is made.
-    assert [fault for fault, times in bites.items() if not times] == [Fault.HIDDEN_BLOCK]
+    assert [fault for fault, times in bites.items() if not times] == [JamFault.HIDDEN_BLOCK]

@@ -15,7 +15,7 @@ from tests.devnets.jam.wire_stage import (
 )
 
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import LEDGER_SERVICE_DEV
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.jam import state_keys
 from laneway.jam.availability import reconstruct_bundle, shard_holder
 from laneway.jam.bundle import WORK_BUNDLE, WorkBundle
@@ -24,12 +24,12 @@ from laneway.jam.header import Header, header_codec
 from laneway.jam.report import WORK_REPORT, Ok, WorkReport, report_hash
 from laneway.jam.segments import exports_root
 from laneway.jam.service.commitment import package_key
-from laneway.jam.service.ledger.block import Block, block_of
 from laneway.jam.spec import FULL, TINY
 from laneway.jam.state import OUTPUTS
 from laneway.jam.state_proof import proven_value, verify_absence
 from laneway.jam.validators import genesis_sets
 from laneway.jam.votes import justification_codec, verify_justification
+from laneway.rollups.ledger.block import LedgerBlock, block_of
 
 
 def test_a_package_goes_from_submission_to_finality() -> None:
@@ -41,7 +41,7 @@ def test_a_package_goes_from_submission_to_finality() -> None:
         key = text(package_key(data(sent.hash)))
         best = await say.say("subscribeWorkPackageStatus", sent.hash, sent.anchor, False)
         final = await say.say("subscribeWorkPackageStatus", sent.hash, sent.anchor, True)
-        record = await say.say("subscribeServiceValue", LEDGER_SERVICE_DEV, key, False)
+        record = await say.say("subscribeServiceValue", ROLLUP_SERVICE_DEV, key, False)
         made = [await say.say("dev_produce") for _ in range(5)]
         assert [one["package"] for one in made[0]["reported"]] == [sent.hash]
         assert (made[1]["available"], made[1]["accumulated"]) == ([sent.hash], [sent.hash])
@@ -87,14 +87,14 @@ async def check_accumulated(say: Client, at: str, package: str) -> None:
     """By the history, by the service's record and its proof, and by what the service yields."""
     assert await say.say("dev_accumulated", at, package) is True
     root = data(await say.say("stateRoot", at))
-    key = state_keys.storage_key(LEDGER_SERVICE_DEV, package_key(data(package)))
+    key = state_keys.storage_key(ROLLUP_SERVICE_DEV, package_key(data(package)))
     (found,) = await say.say("stateProof", at, [text(key)])
     nodes = [data(node) for node in found["nodes"]]
     value = data(found["value"])
     assert proven_value(root=root, key=key, nodes=nodes, value=value) == value
     assert await say.say("stateValue", at, text(key)) == found["value"]
     outputs = OUTPUTS.decode(data(await say.say("accumulationOutputs", at)))
-    assert [one.service_id for one in outputs] == [LEDGER_SERVICE_DEV]
+    assert [one.service_id for one in outputs] == [ROLLUP_SERVICE_DEV]
     before = (await say.say("parent", at))["header_hash"]
     (absent,) = await say.say("stateProof", before, [text(key)], [], "none", 0)
     assert absent["value"] is None
@@ -102,7 +102,7 @@ async def check_accumulated(say: Client, at: str, package: str) -> None:
     verify_absence(root=old_root, key=key, nodes=[data(node) for node in absent["nodes"]])
 
 
-async def check_segments(say: Client, package: str, report: WorkReport, block: Block) -> None:
+async def check_segments(say: Client, package: str, report: WorkReport, block: LedgerBlock) -> None:
     indices = list(range(report.package_spec.exports_count))
     given = await say.say("fetchWorkPackageSegments", package, indices)
     segments = [data(one) for one in given]
@@ -187,7 +187,7 @@ def test_what_no_guarantor_takes_is_refused_at_once() -> None:
             assert no.message
         for bundle in (b"", whole, whole + b"\0"):
             assert (await say.refusal("submitWorkPackageBundle", 0, text(bundle))).code == 0
-        assert (await say.refusal("submitPreimage", LEDGER_SERVICE_DEV, text(b"?"))).code == 0
+        assert (await say.refusal("submitPreimage", ROLLUP_SERVICE_DEV, text(b"?"))).code == 0
         made = await say.say("dev_produce")
         assert (made["reported"], made["refused"]) == ([], [])
 

@@ -9,15 +9,18 @@ from typing import Any
 from aiohttp import ClientSession, ClientWebSocketResponse
 from msgspec import json
 
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.devnets.jam.limits import BALANCE_DEV, LEDGER_SERVICE_DEV
-from laneway.devnets.jam.values import NULL_AUTHORIZER
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkPackage, package_hash
-from laneway.jam.service.ledger.block import Block, genesis_header
-from laneway.jam.service.ledger.item import Work, work_item
-from laneway.jam.service.ledger.state import execute, genesis_state, witness_of
-from laneway.jam.service.ledger.transfer import Domain, Transfer, signed
+from laneway.rollups.domain import Domain
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
+from laneway.rollups.ledger.block import LedgerBlock, genesis_header
+from laneway.rollups.ledger.limits import BALANCE_DEV
+from laneway.rollups.ledger.state import execute, genesis_state, witness_of
+from laneway.rollups.ledger.transfer import Transfer, signed
+from laneway.rollups.ledger.witness import work_item
+from laneway.rollups.rules import BlockWork
 
 STORY_S_MAX = 30
 NUMBER = 5
@@ -128,7 +131,7 @@ class Builder:
     """It makes blocks of the known accounts' transfers, and packages of them."""
 
     def __init__(self, chain: bytes) -> None:
-        self.domain = Domain(chain, LEDGER_SERVICE_DEV)
+        self.domain = Domain(chain, ROLLUP_SERVICE_DEV)
         balances = {account.id: BALANCE_DEV for account in DEV_ACCOUNTS}
         self.states = [genesis_state(self.domain, balances)]
         self.headers = [genesis_header(self.states[0].root)]
@@ -145,7 +148,7 @@ class Builder:
             nonce=following if nonce is None else nonce,
         )
 
-    def build(self, *transfers: Transfer) -> tuple[Block, Work]:
+    def build(self, *transfers: Transfer) -> tuple[LedgerBlock, BlockWork]:
         """The next block, and its work."""
         state, slot = self.states[-1], len(self.headers)
         block, after = execute(state, transfers or (self.transfer(),), self.headers[-1], slot)
@@ -171,7 +174,7 @@ async def context(say: Client, prerequisites: Sequence[bytes] = ()) -> RefineCon
 class Sent:
     """A package that was handed in."""
 
-    def __init__(self, package: WorkPackage, work: Work) -> None:
+    def __init__(self, package: WorkPackage, work: BlockWork) -> None:
         self.package = package
         self.bytes = WORK_PACKAGE.encode(package)
         self.hash = text(package_hash(package))
@@ -179,17 +182,17 @@ class Sent:
         self.extrinsics = [text(one) for one in work.extrinsics]
 
 
-async def packed(say: Client, work: Work, prerequisites: Sequence[bytes] = ()) -> Sent:
+async def packed(say: Client, work: BlockWork, prerequisites: Sequence[bytes] = ()) -> Sent:
     package = WorkPackage(
-        auth_code_host=LEDGER_SERVICE_DEV,
+        auth_code_host=ROLLUP_SERVICE_DEV,
         auth_code_hash=NULL_AUTHORIZER,
         context=await context(say, prerequisites),
-        items=(work.item,),
+        items=work.items,
     )
     return Sent(package, work)
 
 
-async def submit(say: Client, work: Work, core: int = 0) -> Sent:
+async def submit(say: Client, work: BlockWork, core: int = 0) -> Sent:
     sent = await packed(say, work)
     await say.say("submitWorkPackage", core, text(sent.bytes), sent.extrinsics)
     return sent

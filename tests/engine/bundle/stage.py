@@ -10,24 +10,24 @@ from tests.engine.virtual import VirtualTime
 from laneway.core.errors import ChainUnreachable
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.jam import (
-    BlockRef,
-    BlocksSeen,
     Context,
-    Head,
+    JamBlockRef,
+    JamBlocksSeen,
+    JamHead,
     Package,
     PackageAnswer,
     PackageKind,
     SlotClock,
-    Submission,
+    SubmissionAnswers,
     Watched,
 )
 from laneway.core.outcome import Outcome
 from laneway.engine.bundle import BundlePerformer, Rollup, rollup_lane
-from laneway.lanes.bundle.rows import Tell, Verdict
+from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
 from laneway.lanes.bundle.values import (
     BuildBlock,
     BuildVersion,
-    Judged,
+    JudgedTransaction,
     LookAtChain,
     SubmitPackage,
     TellBlocks,
@@ -37,10 +37,10 @@ from laneway.ports import ExecutedBlock, MadePackage
 
 SERVICE = 7
 AWAY = ChainUnreachable("node", "refused")
-BEST, ANCHOR, LOOKUP = (BlockRef(bytes([byte]) * 32, byte) for byte in (9, 8, 7))
-HEAD = Head(BEST, None, "node")
+BEST, ANCHOR, LOOKUP = (JamBlockRef(bytes([byte]) * 32, byte) for byte in (9, 8, 7))
+HEAD = JamHead(BEST, None, "node")
 CLOCK = SlotClock(slot_ms=6_000, slot=9, heard_ms=1, begin_ms=0, skew_ms=None)
-SEEN = BlocksSeen(None, (), (), HEAD, is_whole=True)
+SEEN = JamBlocksSeen(None, (), (), HEAD, is_whole=True)
 PACKAGE = Package(encoded=b"package")
 
 
@@ -75,7 +75,7 @@ class FakeChain(Busy):
         self.seen = SEEN
         self.offsets: list[int] = []
         self.sent: list[tuple[Package, tuple[int, ...], tuple[str, ...]]] = []
-        self.looked: list[tuple[tuple[BlockRef, ...], tuple[Watched, ...], int]] = []
+        self.looked: list[tuple[tuple[JamBlockRef, ...], tuple[Watched, ...], int]] = []
 
     async def context(self, *, offset: int = 1) -> Context:
         self.offsets.append(offset)
@@ -91,14 +91,14 @@ class FakeChain(Busy):
 
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
-    ) -> Submission:
+    ) -> SubmissionAnswers:
         await self.ask()
         self.sent.append((package, tuple(cores), tuple(only)))
         return taken(only[0], cores[0])
 
     async def look(
-        self, known: Sequence[BlockRef], packages: Sequence[Watched], limit: int
-    ) -> BlocksSeen:
+        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+    ) -> JamBlocksSeen:
         self.looked.append((tuple(known), tuple(packages), limit))
         await self.ask()
         return self.seen
@@ -109,9 +109,9 @@ class FakeChain(Busy):
         return CLOCK
 
 
-def taken(node: str, core: int) -> Submission:
+def taken(node: str, core: int) -> SubmissionAnswers:
     answer = PackageAnswer(node=node, core=core, kind=PackageKind.TAKEN, outcome=Outcome.ACCEPTED)
-    return Submission((answer,), final=False)
+    return SubmissionAnswers((answer,), final=False)
 
 
 class FakeBuilder(Busy):
@@ -122,7 +122,9 @@ class FakeBuilder(Busy):
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
         await self.ask()
-        judged = [Judged(one, Verdict.INCLUDED, b"hash") for one in order.intents]
+        judged = [
+            JudgedTransaction(one, ExecutionVerdict.INCLUDED, b"hash") for one in order.intents
+        ]
         return ExecutedBlock(
             payload=b"payload",
             digest=b"digest",

@@ -11,7 +11,7 @@ from tests.engine.virtual import VirtualTime
 
 from laneway.core.errors import ChainUnreachable
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     BlockSeen,
     BlocksSeen,
@@ -22,15 +22,15 @@ from laneway.core.facts import (
     NotEstimated,
     ReceiptSeen,
     Reverted,
+    SendAnswer,
     SendKind,
-    Sent,
     sent,
 )
 from laneway.core.units import amount
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.eoa.drafts import encode_request
 from laneway.evm.secp256k1 import Signature
-from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee, fresh
+from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, EvmFee, fresh
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import LookAtChain, MakeAttempt, SendAttempt
 from laneway.ports import EvmBlobs, EvmCall, EvmRequest
@@ -116,10 +116,10 @@ class FakeChain:
         if self.trouble is not None:
             raise self.trouble
 
-    async def account(self, address: bytes) -> AccountSeen:
+    async def account(self, address: bytes) -> AccountAtBlock:
         self._ask("account")
         block = self.newest() if self.head_account is None else ref(self.head_account)
-        return AccountSeen(self.count, self.count, self.balance_wei, block, "node")
+        return AccountAtBlock(self.count, self.count, self.balance_wei, block, "node")
 
     async def fees(self) -> FeesSeen:
         self._ask("fees")
@@ -136,7 +136,7 @@ class FakeChain:
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Sent]]:
+    ) -> Sequence[Sequence[SendAnswer]]:
         self.asked_nodes.append(tuple(only))
         self.sending += 1
         self.sending_max = max(self.sending, self.sending_max)
@@ -266,8 +266,8 @@ def order(
     request: EvmRequest | None = None,
     *,
     nonce: int = 0,
-    market: Fee | None = None,
-    floor: Fee = NO_FEE,
+    market: EvmFee | None = None,
+    floor: EvmFee = NO_FEE,
     ceiling: Ceiling = NO_CEILING,
     purpose: str = Purpose.INTENT,
     slot: int = 1,

@@ -22,9 +22,9 @@ from tests.engine.virtual import VirtualTime
 from laneway.core.facts import BlockRef, NonceClaim, ReceiptSeen
 from laneway.engine.eoa import ChainView, EoaPerformer
 from laneway.engine.eoa import looking as looking_module
-from laneway.engine.eoa.making import make_all
+from laneway.engine.eoa.making import make
 from laneway.engine.limits import OWNERS_ASKED_MAX
-from laneway.evm.envelope import Sealed, draft, seal
+from laneway.evm.envelope import SealedTransaction, draft, seal
 from laneway.evm.transaction import DynamicFeeTransaction
 from laneway.lanes.eoa.values import (
     ChainRead,
@@ -93,7 +93,7 @@ def test_what_was_made_after_a_look_was_ordered_is_seen_by_it() -> None:
 
     async def story() -> None:
         await stage.view.since(None, first)
-        (late,) = await make_all(stage.account, [order()], stage.time)
+        late = await make(stage.account, order(), stage.time)
         assert isinstance(late, Made)
         stage.chain.mine(OURS, OTHERS, late.hash)
         assert await receipts() == [OURS, late.hash]
@@ -263,13 +263,15 @@ def test_no_further_batch_is_asked_for_behind_one_that_is_not_agreed_on(
 KEY, STRANGER = LocalSigner("here", SECRET), LocalSigner("other", b"\x07" * 32)
 
 
-def transaction(signer: LocalSigner = KEY, nonce: int = 0, chain_id: int = CHAIN_ID) -> Sealed:
+def transaction(
+    signer: LocalSigner = KEY, nonce: int = 0, chain_id: int = CHAIN_ID
+) -> SealedTransaction:
     made = DynamicFeeTransaction(chain_id, nonce, 1, 2, 21_000, TO)
     drafted = draft(made)
     return seal(drafted, signer.sign_now(drafted.payload))
 
 
-def claimed(sealed: Sealed, node: str = "a", count: int = 1) -> NonceClaim:
+def claimed(sealed: SealedTransaction, node: str = "a", count: int = 1) -> NonceClaim:
     return NonceClaim(node, count, sealed.hash, sealed.raw)
 
 
@@ -306,7 +308,7 @@ def test_another_transaction_of_this_account_is_proven_by_its_signature_and_a_ma
     [transaction(STRANGER), transaction(nonce=1), transaction(chain_id=CHAIN_ID + 1)],
     ids=["another's signature", "another number", "another chain"],
 )
-def test_an_invented_owner_with_an_invented_receipt_proves_nothing(lie: Sealed) -> None:
+def test_an_invented_owner_with_an_invented_receipt_proves_nothing(lie: SealedTransaction) -> None:
     stage = three()
     stage.chain.mine(count=50)
     stage.chain.claims = [

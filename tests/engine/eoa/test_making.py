@@ -8,13 +8,13 @@ from tests.engine.eoa.stage import AWAY, BLOBS, CHAIN_ID, GWEI, TO, Stage, order
 from laneway.core.errors import SignerRefused, SignerUnreachable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.units import amount
-from laneway.engine.eoa.making import NOOP_GAS, make, make_all, make_now, terms_of
+from laneway.engine.eoa.making import NOOP_GAS, make, make_now, terms_of
 from laneway.engine.limits import NOOP_GAS_MAX
 from laneway.evm.envelope import decode, sender
 from laneway.evm.keccak import keccak
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.rows import Purpose
-from laneway.lanes.eoa.values import Made, NotMade
+from laneway.lanes.eoa.values import AttemptsMade, Made, NotMade
 from laneway.ports import EvmRequest
 
 PLAIN = EvmRequest(to=TO, value_wei=amount(5), gas=21_000)
@@ -50,7 +50,7 @@ def test_a_key_that_is_held_here_signs_at_once() -> None:
         one = make_now(stage.account, order(nonce=4, slot=9), terms_of(stage.account))
         assert isinstance(one, Made)
         assert (one.slot, one.number, one.gas) == (9, 1, 21_000)
-        assert (one.fee, one.cost) == (Fee(21 * GWEI, GWEI), 21_000 * 21 * GWEI)
+        assert (one.fee, one.cost) == (EvmFee(21 * GWEI, GWEI), 21_000 * 21 * GWEI)
         read = decode(one.raw)
         assert (sender(read), read.nonce, read.chain_id) == (stage.account.address, 4, CHAIN_ID)
         assert one.hash == keccak(one.raw)
@@ -80,7 +80,9 @@ def test_a_key_elsewhere_signs_many_at_once() -> None:
     async def story() -> None:
         begun_ms = stage.time.monotonic_ms()
         orders = [order(nonce=number, slot=number) for number in range(20)]
-        answers = await make_all(stage.account, orders, stage.time)
+        (event,) = await stage.performer.perform_all(stage.lane, orders, lambda: None)
+        assert isinstance(event, AttemptsMade)
+        answers = event.made
         assert [one.slot for one in answers] == list(range(20))
         assert all(isinstance(one, Made) for one in answers)
         assert stage.time.monotonic_ms() - begun_ms < 200

@@ -7,9 +7,9 @@ import pytest
 from tests.engine.eoa.stage import AWAY, CHAIN_ID, Stage, looking, order, ref, sending
 
 from laneway.core.outcome import Outcome
-from laneway.engine.effects import Batcher, Follower
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.limits import READ_TIMEOUT_MS
+from laneway.engine.performers import Batcher, FollowingPerformer
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     ChainRead,
@@ -28,8 +28,8 @@ from laneway.signers.local import LocalSigner
 def test_it_carries_out_many_at_once_and_hears_of_blocks() -> None:
     performer = Stage().performer
     assert isinstance(performer, Batcher)
-    assert isinstance(performer, Follower)
-    assert performer.perform_now(Stage().lane, None) is None  # type: ignore[arg-type, func-returns-value]
+    assert isinstance(performer, FollowingPerformer)
+    assert performer.perform_now(Stage().lane, None) is None  # type: ignore[func-returns-value]
 
 
 # In the turn.

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from tests.engine.eoa.stage import CHAIN_ID, SECRET, Stage, sending
 
-from laneway.core.facts import SendKind, Sent, sent
+from laneway.core.facts import SendAnswer, SendKind, sent
 from laneway.core.outcome import Outcome
 from laneway.engine.eoa import EoaPerformer, EvmAccount
-from laneway.engine.eoa.sending import BEHIND_A_DOUBT, send_all
+from laneway.engine.eoa.sending import AFTER_A_DOUBT, send_all
 from laneway.engine.limits import SENDS_PER_PART
 from laneway.evm.envelope import encode_canonical
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import DynamicFeeTransaction, signed
 from laneway.lanes.eoa.values import BroadcastReturned, SendAttempt
 from laneway.signers.local import LocalSigner
@@ -122,7 +122,7 @@ def test_of_what_cannot_be_paid_it_is_said_what_it_costs() -> None:
     stage = Stage()
     stage.chain.answers = [SendKind.INSUFFICIENT_FUNDS]
     transaction = DynamicFeeTransaction(1, 7, 2, 30, 21_000, b"t" * 20, 1_000)
-    raw = encode_canonical(signed(transaction, HeldKey(SECRET).sign(b"d" * 32)))
+    raw = encode_canonical(signed(transaction, HeldEvmKey(SECRET).sign(b"d" * 32)))
     (result,) = stage.perform(sending(raw)).results
     assert (result.outcome, result.final, result.broke) == (Outcome.REFUSED, False, True)
     assert result.needed == 1_000 + 21_000 * 30
@@ -196,7 +196,7 @@ def test_behind_a_doubt_nothing_more_is_offered_to_that_node() -> None:
     stage.chain.nodes = ("good", "bad")
     asked: list[tuple[int, tuple[str, ...]]] = []
 
-    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> list[list[Sent]]:
+    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> list[list[SendAnswer]]:
         asked.append((len(raws), tuple(only)))
         kinds = {"good": SendKind.TAKEN, "bad": SendKind.SILENT}
         return [[sent(node, kinds[node], "") for node in only] for _ in raws]
@@ -228,7 +228,7 @@ def test_where_no_node_is_left_the_rest_stays_here(kind: SendKind) -> None:
     assert len(rest) == MANY - SENDS_PER_PART
     if kind is not SendKind.TAKEN:
         assert {(one.outcome, one.final, one.reason) for one in rest} == {
-            (Outcome.REFUSED, False, BEHIND_A_DOUBT)
+            (Outcome.REFUSED, False, AFTER_A_DOUBT)
         }
 
 
@@ -238,7 +238,9 @@ def test_a_bug_in_one_part_leaves_no_other_behind() -> None:
     stage.chain.takes_s = 1.0
     honest = stage.chain.send
 
-    async def send(raws: Sequence[bytes], only: Sequence[str] = ()) -> Sequence[Sequence[Sent]]:
+    async def send(
+        raws: Sequence[bytes], only: Sequence[str] = ()
+    ) -> Sequence[Sequence[SendAnswer]]:
         if slots([raws])[0][0] == 1:
             raise ValueError("a bug")
         return await honest(raws, only)

@@ -11,10 +11,10 @@ from tests.engine.virtual import VirtualTime
 from laneway.core.cosmos import (
     CosmosLook,
     GasSeen,
-    Offered,
+    OfferAnswer,
     OfferKind,
-    Standing,
     TxSeen,
+    TxStanding,
 )
 from laneway.core.errors import ChainUnreachable
 from laneway.cosmos.blobs import namespace_of
@@ -81,12 +81,12 @@ class FakeChain:
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Offered]]:
+    ) -> Sequence[Sequence[OfferAnswer]]:
         await self._ask("send")
         self.sent.append((tuple(only), list(raws)))
         (node,) = only
         kinds = [self.answers.pop(0) if self.answers else OfferKind.TAKEN for _ in raws]
-        return [[Offered(node, kind, log=kind.value)] for kind in kinds]
+        return [[OfferAnswer(node, kind, log=kind.value)] for kind in kinds]
 
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
         self.looked.append((node, address, tuple(hashes)))
@@ -199,7 +199,7 @@ def looking(*hashes: bytes, node: str = NODE) -> LookAtNode:
     return LookAtNode(node, 2, 9, hashes)
 
 
-def seen(standing: Standing = Standing.COMMITTED) -> TxSeen:
+def seen(standing: TxStanding = TxStanding.COMMITTED) -> TxSeen:
     return TxSeen(b"hash", standing, HEIGHT)
 
 

@@ -6,21 +6,20 @@ import pytest
 from tests.engine.sequence.stage import AWAY, CHAIN_ID, SECRET, Stage
 
 from laneway.core.errors import ChainUnreachable
-from laneway.core.ids import is_cosmos
-from laneway.cosmos.keys import HeldKey, raw_address
+from laneway.cosmos.keys import HeldCosmosKey, raw_address
 from laneway.engine.limits import FEES_KEPT_MS
 from laneway.engine.sequence.account import account_lane
 
 
 def test_an_account_is_named_by_its_chain_and_address() -> None:
     stage = Stage()
-    key = HeldKey(SECRET)
+    key = HeldCosmosKey(SECRET)
     account = stage.account
     assert account.address == key.address("celestia")
     assert account.raw_address == raw_address(key.public_key)
     assert account.lane == account_lane(CHAIN_ID, account.address)
     assert account.lane == f"cosmos:{CHAIN_ID}:{account.address}"
-    assert is_cosmos(account.lane)
+    assert account.lane.startswith("cosmos:")
 
 
 def test_only_a_key_that_is_held_here_signs_at_once() -> None:

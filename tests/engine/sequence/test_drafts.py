@@ -3,16 +3,15 @@
 import pytest
 from tests.engine.sequence.stage import HEIGHT, NAMESPACE, Stage, order, payment, publication
 
-from laneway.cosmos.blobs import Blob, commitment
+from laneway.cosmos.blobs import CelestiaBlob, blob_gas, commitment
 from laneway.cosmos.errors import InvalidCosmos
-from laneway.cosmos.gas import blob_gas
 from laneway.cosmos.messages import Coin, MsgPayForBlobs, MsgSend, TxBody
 from laneway.cosmos.protobuf import decode
+from laneway.engine.performers import Parked
 from laneway.engine.sequence.drafts import (
     FILLER_GAS,
-    Draft,
     Expired,
-    Parked,
+    SequenceDraft,
     draft,
     paid,
     request_of,
@@ -22,11 +21,11 @@ from laneway.lanes.sequence.rows import Purpose
 from laneway.ports import CosmosBlob, CosmosRequest
 
 
-def drafted(request: CosmosRequest, stage: Stage | None = None) -> Draft:
+def drafted(request: CosmosRequest, stage: Stage | None = None) -> SequenceDraft:
     return draft(request, (stage or Stage()).account, HEIGHT)
 
 
-def body(one: Draft) -> TxBody:
+def body(one: SequenceDraft) -> TxBody:
     return decode(TxBody, one.body)
 
 
@@ -85,11 +84,11 @@ def test_blobs_are_paid_for_by_their_commitments() -> None:
         stage.account.address,
         (NAMESPACE, NAMESPACE),
         (3, 1_200),
-        tuple(commitment(Blob(NAMESPACE, blob.data)) for blob in blobs),
+        tuple(commitment(CelestiaBlob(NAMESPACE, blob.data)) for blob in blobs),
         (0, 0),
     )
     assert [blob.data for blob in one.blobs] == [b"one", b"second" * 200]
-    assert one.gas == blob_gas([Blob(NAMESPACE, blob.data) for blob in blobs])
+    assert one.gas == blob_gas([CelestiaBlob(NAMESPACE, blob.data) for blob in blobs])
 
 
 def test_a_blob_may_name_who_pays_for_it() -> None:

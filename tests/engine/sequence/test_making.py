@@ -17,12 +17,11 @@ from tests.engine.sequence.stage import (
 
 from laneway.core.cosmos import GasSeen, OfferKind
 from laneway.core.errors import SignerRefused, SignerUnreachable
-from laneway.cosmos.blobs import Blob
-from laneway.cosmos.gas import blob_gas
+from laneway.cosmos.blobs import CelestiaBlob, blob_gas
 from laneway.cosmos.tx import is_signed, read
 from laneway.engine.limits import BLOB_BYTES_AT_ONCE, FEES_AGAIN_MS, FEES_KEPT_MS, GAS_FACTOR_MAX
 from laneway.engine.sequence.drafts import FILLER_GAS, draft
-from laneway.engine.sequence.making import PARKED, kept_ms, make, make_all, make_now
+from laneway.engine.sequence.making import PARKED, kept_ms, make, make_now
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.values import Made, NotMade
 from laneway.ports import CosmosBlob, CosmosRequest
@@ -153,7 +152,8 @@ def test_bytes_made_again_ask_for_a_fresh_price() -> None:
 def test_a_key_elsewhere_signs_each_in_its_order() -> None:
     stage = Stage(remote=True, price_micro=4_000)
     orders = [order(sequence=number, slot=number) for number in range(5)]
-    answers = stage.run(make_all(stage.account, orders))
+    (event,) = stage.perform_all(*orders)
+    answers = event.made
     assert [one.slot for one in answers] == list(range(5))
     assert [read(one.raw).sequence() for one in answers] == list(range(5))
     assert stage.remote.asked == 5
@@ -184,7 +184,8 @@ def test_a_chain_that_is_away_is_asked_again_later(
 def test_one_that_fails_does_not_take_the_others_with_it() -> None:
     stage = Stage(price_micro=4_000)
     orders = [order(slot=1), order(payment(gas=1, timeout_height=1), slot=2), order(slot=3)]
-    answers = stage.run(make_all(stage.account, orders))
+    (event,) = stage.perform_all(*orders)
+    answers = event.made
     assert [type(one) for one in answers] == [Made, NotMade, Made]
 
 
@@ -215,7 +216,7 @@ def test_gas_that_is_known_is_not_asked_for() -> None:
     blob = publication().blobs[0]
     for request, gas in (
         (PLAIN, 100_000),
-        (publication(), blob_gas([Blob(blob.namespace, blob.data)])),
+        (publication(), blob_gas([CelestiaBlob(blob.namespace, blob.data)])),
     ):
         stage = Stage()
         assert made(stage, request).gas == gas

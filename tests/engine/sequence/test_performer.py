@@ -17,11 +17,11 @@ from tests.engine.sequence.stage import (
     seen,
 )
 
-from laneway.core.cosmos import CosmosAccount as AccountSeen
+from laneway.core.cosmos import CommittedAccount as AccountSeen
 from laneway.core.cosmos import CosmosLook, OfferKind
 from laneway.core.outcome import Outcome
-from laneway.engine.effects import Batcher, Follower
 from laneway.engine.limits import READ_TIMEOUT_MS
+from laneway.engine.performers import Batcher, FollowingPerformer
 from laneway.lanes.sequence.values import (
     AttemptsMade,
     LookFailed,
@@ -37,7 +37,7 @@ from laneway.lanes.sequence.values import (
 def test_it_carries_out_many_at_once_and_follows_nothing() -> None:
     stage = Stage()
     assert isinstance(stage.performer, Batcher)
-    assert not isinstance(stage.performer, Follower)
+    assert not isinstance(stage.performer, FollowingPerformer)
     assert stage.performer.perform_now(stage.lane, looking()) is None  # type: ignore[func-returns-value]
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msgspec.structs import replace
+from tests.jam.lookups import of_core
 
 from laneway.jam.dev_keys import dev_keys
 from laneway.jam.extrinsic import AvailAssurance, ReportGuarantee, ValidatorSignature, bitfield
@@ -16,7 +17,7 @@ from laneway.jam.report import (
     WorkReport,
     WorkResult,
 )
-from laneway.jam.rotation import Standing, guarantors_for
+from laneway.jam.rotation import ValidatorStanding, guarantors_for
 from laneway.jam.rules.assuring import assurance_message
 from laneway.jam.rules.checks import (
     RecentBlock,
@@ -46,7 +47,7 @@ ANCHORS = tuple(
     )
     for number in range(8)
 )
-STANDING = Standing(
+STANDING = ValidatorStanding(
     entropy=tuple(blake2b(b"entropy %d" % age) for age in range(4)),
     active=ACTIVE,
     previous=PREVIOUS,
@@ -111,7 +112,7 @@ def guarantee(
 ) -> ReportGuarantee:
     """Signed by the validators in these places, or by all that are assigned to the core."""
     assigned = guarantors_for(STANDING, block, slot, TINY)
-    places = assigned.of_core(made.core_index) if signers is None else signers
+    places = of_core(assigned, made.core_index) if signers is None else signers
     return ReportGuarantee(
         report=made,
         slot=slot,

@@ -6,7 +6,7 @@ from tests.jam.rules.stage import RESULT, assurance, report
 
 from laneway.jam.rules.activity import (
     CoreActivity,
-    Counted,
+    CountAndSum,
     ServiceActivity,
     accumulated_counts,
     core_activity,
@@ -57,7 +57,7 @@ def test_a_service_counts_its_results_in_all_reports() -> None:
 
 
 def test_a_service_counts_what_it_was_given_and_what_it_accumulated() -> None:
-    found = service_activity([], {9: Counted(2, 70)}, {8: Counted(1, 500)})
+    found = service_activity([], {9: CountAndSum(2, 70)}, {8: CountAndSum(1, 500)})
     assert found == {
         8: ServiceActivity(accumulate_count=1, accumulate_gas_used=500),
         9: ServiceActivity(provided_count=2, provided_size=70),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.jam.lookups import vouches_for
 from tests.jam.rules.stage import ACTIVE, PARENT, SLOT, assurance, report
 
 from laneway.jam.extrinsic import AvailAssurance
@@ -104,7 +105,7 @@ def test_the_tally_of_a_core_is_the_number_of_those_who_vouch_for_it(fields: lis
         for place, field in enumerate(fields)
     ]
     assert tally(given_all, FULL) == tuple(
-        sum(one.vouches_for(core) for one in given_all) for core in range(FULL.core_count)
+        sum(vouches_for(one, core) for one in given_all) for core in range(FULL.core_count)
     )
 
 

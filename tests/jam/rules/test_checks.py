@@ -28,8 +28,8 @@ from laneway.jam.rotation import guarantee_slots, guarantors_for
 from laneway.jam.rules.assuring import PendingReport
 from laneway.jam.rules.checks import (
     CHECKS,
-    Bench,
     Check,
+    CheckContext,
     ReportFault,
     ReportingState,
     ServiceTerms,
@@ -58,10 +58,10 @@ def bench(
     slot: int = SLOT,
     known: tuple[str, ...] = (),
     with_packages: tuple[str, ...] = (),
-) -> Bench:
+) -> CheckContext:
     """As it is made for a block with guarantees of these packages."""
     named = {SLOT // 4: SLOT, SLOT // 4 - 1: SLOT - 4} if slot == SLOT else {slot // 4: slot}
-    return Bench(
+    return CheckContext(
         state=state,
         slot=slot,
         spec=TINY,
@@ -103,7 +103,7 @@ FORGED = (replace(GOOD.signatures[0], signature=GOOD.signatures[1].signature), G
 class Story(NamedTuple):
     check: Check
     guarantee: ReportGuarantee
-    at: Bench = bench()
+    at: CheckContext = bench()
 
 
 STORIES: dict[ReportFault, Story] = {

@@ -6,21 +6,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.jam.rules.stage import package, report
+from tests.jam.rules.stage import AUTHORIZER, RESULT, exports, package, report
 
-from laneway.jam.report import WorkReport
+from laneway.jam.report import Ok, WorkReport
 from laneway.jam.rules.queueing import (
-    Plan,
+    AccumulationPlan,
     QueueState,
     ReadyRecord,
+    accumulate_gas,
+    block_gas,
     dependencies,
     edited,
     empty_queue,
     package_hashes,
     plan,
+    round_count,
     settle,
+    turns,
     unlocked,
 )
+from laneway.jam.service.interface import Operand
 from laneway.jam.spec import FULL, TINY
 
 NAMES = "abcdefgh"
@@ -172,21 +177,21 @@ def test_a_report_that_gas_did_not_suffice_for_and_that_needs_nothing_is_lost() 
 def test_a_record_is_dropped_when_its_phase_comes_again() -> None:
     state = with_ready(6, record("a", "x"), state=replace(EMPTY, slot=42))
     for slot in (43, 47, 53):
-        state = settle(state, Plan(reports=(), queued=()), 0, slot, TINY)
+        state = settle(state, AccumulationPlan(reports=(), queued=()), 0, slot, TINY)
         assert state.ready[6] == (record("a", "x"),)
-    assert settle(state, Plan(reports=(), queued=()), 0, 54, TINY).ready == EMPTY.ready
+    assert settle(state, AccumulationPlan(reports=(), queued=()), 0, 54, TINY).ready == EMPTY.ready
 
 
 @pytest.mark.parametrize("slot", [53, 54, 99])
 def test_a_phase_that_was_skipped_is_emptied_too(slot: int) -> None:
     state = with_ready(6, record("a", "x"), state=EMPTY)
-    ready = settle(state, Plan(reports=(), queued=()), 0, slot, TINY).ready
+    ready = settle(state, AccumulationPlan(reports=(), queued=()), 0, slot, TINY).ready
     assert ready == EMPTY.ready
 
 
 def test_the_history_moves_by_blocks_and_not_by_slots() -> None:
     state = replace(EMPTY, accumulated=tuple(hashes(name) for name in "abcdefghabcd"))
-    after = settle(state, Plan(reports=(report("e"),), queued=()), 1, 47, TINY)
+    after = settle(state, AccumulationPlan(reports=(report("e"),), queued=()), 1, 47, TINY)
     assert after.accumulated == (*state.accumulated[1:], hashes("e"))
 
 
@@ -205,7 +210,7 @@ def test_the_queue_turns_as_the_gray_paper_writes_it(
     state = replace(EMPTY, ready=ready)
     slot = state.slot + slots
     reports = tuple(report(name) for name in sorted(done_names))
-    planned = Plan(reports=reports, queued=(record("h", "x"),))
+    planned = AccumulationPlan(reports=reports, queued=(record("h", "x"),))
     after = settle(state, planned, len(reports), slot, TINY)
     done = frozenset(package_hashes(reports))
     for back in range(TINY.epoch_slots):
@@ -235,9 +240,72 @@ def test_no_report_is_accumulated_before_what_it_needs(
 
 def test_more_than_was_planned_cannot_be_settled() -> None:
     with pytest.raises(AssertionError):
-        settle(EMPTY, Plan(reports=(), queued=()), 1, 42, TINY)
+        settle(EMPTY, AccumulationPlan(reports=(), queued=()), 1, 42, TINY)
 
 
 def test_a_block_stands_in_a_later_slot_than_its_parent() -> None:
     with pytest.raises(AssertionError):
-        settle(EMPTY, Plan(reports=(), queued=()), 0, EMPTY.slot, TINY)
+        settle(EMPTY, AccumulationPlan(reports=(), queued=()), 0, EMPTY.slot, TINY)
+
+
+def gas_report(name: str, *gas: int) -> WorkReport:
+    return report(name, results=tuple(replace(RESULT, accumulate_gas=one) for one in gas))
+
+
+def test_a_block_has_gas_for_the_report_of_every_core() -> None:
+    assert block_gas(TINY, {}) == 20_000_000
+    assert block_gas(FULL, {}) == 3_500_000_000
+    assert block_gas(replace(TINY, name="other", core_count=3), {}) == 30_000_000
+
+
+def test_free_gas_is_added_to_that_of_the_cores() -> None:
+    assert block_gas(TINY, {1: 5, 2: 7}) == 20_000_012
+    assert block_gas(FULL, {1: 5}) == 3_500_000_000
+    assert block_gas(FULL, {1: 100_000_000}) == 3_510_000_000
+
+
+def test_a_round_takes_reports_from_the_first_on_while_their_limits_fit() -> None:
+    reports = [gas_report("a", 3, 4), gas_report("b", 5), gas_report("c", 1)]
+    assert [accumulate_gas(one) for one in reports] == [7, 5, 1]
+    assert [round_count(reports, gas) for gas in (0, 6, 7, 11, 12, 13, 99)] == [
+        0, 0, 1, 1, 2, 3, 3,
+    ]  # fmt: skip
+    assert round_count([], 10) == 0
+
+
+def test_a_small_report_does_not_overtake_a_large_one() -> None:
+    assert round_count([gas_report("a", 9), gas_report("b", 1)], 5) == 0
+
+
+def test_a_service_is_told_its_results_in_the_order_of_the_reports() -> None:
+    other = replace(RESULT, service_id=7, payload_hash=package("payload"), result=Ok(b"other"))
+    reports = [report("a", results=(RESULT, other, RESULT)), report("b", auth_output=b"trace")]
+    seven, forty_two = turns(reports, {})
+    assert (seven.service_id, seven.gas) == (7, RESULT.accumulate_gas)
+    assert seven.operands == (
+        Operand(
+            package_hash=package("a"),
+            exports_root=exports("a"),
+            authorizer_hash=AUTHORIZER,
+            payload_hash=package("payload"),
+            gas=RESULT.accumulate_gas,
+            result=Ok(b"other"),
+            auth_trace=b"",
+        ),
+    )
+    assert (forty_two.service_id, forty_two.gas) == (42, 3 * RESULT.accumulate_gas)
+    assert [one.package_hash for one in forty_two.operands] == [
+        package("a"), package("a"), package("b"),
+    ]  # fmt: skip
+    assert forty_two.operands[-1].auth_trace == b"trace"
+
+
+def test_a_service_with_free_gas_has_a_turn_without_a_report() -> None:
+    assert [(one.service_id, one.gas, len(one.operands)) for one in turns([], {9: 5})] == [
+        (9, 5, 0)
+    ]
+    assert [(one.service_id, one.gas) for one in turns([report("a")], {42: 5})] == [(42, 1005)]
+
+
+def test_nobody_has_a_turn_in_a_round_of_nothing() -> None:
+    assert turns([], {}) == ()

@@ -2,12 +2,10 @@
 
 from laneway.jam.hashing import ZERO_HASH, blake2b
 from laneway.jam.report import Ok, Outcome
-from laneway.jam.service.commitment import genesis_records
-from laneway.jam.service.interface import Operand
+from laneway.jam.service.commitment import ServiceStanding, genesis_records, standing_of
+from laneway.jam.service.interface import Operand, Stored, put
 from laneway.jam.service.limits import OPERAND_GAS
 from laneway.jam.service.sequencing import Sequenced, sequence
-from laneway.jam.service.standing import Standing, standing_of
-from laneway.jam.service.storage import Stored, put
 from laneway.jam.service.values import CLAIMED, Claim, Claimed
 
 GENESIS = blake2b(b"genesis block")
@@ -74,5 +72,5 @@ class Line:
         put(self.records, done.writes)
         return done
 
-    def standing(self, package: str, *, number: int, slot: int = 1) -> Standing:
+    def standing(self, package: str, *, number: int, slot: int = 1) -> ServiceStanding:
         return standing_of(self.view, named(package), number=number, slot=slot)

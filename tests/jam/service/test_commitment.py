@@ -5,11 +5,15 @@ from tests.jam.service.stage import GENESIS, GENESIS_ROOT, Line, claim, line, na
 
 from laneway.jam.errors import MalformedEncoding
 from laneway.jam.hashing import keccak
+from laneway.jam.limits import PEAK_COUNT_MAX
 from laneway.jam.mmr import Mmr, Mountains, super_peak
+from laneway.jam.report import WorkError
 from laneway.jam.service.commitment import (
     HEAD_KEY,
     PEAKS,
     PEAKS_KEY,
+    ServiceStanding,
+    Stand,
     block_key,
     block_of,
     genesis_records,
@@ -27,9 +31,9 @@ from laneway.jam.service.commitment import (
     rivals_key,
     rivals_of,
 )
-from laneway.jam.service.limits import PEAK_COUNT_MAX, REFUSAL_COUNT_MAX
-from laneway.jam.service.storage import Stored
-from laneway.jam.service.values import BlockRecord, Head, Reason
+from laneway.jam.service.interface import Stored
+from laneway.jam.service.limits import HELD_SLOTS_MAX, REFUSAL_COUNT_MAX
+from laneway.jam.service.values import AppliedBlock, NoEffectReason, ServiceHead
 
 NOTHING = Stored({})
 
@@ -60,13 +64,13 @@ def test_peaks_are_written_as_the_chain_writes_its_own() -> None:
 
 def test_a_service_begins_with_a_head_and_no_peaks() -> None:
     view = Stored(genesis_records(GENESIS, GENESIS_ROOT))
-    assert head_of(view) == Head(number=0, block=GENESIS, state_root=GENESIS_ROOT, slot=0)
+    assert head_of(view) == ServiceHead(number=0, block=GENESIS, state_root=GENESIS_ROOT, slot=0)
     assert peaks_of(view) == ()
 
 
 def test_the_range_grows_by_a_leaf_for_each_block() -> None:
     records = [
-        BlockRecord(package_hash=named(f"p{n}"), exports_root=named("e"), block=named("b"), slot=n)
+        AppliedBlock(package_hash=named(f"p{n}"), exports_root=named("e"), block=named("b"), slot=n)
         for n in range(1, 6)
     ]
     peaks: Mmr = ()
@@ -90,8 +94,8 @@ def test_records_are_read_as_they_were_written() -> None:
     done = stage.take(operand("p1", one), slot=4)
     stage.take(operand("p3", three), operand("q1", one), slot=5)
     view = stage.view
-    assert head_of(view) == Head(number=1, block=one.block, state_root=one.post_root, slot=4)
-    assert block_of(view, 1) == BlockRecord(
+    assert head_of(view) == ServiceHead(number=1, block=one.block, state_root=one.post_root, slot=4)
+    assert block_of(view, 1) == AppliedBlock(
         package_hash=named("p1"), exports_root=named("exports p1"), block=one.block, slot=4
     )
     assert stage.records[block_key(1)] == (
@@ -103,7 +107,7 @@ def test_records_are_read_as_they_were_written() -> None:
     assert [held.claim for held in rivals_of(view, 3)] == [three]
     refusal = refusal_of(view, named("q1"))
     assert refusal is not None
-    assert refusal.reason is Reason.SAME_BLOCK_APPLIED
+    assert refusal.reason is NoEffectReason.SAME_BLOCK_APPLIED
     assert refusal_count_of(view) == 1
     assert refused_at(view, 0) == named("q1")
     assert two not in [held.claim for held in rivals_of(view, 2)]
@@ -119,3 +123,55 @@ def test_nothing_is_read_where_nothing_was_written() -> None:
     assert refusal_of(NOTHING, one.block) is None
     assert refusal_count_of(NOTHING) == 0
     assert refused_at(NOTHING, 0) is None
+
+
+ONE, TWO, THREE = line(3)
+
+
+def test_an_applied_package_has_its_blocks_number() -> None:
+    stage = Line()
+    stage.take(operand("p", ONE))
+    assert stage.standing("p", number=1) == ServiceStanding(stand=Stand.APPLIED, number=1)
+
+
+def test_a_package_that_brought_a_block_is_applied_whatever_else_was_refused_of_it() -> None:
+    stage = Line()
+    stage.take(operand("p", ONE), operand("p", TWO), operand("p", WorkError.PANIC))
+    assert stage.standing("p", number=2) == ServiceStanding(stand=Stand.APPLIED, number=1)
+
+
+def test_a_held_package_waits_until_its_last_slot() -> None:
+    stage = Line()
+    stage.take(operand("other", THREE, tail=b"rival"), slot=9)
+    stage.take(operand("p", TWO), slot=10)
+    last = 10 + HELD_SLOTS_MAX
+    held = ServiceStanding(stand=Stand.HELD, number=2, slot_max=last)
+    assert stage.standing("p", number=2, slot=10) == held
+    assert stage.standing("p", number=2, slot=last - 1) == held
+    dead = ServiceStanding(stand=Stand.REFUSED, number=2, reason=NoEffectReason.EXPIRED)
+    assert stage.standing("p", number=2, slot=last) == dead
+
+
+def test_what_the_standing_says_of_the_last_slot_is_what_happens() -> None:
+    for late, applied in ((0, 2), (1, 1)):
+        stage = Line()
+        stage.take(operand("p", TWO), slot=10)
+        done = stage.take(operand("q", ONE), slot=10 + HELD_SLOTS_MAX + late)
+        assert len(done.applied) == applied
+
+
+def test_a_refused_package_has_its_reason() -> None:
+    stage = Line()
+    stage.take(operand("p", WorkError.PANIC), operand("q", ONE), operand("r", ONE))
+    assert stage.standing("p", number=1) == ServiceStanding(
+        stand=Stand.REFUSED, reason=NoEffectReason.REFINE_FAILED
+    )
+    assert stage.standing("r", number=1) == ServiceStanding(
+        stand=Stand.REFUSED, number=1, reason=NoEffectReason.SAME_BLOCK_APPLIED
+    )
+
+
+def test_of_a_package_that_did_not_accumulate_nothing_is_known() -> None:
+    stage = Line()
+    stage.take(operand("p", TWO))
+    assert stage.standing("q", number=2) == ServiceStanding(stand=Stand.UNKNOWN)

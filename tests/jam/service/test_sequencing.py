@@ -13,6 +13,7 @@ from laneway.jam.hashing import keccak
 from laneway.jam.mmr import Mountains, super_peak
 from laneway.jam.report import Ok, WorkError
 from laneway.jam.service.commitment import (
+    Stand,
     block_of,
     head_of,
     leaf,
@@ -23,7 +24,7 @@ from laneway.jam.service.commitment import (
     refused_at,
     rivals_of,
 )
-from laneway.jam.service.interface import Operand
+from laneway.jam.service.interface import Accumulation, Operand
 from laneway.jam.service.limits import (
     EARLY_COUNT_MAX,
     HELD_SLOTS_MAX,
@@ -31,9 +32,8 @@ from laneway.jam.service.limits import (
     REFUSAL_COUNT_MAX,
     RIVAL_COUNT_MAX,
 )
-from laneway.jam.service.sequencing import Sequenced
-from laneway.jam.service.standing import Stand
-from laneway.jam.service.values import Claim, Reason
+from laneway.jam.service.sequencing import Sequenced, accumulate
+from laneway.jam.service.values import Claim, NoEffectReason
 
 ONE, TWO, THREE, FOUR = line(4)
 
@@ -42,7 +42,7 @@ def names(done: Sequenced) -> list[int]:
     return [block.claim.number for block in done.applied]
 
 
-def reasons(done: Sequenced) -> list[Reason]:
+def reasons(done: Sequenced) -> list[NoEffectReason]:
     return [refused.refusal.reason for refused in done.refused]
 
 
@@ -88,26 +88,26 @@ RIVAL_ONE = claim("1 rival")
 ON_RIVAL = claim("2 on rival", RIVAL_ONE)
 FAR = claim("far", number=1 + EARLY_COUNT_MAX + 1)
 NEARER = claim("nearer", number=1 + EARLY_COUNT_MAX)
-ROWS: list[tuple[str, Line, Operand, Reason | Stand]] = [
-    ("a", Line(), operand("p", WorkError.OUT_OF_GAS), Reason.REFINE_FAILED),
-    ("b", Line(), operand("p", Ok(b"")), Reason.MALFORMED_CLAIM),
-    ("c", Line(), operand("p", ONE, gas=OPERAND_GAS - 1), Reason.GAS_TOO_LOW),
-    ("d", Line({}), operand("p", ONE), Reason.NOT_STARTED),
-    ("e", started(("p", ONE)), operand("p", TWO), Reason.PACKAGE_SPENT),
-    ("f", started(("q", ONE)), operand("p", ONE), Reason.SAME_BLOCK_APPLIED),
-    ("g", started(("q", ONE)), operand("p", RIVAL_ONE), Reason.OTHER_BLOCK_APPLIED),
-    ("g", Line(), operand("p", claim("0", number=0)), Reason.OTHER_BLOCK_APPLIED),
+ROWS: list[tuple[str, Line, Operand, NoEffectReason | Stand]] = [
+    ("a", Line(), operand("p", WorkError.OUT_OF_GAS), NoEffectReason.REFINE_FAILED),
+    ("b", Line(), operand("p", Ok(b"")), NoEffectReason.MALFORMED_CLAIM),
+    ("c", Line(), operand("p", ONE, gas=OPERAND_GAS - 1), NoEffectReason.GAS_TOO_LOW),
+    ("d", Line({}), operand("p", ONE), NoEffectReason.NOT_STARTED),
+    ("e", started(("p", ONE)), operand("p", TWO), NoEffectReason.PACKAGE_SPENT),
+    ("f", started(("q", ONE)), operand("p", ONE), NoEffectReason.SAME_BLOCK_APPLIED),
+    ("g", started(("q", ONE)), operand("p", RIVAL_ONE), NoEffectReason.OTHER_BLOCK_APPLIED),
+    ("g", Line(), operand("p", claim("0", number=0)), NoEffectReason.OTHER_BLOCK_APPLIED),
     ("h", Line(), operand("p", ONE), Stand.APPLIED),
-    ("i", started(("q", ONE)), operand("p", ON_RIVAL), Reason.WRONG_PARENT),
-    ("i", Line(), operand("p", replace(ONE, pre_root=TWO.pre_root)), Reason.WRONG_PARENT),
-    ("i", Line(), operand("p", replace(ONE, parent=TWO.parent)), Reason.WRONG_PARENT),
-    ("j", Line(), operand("p", FAR), Reason.TOO_EARLY),
-    ("k", started(("q", TWO)), operand("p", TWO), Reason.SAME_BLOCK_HELD),
+    ("i", started(("q", ONE)), operand("p", ON_RIVAL), NoEffectReason.WRONG_PARENT),
+    ("i", Line(), operand("p", replace(ONE, pre_root=TWO.pre_root)), NoEffectReason.WRONG_PARENT),
+    ("i", Line(), operand("p", replace(ONE, parent=TWO.parent)), NoEffectReason.WRONG_PARENT),
+    ("j", Line(), operand("p", FAR), NoEffectReason.TOO_EARLY),
+    ("k", started(("q", TWO)), operand("p", TWO), NoEffectReason.SAME_BLOCK_HELD),
     (
         "l",
         started(*((f"q{n}", claim(f"{n}", number=2)) for n in range(RIVAL_COUNT_MAX))),
         operand("p", TWO),
-        Reason.NO_ROOM,
+        NoEffectReason.NO_ROOM,
     ),
     ("m", Line(), operand("p", NEARER), Stand.HELD),
     ("m", started(("q", ON_RIVAL)), operand("p", TWO), Stand.HELD),
@@ -116,13 +116,13 @@ ROWS: list[tuple[str, Line, Operand, Reason | Stand]] = [
 
 @pytest.mark.parametrize(("row", "stage", "item", "fate"), ROWS, ids=[row[0] for row in ROWS])
 def test_every_row_of_the_table_fires(
-    row: str, stage: Line, item: Operand, fate: Reason | Stand
+    row: str, stage: Line, item: Operand, fate: NoEffectReason | Stand
 ) -> None:
     stage = Line(dict(stage.records))
     head = head_of(stage.view)
     done = stage.take(item)
     standing = stage.standing("p", number=claimed_number(item))
-    if isinstance(fate, Reason):
+    if isinstance(fate, NoEffectReason):
         assert reasons(done) == [fate]
         assert done.applied == ()
         assert done.yield_hash is None
@@ -155,14 +155,14 @@ def test_of_two_rivals_the_one_on_the_applied_parent_is_applied() -> None:
     stage = started(("q2", ON_RIVAL), ("p2", TWO), ("r2", claim("2 again", ONE)))
     done = stage.take(operand("p1", ONE))
     assert [block.package_hash for block in done.applied] == [named("p1"), named("p2")]
-    assert reasons(done) == [Reason.WRONG_PARENT, Reason.OTHER_BLOCK_APPLIED]
+    assert reasons(done) == [NoEffectReason.WRONG_PARENT, NoEffectReason.OTHER_BLOCK_APPLIED]
 
 
 def test_held_blocks_of_one_package_are_applied_once() -> None:
     stage = started(("p", TWO), ("p", THREE))
     done = stage.take(operand("q", ONE))
     assert names(done) == [1, 2]
-    assert reasons(done) == [Reason.PACKAGE_SPENT]
+    assert reasons(done) == [NoEffectReason.PACKAGE_SPENT]
     assert number_of(stage.view, named("p")) == 2
 
 
@@ -170,7 +170,7 @@ def test_a_block_that_waited_too_long_is_refused_when_its_number_is_touched() ->
     stage = started(("p2", TWO))
     late = 1 + HELD_SLOTS_MAX + 1
     done = stage.take(operand("p1", ONE), slot=late)
-    assert (names(done), reasons(done)) == ([1], [Reason.EXPIRED])
+    assert (names(done), reasons(done)) == ([1], [NoEffectReason.EXPIRED])
     assert rivals_of(stage.view, 2) == ()
 
 
@@ -179,7 +179,7 @@ def test_a_later_version_takes_the_place_of_one_that_expired() -> None:
     stage.take(operand("s2", claim("2 of another", claim("1 other"))), slot=HELD_SLOTS_MAX)
     late = 1 + HELD_SLOTS_MAX + 1
     done = stage.take(operand("q2", TWO), slot=late)
-    assert reasons(done) == [Reason.EXPIRED, Reason.EXPIRED]
+    assert reasons(done) == [NoEffectReason.EXPIRED, NoEffectReason.EXPIRED]
     held = [rival.package_hash for rival in rivals_of(stage.view, 2)]
     assert held == [named("s2"), named("q2")]
     assert names(stage.take(operand("p1", ONE), slot=late)) == [1, 2]
@@ -215,7 +215,7 @@ def test_a_package_that_was_refused_again_is_remembered_for_the_last_time() -> N
         stage.take(operand(f"p{number}", WorkError.PANIC))
     kept = refusal_of(stage.view, named("p"))
     assert kept is not None
-    assert (kept.index, kept.reason) == (1, Reason.TOO_EARLY)
+    assert (kept.index, kept.reason) == (1, NoEffectReason.TOO_EARLY)
     stage.take(operand("last", WorkError.PANIC))
     assert refusal_of(stage.view, named("p")) is None
 
@@ -297,7 +297,7 @@ def check(stage: Line, oracle: Oracle, arrivals: Iterable[Arrival], slot: int) -
 class Played(Struct, frozen=True):
     count: int
     """Of the blocks that were applied."""
-    reasons: set[Reason]
+    reasons: set[NoEffectReason]
 
 
 def played(arrivals: Sequence[Arrival], *, at_once: bool) -> Played:
@@ -382,16 +382,16 @@ def test_however_late_and_often_packages_come_the_line_is_the_oracles(seed: int)
 
 @pytest.mark.slow
 def test_in_many_worlds_the_line_is_the_oracles_and_every_fate_is_met() -> None:
-    met: set[Reason] = set()
+    met: set[NoEffectReason] = set()
     for seed in range(1_000, 2_500):
         met |= played(world(seed), at_once=False).reasons
     assert met == {
-        Reason.PACKAGE_SPENT,
-        Reason.SAME_BLOCK_APPLIED,
-        Reason.OTHER_BLOCK_APPLIED,
-        Reason.WRONG_PARENT,
-        Reason.SAME_BLOCK_HELD,
-        Reason.EXPIRED,
+        NoEffectReason.PACKAGE_SPENT,
+        NoEffectReason.SAME_BLOCK_APPLIED,
+        NoEffectReason.OTHER_BLOCK_APPLIED,
+        NoEffectReason.WRONG_PARENT,
+        NoEffectReason.SAME_BLOCK_HELD,
+        NoEffectReason.EXPIRED,
     }
 
 
@@ -402,3 +402,13 @@ def test_two_services_that_see_the_same_have_the_same_storage() -> None:
         for name, block in packages:
             stage.take(operand(name, block))
     assert stages[0].records == stages[1].records
+
+
+def test_a_rollup_without_records_of_its_own_accumulates_what_the_line_says() -> None:
+    found, wanted = Line(), Line()
+    operands = (operand("a", ONE), operand("b", THREE))
+    done = wanted.take(*operands, slot=7)
+    assert done.yield_hash is not None
+    assert accumulate(found.view, operands, 7) == Accumulation(
+        writes=done.writes, yield_hash=done.yield_hash, gas_used=done.gas_used
+    )

@@ -14,17 +14,17 @@ from laneway.jam.service.values import (
     HELD,
     REFUSAL,
     RIVALS,
-    BlockRecord,
+    AppliedBlock,
     Claimed,
-    Head,
-    Held,
-    Reason,
-    Refusal,
+    HeldBlock,
+    NoEffectReason,
+    ServiceHead,
+    ServiceRefusal,
 )
 
 BLOCK = claim("a", number=0x0102)
 BLOCK_RAW = b"\1\2\1\0\0\0\0\0\0" + BLOCK.parent + BLOCK.block + BLOCK.pre_root + BLOCK.post_root
-HELD_BLOCK = Held(
+HELD_BLOCK = HeldBlock(
     package_hash=named("p"), exports_root=named("e"), slot=7, claim=BLOCK, tail=b"end"
 )
 
@@ -57,22 +57,24 @@ def test_what_follows_a_claim_is_bounded() -> None:
 
 
 def test_the_records_of_a_service_to_the_byte() -> None:
-    head = Head(number=5, block=named("b"), state_root=named("s"), slot=9)
+    head = ServiceHead(number=5, block=named("b"), state_root=named("s"), slot=9)
     assert HEAD.encode(head) == b"\5" + bytes(7) + named("b") + named("s") + b"\x09\0\0\0"
     held = named("p") + named("e") + b"\7\0\0\0" + BLOCK_RAW + b"\3end"
     assert HELD.encode(HELD_BLOCK) == held
     assert RIVALS.encode((HELD_BLOCK, HELD_BLOCK)) == b"\2" + held + held
-    refusal = Refusal(index=3, number=5, reason=Reason.WRONG_PARENT, slot=9)
+    refusal = ServiceRefusal(index=3, number=5, reason=NoEffectReason.WRONG_PARENT, slot=9)
     raw = b"\3" + bytes(7) + b"\5" + bytes(7) + b"\x08" + b"\x09\0\0\0"
     assert REFUSAL.encode(refusal) == raw
     assert REFUSAL.decode(raw) == refusal
-    record = BlockRecord(package_hash=named("p"), exports_root=named("e"), block=named("b"), slot=9)
+    record = AppliedBlock(
+        package_hash=named("p"), exports_root=named("e"), block=named("b"), slot=9
+    )
     written = named("p") + named("e") + named("b") + b"\x09\0\0\0"
     assert BLOCK_RECORD.encode(record) == written
 
 
 def test_a_reason_keeps_its_number_for_ever() -> None:
-    assert [reason.name for reason in sorted(Reason, key=lambda reason: reason.value)] == [
+    assert [reason.name for reason in sorted(NoEffectReason, key=lambda reason: reason.value)] == [
         "REFINE_FAILED",
         "MALFORMED_CLAIM",
         "GAS_TOO_LOW",
@@ -86,7 +88,7 @@ def test_a_reason_keeps_its_number_for_ever() -> None:
         "NO_ROOM",
         "EXPIRED",
     ]
-    assert {reason.value for reason in Reason} == set(range(1, 13))
+    assert {reason.value for reason in NoEffectReason} == set(range(1, 13))
 
 
 @pytest.mark.parametrize("number", [0, 13, 255])

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from laneway.core.jam import (
     Accumulated,
-    BlockRef,
-    BlockSeen,
-    BlocksSeen,
     Failed,
-    Head,
+    JamBlockRef,
+    JamBlockSeen,
+    JamBlocksSeen,
+    JamHead,
     May,
     PackageFact,
     PackageKind,
@@ -40,7 +40,7 @@ class Claim(Struct, frozen=True, array_like=True):
     number: int
     parent: bytes
     block: bytes
-    anchor: BlockRef
+    anchor: JamBlockRef
     prerequisites: tuple[bytes, ...]
     intents: tuple[str, ...]
     salt: int = 0
@@ -56,13 +56,13 @@ def digest(*parts: object) -> bytes:
 class State(Struct, frozen=True):
     """All that the state of a block shows."""
 
-    ref: BlockRef
+    ref: JamBlockRef
     parent: bytes
     height: int
-    reported: dict[bytes, tuple[BlockRef, int, int]] = {}
+    reported: dict[bytes, tuple[JamBlockRef, int, int]] = {}
     """By package: in which block, at which height, on which core."""
-    ready: dict[bytes, BlockRef] = {}
-    lost: dict[bytes, BlockRef] = {}
+    ready: dict[bytes, JamBlockRef] = {}
+    lost: dict[bytes, JamBlockRef] = {}
     """Reported in vain: not available in time."""
     done: dict[bytes, int | str | None] = {}
     """Accumulated: its number, why it was refused, or None while the service holds it."""
@@ -77,7 +77,7 @@ class Chain:
     def __init__(self, genesis: bytes = b"", slot: int = 0, number: int = 0) -> None:
         self.genesis = genesis
         self.first = number
-        root = State(BlockRef(digest("genesis"), slot), b"", 0)
+        root = State(JamBlockRef(digest("genesis"), slot), b"", 0)
         self.states: dict[bytes, State] = {root.ref.header_hash: root}
         self.best = root
         self.final = root
@@ -109,7 +109,7 @@ class Chain:
                 return False
         return True
 
-    def age(self, anchor: BlockRef, state: State) -> int | None:
+    def age(self, anchor: JamBlockRef, state: State) -> int | None:
         """Blocks since the anchor on this fork; None: it is not on it, or too far back."""
         walk = state
         for age in range(RECENT + 1):
@@ -161,7 +161,7 @@ class Chain:
             chosen.append(package)
         slot = before.ref.slot + 1 + skip
         name = digest(before.ref.header_hash, slot, chosen, ready, lose, len(self.states))
-        ref = BlockRef(name, slot)
+        ref = JamBlockRef(name, slot)
         reported = dict(before.reported)
         available = dict(before.ready)
         lost = dict(before.lost)
@@ -259,16 +259,16 @@ class Chain:
             return Failed(PackageKind.ANCHOR_NOT_RECENT, "not recent"), (May.REBUILD,)
         return Reportable(RECENT - age), (May.SAME_BYTES,)
 
-    def seen_at(self, state: State, packages: Sequence[Watched]) -> BlockSeen:
+    def seen_at(self, state: State, packages: Sequence[Watched]) -> JamBlockSeen:
         seen = []
         for one in packages:
             fact, may = self.fact(one, state)
             seen.append(PackageSeen(one.package_hash, state.ref, fact, may, "node"))
-        return BlockSeen(state.ref, state.parent, tuple(seen))
+        return JamBlockSeen(state.ref, state.parent, tuple(seen))
 
     def look(
-        self, known: Sequence[BlockRef], packages: Sequence[Watched], limit: int = 64
-    ) -> BlocksSeen:
+        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int = 64
+    ) -> JamBlocksSeen:
         names = {one.header_hash: one for one in known}
         walk, path = self.best, []
         while walk.ref.header_hash not in names and walk.parent:
@@ -280,9 +280,9 @@ class Chain:
         path.reverse()
         chosen = path[:limit]
         blocks = tuple([self.seen_at(one, packages) for one in chosen])
-        head = Head(self.best.ref, self.final.ref, "node")
+        head = JamHead(self.best.ref, self.final.ref, "node")
         gone = tuple([one for one in known if after is None or one.slot > after.slot])
-        return BlocksSeen(after, gone, blocks, head, len(chosen) == len(path))
+        return JamBlocksSeen(after, gone, blocks, head, len(chosen) == len(path))
 
     # Questions.
 

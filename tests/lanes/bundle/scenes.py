@@ -5,7 +5,7 @@ from typing import Any
 from tests.lanes.bundle.chain import State, digest
 from tests.lanes.bundle.stage import Stage, replace, submitted
 
-from laneway.core.jam import BlockRef, BlockSeen, May, PackageFact, PackageSeen, Reported
+from laneway.core.jam import JamBlockRef, JamBlockSeen, May, PackageFact, PackageSeen, Reported
 from laneway.lanes.bundle.values import ChainLooked, LookAtChain
 
 
@@ -22,14 +22,14 @@ def show(stage: Stage, *facts: tuple[int, int, PackageFact], may: tuple[May, ...
     (order,) = stage.take(LookAtChain, 1)
     plain = stage.chain.look(order.known, ())
     blocks = tuple(
-        BlockSeen(one.block, one.parent, seen if one.block == state.ref else ())
+        JamBlockSeen(one.block, one.parent, seen if one.block == state.ref else ())
         for one in plain.blocks
     )
     stage.post(ChainLooked(stage.now_ms, replace(plain, blocks=blocks), stage.clock()))
 
 
 def reported(stage: Stage) -> Reported:
-    return Reported(BlockRef(digest("somewhere"), stage.chain.best.ref.slot + 1), 0, b"")
+    return Reported(JamBlockRef(digest("somewhere"), stage.chain.best.ref.slot + 1), 0, b"")
 
 
 def aged(**settings: Any) -> Stage:

@@ -5,7 +5,7 @@ memory; every effect that was ordered must be in `resume` until it is answered o
 gone; no version is submitted while another of its block could still land.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -14,44 +14,24 @@ from tests.lanes.bundle.chain import Chain, Claim, digest
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.jam import (
-    BlockRef,
+    JamBlockRef,
     May,
     Package,
     PackageAnswer,
     PackageKind,
     SlotClock,
-    Submission,
+    SubmissionAnswers,
 )
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
-from laneway.lanes.bundle.lane import BundleLane, restore
+from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
+from laneway.lanes.bundle import values as v
+from laneway.lanes.bundle.lane import BundleLane, put_slot, put_version, restore
 from laneway.lanes.bundle.machine import bundle_kind, decide, resume, unburdened
-from laneway.lanes.bundle.rows import Ear, Slot, Verdict, Version
+from laneway.lanes.bundle.records import BlockDue
+from laneway.lanes.bundle.rows import Ear, ExecutionVerdict, Slot, Version
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Picture, picture
-from laneway.lanes.bundle.values import (
-    BlockBuilt,
-    BlockDue,
-    BlockNotBuilt,
-    BlocksTold,
-    BuildBlock,
-    BuildVersion,
-    ChainLooked,
-    CommandTold,
-    IntentsOffered,
-    Judged,
-    LookAtChain,
-    LookFailed,
-    PackagesSubmitted,
-    SubmitPackage,
-    Submitted,
-    TellBlocks,
-    TellBuilder,
-    TimerFired,
-    VersionBuilt,
-    VersionNotBuilt,
-    VersionsMade,
-)
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
 
 replace = msgspec.structs.replace
 
@@ -119,17 +99,32 @@ class Stage:
         assert self.kind.decode(self.kind.encode(told)) == tuple(map(unburdened, told))
         self.all += records
         for record in records:
-            for touch in self.kind.evolve(self.lane, record):
-                match touch:
-                    case RowPut():
-                        self.rows[touch.table, touch.key] = touch
-                    case RowKey():
-                        del self.rows[touch.table, touch.key]
-                    case Result():
-                        assert touch.intent not in self.results, "a final answer is written once"
-                        self.results[touch.intent] = touch
-                    case Index():
-                        self.indexes[touch.value] = touch.intent
+            self.keep(self.kind.evolve(self.lane, record))
+        self.commit()
+
+    def put(self, *rows: Slot | Version) -> None:
+        """Rows stand as a test wants them."""
+        for row in rows:
+            if isinstance(row, Slot):
+                self.keep([put_slot(self.lane, row)])
+            else:
+                self.keep([put_version(self.lane, row)])
+        self.commit()
+
+    def keep(self, touched: Iterable[Touch]) -> None:
+        for touch in touched:
+            match touch:
+                case RowPut():
+                    self.rows[touch.table, touch.key] = touch
+                case RowKey():
+                    del self.rows[touch.table, touch.key]
+                case Result():
+                    assert touch.intent not in self.results, "a final answer is written once"
+                    self.results[touch.intent] = touch
+                case Index():
+                    self.indexes[touch.value] = touch.intent
+
+    def commit(self) -> None:
         write = self.kind.head(self.lane, self.kind.deadline(self.lane))
         self.head, self.cursors, self.wake_ms = write.state, write.cursors, write.wake_ms
         assert len(self.head) < 1_024
@@ -154,10 +149,10 @@ class Stage:
         """What an order brings along is an unbroken line of blocks from the newest final one up to
         the one that is ordered: whoever has the state behind that can make its own. `tip` was the
         newest final one before the decision that ordered it; others may be final by that too."""
-        if not isinstance(effect, BuildBlock | BuildVersion):
+        if not isinstance(effect, v.BuildBlock | v.BuildVersion):
             return
         payloads = list(effect.behind)
-        if isinstance(effect, BuildVersion):
+        if isinstance(effect, v.BuildVersion):
             payloads.append(effect.payload)
         parent: bytes | None = None
         for payload in payloads:
@@ -167,7 +162,7 @@ class Stage:
                 tips = (tip or GENESIS, self.lane.head.tip.block or GENESIS)
                 assert below in tips, f"{number} is not the first"
             parent = digest("block", payload)
-        if isinstance(effect, BuildBlock) and payloads:
+        if isinstance(effect, v.BuildBlock) and payloads:
             assert effect.parent == parent
 
     def crash(self, **settings: Any) -> None:
@@ -221,21 +216,25 @@ class Stage:
 
     def build(self, **words: str) -> None:
         """Execute the block that is ordered; `words` gives verdicts by place, as `t0="refused"`."""
-        (order,) = self.take(BuildBlock, 1)
+        (order,) = self.take(v.BuildBlock, 1)
         self.post(self.built(order, **words))
 
-    def built(self, order: BuildBlock, **words: str) -> BlockBuilt:
+    def built(self, order: v.BuildBlock, **words: str) -> v.BlockBuilt:
         judged = tuple(
-            Judged(one, words.get(f"t{place}", Verdict.INCLUDED), digest(one), "so it is")
+            v.JudgedTransaction(
+                one, words.get(f"t{place}", ExecutionVerdict.INCLUDED), digest(one), "so it is"
+            )
             for place, one in enumerate(order.intents)
         )
         inside = tuple(
-            one.intent for one in judged if one.verdict in (Verdict.INCLUDED, Verdict.REVERTED)
+            one.intent
+            for one in judged
+            if one.verdict in (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
         )
         parent = order.parent or GENESIS
         payload = msgspec.msgpack.encode([order.number, parent, inside, order.made_ms])
         block = digest("block", payload)
-        return BlockBuilt(
+        return v.BlockBuilt(
             now_ms=self.now_ms,
             slot=order.slot,
             order=order.order,
@@ -248,17 +247,17 @@ class Stage:
         )
 
     def not_built(self, reason: str = "no") -> None:
-        (order,) = self.take(BuildBlock, 1)
-        self.post(BlockNotBuilt(self.now_ms, order.slot, order.order, reason))
+        (order,) = self.take(v.BuildBlock, 1)
+        self.post(v.BlockNotBuilt(self.now_ms, order.slot, order.order, reason))
 
-    def version_of(self, order: BuildVersion) -> VersionBuilt:
+    def version_of(self, order: v.BuildVersion) -> v.VersionBuilt:
         walk = self.chain.best
         for _ in range(order.anchor_offset):
             walk = self.chain.states[walk.parent] if walk.parent else walk
         number, parent, inside, _ = msgspec.msgpack.decode(order.payload)
         claim = Claim(number, parent, order.block, walk.ref, order.prerequisites, tuple(inside))
         encoded = msgspec.msgpack.encode(claim)
-        return VersionBuilt(
+        return v.VersionBuilt(
             slot=order.slot,
             order=order.order,
             block=order.block,
@@ -270,33 +269,33 @@ class Stage:
 
     def make(self, **fields: Any) -> None:
         """All versions that are ordered, and those that are ordered behind them."""
-        while orders := self.take(BuildVersion):
+        while orders := self.take(v.BuildVersion):
             made = tuple(replace(self.version_of(order), **fields) for order in orders)
-            self.post(VersionsMade(self.now_ms, made))
+            self.post(v.VersionsMade(self.now_ms, made))
 
     def not_made(self, reason: str = "no", *, final: bool = False) -> None:
-        (order,) = self.take(BuildVersion, 1)
-        failed = VersionNotBuilt(order.slot, order.order, reason, final)
-        self.post(VersionsMade(self.now_ms, (failed,)))
+        (order,) = self.take(v.BuildVersion, 1)
+        failed = v.VersionNotBuilt(order.slot, order.order, reason, final)
+        self.post(v.VersionsMade(self.now_ms, (failed,)))
 
     # The nodes.
 
     def send(self, kind: PackageKind = PackageKind.TAKEN, **fields: Any) -> None:
         """All packages that are ordered are submitted, and answered like this."""
-        orders = self.take(SubmitPackage)
+        orders = self.take(v.SubmitPackage)
         if orders:
             results = tuple(self.submitted(order, kind, **fields) for order in orders)
-            self.post(PackagesSubmitted(self.now_ms, results))
+            self.post(v.PackagesSubmitted(self.now_ms, results))
 
     def submitted(
         self,
-        order: SubmitPackage,
+        order: v.SubmitPackage,
         kind: PackageKind = PackageKind.TAKEN,
         *,
         reaches: bool | None = None,
         final: bool = False,
         may: tuple[May, ...] = (),
-    ) -> Submitted:
+    ) -> v.Submitted:
         outcome = {
             PackageKind.TAKEN: Outcome.ACCEPTED,
             PackageKind.ALREADY_KNOWN: Outcome.ACCEPTED,
@@ -312,10 +311,10 @@ class Stage:
             for node in nodes
         )
         self.sent.append((self.now_ms, order.package_hash))
-        told = Submission(answers, final and outcome is Outcome.REFUSED)
-        return Submitted(order.slot, order.version, order.serial, told)
+        told = SubmissionAnswers(answers, final and outcome is Outcome.REFUSED)
+        return v.Submitted(order.slot, order.version, order.serial, told)
 
-    def reach(self, order: SubmitPackage) -> None:
+    def reach(self, order: v.SubmitPackage) -> None:
         """The package is with some node: from now on it may land. So may nothing else of its block,
         or two versions could."""
         chain = self.chain
@@ -348,31 +347,31 @@ class Stage:
             assert wake_ms is not None
             self.now_ms = max(self.now_ms, wake_ms)
             self.tick()
-        (order,) = self.take(LookAtChain, 1)
+        (order,) = self.take(v.LookAtChain, 1)
         seen = self.chain.look(order.known, order.packages, limit)
-        self.post(ChainLooked(self.now_ms, seen, self.clock()))
+        self.post(v.ChainLooked(self.now_ms, seen, self.clock()))
 
     def blind(self) -> None:
-        self.take(LookAtChain, 1)
-        self.post(LookFailed(self.now_ms, "nobody answers"))
+        self.take(v.LookAtChain, 1)
+        self.post(v.LookFailed(self.now_ms, "nobody answers"))
 
     # The owner of the rollup.
 
     def note(self, *, is_done: bool = True) -> None:
         """The builder hears."""
-        for order in self.take(TellBuilder):
+        for order in self.take(v.TellBuilder):
             self.noted += order.tells
             last = order.tells[-1].id
-            self.post(BlocksTold(self.now_ms, last, is_done, "busy", Ear.BUILDER))
+            self.post(v.BlocksTold(self.now_ms, last, is_done, "busy", Ear.BUILDER))
 
     def hear(self, *, is_done: bool = True) -> None:
         """The builder hears, and then whoever listens, or not."""
         self.note()
-        for order in self.take(TellBlocks):
+        for order in self.take(v.TellBlocks):
             ids = [one.id for one in self.noted]
             assert all(one.id in ids for one in order.tells), "the builder hears first"
             self.heard += order.tells
-            self.post(BlocksTold(self.now_ms, order.tells[-1].id, is_done, "busy"))
+            self.post(v.BlocksTold(self.now_ms, order.tells[-1].id, is_done, "busy"))
 
     # Time.
 
@@ -392,15 +391,15 @@ class Stage:
         """Everyone answers, until nobody is asked."""
         while True:
             self.pull()
-            if any(isinstance(one, BuildBlock) for one in self.out):
+            if any(isinstance(one, v.BuildBlock) for one in self.out):
                 self.build()
-            elif any(isinstance(one, BuildVersion) for one in self.out):
+            elif any(isinstance(one, v.BuildVersion) for one in self.out):
                 self.make()
-            elif any(isinstance(one, SubmitPackage) for one in self.out):
+            elif any(isinstance(one, v.SubmitPackage) for one in self.out):
                 self.send()
-            elif any(isinstance(one, LookAtChain) for one in self.out):
+            elif any(isinstance(one, v.LookAtChain) for one in self.out):
                 self.look()
-            elif any(isinstance(one, TellBuilder | TellBlocks) for one in self.out):
+            elif any(isinstance(one, v.TellBuilder | v.TellBlocks) for one in self.out):
                 self.hear()
             else:
                 return
@@ -438,6 +437,7 @@ class Stage:
 
     def named(self, number: int) -> Slot:
         """The open block with this number."""
+        assert number in self.lane.numbers, f"no open block has the number {number}"
         return self.lane.slots[self.lane.numbers[number]]
 
     def version(self, number: int, version: int = 1) -> Version:
@@ -461,7 +461,7 @@ class Stage:
         """All records of a kind."""
         return [one for one in self.all if isinstance(one, kind)]
 
-    def anchor(self) -> BlockRef:
+    def anchor(self) -> JamBlockRef:
         return self.chain.best.ref
 
     def check_places(self) -> None:
@@ -479,11 +479,11 @@ class Stage:
 def named(effect: Any) -> object:
     """What an effect asks for; looks and submissions are told apart by what they are about."""
     match effect:
-        case LookAtChain():
+        case v.LookAtChain():
             return "look"
-        case SubmitPackage():
+        case v.SubmitPackage():
             return "submit", effect.package_hash, effect.serial, effect.package
-        case BuildBlock() | BuildVersion():
+        case v.BuildBlock() | v.BuildVersion():
             return replace(effect, behind=())  # Fewer, when some of those below are final.
         case _:
             return effect
@@ -492,18 +492,18 @@ def named(effect: Any) -> object:
 def is_awaited(lane: BundleLane, effect: Any) -> bool:
     """Whether its answer still counts."""
     match effect:
-        case BuildBlock(slot=slot, order=order):
+        case v.BuildBlock(slot=slot, order=order):
             found = lane.slots.get(slot)
             return found is not None and found.building and found.order == order
-        case BuildVersion(slot=slot, order=order):
+        case v.BuildVersion(slot=slot, order=order):
             found = lane.slots.get(slot)
             return found is not None and found.making is not None and found.making.order == order
-        case SubmitPackage():
+        case v.SubmitPackage():
             version = lane.version(effect.slot, effect.version)
             return version is not None and version.offering and version.serial == effect.serial
-        case TellBuilder(tells=tells):
+        case v.TellBuilder(tells=tells):
             return lane.head.hearing == tells[-1].id
-        case TellBlocks(tells=tells):
+        case v.TellBlocks(tells=tells):
             return lane.head.telling == tells[-1].id
         case _:
             return lane.head.looking

@@ -1,25 +1,36 @@
 """Blocks from the pool."""
 
+from typing import Any
+
 import pytest
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import GENESIS, Stage, queued, replace, submitted
 
+from laneway.core.ids import IntentId
+from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.rows import Head, Rows
-from laneway.lanes.bundle.blocks import is_drained, may_begin, next_number, pool_ms, wants
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.blocks import (
+    Capacity,
+    due_ms,
+    fitting,
+    has_urgent,
+    in_order,
+    is_drained,
+    may_begin,
+    next_number,
+    picked,
+    pool_ms,
+    put_off,
+    share,
+    wants,
+)
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import MADE_STEP_MS, OPEN_BYTES_MAX, SLOTS_OPEN_MAX
-from laneway.lanes.bundle.rows import Slot
+from laneway.lanes.bundle.rows import Back, Deferral, Member, Slot
 from laneway.lanes.bundle.settings import BundleSettings
-from laneway.lanes.bundle.values import (
-    BlockDropped,
-    BlockDue,
-    BlockSealed,
-    BlockUnmade,
-    BuildBlock,
-    IntentsOffered,
-    ModeChanged,
-    SlotClaimed,
-)
+from laneway.lanes.bundle.values import BuildBlock
+from laneway.lanes.common.values import IntentsOffered, ModeChanged
 
 
 def orders(stage: Stage) -> list[BuildBlock]:
@@ -84,7 +95,7 @@ def test_a_block_is_begun_every_six_seconds() -> None:
     assert wants(stage.lane) == 0
     stage.tick(1)
     assert wants(stage.lane) == 5
-    assert BlockDue() in stage.told
+    assert r.BlockDue() in stage.told
 
 
 def test_a_full_queue_takes_nothing_from_the_pool() -> None:
@@ -148,7 +159,7 @@ def test_an_answer_that_comes_too_late_says_nothing() -> None:
     stage.post(replace(built, slot=99))
     assert stage.told == []
     stage.post(built)
-    assert any(isinstance(one, BlockSealed) for one in stage.told)
+    assert any(isinstance(one, r.BlockSealed) for one in stage.told)
     stage.post(built)
     assert stage.told == []
     stage.out.append(order)
@@ -217,7 +228,7 @@ def test_of_what_the_builder_says_nothing_goes_back() -> None:
     built = stage.built(order)
     stage.post(replace(built, judged=built.judged[:1]))
     assert list(stage.lane.returned) == names[1:]
-    assert stage.lane.returned[names[1]].reason == "the builder said nothing of it"
+    assert stage.lane.returned[names[1]].reason == "the builder did not answer for it"
 
 
 def test_there_are_no_empty_blocks() -> None:
@@ -225,7 +236,7 @@ def test_there_are_no_empty_blocks() -> None:
     names = stage.accept(2)
     stage.pull()
     stage.build(t0="refused", t1="deferred")
-    assert isinstance(stage.told[0], BlockUnmade)
+    assert isinstance(stage.told[0], r.BlockUnmade)
     assert stage.lane.slots == {}
     assert stage.statuses() == ["refused", ""]
     assert next_number(stage.lane) == 1
@@ -235,7 +246,7 @@ def test_there_are_no_empty_blocks() -> None:
     stage.tick(999)
     assert orders(stage) == []
     stage.tick(1)
-    (claimed,) = [one for one in stage.told if isinstance(one, SlotClaimed)]
+    (claimed,) = [one for one in stage.told if isinstance(one, r.SlotClaimed)]
     assert claimed.returned
     assert [one.intent for one in claimed.members] == names[1:]
 
@@ -254,7 +265,7 @@ def test_what_was_put_off_is_in_the_next_block_before_what_comes_behind_it() -> 
     stage.pull()
     (order,) = orders(stage)
     assert order.intents == (names[0], names[2], names[4], names[5])
-    (claimed,) = stage.of(SlotClaimed)[1:]
+    (claimed,) = stage.of(r.SlotClaimed)[1:]
     assert claimed.returned
     stage.check_places()
     assert stage.lane.head.cursors[0] == 6
@@ -305,7 +316,7 @@ def test_nobody_overtakes_what_was_put_off_when_blocks_become_smaller() -> None:
 def test_a_dropped_block_is_made_up_for_at_once_and_by_nobody_else() -> None:
     stage = queued(block_txs_max=2)
     stage.apply([ModeChanged("paused", "", "", 1)])
-    stage.apply([BlockDropped(1, "why", stage.now_ms)])
+    stage.apply([r.BlockDropped(1, "why", stage.now_ms)])
     stage.apply([ModeChanged("running", "", "", 1)])
     stage.accept(1)
     assert may_begin(stage.lane)
@@ -322,7 +333,7 @@ def test_what_had_no_room_makes_the_next_block() -> None:
     stage.pull()
     stage.build(t1="full", t2="full")
     assert orders(stage)[0].intents == tuple(names[1:])
-    assert stage.of(SlotClaimed)[1].members[0].deferral is None
+    assert stage.of(r.SlotClaimed)[1].members[0].deferral is None
 
 
 def test_a_builder_that_has_no_room_for_anything_puts_off() -> None:
@@ -342,7 +353,7 @@ def test_a_block_that_is_given_up_while_it_is_built_leaves_it_as_it_was() -> Non
     before = stage.lane.returned[name]
     stage.tick(1_000)
     assert orders(stage)[0].intents == (name,)
-    stage.apply([BlockDropped(3, "why", stage.now_ms)])
+    stage.apply([r.BlockDropped(3, "why", stage.now_ms)])
     assert stage.lane.returned[name] == before
     assert before.reason == "so it is"
 
@@ -356,7 +367,7 @@ def test_what_was_put_off_and_then_was_in_a_block_waits_for_nothing() -> None:
     stage.build()
     (member,) = stage.lane.members[stage.named(1).id]
     assert member.deferral is None
-    stage.apply([BlockDropped(stage.named(1).id, "why", stage.now_ms)])
+    stage.apply([r.BlockDropped(stage.named(1).id, "why", stage.now_ms)])
     back = stage.lane.returned[name]
     assert (back.deferral, back.reason) == (None, "")
 
@@ -393,7 +404,7 @@ def test_what_goes_back_makes_blocks_within_their_bounds() -> None:
 def test_a_block_that_is_begun_when_another_was_dropped_is_later_than_that() -> None:
     stage = queued(2)
     made_ms = stage.named(2).made_ms
-    stage.apply([BlockDropped(2, "why", stage.now_ms), BlockDropped(1, "why", stage.now_ms)])
+    stage.apply([r.BlockDropped(2, "why", stage.now_ms), r.BlockDropped(1, "why", stage.now_ms)])
     assert stage.lane.head.made_ms_min == made_ms + MADE_STEP_MS
     stage.tick()
     (order,) = orders(stage)
@@ -460,3 +471,128 @@ def test_a_lane_that_does_not_run_wants_nothing(mode: str) -> None:
     stage = Stage()
     stage.apply([ModeChanged(mode, "", "", 1)])
     assert wants(stage.lane) == 0
+
+
+WAITS = Deferral(1_000, 1, 9_000)
+
+
+def returned(*deferrals: Deferral | None, size: int = 10, **settings: Any) -> Stage:
+    """A transaction for each of these; they have no block."""
+    stage = Stage(**settings)
+    for name in stage.accept(len(deferrals), payload=b"x" * size):
+        row = stage.accepted[name]
+        stage.lane.intents[name] = row
+        stage.lane.returned[name] = Back(name, row.seq, 0, deferrals[row.seq - 1])
+    return stage
+
+
+def seqs(stage: Stage, now_ms: int = 0) -> list[int]:
+    return [one.seq for one in picked(stage.lane, now_ms)]
+
+
+def member(size: int = 10, deferral: Deferral | None = None) -> Member:
+    return Member(IntentId("tx"), 1, 0, size, b"#", "deferred", "that comes first", deferral)
+
+
+def test_more_urgent_ones_come_first_and_then_those_that_came_first() -> None:
+    stage = returned(None, None, None)
+    (_, second, third) = stage.accepted
+    stage.lane.returned[second] = replace(stage.lane.returned[second], priority=1)
+    assert [one.seq for one in in_order(stage.lane)] == [1, 3, 2]
+    assert list(stage.lane.returned)[2] == third
+
+
+def test_what_waits_for_nothing_is_due_at_once() -> None:
+    empty, mixed = returned(), returned(WAITS, None)
+    waiting = returned(WAITS, replace(WAITS, again_ms=8_000))
+    assert [has_urgent(one.lane) for one in (empty, waiting, mixed)] == [False, False, True]
+    assert [due_ms(one.lane) for one in (empty, waiting, mixed)] == [None, 8_000, 0]
+
+
+def test_half_a_block_may_be_put_off() -> None:
+    assert share(BundleSettings(block_txs_max=512, block_bytes_max=1_000)) == (256, 500)
+    assert share(BundleSettings(block_txs_max=1)) == (1, 1 << 19)
+
+
+def test_a_block_has_room_for_all_that_is_put_off_and_for_others_behind_them() -> None:
+    assert seqs(returned(None, WAITS, None, WAITS, None, block_txs_max=4)) == [1, 2, 3, 4]
+    assert seqs(returned(None, WAITS, None, block_txs_max=1)) == [1, 2], "one at least of each"
+    assert seqs(returned(None, None, None, block_txs_max=2)) == [1, 2]
+    assert seqs(returned(WAITS, block_txs_max=9)) == [1]
+    assert seqs(returned()) == []
+
+
+def test_those_whose_time_has_come_go_first_where_there_is_no_room_for_all() -> None:
+    late = replace(WAITS, again_ms=5_000)
+    stage = returned(WAITS, WAITS, late, late, late, block_txs_max=4)
+    assert seqs(stage, 4_999) == [1, 2]
+    assert seqs(stage, 5_000) == [3, 4]
+
+
+def test_bytes_count_too_and_one_always_fits() -> None:
+    stage = returned(None, None, None, size=40)
+    backs = in_order(stage.lane)
+    for size, count in ((0, 1), (79, 1), (80, 2), (120, 3)):
+        assert len(fitting(stage.lane, backs, 9, size)) == count
+    assert len(fitting(stage.lane, backs, 2, 999)) == 2
+    mixed = returned(WAITS, None, None, None, size=40, block_bytes_max=120)
+    assert seqs(mixed) == [1, 2, 3]
+
+
+def test_a_pause_grows_and_ends_when_its_time_is_over() -> None:
+    settings = BundleSettings()
+    room = Capacity(Stage().lane)
+    found, now_ms, pauses = None, 1_000, []
+    while True:
+        one = put_off(settings, member(1, found), room, now_ms=now_ms, begin_ms=now_ms)
+        room = Capacity(Stage().lane)
+        found = one.deferral
+        if found is None:
+            break
+        assert (one.verdict, one.reason, found.since_ms) == ("deferred", "that comes first", 1_000)
+        pauses.append(found.again_ms - now_ms)
+        now_ms = found.again_ms
+    assert pauses == [1_000, 2_000, 4_000, 8_000, 16_000, 29_000]
+    assert now_ms == 61_000
+    assert one.verdict == "refused"
+    assert one.reason.startswith("that comes first; that did not come in 60 s: send it first")
+
+
+def test_what_comes_until_the_next_block_is_tried_with_it_first() -> None:
+    one = put_off(BundleSettings(), member(), Capacity(Stage().lane), now_ms=1_000, begin_ms=5_000)
+    assert one.deferral == Deferral(1_000, 1, 6_000)
+
+
+def test_without_patience_it_is_refused_at_once() -> None:
+    settings = BundleSettings(deferred_ms_max=0)
+    one = put_off(settings, member(), Capacity(Stage().lane), now_ms=7, begin_ms=7)
+    assert (one.verdict, one.deferral) == ("refused", None)
+
+
+@pytest.mark.parametrize(
+    ("size", "limits", "taken"),
+    [
+        (10, {"block_txs_max": 6}, 3),
+        (10, {"block_bytes_max": 40}, 2),
+        (99, {"block_bytes_max": 40}, 1),
+        (10, {"block_txs_max": 1}, 1),
+    ],
+)
+def test_so_many_are_put_off_and_no_more(size: int, limits: dict[str, Any], taken: int) -> None:
+    room = Capacity(Stage(**limits).lane)
+    assert [room.take(size) for _ in range(5)] == [True] * taken + [False] * (5 - taken)
+
+
+def test_those_that_wait_already_have_their_room() -> None:
+    stage = returned(WAITS, None, WAITS, block_txs_max=4)
+    one = put_off(stage.settings, member(), Capacity(stage.lane), now_ms=7, begin_ms=7)
+    assert one.verdict == "refused"
+    assert one.reason.startswith("that comes first; too many others are put off already")
+
+
+def test_a_reason_without_end_does_not_hide_what_to_do() -> None:
+    settings = BundleSettings(deferred_ms_max=0)
+    long = replace(member(), reason="r" * REASON_BYTES_MAX)
+    one = put_off(settings, long, Capacity(Stage().lane), now_ms=7, begin_ms=7)
+    assert one.reason.endswith("and then this one again")
+    assert len(one.reason.encode()) <= REASON_BYTES_MAX

@@ -7,12 +7,12 @@ from tests.lanes.bundle.stage import Stage, queued, replace, submitted
 
 from laneway.core.jam import (
     Accumulated,
-    BlockRef,
-    BlockSeen,
-    BlocksSeen,
     Failed,
     Finalised,
-    Head,
+    JamBlockRef,
+    JamBlockSeen,
+    JamBlocksSeen,
+    JamHead,
     May,
     PackageKind,
     PackageSeen,
@@ -21,20 +21,11 @@ from laneway.core.jam import (
     ServiceRefused,
 )
 from laneway.lanes.bundle import facts
+from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.facts import OLDER
 from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
-from laneway.lanes.bundle.rows import Kind
-from laneway.lanes.bundle.values import (
-    ChainLooked,
-    ChainSeen,
-    Counted,
-    LookAtChain,
-    LookEnded,
-    SlotChanged,
-    SlotNumbered,
-    VersionChanged,
-    VersionDiscarded,
-)
+from laneway.lanes.bundle.rows import FactKind
+from laneway.lanes.bundle.values import ChainLooked, LookAtChain
 
 
 def kinds(stage: Stage, number: int = 1, version: int = 1) -> list[str]:
@@ -55,7 +46,7 @@ def test_a_look_tells_the_clock_and_the_blocks_behind_the_known_ones() -> None:
     stage.look()
     assert (head.height, head.best) == (height + 2, stage.chain.best.ref)
     stage.look()
-    assert not any(isinstance(one, ChainSeen) for one in stage.told)
+    assert not any(isinstance(one, r.ChainSeen) for one in stage.told)
 
 
 def test_a_look_that_does_not_tell_all_is_followed_by_another_at_once() -> None:
@@ -84,9 +75,9 @@ def test_a_look_from_a_block_that_is_gone_says_nothing() -> None:
     stage = submitted()
     stage.tick(1_000)
     (order,) = stage.take(LookAtChain)
-    seen = replace(stage.chain.look(order.known, ()), after=BlockRef(digest("gone"), 1))
+    seen = replace(stage.chain.look(order.known, ()), after=JamBlockRef(digest("gone"), 1))
     stage.post(ChainLooked(stage.now_ms, seen, None))
-    assert stage.told == [LookEnded(stage.now_ms + 1_000)]
+    assert stage.told == [r.LookEnded(stage.now_ms + 1_000)]
     stage.post(ChainLooked(stage.now_ms, seen, None))
     assert stage.told == []
 
@@ -111,17 +102,17 @@ def test_each_fact_is_kept_with_its_block() -> None:
     stage = submitted()
     show(stage, (1, 1, Reportable(5)))
     (fact,) = stage.version(1).facts
-    assert (fact.kind, fact.block) == (Kind.REPORTABLE, stage.chain.best.ref)
+    assert (fact.kind, fact.block) == (FactKind.REPORTABLE, stage.chain.best.ref)
     assert fact.number == stage.lane.head.height + 5
     show(stage, (1, 1, Reportable(4)))
-    assert not any(isinstance(one, VersionChanged) for one in stage.told), "it ends in one block"
+    assert not any(isinstance(one, r.OfVersion) for one in stage.told), "it ends in one block"
     show(stage, (1, 1, reported(stage)))
-    assert kinds(stage) == [Kind.REPORTED]
+    assert kinds(stage) == [FactKind.REPORTED]
     here = stage.chain.best.ref
     show(stage, (1, 1, Ready(here, 0, b"", here)))
-    assert kinds(stage) == [Kind.REPORTED, Kind.READY]
+    assert kinds(stage) == [FactKind.REPORTED, FactKind.READY]
     show(stage, (1, 1, Ready(here, 0, b"", here)), (1, 1, Accumulated(None)))
-    assert kinds(stage) == [Kind.REPORTED, Kind.READY, Kind.ACCUMULATED]
+    assert kinds(stage) == [FactKind.REPORTED, FactKind.READY, FactKind.ACCUMULATED]
     show(stage, (1, 1, Accumulated(None)))
     assert stage.named(1).word == "guaranteed"
     show(stage, (1, 1, Accumulated(1)))
@@ -135,7 +126,7 @@ def test_a_report_counts_from_its_own_block() -> None:
     height, block = stage.lane.head.height, stage.lane.head.best
     assert block is not None
     show(stage, (1, 1, Ready(block, 0, b"", block)))
-    fact = stage.version(1).fact(Kind.REPORTED)
+    fact = stage.version(1).fact(FactKind.REPORTED)
     assert fact is not None
     assert (fact.height, fact.number) == (height, block.slot)
 
@@ -145,7 +136,7 @@ def test_what_can_be_reported_again_is_not_reported() -> None:
     show(stage, (1, 1, reported(stage)))
     assert stage.named(1).winner == 1
     show(stage, (1, 1, Reportable(3)))
-    assert kinds(stage) == [Kind.REPORTABLE]
+    assert kinds(stage) == [FactKind.REPORTABLE]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +165,7 @@ def test_what_the_service_was_given_does_not_fail_by_what_the_chain_forgot() -> 
     failed = Failed(PackageKind.ANCHOR_NOT_RECENT, "not reported in time")
     show(stage, (1, 1, failed), may=(May.REBUILD,))
     assert not stage.version(1).is_dead()
-    assert kinds(stage) == [Kind.REPORTED, Kind.READY, Kind.ACCUMULATED]
+    assert kinds(stage) == [FactKind.REPORTED, FactKind.READY, FactKind.ACCUMULATED]
 
 
 def test_a_failure_that_the_chain_takes_back_is_none() -> None:
@@ -185,7 +176,7 @@ def test_a_failure_that_the_chain_takes_back_is_none() -> None:
     assert stage.version(1).is_dead()
     assert stage.named(1).winner == 0
     show(stage, (1, 1, failed), may=(May.REBUILD,))
-    assert not any(isinstance(one, VersionChanged) for one in stage.told)
+    assert not any(isinstance(one, r.OfVersion) for one in stage.told)
     show(stage, (1, 1, reported(stage)))
     assert not stage.version(1).is_dead()
     assert stage.named(1).winner == 1
@@ -222,9 +213,9 @@ def test_what_nobody_asked_about_says_nothing() -> None:
     other = PackageSeen(digest("other"), stage.chain.best.ref, Reportable(1), (), "node")
     stage.tick(1_000)
     (order,) = stage.take(LookAtChain)
-    head = Head(stage.chain.best.ref, None, "node")
-    block = BlockSeen(stage.chain.produce().ref, b"", (other,))
-    seen = BlocksSeen(order.known[-1], (), (block,), head, True)
+    head = JamHead(stage.chain.best.ref, None, "node")
+    block = JamBlockSeen(stage.chain.produce().ref, b"", (other,))
+    seen = JamBlocksSeen(order.known[-1], (), (block,), head, True)
     stage.post(ChainLooked(stage.now_ms, seen, None))
     assert stage.lane.head.height
 
@@ -255,8 +246,8 @@ def test_a_version_that_waits_to_be_submitted_is_cancelled_with_its_bytes() -> N
     assert not stage.version(1, 2).is_sent()
     show(stage, (1, 1, reported(stage)))
     assert stage.lane.version(1, 2) is None
-    assert any(isinstance(one, VersionDiscarded) for one in stage.told)
-    assert [one.version for one in stage.told if isinstance(one, Counted)] == [2]
+    assert any(isinstance(one, r.VersionDiscarded) for one in stage.told)
+    assert [one.version for one in stage.told if isinstance(one, r.Counted)] == [2]
     assert (stage.named(1).version, stage.named(1).winner) == (1, 1)
 
 
@@ -265,7 +256,7 @@ def test_a_version_that_is_wanted_is_wanted_no_more() -> None:
     assert stage.named(1).queued
     show(stage, (1, 1, reported(stage)))
     assert not stage.named(1).queued
-    assert [one.version for one in stage.told if isinstance(one, Counted)] == [2]
+    assert [one.version for one in stage.told if isinstance(one, r.Counted)] == [2]
 
 
 def test_by_the_other_policy_only_the_latest_version_advances() -> None:
@@ -330,7 +321,7 @@ def test_of_two_that_are_guaranteed_the_earlier_one_takes_the_place() -> None:
     show(stage, (1, 1, reported(stage)))
     assert stage.named(1).winner == 2
     slot = replace(stage.named(1), winner=0)
-    stage.apply([SlotChanged(slot, "undecided")])
+    stage.put(slot)
     show(stage)
     assert stage.named(1).winner == 2
 
@@ -339,7 +330,7 @@ def test_of_two_that_are_guaranteed_the_earlier_one_takes_the_place() -> None:
 def test_a_block_that_has_no_place_any_more_is_hopeless(reason: str) -> None:
     stage = submitted()
     show(stage, (1, 1, ServiceRefused(reason, 1)))
-    fact = stage.version(1).fact(Kind.DEAD)
+    fact = stage.version(1).fact(FactKind.DEAD)
     assert fact is not None
     assert fact.is_hopeless
 
@@ -348,7 +339,7 @@ def test_a_provisional_number_becomes_the_services() -> None:
     stage = submitted(2)
     first, second = stage.named(1), stage.named(2)
     show(stage, (1, 1, Accumulated(5)))
-    assert SlotNumbered(first.id, 5) in stage.told
+    assert r.SlotNumbered(first.id, 5, 1) in stage.told
     assert stage.named(5).id == first.id
     assert stage.named(5).is_canonical
     assert stage.named(6).id == second.id
@@ -393,11 +384,11 @@ def test_a_report_and_a_readiness_that_go_apart_are_told_apart() -> None:
     stage.to_slot()
     stage.chain.produce(ready=[stage.hash_of(2)])
     stage.look()
-    assert kinds(stage, 2) == [Kind.REPORTED, Kind.READY]
+    assert kinds(stage, 2) == [FactKind.REPORTED, FactKind.READY]
     parent = stage.chain.states[stage.chain.best.parent]
     stage.chain.produce(parent=parent, ready=(), is_best=True)
     stage.look()
-    assert kinds(stage, 2) == [Kind.REPORTED]
+    assert kinds(stage, 2) == [FactKind.REPORTED]
     assert stage.version(2).sends == 1
     assert stage.named(2).winner == 1
 
@@ -437,7 +428,7 @@ def test_behind_a_gap_what_is_final_stays() -> None:
     bare = replace(seen, blocks=tuple(replace(one, seen=()) for one in seen.blocks))
     stage.post(ChainLooked(stage.now_ms, bare, None))
     assert stage.named(1).word == "guaranteed"
-    assert kinds(stage, 1) == [Kind.REPORTED]
+    assert kinds(stage, 1) == [FactKind.REPORTED]
     assert stage.lane.head.best == stage.chain.best.ref
 
 
@@ -472,7 +463,7 @@ def test_a_look_that_knows_nothing_of_blocks_that_came_since_says_nothing() -> N
     assert stage.named(1).word == "guaranteed"
     stage.tick(1_000)
     stage.post(ChainLooked(stage.now_ms, late, stage.clock()))
-    assert stage.told == [LookEnded(stage.now_ms + 1_000)], "it answers an older question"
+    assert stage.told == [r.LookEnded(stage.now_ms + 1_000)], "it answers an older question"
     assert stage.named(1).word == "guaranteed"
 
 
@@ -592,7 +583,7 @@ def test_what_the_service_holds_is_given_up_when_it_holds_it_no_longer() -> None
     assert not stage.version(1).is_dead(), "nobody could read what the service wrote down"
     blank(stage)
     assert stage.version(1).is_dead(), "no record, no refusal: it never will be"
-    fact = stage.version(1).fact(Kind.DEAD)
+    fact = stage.version(1).fact(FactKind.DEAD)
     assert fact is not None
     assert (fact.block, fact.words) == (stage.chain.best.ref, "the service holds it no longer")
 
@@ -629,10 +620,14 @@ def anew(stage: Stage, best: int, finalised: int | None) -> None:
     """A look that has no block in common with what is known."""
     stage.tick(1_000)
     (order,) = stage.take(LookAtChain)
-    block = BlockRef(digest("elsewhere", best), best)
-    last = None if finalised is None else BlockRef(digest("final", finalised), finalised)
-    seen = BlocksSeen(
-        None, order.known, (BlockSeen(block, b"", ()),), Head(block, last, "node"), is_whole=True
+    block = JamBlockRef(digest("elsewhere", best), best)
+    last = None if finalised is None else JamBlockRef(digest("final", finalised), finalised)
+    seen = JamBlocksSeen(
+        None,
+        order.known,
+        (JamBlockSeen(block, b"", ()),),
+        JamHead(block, last, "node"),
+        is_whole=True,
     )
     stage.post(ChainLooked(stage.now_ms, seen, stage.clock()))
 
@@ -654,7 +649,7 @@ def test_a_look_without_a_known_block_is_not_believed_over_what_is_known(
     assert best is not None
     assert finalised is not None
     anew(stage, best.slot + ahead, finalised.slot + behind)
-    assert stage.told == [LookEnded(stage.now_ms + 1_000, reason=OLDER)]
+    assert stage.told == [r.LookEnded(stage.now_ms + 1_000, reason=OLDER)]
     assert (head.best, head.finalised, stage.words()) == (best, finalised, words)
 
 
@@ -663,7 +658,7 @@ def test_a_look_behind_a_gap_is_believed(finalised: int | None) -> None:
     stage = submitted()
     best = stage.chain.best.ref.slot
     anew(stage, best + 9, None if finalised is None else best + finalised)
-    assert stage.lane.head.best == BlockRef(digest("elsewhere", best + 9), best + 9)
+    assert stage.lane.head.best == JamBlockRef(digest("elsewhere", best + 9), best + 9)
 
 
 def test_the_first_look_of_a_lane_that_was_asked_for_twice_comes_too_late() -> None:
@@ -687,7 +682,7 @@ def test_why_a_look_failed_is_remembered_until_one_succeeds() -> None:
     stage = submitted()
     stage.tick(1_000)
     stage.blind()
-    assert stage.told == [LookEnded(stage.now_ms + 1_000, reason="nobody answers")]
+    assert stage.told == [r.LookEnded(stage.now_ms + 1_000, reason="nobody answers")]
     assert stage.lane.head.look_reason == "nobody answers"
     stage.look()
     assert stage.lane.head.look_reason == ""

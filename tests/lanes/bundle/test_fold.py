@@ -1,50 +1,38 @@
 """What each record does to a bundle lane."""
 
+from typing import Any
+
 import pytest
 from tests.lanes.bundle.stage import LANE, Stage, queued, replace, shape, submitted
+from tests.lanes.bundle.test_released import CHANGES, VERSIONS, before_change
 
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
+from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.fold import (
+    changed,
     evolve,
     fold,
     fold_head,
-    fold_hearing,
-    fold_slot,
-    fold_telling,
     fold_tells,
-    fold_version,
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
-from laneway.lanes.bundle.rows import BundleHead, Ear
-from laneway.lanes.bundle.values import (
-    BlockDropped,
-    BlockFinalised,
-    ChainSeen,
-    CommandRefused,
-    Counted,
-    IntentDropped,
-    ModeChanged,
-    SlotNumbered,
-    TellsBegun,
-    TellsDelayed,
-    TellsDone,
-    VersionDiscarded,
-)
+from laneway.lanes.bundle.released import SlotChanged, VersionChanged, slot_changed, version_changed
+from laneway.lanes.bundle.rows import Ear
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 
 
-def ref(number: int) -> BlockRef:
-    return BlockRef(number.to_bytes(32, "big"), number)
+def ref(number: int) -> JamBlockRef:
+    return JamBlockRef(number.to_bytes(32, "big"), number)
 
 
 def test_what_is_unknown_is_a_bug() -> None:
     with pytest.raises(AssertionError):
         fold(Stage().lane, "a record")  # type: ignore[arg-type]
-    for part in (fold_head, fold_slot, fold_tells, fold_version):
+    for part in (fold_head, fold_tells):
         with pytest.raises(AssertionError):
             part(Stage().lane, "a record")  # type: ignore[arg-type]
-    for ear in (fold_hearing, fold_telling):
-        with pytest.raises(AssertionError):
-            ear(BundleHead(), "a record")  # type: ignore[arg-type]
+    with pytest.raises(AssertionError):
+        changed(queued().named(1), "a record")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +46,7 @@ def test_what_is_unknown_is_a_bug() -> None:
 )
 def test_what_an_operator_should_know_is_counted(what: str, field: str) -> None:
     lane = Stage().lane
-    evolve(lane, Counted(what, 1, 1))
+    evolve(lane, r.Counted(what, 1, 1))
     assert getattr(lane.head, field) == 1
 
 
@@ -83,7 +71,7 @@ def test_transactions_leave_a_block_for_the_pool_or_with_an_answer() -> None:
     stage.build(t0="deferred")
     assert list(stage.lane.numbers) == [1]
     assert list(stage.lane.returned) == [names[1]]
-    stage.apply([BlockDropped(1, "why", 1)])
+    stage.apply([r.BlockDropped(1, "why", 1)])
     assert list(stage.lane.returned) == [names[1], names[2]]
     head = stage.lane.head
     assert (head.number_next, head.drops, head.drops_total) == (1, 1, 1)
@@ -97,33 +85,33 @@ def test_transactions_leave_a_block_for_the_pool_or_with_an_answer() -> None:
 
 def test_callbacks_wait_and_are_made() -> None:
     lane = Stage().lane
-    evolve(lane, TellsBegun(3))
+    evolve(lane, r.TellsBegun(3))
     assert (lane.head.telling, lane.head.tell_ms) == (3, None)
-    evolve(lane, TellsDelayed(77, "busy"))
+    evolve(lane, r.TellsDelayed(77, "busy"))
     assert (lane.head.telling, lane.head.tell_ms) == (0, 77)
     assert (lane.head.tell_tries, lane.head.tell_reason) == (1, "busy")
-    evolve(lane, TellsDone(3))
+    evolve(lane, r.TellsDone(3))
     assert (lane.head.telling, lane.head.tell_tries, lane.head.tell_reason) == (0, 0, "")
 
 
 def test_the_builder_hears_for_itself() -> None:
     lane = Stage().lane
-    evolve(lane, TellsBegun(3, Ear.BUILDER))
+    evolve(lane, r.TellsBegun(3, Ear.BUILDER))
     assert (lane.head.hearing, lane.head.hear_ms, lane.head.telling) == (3, None, 0)
-    evolve(lane, TellsDelayed(77, "no disk", Ear.BUILDER))
+    evolve(lane, r.TellsDelayed(77, "no disk", Ear.BUILDER))
     assert (lane.head.hearing, lane.head.hear_ms, lane.head.tell_ms) == (0, 77, None)
     assert (lane.head.hear_tries, lane.head.tell_reason) == (1, "no disk")
-    evolve(lane, TellsDone(3, Ear.BUILDER))
+    evolve(lane, r.TellsDone(3, Ear.BUILDER))
     assert (lane.head.heard, lane.head.hear_tries, lane.head.tell_reason) == (3, 0, "")
 
 
 def test_a_reason_stays_while_one_of_the_two_does_not_hear() -> None:
     lane = Stage().lane
-    evolve(lane, TellsDelayed(77, "the user"))
-    evolve(lane, TellsDone(3, Ear.BUILDER))
+    evolve(lane, r.TellsDelayed(77, "the user"))
+    evolve(lane, r.TellsDone(3, Ear.BUILDER))
     assert lane.head.tell_reason == "the user"
-    evolve(lane, TellsDelayed(78, "the builder", Ear.BUILDER))
-    evolve(lane, TellsDone(3))
+    evolve(lane, r.TellsDelayed(78, "the builder", Ear.BUILDER))
+    evolve(lane, r.TellsDone(3))
     assert lane.head.tell_reason == "the builder"
 
 
@@ -136,16 +124,16 @@ def test_a_refused_command_changes_nothing() -> None:
 
 def test_the_chain_is_remembered_for_so_many_blocks() -> None:
     lane = Stage().lane
-    evolve(lane, ChainSeen(None, (ref(1),), None))
+    evolve(lane, r.ChainSeen(None, (ref(1),), None))
     first = lane.head.height
     for number in range(2, CHAIN_KEPT_MAX + 4):
-        evolve(lane, ChainSeen(lane.head.height, (ref(number),), None))
+        evolve(lane, r.ChainSeen(lane.head.height, (ref(number),), None))
     assert len(lane.chain) == CHAIN_KEPT_MAX
     assert lane.head.height == first + CHAIN_KEPT_MAX + 2
-    evolve(lane, ChainSeen(lane.head.height - 2, (ref(500),), ref(3)))
+    evolve(lane, r.ChainSeen(lane.head.height - 2, (ref(500),), ref(3)))
     assert (lane.head.best, lane.head.finalised) == (ref(500), ref(3))
     assert len(lane.chain) == CHAIN_KEPT_MAX - 1
-    evolve(lane, ChainSeen(lane.head.height, (), ref(2)))
+    evolve(lane, r.ChainSeen(lane.head.height, (), ref(2)))
     assert lane.head.finalised == ref(3)
 
 
@@ -161,19 +149,19 @@ def test_finished_blocks_are_kept_within_the_window() -> None:
 def test_a_number_that_the_service_gives_moves_those_that_it_would_overtake() -> None:
     stage = queued(4)
     ids = [stage.named(number).id for number in (1, 2, 3, 4)]
-    stage.apply([SlotNumbered(ids[1], 4)])
+    stage.apply([r.SlotNumbered(ids[1], 4)])
     assert [stage.lane.slots[one].number for one in ids] == [1, 4, 5, 6]
     assert stage.lane.head.number_next == 7
-    stage.apply([SlotNumbered(ids[3], 1)])
+    stage.apply([r.SlotNumbered(ids[3], 1)])
     assert [stage.lane.slots[one].number for one in ids] == [2, 4, 5, 1]
     assert sorted(stage.lane.numbers) == [1, 2, 4, 5]
-    stage.apply([SlotNumbered(ids[0], 3)])
+    stage.apply([r.SlotNumbered(ids[0], 3)])
     assert [stage.lane.slots[one].number for one in ids] == [3, 4, 5, 1]
 
 
 def test_a_version_that_is_discarded_leaves_nothing() -> None:
     stage = submitted()
-    stage.apply([VersionDiscarded(1, 1, "why")])
+    stage.apply([r.VersionDiscarded(1, 1, "why")])
     assert (stage.lane.versions, stage.lane.hashes, stage.lane.packages) == ({}, {}, {})
     assert not [key for table, key in stage.rows if table == "attempt"]
 
@@ -183,7 +171,7 @@ def test_one_of_two_versions_is_discarded() -> None:
     other = replace(stage.version(1), version=2)
     stage.lane.versions[1] = (stage.version(1), other)
     stage.lane.packages[1, 2] = b""
-    fold(stage.lane, VersionDiscarded(1, 2, "why"))
+    fold(stage.lane, r.VersionDiscarded(1, 2, "why"))
     assert [one.version for one in stage.lane.of(1)] == [1]
     assert stage.lane.hashes[stage.hash_of(1)] == (1, 1), "the hash is the other's"
 
@@ -191,7 +179,7 @@ def test_one_of_two_versions_is_discarded() -> None:
 def test_only_what_accumulated_is_final() -> None:
     stage = submitted()
     with pytest.raises(AssertionError):
-        fold(stage.lane, BlockFinalised(1, 1, 1))
+        fold(stage.lane, r.BlockFinalised(1, 1, 1))
 
 
 def test_a_block_whose_time_was_set_forward_was_not_begun_after_it_was_final() -> None:
@@ -231,3 +219,27 @@ def test_an_earlier_block_that_becomes_final_later_is_not_built_on() -> None:
     stage.chain.finalise()
     stage.slot()
     assert (stage.lane.slots, stage.lane.head.tip.number) == ({}, 2)
+
+
+@pytest.mark.parametrize(("what", "fields"), CHANGES)
+def test_a_record_of_a_block_sets_what_it_says_and_nothing_else(
+    what: str, fields: dict[str, Any]
+) -> None:
+    before = before_change(fields)
+    after = replace(before, **fields)
+    record = slot_changed(SlotChanged(after, what))
+    assert changed(before, record) == after  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("what", "fields"), VERSIONS)
+def test_a_record_of_a_version_sets_what_it_says_and_nothing_else(
+    what: str, fields: dict[str, Any]
+) -> None:
+    stage = submitted()
+    stage.put(
+        replace(stage.version(1), offering=what == "answered"), replace(stage.named(1), queued=True)
+    )
+    after = replace(stage.version(1), **fields)
+    stage.apply([version_changed(VersionChanged(after, what))])
+    assert stage.version(1) == after
+    assert stage.named(1).queued == (what != "offered")

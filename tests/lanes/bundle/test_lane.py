@@ -5,7 +5,7 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.scenes import aged
 from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, shape, submitted
 
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
 from laneway.core.rows import Head, RowPut, Rows, Table
 from laneway.lanes.bundle.lane import (
     OPEN_BYTES_FULL,
@@ -13,11 +13,9 @@ from laneway.lanes.bundle.lane import (
     decode_history,
     drop_slot,
     drop_version,
-    encode,
     head_write,
     index_slot,
     is_large,
-    passed,
     put_returned,
     put_version,
     redraw,
@@ -26,7 +24,7 @@ from laneway.lanes.bundle.lane import (
 )
 from laneway.lanes.bundle.limits import OPEN_BYTES_MAX
 from laneway.lanes.bundle.rows import Back
-from laneway.lanes.bundle.values import VersionChanged
+from laneway.lanes.common.heads import encode
 
 
 def test_a_lane_stands_up_from_its_rows() -> None:
@@ -100,7 +98,7 @@ def test_a_fork_is_a_lane_of_its_own() -> None:
 def test_what_was_being_submitted_when_it_stood_up_is_remembered() -> None:
     stage = submitted()
     assert stage.restored().inherited == {}
-    stage.apply([VersionChanged(replace(stage.version(1), offering=True), "offered")])
+    stage.put(replace(stage.version(1), offering=True))
     assert stage.restored().inherited == {(1, 1): None}
 
 
@@ -120,7 +118,7 @@ def test_heights_are_those_of_the_best_chain() -> None:
     best = stage.lane.head.best
     assert best is not None
     assert stage.lane.height_of(best) == stage.lane.head.height
-    assert stage.lane.height_of(BlockRef(b"", 1)) is None
+    assert stage.lane.height_of(JamBlockRef(b"", 1)) is None
 
 
 def test_a_block_is_final_up_to_the_newest_that_is() -> None:
@@ -130,7 +128,7 @@ def test_a_block_is_final_up_to_the_newest_that_is() -> None:
     assert not lane.is_final(best)
     lane.head.finalised = best
     assert lane.is_final(best)
-    assert not lane.is_final(BlockRef(b"", best.slot + 1))
+    assert not lane.is_final(JamBlockRef(b"", best.slot + 1))
 
 
 def test_a_lane_with_work_is_loaded_again_should_this_process_die() -> None:
@@ -178,12 +176,6 @@ def test_a_row_of_before_is_of_one_that_waits_for_nothing() -> None:
     row = RowPut(Table.RETURNED, name, name, encode((name, 1, 0)))
     lane = restore(Rows(Head(LANE), (row,), (stage.accepted[name],), ()), SETTINGS)
     assert lane.returned == {name: Back(name, 1, 0)}
-
-
-def test_a_cursor_only_goes_on() -> None:
-    assert passed((1, 2, 3, 4), 1, 9) == (1, 9, 3, 4)
-    with pytest.raises(AssertionError):
-        passed((1, 2, 3, 4), 1, 2)
 
 
 def test_a_transactions_history_says_where_it_is() -> None:

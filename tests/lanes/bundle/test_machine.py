@@ -8,18 +8,10 @@ from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, sub
 from laneway.core.ids import LaneId
 from laneway.core.rows import Head, Rows
 from laneway.lanes.bundle import BundleSettings, bundle_kind
+from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.machine import decide, resume
-from laneway.lanes.bundle.values import (
-    BlockSealed,
-    BuildBlock,
-    BuildVersion,
-    LookAtChain,
-    SubmitPackage,
-    TellBlocks,
-    TellBuilder,
-    TimerFired,
-    VersionSealed,
-)
+from laneway.lanes.bundle.records import BlockSealed, VersionSealed
+from laneway.lanes.common.values import CommandRefused, TimerFired
 
 
 def test_a_transaction_goes_from_the_pool_to_a_final_block() -> None:
@@ -59,18 +51,18 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
     stage = Stage()
     stage.accept(1)
     stage.pull()
-    assert kinds(stage) == [BuildBlock, LookAtChain]
+    assert kinds(stage) == [v.BuildBlock, v.LookAtChain]
     stage.not_built()
-    assert kinds(stage) == [LookAtChain]
+    assert kinds(stage) == [v.LookAtChain]
     stage.tick(1_000)
     stage.build()
     stage.look()
     assert kinds(stage) == []
     stage.now_ms = (stage.chain.best.ref.slot + 1) * 6_000 - 3_000
     stage.tick()
-    assert kinds(stage) == [BuildVersion, LookAtChain]
+    assert kinds(stage) == [v.BuildVersion, v.LookAtChain]
     stage.make()
-    assert kinds(stage) == [SubmitPackage, LookAtChain]
+    assert kinds(stage) == [v.SubmitPackage, v.LookAtChain]
     stage.send()
     stage.look()
     assert kinds(stage) == []
@@ -78,9 +70,9 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
     stage.to_slot()
     stage.chain.produce()
     stage.look()
-    assert kinds(stage) == [TellBuilder]
+    assert kinds(stage) == [v.TellBuilder]
     stage.note()
-    assert kinds(stage) == [TellBlocks]
+    assert kinds(stage) == [v.TellBlocks]
     stage.hear()
     assert kinds(stage) == []
 
@@ -147,3 +139,101 @@ def test_a_new_lane_begins_where_its_service_does() -> None:
     stage.run(6)
     assert stage.picture().finalised == ("1000v1",)
     assert replace(SETTINGS).service == 7
+
+
+def refusals(stage: Stage) -> list[str]:
+    return [one.reason for one in stage.all if isinstance(one, CommandRefused)]
+
+
+def test_a_lane_is_paused_and_goes_on() -> None:
+    stage = submitted()
+    stage.tell("pause")
+    head = stage.lane.head
+    assert (head.mode, head.reason, head.by) == ("paused", "why", "ann")
+    stage.slot()
+    assert len(stage.sent) == 1, "nothing is submitted again"
+    stage.tell("resume")
+    assert head.mode == "running"
+    stage.run(7)
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_a_lane_drains_its_queue_and_is_paused_then() -> None:
+    stage = submitted()
+    stage.accept(1)
+    stage.tell("drain", word="queue", seq=2)
+    head = stage.lane.head
+    assert (head.mode, head.drain_left) == ("draining", 1)
+    stage.accept(1)
+    stage.run(10)
+    assert stage.statuses() == ["confirmed", "confirmed", ""]
+    assert (head.mode, head.by) == ("paused", "ann")
+
+
+def test_a_lane_drains_what_is_running() -> None:
+    stage = submitted()
+    stage.accept(1)
+    stage.tell("drain", word="running")
+    stage.run(7)
+    assert stage.statuses() == ["confirmed", ""]
+    assert stage.lane.head.mode == "paused"
+    empty = Stage()
+    empty.tell("drain", word="running")
+    assert empty.lane.head.mode == "paused"
+
+
+def test_a_drain_says_what_of() -> None:
+    stage = Stage()
+    stage.tell("drain", word="everything")
+    assert refusals(stage) == ["a lane drains its 'queue' or what is 'running'"]
+
+
+def test_what_waits_is_taken_back() -> None:
+    stage = Stage()
+    names = stage.accept(2)
+    stage.tell("cancel", names[1])
+    assert stage.statuses() == ["", "cancelled"]
+    assert stage.lane.head.dropped_seq == 2
+
+
+def test_what_went_back_to_the_pool_is_taken_back() -> None:
+    stage = Stage()
+    names = stage.accept(2)
+    stage.pull()
+    stage.build(t1="deferred")
+    stage.tell("cancel", names[1])
+    assert stage.statuses() == ["", "cancelled"]
+    assert stage.lane.returned == {}
+    stage.check_places()
+
+
+def test_a_cancel_while_it_drains_counts() -> None:
+    stage = submitted()
+    names = stage.accept(1)
+    stage.tell("drain", word="queue", seq=2)
+    stage.tell("cancel", names[0])
+    assert stage.lane.head.drain_left == 0
+
+
+@pytest.mark.parametrize(
+    ("settled", "why"), [(False, "it is in a block"), (True, "it is final already")]
+)
+def test_a_block_never_changes(settled: bool, why: str) -> None:
+    stage = submitted()
+    if settled:
+        stage.run(6)
+    stage.tell("cancel", next(iter(stage.accepted)))
+    assert refusals(stage)[0].startswith(why)
+
+
+def test_a_cancel_names_an_intent_and_takes_no_word() -> None:
+    stage = Stage()
+    stage.tell("cancel")
+    (name,) = stage.accept(1)
+    stage.tell("cancel", name, word="now")
+    stage.tell("bump")
+    assert refusals(stage) == [
+        "it names no intent",
+        "a cancel takes no word",
+        "a bundle lane has no command 'bump'",
+    ]

@@ -8,28 +8,26 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.scenes import two
 from tests.lanes.bundle.stage import SLOT_MS, Stage, due, queued, replace, submitted
 
-from laneway.core.jam import May, PackageAnswer, PackageKind, Submission
+from laneway.core.jam import May, PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
-from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed, may_act
-from laneway.lanes.bundle.values import (
-    BuildVersion,
-    PackagesSubmitted,
-    SlotChanged,
-    SubmitPackage,
-    Submitted,
-    VersionChanged,
-    VersionDiscarded,
-    VersionSealed,
-    VersionsMade,
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle import values as v
+from laneway.lanes.bundle.packages import (
+    anchor_offset,
+    is_lowest_waiting,
+    is_open,
+    is_skewed,
+    may_act,
+    opens_ms,
 )
 
 
-def builds(stage: Stage) -> list[BuildVersion]:
-    return [one for one in stage.out if isinstance(one, BuildVersion)]
+def builds(stage: Stage) -> list[v.BuildVersion]:
+    return [one for one in stage.out if isinstance(one, v.BuildVersion)]
 
 
-def sends(stage: Stage) -> list[SubmitPackage]:
-    return [one for one in stage.out if isinstance(one, SubmitPackage)]
+def sends(stage: Stage) -> list[v.SubmitPackage]:
+    return [one for one in stage.out if isinstance(one, v.SubmitPackage)]
 
 
 def at(stage: Stage, before_ms: int) -> None:
@@ -72,7 +70,7 @@ def test_the_bytes_are_durable_before_they_are_submitted() -> None:
     stage = queued()
     at(stage, 2_500)
     stage.make()
-    (sealed,) = [one for one in stage.told if isinstance(one, VersionSealed)]
+    (sealed,) = [one for one in stage.told if isinstance(one, r.VersionSealed)]
     (order,) = sends(stage)
     assert sealed.version.package_hash == order.package_hash
     assert ("aux", "package/1/1") in stage.rows
@@ -170,15 +168,15 @@ def test_a_paused_lane_builds_and_submits_nothing() -> None:
 def test_an_answer_that_comes_too_late_makes_no_version() -> None:
     stage = queued()
     at(stage, 3_000)
-    (order,) = stage.take(BuildVersion)
+    (order,) = stage.take(v.BuildVersion)
     built = stage.version_of(order)
     for other in (replace(built, order=99), replace(built, slot=99)):
-        stage.post(VersionsMade(stage.now_ms, (other,)))
+        stage.post(v.VersionsMade(stage.now_ms, (other,)))
         assert stage.told == []
-    stage.post(VersionsMade(stage.now_ms, (built,)))
+    stage.post(v.VersionsMade(stage.now_ms, (built,)))
     assert stage.version(1).version == 1
-    stage.post(VersionsMade(stage.now_ms, (built,)))
-    assert not any(isinstance(one, VersionSealed) for one in stage.told)
+    stage.post(v.VersionsMade(stage.now_ms, (built,)))
+    assert not any(isinstance(one, r.VersionSealed) for one in stage.told)
     stage.out.append(order)
     stage.not_made()
     assert stage.told == []
@@ -216,10 +214,10 @@ def test_a_version_that_is_not_what_was_sealed_or_is_known_is_not_taken(
     stage.to_slot(2_500)
     stage.slot(stage.hash_of(1))
     at(stage, 2_500)
-    (order,) = stage.take(BuildVersion)
+    (order,) = stage.take(v.BuildVersion)
     wrong = {"block": digest("other"), "package_hash": stage.hash_of(1)}[field]
     built = replace(stage.version_of(order), **{field: wrong})
-    stage.post(VersionsMade(stage.now_ms, (built,)))
+    stage.post(v.VersionsMade(stage.now_ms, (built,)))
     assert why in stage.named(2).wait_reason
     assert stage.lane.of(2) == ()
 
@@ -227,14 +225,14 @@ def test_a_version_that_is_not_what_was_sealed_or_is_known_is_not_taken(
 def test_what_names_a_package_that_is_another_by_now_is_popped_again() -> None:
     stage = queued(2)
     at(stage, 3_000)
-    (order,) = stage.take(BuildVersion)
-    stage.post(VersionsMade(stage.now_ms, (stage.version_of(order),)))
+    (order,) = stage.take(v.BuildVersion)
+    stage.post(v.VersionsMade(stage.now_ms, (stage.version_of(order),)))
     stage.send(PackageKind.BAD_CONTEXT, final=True)
-    (order,) = stage.take(BuildVersion, 1)
+    (order,) = stage.take(v.BuildVersion, 1)
     assert order.slot == 2
-    stage.post(VersionsMade(stage.now_ms, (stage.version_of(order),)))
+    stage.post(v.VersionsMade(stage.now_ms, (stage.version_of(order),)))
     assert stage.lane.of(2) == ()
-    assert not any(isinstance(one, VersionSealed) for one in stage.told)
+    assert not any(isinstance(one, r.VersionSealed) for one in stage.told)
     assert [one.slot for one in builds(stage)] == [1]
 
 
@@ -247,7 +245,7 @@ def test_what_was_sealed_and_not_submitted_is_built_again_when_its_anchor_is_old
         stage.slot()
     stage.tell("resume")
     stage.until((stage.chain.best.ref.slot + 1) * SLOT_MS - 1_200)
-    assert any(isinstance(one, VersionDiscarded) for one in stage.all)
+    assert any(isinstance(one, r.VersionDiscarded) for one in stage.all)
     assert stage.lane.of(1) == ()
     stage.slot()
     stage.to_slot(1_200)
@@ -262,17 +260,15 @@ def test_what_was_sealed_is_built_again_when_it_names_another_package_by_now() -
     assert not stage.version(2).is_sent()
     stage.now_ms = (stage.chain.best.ref.slot + 1) * SLOT_MS - 1_500
     stage.tick()
-    stage.take(SubmitPackage)
+    stage.take(v.SubmitPackage)
     # The first is refused by all while the second was not submitted, as after a pause.
     version = replace(stage.version(1), offering=False, is_refused=True)
     other = replace(stage.version(2), offering=False, first_ms=None, sends=0, nodes=(), serial=0)
     again = replace(stage.named(2), queued=True)
-    stage.apply(
-        [VersionChanged(version, "answered"), VersionChanged(other, "x"), SlotChanged(again, "x")]
-    )
+    stage.put(version, other, again)
     stage.tick(1)
     assert stage.lane.of(2) == ()
-    (gone,) = [one for one in stage.told if isinstance(one, VersionDiscarded)]
+    (gone,) = [one for one in stage.told if isinstance(one, r.VersionDiscarded)]
     assert "names" in gone.reason
 
 
@@ -308,9 +304,9 @@ def test_what_is_guaranteed_is_not_submitted_again() -> None:
 
 
 def answer(stage: Stage, *answers: PackageAnswer, final: bool = False) -> None:
-    (order,) = stage.take(SubmitPackage)
-    result = Submitted(order.slot, order.version, order.serial, Submission(answers, final))
-    stage.post(PackagesSubmitted(stage.now_ms, (result,)))
+    (order,) = stage.take(v.SubmitPackage)
+    result = v.Submitted(order.slot, order.version, order.serial, SubmissionAnswers(answers, final))
+    stage.post(v.PackagesSubmitted(stage.now_ms, (result,)))
 
 
 def said(node: str, kind: PackageKind, **fields: Any) -> PackageAnswer:
@@ -390,18 +386,18 @@ def test_an_answer_to_an_earlier_submission_says_nothing() -> None:
     (order,) = sends(stage)
     stage.send()
     for serial, version in ((1, 1), (9, 1), (1, 9)):
-        told = Submission((said("a", PackageKind.TAKEN),), False)
-        result = Submitted(order.slot, version, serial, told)
-        stage.post(PackagesSubmitted(stage.now_ms, (result,)))
+        told = SubmissionAnswers((said("a", PackageKind.TAKEN),), False)
+        result = v.Submitted(order.slot, version, serial, told)
+        stage.post(v.PackagesSubmitted(stage.now_ms, (result,)))
         assert stage.told == []
 
 
 def test_while_one_submission_is_out_the_answer_to_another_says_nothing() -> None:
     stage = offering()
     (order,) = sends(stage)
-    told = Submission((said("a", PackageKind.TAKEN),), False)
-    result = Submitted(order.slot, order.version, order.serial - 1, told)
-    stage.post(PackagesSubmitted(stage.now_ms, (result,)))
+    told = SubmissionAnswers((said("a", PackageKind.TAKEN),), False)
+    result = v.Submitted(order.slot, order.version, order.serial - 1, told)
+    stage.post(v.PackagesSubmitted(stage.now_ms, (result,)))
     assert stage.version(1).offering
 
 
@@ -453,7 +449,7 @@ def test_a_line_of_packages_that_was_begun_in_the_window_is_made_to_its_end() ->
             made += len(orders)
             stage.out = [one for one in stage.out if one not in orders]
             versions = tuple(stage.version_of(order) for order in orders)
-            stage.post(VersionsMade(stage.now_ms, versions))
+            stage.post(v.VersionsMade(stage.now_ms, versions))
         else:
             stage.tick()
     assert made == 7
@@ -500,7 +496,7 @@ def test_a_version_that_is_stale_as_soon_as_it_is_built_is_not_built_again_at_on
     assert slot.retry_ms == stage.now_ms + 1_000
     assert slot.wait_reason == "its anchor grew too old before it was submitted"
     stage.tick(1_000)
-    assert len(stage.take(BuildVersion)) == 1
+    assert len(stage.take(v.BuildVersion)) == 1
 
 
 def test_a_block_is_the_lowest_that_waits_when_all_below_it_have_accumulated() -> None:
@@ -513,3 +509,45 @@ def test_a_block_is_the_lowest_that_waits_when_all_below_it_have_accumulated() -
     assert stage.words() == {1: "accumulated", 2: "queued"}
     assert is_lowest_waiting(stage.lane, (2,))
     assert not is_lowest_waiting(stage.lane, ())
+
+
+CLOCK = SlotClock(slot_ms=6_000, slot=10, heard_ms=60_000, begin_ms=0, skew_ms=0)
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "build", "submit"),
+    [
+        (60_000, False, False),
+        (62_999, False, False),
+        (63_000, True, True),
+        (64_000, True, True),
+        (64_001, False, True),
+        (65_000, False, True),
+        (65_001, False, False),
+        (66_000, False, False),
+    ],
+)
+def test_building_and_submitting_have_their_seconds_before_the_next_timeslot(
+    now_ms: int, build: bool, submit: bool
+) -> None:
+    assert is_open(CLOCK, now_ms, 3_000, 2_000) is build
+    assert is_open(CLOCK, now_ms, 3_000, 1_000) is submit
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "opens"),
+    [(60_000, 63_000), (62_999, 63_000), (63_000, 69_000), (65_500, 69_000), (66_000, 69_000)],
+)
+def test_the_next_window_is_behind_this_moment(after_ms: int, opens: int) -> None:
+    assert opens_ms(CLOCK, after_ms, 3_000) == opens
+
+
+def test_the_freshest_anchor_is_the_parent_of_the_best_block() -> None:
+    assert [anchor_offset("freshest", ahead, 2, 8) for ahead in range(10)] == [1] * 10
+
+
+def test_seed_000s_table_of_anchors_and_its_formula_differ_from_the_sixth_on() -> None:
+    table = [anchor_offset("table", ahead, 2, 8) for ahead in range(10)]
+    assert table == [6, 6, 5, 5, 4, 4, 1, 1, 1, 1]
+    formula = [anchor_offset("formula", ahead, 2, 8) for ahead in range(14)]
+    assert formula == [6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 1, 1]

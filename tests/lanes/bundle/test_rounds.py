@@ -6,15 +6,10 @@ from tests.lanes.bundle.stage import LANE, SLOT_MS, Stage, queued, replace, subm
 
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import WATCHED_MAX
+from laneway.lanes.bundle.records import BlockDue, LookEnded
 from laneway.lanes.bundle.rounds import deadline, look, within
 from laneway.lanes.bundle.settings import BundleSettings
-from laneway.lanes.bundle.values import (
-    BlockDue,
-    BuildVersion,
-    LookAtChain,
-    LookEnded,
-    VersionChanged,
-)
+from laneway.lanes.bundle.values import BuildVersion, LookAtChain
 
 
 def test_an_idle_lane_sleeps() -> None:
@@ -49,7 +44,7 @@ def test_a_look_asks_for_all_that_was_submitted_and_first_for_what_may_land() ->
     assert [one.package_hash for one in order.packages] == [stage.hash_of(1), stage.hash_of(2)]
     assert {one.service for one in order.packages} == {7}
     assert order.known == tuple(stage.lane.chain.values())
-    stage.apply([VersionChanged(replace(stage.version(1), is_refused=True), "x")])
+    stage.put(replace(stage.version(1), is_refused=True))
     order = look(stage.lane)
     assert [one.package_hash for one in order.packages] == [stage.hash_of(2), stage.hash_of(1)]
 

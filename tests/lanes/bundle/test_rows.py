@@ -5,7 +5,7 @@ import pytest
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import queued, submitted
 
-from laneway.core.jam import BlockRef, SlotClock
+from laneway.core.jam import JamBlockRef, SlotClock
 from laneway.lanes.bundle.limits import (
     ANSWERS_KEPT_MAX,
     REASON_KEPT_BYTES_MAX,
@@ -17,7 +17,7 @@ from laneway.lanes.bundle.rows import (
     Answered,
     BundleHead,
     Fact,
-    Kind,
+    FactKind,
     Making,
     Slot,
     Tip,
@@ -25,7 +25,7 @@ from laneway.lanes.bundle.rows import (
 )
 
 encode = msgspec.msgpack.encode
-BLOCK = BlockRef(digest("block"), 2**31)
+BLOCK = JamBlockRef(digest("block"), 2**31)
 WORDS = "w" * WORDS_BYTES_MAX
 
 
@@ -50,13 +50,13 @@ def test_a_version_is_sent_when_a_node_may_know_of_it() -> None:
 def test_what_is_refused_by_all_is_dead_and_what_the_chain_says_is() -> None:
     assert not version().is_dead()
     assert version(is_refused=True).is_dead()
-    assert version(fact(Kind.DEAD)).is_dead()
+    assert version(fact(FactKind.DEAD)).is_dead()
 
 
 def test_a_report_in_vain_is_none() -> None:
     assert not version().is_reported()
-    assert version(fact(Kind.REPORTED)).is_reported()
-    assert not version(fact(Kind.REPORTED), fact(Kind.FAILED)).is_reported()
+    assert version(fact(FactKind.REPORTED)).is_reported()
+    assert not version(fact(FactKind.REPORTED), fact(FactKind.FAILED)).is_reported()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_report_in_vain_is_none() -> None:
 def test_a_service_that_keeps_records_says_which_block_had_its_effect(
     number: int | None, with_records: bool, without: bool
 ) -> None:
-    one = version(fact(Kind.ACCUMULATED, number))
+    one = version(fact(FactKind.ACCUMULATED, number))
     assert one.is_accumulated(True) is with_records
     assert one.is_accumulated(False) is without
     assert not version().is_accumulated(False)
@@ -78,10 +78,10 @@ def test_rows_that_change_stay_small() -> None:
     assert all(len(row.body) < 1_024 for row in small)
     answer = Answered("node-with-a-long-name", 340, "dependency_missing", "refused", True, WORDS)
     fullest = version(
-        Fact(Kind.REPORTED, BLOCK, 2**31, 2**31),
-        Fact(Kind.READY, BLOCK, 2**31),
-        *[Fact(kind, BLOCK, 2**31, 2**31, WORDS) for kind in (Kind.REFUSED, Kind.DEAD)],
-        Fact(Kind.ACCUMULATED, BLOCK, 2**31, 2**31),
+        Fact(FactKind.REPORTED, BLOCK, 2**31, 2**31),
+        Fact(FactKind.READY, BLOCK, 2**31),
+        *[Fact(kind, BLOCK, 2**31, 2**31, WORDS) for kind in (FactKind.REFUSED, FactKind.DEAD)],
+        Fact(FactKind.ACCUMULATED, BLOCK, 2**31, 2**31),
         prerequisites=(digest("q"),),
         nodes=("node-with-a-long-name",) * 3,
         answers=(answer,) * ANSWERS_KEPT_MAX,
@@ -115,7 +115,7 @@ def test_rows_that_change_stay_small() -> None:
 def test_a_block_that_another_package_brought_names_none() -> None:
     version = submitted().version(1)
     assert version.brought() == version.package_hash
-    done = Fact(Kind.ACCUMULATED, BLOCK, 1, 1)
+    done = Fact(FactKind.ACCUMULATED, BLOCK, 1, 1)
     assert msgspec.structs.replace(version, facts=(done,)).brought() == version.package_hash
-    other = Fact(Kind.ACCUMULATED, BLOCK, 1, 1, words="same_block_applied")
+    other = Fact(FactKind.ACCUMULATED, BLOCK, 1, 1, words="same_block_applied")
     assert msgspec.structs.replace(version, facts=(other,)).brought() == b""

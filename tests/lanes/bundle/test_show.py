@@ -8,7 +8,7 @@ from laneway.core.outcome import Status
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
-from laneway.lanes.bundle.values import ModeChanged, SlotChanged
+from laneway.lanes.common.values import ModeChanged
 
 
 def test_a_lanes_state_is_read_from_its_head_alone() -> None:
@@ -201,7 +201,7 @@ def test_the_lowest_block_is_parked_by_none_above_it() -> None:
     """The second one was popped before, and the service holds it."""
     stage = queued(2, order="parallel", max_inflight=1, inflight_counts="submitted_and_guaranteed")
     at = (stage.chain.best.ref.slot + 1) * SLOT_MS - 3_000
-    stage.apply([SlotChanged(replace(stage.named(1), retry_ms=at + 900), "delayed")])
+    stage.put(replace(stage.named(1), retry_ms=at + 900))
     stage.now_ms = at
     stage.tick()
     stage.make()
@@ -251,5 +251,5 @@ def test_a_hash_that_never_advances_is_shown_as_stale() -> None:
     stage = two()
     assert stage.picture().stale == ()
     slot = replace(stage.named(1), winner=2)
-    stage.apply([SlotChanged(slot, "won")])
+    stage.put(slot)
     assert picture(stage.lane).stale == ()

@@ -5,10 +5,10 @@ import pytest
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import Stage, queued, submitted
 
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
 from laneway.lanes.bundle.lane import BundleLane, index_slot, redraw
 from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
-from laneway.lanes.bundle.rows import Fact, Kind, Version
+from laneway.lanes.bundle.rows import Fact, FactKind, Version
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -23,21 +23,20 @@ from laneway.lanes.bundle.standing import (
     is_popped,
     is_stale,
     parent_of,
-    payloads_behind,
+    payloads_below,
     prerequisites_of,
     queued_count,
-    word_of,
+    status_of,
 )
-from laneway.lanes.bundle.values import SlotChanged, VersionChanged
 
 replace = msgspec.structs.replace
-ELSEWHERE = BlockRef(digest("elsewhere"), 1)
+ELSEWHERE = JamBlockRef(digest("elsewhere"), 1)
 
 
 def put(stage: Stage, number: int, *facts: Fact, which: int = 1, **fields: object) -> Version:
     """A version stands as a test wants it."""
     changed = replace(stage.version(number, which), facts=facts, **fields)
-    stage.apply([VersionChanged(changed, "seen")])
+    stage.put(changed)
     return changed
 
 
@@ -49,7 +48,7 @@ def fact(stage: Stage, kind: str, number: int | None = None, **fields: object) -
 
 
 def change(stage: Stage, number: int, **fields: object) -> None:
-    stage.apply([SlotChanged(replace(stage.named(number), **fields), "waits")])
+    stage.put(replace(stage.named(number), **fields))
 
 
 def death_of(lane: BundleLane, version: Version) -> Fact | None:
@@ -62,29 +61,29 @@ def test_a_blocks_word_follows_from_its_facts() -> None:
     stage.accept(1)
     stage.pull()
     lane = stage.lane
-    assert word_of(lane, stage.named(1)) == "building"
+    assert status_of(lane, stage.named(1)) == "building"
     stage = queued()
-    assert word_of(stage.lane, stage.named(1)) == "queued"
+    assert status_of(stage.lane, stage.named(1)) == "queued"
     stage = submitted()
     lane = stage.lane
-    assert word_of(lane, stage.named(1)) == "submitted"
+    assert status_of(lane, stage.named(1)) == "submitted"
     change(stage, 1, queued=True)
-    assert word_of(lane, stage.named(1)) == "queued"
+    assert status_of(lane, stage.named(1)) == "queued"
     change(stage, 1, winner=1)
-    assert word_of(lane, stage.named(1)) == "guaranteed"
-    put(stage, 1, fact(stage, Kind.ACCUMULATED))
-    assert word_of(lane, stage.named(1)) == "guaranteed"
-    put(stage, 1, fact(stage, Kind.ACCUMULATED, 1))
-    assert word_of(lane, stage.named(1)) == "accumulated"
+    assert status_of(lane, stage.named(1)) == "guaranteed"
+    put(stage, 1, fact(stage, FactKind.ACCUMULATED))
+    assert status_of(lane, stage.named(1)) == "guaranteed"
+    put(stage, 1, fact(stage, FactKind.ACCUMULATED, 1))
+    assert status_of(lane, stage.named(1)) == "accumulated"
     lane.head.finalised = lane.head.best
-    assert word_of(lane, stage.named(1)) == "finalised"
+    assert status_of(lane, stage.named(1)) == "finalised"
 
 
 def test_a_block_counts_on_the_winner_or_on_the_newest_version_that_may_land() -> None:
     stage = submitted()
     lane = stage.lane
     assert current(lane, stage.named(1)) == stage.version(1)
-    dead = put(stage, 1, fact(stage, Kind.DEAD))
+    dead = put(stage, 1, fact(stage, FactKind.DEAD))
     assert current(lane, stage.named(1)) is None
     change(stage, 1, winner=1)
     assert current(lane, stage.named(1)) == dead
@@ -115,7 +114,7 @@ def test_a_package_names_the_one_before_it_while_that_is_in_flight() -> None:
     lane = stage.lane
     assert prerequisites_of(lane, stage.named(2)) == (stage.hash_of(1),)
     change(stage, 1, winner=1)
-    put(stage, 1, fact(stage, Kind.ACCUMULATED, 1))
+    put(stage, 1, fact(stage, FactKind.ACCUMULATED, 1))
     assert prerequisites_of(lane, stage.named(2)) == ()
 
 
@@ -125,7 +124,7 @@ def test_a_package_reported_more_than_eight_blocks_before_the_next_is_not_named(
 ) -> None:
     stage = submitted(2)
     height = stage.lane.head.height - blocks_ago
-    put(stage, 1, fact(stage, Kind.REPORTED, height=height))
+    put(stage, 1, fact(stage, FactKind.REPORTED, height=height))
     wanted = (stage.hash_of(1),) if is_named else ()
     assert prerequisites_of(stage.lane, stage.named(2)) == wanted
 
@@ -181,7 +180,7 @@ def test_a_core_is_given_to_one_package_at_a_time() -> None:
 
 def test_a_dead_or_cancelled_package_keeps_no_core() -> None:
     stage = submitted()
-    put(stage, 1, fact(stage, Kind.DEAD))
+    put(stage, 1, fact(stage, FactKind.DEAD))
     assert free_cores(stage.lane) == [0, 1, 2, 3]
     stage = submitted()
     stage.lane.slots[1] = replace(stage.named(1), winner=2)
@@ -213,11 +212,11 @@ def test_a_core_is_free_again_when_its_report_is_available_or_dropped(
 
 def test_a_core_is_free_when_its_report_is_available_or_accumulated() -> None:
     stage = submitted(core_reuse="ready")
-    put(stage, 1, fact(stage, Kind.REPORTED, 1), fact(stage, Kind.READY))
+    put(stage, 1, fact(stage, FactKind.REPORTED, 1), fact(stage, FactKind.READY))
     assert free_cores(stage.lane) == [0, 1, 2, 3]
-    put(stage, 1, fact(stage, Kind.ACCUMULATED))
+    put(stage, 1, fact(stage, FactKind.ACCUMULATED))
     assert free_cores(stage.lane) == [0, 1, 2, 3]
-    put(stage, 1, fact(stage, Kind.REPORTED, 1))
+    put(stage, 1, fact(stage, FactKind.REPORTED, 1))
     stage.lane.head.best = None
     assert free_cores(stage.lane) == [1, 2, 3]
 
@@ -230,7 +229,7 @@ def test_a_package_lives_for_eight_blocks_behind_its_anchor() -> None:
     assert expires(lane, anchored) == lane.head.height + 8
     unknown = replace(version, anchor=ELSEWHERE, facts=())
     assert expires(lane, unknown) is None
-    shown = replace(unknown, facts=(fact(stage, Kind.REPORTABLE, 9),))
+    shown = replace(unknown, facts=(fact(stage, FactKind.REPORTABLE, 9),))
     assert expires(lane, shown) == 9
 
 
@@ -251,19 +250,19 @@ def test_a_package_dies_when_its_anchor_is_no_recent_block() -> None:
     lane = stage.lane
     height = lane.head.height
     alive = replace(
-        stage.version(1), anchor=ELSEWHERE, facts=(fact(stage, Kind.REPORTABLE, height + 1),)
+        stage.version(1), anchor=ELSEWHERE, facts=(fact(stage, FactKind.REPORTABLE, height + 1),)
     )
     assert death_of(lane, alive) is None
-    over = replace(alive, facts=(fact(stage, Kind.REPORTABLE, height),))
+    over = replace(alive, facts=(fact(stage, FactKind.REPORTABLE, height),))
     found = death_of(lane, over)
     assert found is not None
     assert (found.block, found.height) == (lane.head.best, height)
     assert death_of(lane, replace(over, facts=(*over.facts, found))) is None
-    reported = (*over.facts, fact(stage, Kind.REPORTED))
+    reported = (*over.facts, fact(stage, FactKind.REPORTED))
     assert death_of(lane, replace(over, facts=reported)) is None
-    held = (*over.facts, fact(stage, Kind.ACCUMULATED))
+    held = (*over.facts, fact(stage, FactKind.ACCUMULATED))
     assert death_of(lane, replace(over, facts=held)) is None
-    done = (*over.facts, fact(stage, Kind.ACCUMULATED, 1))
+    done = (*over.facts, fact(stage, FactKind.ACCUMULATED, 1))
     assert death_of(lane, replace(over, facts=done)) is None
     lane.head.best = None
     assert death_of(lane, over) is None
@@ -273,15 +272,15 @@ def test_a_package_dies_when_its_lookup_anchor_is_too_old() -> None:
     stage = submitted()
     best = stage.lane.head.best
     assert best is not None
-    old = BlockRef(digest("old"), best.slot - 25)
+    old = JamBlockRef(digest("old"), best.slot - 25)
     found = death_of(stage.lane, replace(stage.version(1), lookup_anchor=old))
     assert found is not None
     assert "lookup" in found.words
-    still = replace(stage.version(1), lookup_anchor=BlockRef(digest("old"), best.slot - 24))
+    still = replace(stage.version(1), lookup_anchor=JamBlockRef(digest("old"), best.slot - 24))
     assert death_of(stage.lane, still) is None
 
 
-@pytest.mark.parametrize("kind", [Kind.FAILED, Kind.REFUSED])
+@pytest.mark.parametrize("kind", [FactKind.FAILED, FactKind.REFUSED])
 def test_a_package_dies_when_the_chain_or_the_service_says_so(kind: str) -> None:
     stage = submitted()
     shown = fact(stage, kind, words="no", is_hopeless=True)
@@ -294,14 +293,14 @@ def test_a_package_dies_with_the_one_that_it_names() -> None:
     stage = submitted(2)
     lane = stage.lane
     assert death_of(lane, stage.version(2)) is None
-    put(stage, 1, fact(stage, Kind.DEAD))
+    put(stage, 1, fact(stage, FactKind.DEAD))
     found = death_of(lane, stage.version(2))
     assert found is not None
     assert found.by_prerequisite
-    held = replace(stage.version(2), facts=(fact(stage, Kind.ACCUMULATED),))
+    held = replace(stage.version(2), facts=(fact(stage, FactKind.ACCUMULATED),))
     assert death_of(lane, held) is None
     # One that the service refused did accumulate, so those that name it are free.
-    put(stage, 1, fact(stage, Kind.DEAD), fact(stage, Kind.REFUSED))
+    put(stage, 1, fact(stage, FactKind.DEAD), fact(stage, FactKind.REFUSED))
     assert death_of(lane, stage.version(2)) is None
     put(stage, 1, is_refused=True)
     assert death_of(lane, stage.version(2)) is not None
@@ -313,7 +312,7 @@ def test_an_end_is_for_good_when_its_block_is_final_or_nobody_has_the_bytes() ->
     stage = submitted()
     lane = stage.lane
     assert not is_dead_for_good(lane, stage.version(1))
-    dead = put(stage, 1, fact(stage, Kind.DEAD))
+    dead = put(stage, 1, fact(stage, FactKind.DEAD))
     assert not is_dead_for_good(lane, dead)
     lane.head.finalised = lane.head.best
     assert is_dead_for_good(lane, dead)
@@ -325,19 +324,19 @@ def test_a_package_is_dead_by_its_age_only_where_a_block_shows_how_it_stands() -
     over = replace(
         stage.version(1),
         anchor=ELSEWHERE,
-        facts=(fact(stage, Kind.REPORTABLE, stage.lane.head.height),),
+        facts=(fact(stage, FactKind.REPORTABLE, stage.lane.head.height),),
     )
     assert death(stage.lane, over, is_shown=True) is not None
     assert death(stage.lane, over, is_shown=False) is None
-    failed = replace(over, facts=(fact(stage, Kind.FAILED, words="no"),))
+    failed = replace(over, facts=(fact(stage, FactKind.FAILED, words="no"),))
     assert death(stage.lane, failed, is_shown=False) is not None, "the chain said so"
 
 
 def test_what_the_service_holds_by_an_unknown_package_is_not_dead_for_good() -> None:
     stage = submitted()
     lane = stage.lane
-    refused = fact(stage, Kind.REFUSED, words="same_block_held")
-    dead = put(stage, 1, refused, fact(stage, Kind.DEAD))
+    refused = fact(stage, FactKind.REFUSED, words="same_block_held")
+    dead = put(stage, 1, refused, fact(stage, FactKind.DEAD))
     lane.head.finalised = lane.head.best
     assert not is_dead_for_good(lane, dead)
     assert lane.head.best is not None
@@ -345,7 +344,7 @@ def test_what_the_service_holds_by_an_unknown_package_is_not_dead_for_good() -> 
     assert not is_dead_for_good(lane, dead)
     lane.head.finalised = replace(lane.head.best, slot=lane.head.best.slot + HELD_SLOTS_MAX + 1)
     assert is_dead_for_good(lane, dead)
-    other = replace(dead, facts=(fact(stage, Kind.REFUSED, words="expired"), dead.facts[1]))
+    other = replace(dead, facts=(fact(stage, FactKind.REFUSED, words="expired"), dead.facts[1]))
     lane.head.finalised = lane.head.best
     assert is_dead_for_good(lane, other)
 
@@ -355,7 +354,7 @@ def test_a_block_that_accumulated_engages_no_core() -> None:
     assert free_cores(stage.lane) == []
     stage.slot(stage.hash_of(1))
     stage.slot()
-    assert word_of(stage.lane, stage.named(1)) == "accumulated"
+    assert status_of(stage.lane, stage.named(1)) == "accumulated"
     assert free_cores(stage.lane) == [0]
 
 
@@ -364,16 +363,16 @@ def test_orders_bring_the_payloads_of_the_open_blocks_below() -> None:
     lane = stage.lane
     payloads = [lane.payloads[one] for one in (1, 2, 3)]
     second, third = stage.named(2), stage.named(3)
-    assert payloads_behind(lane, 4, third.block) == tuple(payloads)
-    assert payloads_behind(lane, 3, third.parent) == tuple(payloads[:2])
-    assert payloads_behind(lane, 1, b"") == ()
-    assert payloads_behind(lane, 3, digest("another")) == (), "it stands on something else"
-    assert payloads_behind(lane, 9, third.block) == ()
+    assert payloads_below(lane, 4, third.block) == tuple(payloads)
+    assert payloads_below(lane, 3, third.parent) == tuple(payloads[:2])
+    assert payloads_below(lane, 1, b"") == ()
+    assert payloads_below(lane, 3, digest("another")) == (), "it stands on something else"
+    assert payloads_below(lane, 9, third.block) == ()
     # A block that does not stand on the one below it ends the line; those below have their own.
     index_slot(lane, replace(third, parent=digest("another")))
     redraw(lane)
-    assert payloads_behind(lane, 4, third.block) == (payloads[2],)
-    assert payloads_behind(lane, 3, second.block) == tuple(payloads[:2])
+    assert payloads_below(lane, 4, third.block) == (payloads[2],)
+    assert payloads_below(lane, 3, second.block) == tuple(payloads[:2])
 
 
 def test_a_final_block_is_kept_while_a_package_names_a_version_that_did_not_win() -> None:
@@ -382,7 +381,7 @@ def test_a_final_block_is_kept_while_a_package_names_a_version_that_did_not_win(
     assert not is_leant_on(lane, replace(stage.named(1), winner=1)), "it names the winner"
     assert is_leant_on(lane, replace(stage.named(1), winner=2))
     assert not is_leant_on(lane, replace(stage.named(2), winner=2)), "nobody names it"
-    put(stage, 1, fact(stage, Kind.DEAD))
+    put(stage, 1, fact(stage, FactKind.DEAD))
     assert is_leant_on(lane, replace(stage.named(1), winner=2)), "a fork may bring it back"
     lane.head.finalised = lane.head.best
     assert not is_leant_on(lane, replace(stage.named(1), winner=2))
@@ -390,7 +389,7 @@ def test_a_final_block_is_kept_while_a_package_names_a_version_that_did_not_win(
 
 def test_what_a_service_holds_is_given_up_behind_its_time() -> None:
     stage = submitted()
-    lane, held = stage.lane, fact(stage, Kind.ACCUMULATED)
+    lane, held = stage.lane, fact(stage, FactKind.ACCUMULATED)
     plain = stage.version(1)
     assert given_up(lane, plain) is None, "the service was not given it"
     waiting = put(stage, 1, held)
@@ -401,7 +400,11 @@ def test_what_a_service_holds_is_given_up_behind_its_time() -> None:
     lane.head.best = replace(best, slot=best.slot + HELD_SLOTS_MAX + 1)
     found = given_up(lane, waiting)
     assert found is not None
-    assert (found.kind, found.block, found.by_prerequisite) == (Kind.DEAD, lane.head.best, False)
+    assert (found.kind, found.block, found.by_prerequisite) == (
+        FactKind.DEAD,
+        lane.head.best,
+        False,
+    )
     assert given_up(lane, replace(waiting, facts=(held, found))) is None, "it is dead already"
     assert given_up(lane, replace(waiting, facts=(replace(held, number=1),))) is None
     lane.head.best = None

@@ -6,15 +6,9 @@ from tests.lanes.bundle.stage import Stage, queued, replace, submitted
 
 from laneway.core.jam import Accumulated, Failed, May, PackageKind
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, TELLS_OWED_MAX
+from laneway.lanes.bundle.records import StatusChanged, TellOwed, VersionSealed
 from laneway.lanes.bundle.rows import Ear, Tell
-from laneway.lanes.bundle.values import (
-    BlocksTold,
-    StatusChanged,
-    TellBlocks,
-    TellBuilder,
-    TellOwed,
-    VersionSealed,
-)
+from laneway.lanes.bundle.values import BlocksTold, TellBlocks, TellBuilder
 
 
 def words(stage: Stage) -> list[str]:

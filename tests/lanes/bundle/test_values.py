@@ -7,15 +7,6 @@ import msgspec
 from laneway.lanes.bundle import values
 
 
-def test_records_are_told_apart_by_their_names_and_strict_about_fields() -> None:
-    for record in get_args(values.Record):
-        config = record.__struct_config__
-        assert config.tag == record.__name__
-        assert config.frozen
-        assert config.array_like
-        assert config.forbid_unknown_fields
-
-
 def test_every_event_has_its_time() -> None:
     for event in get_args(values.Event):
         assert "now_ms" in event.__struct_fields__

@@ -4,25 +4,11 @@ from tests.lanes.contract.stage import LANE, Stage
 
 from laneway.core.outcome import AttemptWord
 from laneway.core.records import Decision
+from laneway.lanes.common.values import TimerFired
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.fold import evolve
 from laneway.lanes.contract.lane import ContractLane, restore
 from laneway.lanes.contract.machine import contract_kind, deadline, decide, resume, wants
-from laneway.lanes.contract.values import (
-    AttemptDoubted,
-    AttemptOffered,
-    AttemptRefused,
-    Effect,
-    Event,
-    Execute,
-    FindExecution,
-    ReadHeight,
-    Record,
-    RetryPlanned,
-    SearchPlanned,
-    SlotClaimed,
-    SlotSettled,
-    TimerFired,
-)
 
 ROW_BYTES_MAX = 1_000
 """A row that changes stays under 1 KB."""
@@ -35,10 +21,10 @@ class Laws:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.owed: list[Effect] = []
+        self.owed: list[v.Effect] = []
         """Effects that were ordered and that no record has answered yet."""
 
-    def apply(self, event: Event) -> Decision[Record, Effect]:
+    def apply(self, event: v.Event) -> Decision[v.Record, v.Effect]:
         decision = self.stage.apply(event)
         for record in decision.records:
             self.owed = [effect for effect in self.owed if not self.is_answered(effect, record)]
@@ -46,27 +32,27 @@ class Laws:
         self.check()
         return decision
 
-    def restart(self) -> tuple[Effect, ...]:
+    def restart(self) -> tuple[v.Effect, ...]:
         """What a crash lost is ordered anew; an execution that was out is looked for."""
         self.owed = list(self.stage.restart())
         self.check()
         return tuple(self.owed)
 
-    def is_answered(self, effect: Effect, record: Record) -> bool:
-        if isinstance(record, SlotSettled):
+    def is_answered(self, effect: v.Effect, record: v.Record) -> bool:
+        if isinstance(record, v.SlotSettled):
             return True
         match effect:
-            case ReadHeight():
-                planned = isinstance(record, RetryPlanned) and record.retry_ms is not None
-                return planned or isinstance(record, AttemptOffered)
-            case Execute(attempt=number):
-                if not isinstance(record, AttemptDoubted | AttemptRefused):
+            case v.ReadHeight():
+                planned = isinstance(record, v.RetryPlanned) and record.retry_ms is not None
+                return planned or isinstance(record, v.AttemptOffered)
+            case v.Execute(attempt=number):
+                if not isinstance(record, v.AttemptDoubted | v.AttemptRefused):
                     return False
                 return record.attempt == number
-            case FindExecution():
-                planned = isinstance(record, SearchPlanned) and record.search_ms is not None
+            case v.FindExecution():
+                planned = isinstance(record, v.SearchPlanned) and record.search_ms is not None
                 nothing_left = not any(a.may_land() for a in self.stage.attempts)
-                return planned or nothing_left or isinstance(record, AttemptOffered)
+                return planned or nothing_left or isinstance(record, v.AttemptOffered)
 
     # The laws.
 
@@ -81,10 +67,10 @@ class Laws:
         """Every effect ordered by a decision is in `resume` until the record that answers it."""
         resumed = resume(self.stage.lane)
         for effect in self.owed:
-            if isinstance(effect, ReadHeight):
+            if isinstance(effect, v.ReadHeight):
                 assert effect in resumed
             else:
-                finds = [found for found in resumed if isinstance(found, FindExecution)]
+                finds = [found for found in resumed if isinstance(found, v.FindExecution)]
                 assert [found.slot for found in finds] == [effect.slot]
                 assert finds[0].parent == effect.parent
         assert bool(resumed) == bool(self.owed), "and nothing else is resumed"
@@ -155,10 +141,10 @@ def sometimes(stage: Stage) -> set[str]:
     seen |= {f"mode:{mode}" for mode in stage.modes()}
     seen |= {f"result:{result.status}" for result in stage.results.values()}
     for record in stage.records:
-        if isinstance(record, AttemptRefused) and record.word is not AttemptWord.REFUSED:
+        if isinstance(record, v.AttemptRefused) and record.word is not AttemptWord.REFUSED:
             seen.add(f"attempt:{record.word.value}")
-        if isinstance(record, SlotClaimed) and record.attempt is not None:
+        if isinstance(record, v.SlotClaimed) and record.attempt is not None:
             seen.add("claimed at a known height")
-        if isinstance(record, AttemptOffered) and record.attempt.number > 1:
+        if isinstance(record, v.AttemptOffered) and record.attempt.number > 1:
             seen.add("second try")
     return seen

@@ -14,24 +14,13 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.records import Decision
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
+from laneway.lanes.common.heads import encode, head_row
+from laneway.lanes.common.values import CommandTold, IntentsOffered, ModeChanged, TimerFired
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.fold import evolve
-from laneway.lanes.contract.lane import ContractLane, encode, head_write, restore
+from laneway.lanes.contract.lane import ContractLane, restore
 from laneway.lanes.contract.machine import deadline, decide, resume, wants
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    Attempt,
-    CommandTold,
-    Effect,
-    Event,
-    ExecutionReturned,
-    HeightRead,
-    IntentsOffered,
-    ModeChanged,
-    Record,
-    SearchReturned,
-    Slot,
-    TimerFired,
-)
 
 LANE = lane_id("contract", "Qm1")
 
@@ -77,12 +66,12 @@ class Stage:
         self.state = b""
         self.results: dict[IntentId, Result] = {}
         self.intents: dict[IntentId, IntentRow] = {}
-        self.records: list[Record] = []
-        self.effects: list[Effect] = []
+        self.records: list[v.Record] = []
+        self.effects: list[v.Effect] = []
 
     # What happens.
 
-    def apply(self, event: Event) -> Decision[Record, Effect]:
+    def apply(self, event: v.Event) -> Decision[v.Record, v.Effect]:
         before = digest(self.lane)
         decision = decide(self.lane, event)
         assert digest(self.lane) == before, "decide changes nothing"
@@ -92,7 +81,7 @@ class Stage:
         self.effects += decision.effects
         return decision
 
-    def fold(self, record: Record) -> None:
+    def fold(self, record: v.Record) -> None:
         for touch in evolve(self.lane, record):
             match touch:
                 case RowPut():
@@ -104,9 +93,9 @@ class Stage:
                     self.results[touch.intent] = touch
                 case Index():
                     raise AssertionError("a contract lane writes no index")
-        self.state = head_write(self.lane, None).state
+        self.state = head_row(self.lane.head, None).state
 
-    def offer(self, *intents: IntentRow) -> Decision[Record, Effect]:
+    def offer(self, *intents: IntentRow) -> Decision[v.Record, v.Effect]:
         """As the reactor does: the bytes come with the event, and leave again if not taken."""
         for row in intents:
             self.intents[row.id] = row
@@ -116,38 +105,38 @@ class Stage:
         self.lane.intents = {} if slot is None else {slot.intent: self.intents[slot.intent]}
         return decision
 
-    def read(self, height: int | None, reason: str = "") -> Decision[Record, Effect]:
-        return self.apply(HeightRead(self.now_ms, self.slot.id, height, reason))
+    def read(self, height: int | None, reason: str = "") -> Decision[v.Record, v.Effect]:
+        return self.apply(v.HeightRead(self.now_ms, self.slot.id, height, reason))
 
     def answer(
         self, outcome: Outcome, attempt: int | None = None, **fields: Any
-    ) -> Decision[Record, Effect]:
+    ) -> Decision[v.Record, v.Effect]:
         number = self.slot.attempt_next - 1 if attempt is None else attempt
-        return self.apply(ExecutionReturned(self.now_ms, self.slot.id, number, outcome, **fields))
+        return self.apply(v.ExecutionReturned(self.now_ms, self.slot.id, number, outcome, **fields))
 
-    def accept(self, block: int | None, attempt: int | None = None) -> Decision[Record, Effect]:
+    def accept(self, block: int | None, attempt: int | None = None) -> Decision[v.Record, v.Effect]:
         return self.answer(Outcome.ACCEPTED, attempt, block=block)
 
-    def lose(self, attempt: int | None = None) -> Decision[Record, Effect]:
+    def lose(self, attempt: int | None = None) -> Decision[v.Record, v.Effect]:
         return self.answer(Outcome.UNKNOWN, attempt, reason="the line broke")
 
-    def refuse(self, attempt: int | None = None, **fields: Any) -> Decision[Record, Effect]:
+    def refuse(self, attempt: int | None = None, **fields: Any) -> Decision[v.Record, v.Effect]:
         return self.answer(Outcome.REFUSED, attempt, **{"reason": "no", **fields})
 
     def search(
         self, latest: int | None, block: int | None = None, attempt: int | None = None
-    ) -> Decision[Record, Effect]:
+    ) -> Decision[v.Record, v.Effect]:
         number = self.slot.attempt_next - 1 if attempt is None else attempt
-        return self.apply(SearchReturned(self.now_ms, self.slot.id, number, latest, block))
+        return self.apply(v.SearchReturned(self.now_ms, self.slot.id, number, latest, block))
 
-    def tick(self, at_ms: int | None = None) -> Decision[Record, Effect]:
+    def tick(self, at_ms: int | None = None) -> Decision[v.Record, v.Effect]:
         """Go to the lane's deadline, or to a time."""
         wake_ms = deadline(self.lane) if at_ms is None else at_ms
         assert wake_ms is not None, "nothing waits for time"
         self.now_ms = max(self.now_ms, wake_ms)
         return self.apply(TimerFired(self.now_ms))
 
-    def tell(self, verb: str, word: str = "", **fields: Any) -> Decision[Record, Effect]:
+    def tell(self, verb: str, word: str = "", **fields: Any) -> Decision[v.Record, v.Effect]:
         command = Command(1, LANE, verb, self.now_ms, word=word, **fields)
         return self.apply(CommandTold(self.now_ms, command))
 
@@ -155,13 +144,13 @@ class Stage:
         names = {"intent": row.id, "seq": row.seq, "priority": row.priority, "size": row.size()}
         return self.tell(verb, word, **{**names, **fields})
 
-    def restart(self, settings: ContractSettings | None = None) -> tuple[Effect, ...]:
+    def restart(self, settings: ContractSettings | None = None) -> tuple[v.Effect, ...]:
         """The process dies and another loads the rows; these effects it orders anew."""
         self.settings = settings or self.settings
         self.lane = restore(self.load(), self.settings)
         return resume(self.lane)
 
-    def look(self, latest: int = 5) -> Decision[Record, Effect]:
+    def look(self, latest: int = 5) -> Decision[v.Record, v.Effect]:
         """Find nothing on the chain, again and again, until the lane does more than look."""
         for _ in range(1_000):
             decision = self.search(latest)
@@ -179,12 +168,12 @@ class Stage:
         return Rows(Head(LANE, state=self.state), rows, tuple(named.values()), ())
 
     @property
-    def slot(self) -> Slot:
+    def slot(self) -> v.Slot:
         assert self.lane.slot is not None
         return self.lane.slot
 
     @property
-    def attempts(self) -> list[Attempt]:
+    def attempts(self) -> list[v.Attempt]:
         return list(self.lane.attempts.values())
 
     @property
@@ -200,6 +189,7 @@ class Stage:
         return deadline(self.lane)
 
     def result(self, seq: int) -> Result:
+        assert intent(seq).id in self.results, f"intent {seq} has no final answer"
         return self.results[intent(seq).id]
 
     def names(self) -> list[str]:

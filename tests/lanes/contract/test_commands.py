@@ -13,18 +13,9 @@ from tests.lanes.contract.stage import (
 )
 
 from laneway.core.outcome import AttemptWord
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    AttemptRefused,
-    CommandRefused,
-    Execute,
-    FindExecution,
-    IntentDropped,
-    ModeChanged,
-    ReadHeight,
-    RetryPlanned,
-    SlotSettled,
-)
 
 
 def why(stage: Stage) -> str:
@@ -87,11 +78,15 @@ def test_a_halted_lane_refuses_to_resume_while_in_doubt() -> None:
 def test_an_exhausted_lane_resumes_with_a_fresh_count() -> None:
     stage = exhausting()
     decision = stage.tell("resume", by="ada", reason="they stopped")
-    assert [type(record) for record in decision.records] == [ModeChanged, ModeChanged, RetryPlanned]
+    assert [type(record) for record in decision.records] == [
+        ModeChanged,
+        ModeChanged,
+        v.RetryPlanned,
+    ]
     assert stage.mode == "running"
     assert stage.slot.stale_count == 0
     stage.tick()
-    assert isinstance(stage.effects[-1], ReadHeight)
+    assert isinstance(stage.effects[-1], v.ReadHeight)
     stage.read(9)
     stage.accept(10)
     assert stage.result(1).status == "confirmed"
@@ -210,7 +205,7 @@ def test_a_waiting_job_is_cancelled_and_the_cursor_stays() -> None:
     stage = executing()
     decision = stage.tell_of(intent(3), "cancel", reason="not needed")
     assert decision.records == (
-        IntentDropped(intent(3).id, 3, 0, 6, "cancelled", "not needed", stage.now_ms, passed=False),
+        IntentDropped(intent(3).id, 3, 0, 6, "cancelled", "not needed", stage.now_ms, passes=False),
     )
     assert stage.result(3).status == "cancelled"
     assert stage.lane.head.cursors == (1,)
@@ -227,7 +222,7 @@ def test_a_job_that_waits_for_another_try_can_be_cancelled_since_nothing_of_it_c
     stage.refuse(reason="no quorum, for days")
     decision = stage.tell_of(intent(1), "cancel", reason="enough")
     assert decision.records == (
-        SlotSettled(1, "cancelled", None, None, "enough", stage.now_ms, FIRST),
+        v.SlotSettled(1, "cancelled", None, None, "enough", stage.now_ms, FIRST),
     )
     assert stage.wants == 1
     stage = exhausting()
@@ -269,24 +264,24 @@ def test_a_person_may_say_that_it_was_executed() -> None:
     stage = halting()
     decision = stage.tell_of(intent(1), "settle", "executed", by="ada", reason="block 6")
     assert decision.records == (
-        SlotSettled(1, "confirmed", None, None, "told by ada: block 6", stage.now_ms, FIRST),
+        v.SlotSettled(1, "confirmed", None, None, "commanded by ada: block 6", stage.now_ms, FIRST),
         ModeChanged("running", "its outcome is known", "laneway", stage.now_ms, halt=True),
     )
     stage.offer(intent(2))
-    assert isinstance(stage.effects[-1], ReadHeight)
+    assert isinstance(stage.effects[-1], v.ReadHeight)
 
 
 def test_a_person_may_say_that_it_was_not_executed_and_it_is_tried_anew() -> None:
     stage = halting()
     decision = stage.tell_of(intent(1), "settle", "not_executed")
-    told = "told by an operator: "
+    told = "commanded by an operator: "
     assert decision.records == (
-        AttemptRefused(1, 1, AttemptWord.DROPPED, told, stage.now_ms),
+        v.AttemptRefused(1, 1, AttemptWord.DROPPED, told, stage.now_ms),
         ModeChanged("running", told, "laneway", stage.now_ms, halt=True),
-        RetryPlanned(1, stage.now_ms, told, failed=False),
+        v.RetryPlanned(1, stage.now_ms, told, failed=False),
     )
     stage.tick()
-    assert isinstance(stage.effects[-1], ReadHeight)
+    assert isinstance(stage.effects[-1], v.ReadHeight)
 
 
 def halted_with_parents() -> Stage:
@@ -304,7 +299,7 @@ def test_where_the_parent_is_named_a_person_who_is_wrong_does_no_harm() -> None:
     stage.tell_of(intent(1), "settle", "not_executed")
     stage.tick()
     effect = stage.effects[-1]
-    assert isinstance(effect, Execute)
+    assert isinstance(effect, v.Execute)
     assert effect.parent == 5, "on the same parent it cannot land twice"
     stage.refuse(stale=True)
     stage.search(6, block=6)
@@ -329,7 +324,7 @@ def test_what_a_person_settles_while_paused_waits_for_the_resume() -> None:
     assert (stage.mode, stage.deadline) == ("paused", None)
     stage.tell("resume")
     stage.tick()
-    assert isinstance(stage.effects[-1], ReadHeight)
+    assert isinstance(stage.effects[-1], v.ReadHeight)
 
 
 def test_an_exhausted_job_can_be_skipped_as_dead() -> None:
@@ -383,12 +378,12 @@ def test_what_may_have_run_when_a_bug_stopped_the_lane_waits_for_a_person(
     assert "KeyError" in stage.lane.head.wait_reason
     stage.tell_of(intent(1), "cancel")
     assert "look at the chain" in why(stage)
-    assert [type(effect) for effect in stage.restart()] == [FindExecution]
-    executed = [effect for effect in stage.effects if isinstance(effect, Execute)]
+    assert [type(effect) for effect in stage.restart()] == [v.FindExecution]
+    executed = [effect for effect in stage.effects if isinstance(effect, v.Execute)]
     for _ in range(9):
         stage.search(5)
         stage.tick()
-    assert [effect for effect in stage.effects if isinstance(effect, Execute)] == executed
+    assert [effect for effect in stage.effects if isinstance(effect, v.Execute)] == executed
     assert "laneway tx settle" in stage.lane.head.wait_reason
 
 

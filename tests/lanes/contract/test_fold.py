@@ -5,23 +5,11 @@ from tests.lanes.contract.stage import LANE, intent
 
 from laneway.core.outcome import AttemptWord
 from laneway.core.rows import Result, RowKey, Table, Touched
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.fold import evolve
 from laneway.lanes.contract.lane import ContractLane, decode_history, open_slot
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    Attempt,
-    AttemptDoubted,
-    AttemptOffered,
-    AttemptRefused,
-    CommandRefused,
-    IntentDropped,
-    ModeChanged,
-    RetryPlanned,
-    SearchPlanned,
-    Slot,
-    SlotClaimed,
-    SlotSettled,
-)
 from laneway.lanes.limits import ATTEMPTS_KEPT_MAX
 
 
@@ -29,36 +17,36 @@ def empty(settings: ContractSettings | None = None) -> ContractLane:
     return ContractLane(LANE, settings or ContractSettings())
 
 
-def slot(seq: int = 1) -> Slot:
-    return Slot(id=seq, intent=intent(seq).id, seq=seq, size=6, accepted_ms=10, claimed_ms=20)
+def slot(seq: int = 1) -> v.Slot:
+    return v.Slot(id=seq, intent=intent(seq).id, seq=seq, size=6, accepted_ms=10, claimed_ms=20)
 
 
-def attempt(number: int, parent: int = 5, *, bound: bool = True) -> Attempt:
-    return Attempt(1, number, parent, offered_ms=20, deadline_ms=90, bound=bound)
+def attempt(number: int, parent: int = 5, *, bound: bool = True) -> v.Attempt:
+    return v.Attempt(1, number, parent, offered_ms=20, deadline_ms=90, bound=bound)
 
 
 def claimed(settings: ContractSettings | None = None, tries: int = 1) -> ContractLane:
     lane = empty(settings)
-    evolve(lane, SlotClaimed(slot(), 0, None))
+    evolve(lane, v.SlotClaimed(slot(), 0, None))
     for number in range(1, tries + 1):
-        evolve(lane, AttemptOffered(attempt(number)))
+        evolve(lane, v.AttemptOffered(attempt(number)))
     return lane
 
 
-def doubted(number: int = 1, *, stale: bool = False, failed: bool = True) -> AttemptDoubted:
-    return AttemptDoubted(1, number, stale, "the line broke", 30, failed)
+def doubted(number: int = 1, *, stale: bool = False, failed: bool = True) -> v.AttemptDoubted:
+    return v.AttemptDoubted(1, number, stale, "the line broke", 30, failed)
 
 
 def refused(
     number: int = 1, word: AttemptWord = AttemptWord.REFUSED, *, final: bool = False
-) -> AttemptRefused:
-    return AttemptRefused(1, number, word, "no", 30, final)
+) -> v.AttemptRefused:
+    return v.AttemptRefused(1, number, word, "no", 30, final)
 
 
 def settled(
     status: str = "confirmed", number: int | None = 1, block: int | None = 6
-) -> SlotSettled:
-    return SlotSettled(1, status, number, block, "", 40)
+) -> v.SlotSettled:
+    return v.SlotSettled(1, status, number, block, "", 40)
 
 
 # A slot is claimed.
@@ -66,7 +54,7 @@ def settled(
 
 def test_a_claim_takes_the_intent_and_counts_it_as_started() -> None:
     lane = empty()
-    touched = evolve(lane, SlotClaimed(slot(3), 0, None))
+    touched = evolve(lane, v.SlotClaimed(slot(3), 0, None))
     assert [type(row).__name__ for row in touched] == ["RowPut"]
     assert lane.head.cursors == (3,)
     assert lane.head.slot_next == 4
@@ -76,7 +64,7 @@ def test_a_claim_takes_the_intent_and_counts_it_as_started() -> None:
 
 def test_a_claim_at_a_known_height_brings_its_first_attempt() -> None:
     lane = empty()
-    touched = evolve(lane, SlotClaimed(slot(), 0, attempt(1)))
+    touched = evolve(lane, v.SlotClaimed(slot(), 0, attempt(1)))
     assert len(touched) == 2
     assert lane.attempts == {1: attempt(1)}
     assert lane.head.floor == 5
@@ -87,10 +75,10 @@ def test_a_claim_at_a_known_height_brings_its_first_attempt() -> None:
 
 def test_an_offer_ends_all_waiting() -> None:
     lane = claimed(tries=0)
-    evolve(lane, RetryPlanned(1, 99, "down", failed=True))
-    evolve(lane, SearchPlanned(1, 98))
+    evolve(lane, v.RetryPlanned(1, 99, "down", failed=True))
+    evolve(lane, v.SearchPlanned(1, 98))
     assert lane.head.waiting
-    evolve(lane, AttemptOffered(attempt(1, parent=7)))
+    evolve(lane, v.AttemptOffered(attempt(1, parent=7)))
     assert lane.slot is not None
     assert (lane.slot.retry_ms, lane.slot.search_ms, lane.slot.attempt_next) == (None, None, 2)
     assert (lane.head.height, lane.head.floor, lane.head.waiting) == (7, 7, False)
@@ -98,7 +86,7 @@ def test_an_offer_ends_all_waiting() -> None:
 
 def test_an_offer_on_an_older_block_does_not_lower_the_floor() -> None:
     lane = claimed()
-    evolve(lane, AttemptOffered(attempt(2, parent=3)))
+    evolve(lane, v.AttemptOffered(attempt(2, parent=3)))
     assert (lane.head.height, lane.head.floor) == (3, 5)
 
 
@@ -143,7 +131,7 @@ def test_the_doubt_lasts_while_any_try_is_doubted() -> None:
 
 def test_when_the_last_try_is_dead_nothing_is_searched_for() -> None:
     lane = claimed(tries=2)
-    evolve(lane, SearchPlanned(1, 98))
+    evolve(lane, v.SearchPlanned(1, 98))
     evolve(lane, refused(1, AttemptWord.DROPPED))
     assert open_slot(lane).search_ms == 98
     evolve(lane, refused(2, AttemptWord.DROPPED))
@@ -165,7 +153,7 @@ def test_a_slot_keeps_its_latest_attempts_and_forgets_no_open_one() -> None:
     evolve(lane, doubted(1))
     touched: Touched = ()
     for number in range(2, ATTEMPTS_KEPT_MAX + 3):
-        touched = evolve(lane, AttemptOffered(attempt(number)))
+        touched = evolve(lane, v.AttemptOffered(attempt(number)))
         evolve(lane, refused(number))
     assert touched[-1] == RowKey(Table.ATTEMPT, "3")
     assert len(lane.attempts) == ATTEMPTS_KEPT_MAX
@@ -183,19 +171,19 @@ def test_attempts_that_may_all_land_are_all_kept() -> None:
 def test_a_plan_without_words_keeps_the_reason_there_was() -> None:
     lane = claimed()
     evolve(lane, refused())
-    evolve(lane, RetryPlanned(1, 99, "", failed=False))
+    evolve(lane, v.RetryPlanned(1, 99, "", failed=False))
     assert (lane.head.wait_reason, lane.head.waiting, lane.head.failures) == ("no", True, 1)
-    evolve(lane, RetryPlanned(1, None, "", failed=True))
+    evolve(lane, v.RetryPlanned(1, None, "", failed=True))
     assert (lane.head.waiting, lane.head.failures) == (False, 2)
 
 
 def test_a_person_who_wants_it_tried_again_forgets_what_counted_against_it() -> None:
     lane = claimed()
     evolve(lane, refused(1, AttemptWord.STALE))
-    evolve(lane, RetryPlanned(1, 99, "", failed=False))
+    evolve(lane, v.RetryPlanned(1, 99, "", failed=False))
     assert lane.slot is not None
     assert lane.slot.stale_count == 1
-    evolve(lane, RetryPlanned(1, 99, "told", failed=False, afresh=True))
+    evolve(lane, v.RetryPlanned(1, 99, "told", failed=False, afresh=True))
     assert lane.slot.stale_count == 0
 
 
@@ -224,7 +212,7 @@ def test_a_settled_slot_leaves_its_result_with_its_history_and_nothing_else() ->
 def test_a_settled_slot_closes_the_breaker_and_the_account() -> None:
     lane = claimed()
     evolve(lane, doubted())
-    evolve(lane, RetryPlanned(1, 99, "down", failed=True))
+    evolve(lane, v.RetryPlanned(1, 99, "down", failed=True))
     evolve(lane, settled())
     head = lane.head
     assert (head.failures, head.doubted, head.waiting, head.wait_reason) == (0, False, False, "")
@@ -253,7 +241,7 @@ def test_a_refused_execution_marks_its_attempt_refused() -> None:
     ],
 )
 def test_where_the_parent_is_named_the_next_execution_builds_on_the_block_that_was_made(
-    record: SlotSettled, height: int | None, floor: int
+    record: v.SlotSettled, height: int | None, floor: int
 ) -> None:
     lane = claimed()
     evolve(lane, record)
@@ -283,7 +271,7 @@ def test_the_block_of_a_try_long_forgotten_is_not_guessed_too_high() -> None:
         (settled(number=None, block=None), 6),
     ],
 )
-def test_without_a_chain_the_lane_counts(record: SlotSettled, height: int) -> None:
+def test_without_a_chain_the_lane_counts(record: v.SlotSettled, height: int) -> None:
     lane = claimed(ContractSettings(has_chain=False))
     evolve(lane, record)
     assert lane.head.height == height
@@ -307,7 +295,7 @@ def test_an_expired_intent_moves_the_cursor_and_a_cancelled_one_does_not() -> No
     evolve(lane, dropped(9, passed=False))
     evolve(lane, dropped(7, passed=False))
     assert lane.head.cursors == (2,)
-    assert lane.head.cancelled_seq == 9
+    assert lane.head.dropped_seq == 9
     assert (lane.head.settled_count, lane.head.settled_bytes) == (3, 18)
 
 
@@ -352,7 +340,7 @@ def test_a_halt_stands_over_the_operators_word_and_leaves_it_when_it_is_lifted()
 def test_a_refused_command_changes_nothing() -> None:
     lane = empty()
     before = lane.head
-    assert evolve(lane, CommandRefused("bump", None, "no such command", 5)) == ()
+    assert evolve(lane, CommandRefused("bump", "no such command")) == ()
     assert lane.head == before
 
 
@@ -360,7 +348,7 @@ def test_a_try_that_was_put_aside_makes_its_reason_the_answer_if_none_lands() ->
     lane = claimed(tries=2)
     evolve(lane, doubted(1))
     assert open_slot(lane).final_reason is None
-    aside = AttemptDoubted(1, 1, False, "put aside", 30, False, aside=True)
+    aside = v.AttemptDoubted(1, 1, False, "put aside", 30, False, aside=True)
     assert [type(row).__name__ for row in evolve(lane, aside)] == ["RowPut", "RowPut"]
     assert open_slot(lane).final_reason == "put aside"
     assert lane.attempts[1].may_land()

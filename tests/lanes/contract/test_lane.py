@@ -3,14 +3,11 @@
 import pytest
 from tests.lanes.contract.stage import LANE, doubting, executing, intent
 
-from laneway.core.outcome import Status
 from laneway.core.rows import START, Head, RowPut, Rows, Table
+from laneway.lanes.common.heads import head_row
 from laneway.lanes.contract.lane import (
     ContractLane,
-    head_write,
-    intent_status,
     open_slot,
-    passed,
     put_attempt,
     put_slot,
     replace,
@@ -63,33 +60,18 @@ def test_priorities_may_be_switched_on_and_off_between_two_starts() -> None:
 
 
 def test_rows_of_a_table_that_contract_lanes_do_not_have_are_a_bug() -> None:
-    strange = Rows(Head(LANE), (RowPut(Table.OUTBOX, "1", None, b""),), (), ())
+    strange = Rows(Head(LANE), (RowPut("outbox", "1", None, b""),), (), ())
     with pytest.raises(AssertionError):
         restore(strange, SETTINGS)
 
 
 def test_the_head_that_is_written_is_the_head_in_memory() -> None:
     stage = executing()
-    written = head_write(stage.lane, 77)
+    written = head_row(stage.lane.head, 77)
     assert written.wake_ms == 77
     assert (written.cursors, written.settled_count, written.settled_bytes) == ((1,), 0, 0)
     copy = restore(Rows(Head(LANE, state=written.state), (), (), ()), SETTINGS)
     assert copy.head == stage.lane.head
-
-
-def test_a_cursor_passes_in_its_own_class_only() -> None:
-    assert passed((3,), 0, 4) == (4,)
-    assert passed((3, 0, 0, 0), 2, 9) == (3, 0, 9, 0)
-    assert passed((3, 1, 0, 0), 0, 9) == (9, 1, 0, 0)
-
-
-def test_an_intent_of_a_class_from_before_priorities_were_switched_off_is_passed_too() -> None:
-    assert passed((3,), 2, 9) == (3, 0, 9, 0)
-
-
-def test_a_cursor_never_goes_back() -> None:
-    with pytest.raises(AssertionError):
-        passed((4,), 0, 4)
 
 
 def test_rows_are_keyed_by_their_place_in_the_window() -> None:
@@ -106,11 +88,3 @@ def test_rows_are_keyed_by_their_place_in_the_window() -> None:
     assert lane.attempts == {2: attempt}
     put_attempt(lane, replace(attempt, doubted=True))
     assert list(lane.attempts) == [2]
-
-
-def test_an_intent_is_submitted_while_it_has_the_slot_and_queued_before() -> None:
-    stage = executing()
-    assert intent_status(intent(1).id, stage.lane) is Status.SUBMITTED
-    assert intent_status(intent(2).id, stage.lane) is Status.QUEUED
-    stage.accept(6)
-    assert intent_status(intent(2).id, stage.lane) is Status.QUEUED

@@ -8,16 +8,9 @@ from tests.lanes.contract.stage import LANE, Stage, intent
 
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    CommandTold,
-    Event,
-    ExecutionReturned,
-    HeightRead,
-    IntentsOffered,
-    SearchReturned,
-    TimerFired,
-)
+from laneway.lanes.contract.values import Event, ExecutionReturned, HeightRead, SearchReturned
 
 LONG = "🂡" * 4_000 + "\udcff"
 """The longest and worst of words: four bytes a letter, and no text at the end."""

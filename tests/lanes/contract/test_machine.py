@@ -18,28 +18,12 @@ from laneway.core.ids import Owner
 from laneway.core.intent import Arrival
 from laneway.core.outcome import Outcome
 from laneway.core.rows import START, Command, Head, Rows
+from laneway.lanes.common.values import CommandTold, IntentDropped, IntentsOffered, TimerFired
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.machine import contract_kind, decide
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    Attempt,
-    AttemptDoubted,
-    AttemptOffered,
-    CommandTold,
-    Execute,
-    ExecutionReturned,
-    FindExecution,
-    HeightRead,
-    IntentDropped,
-    IntentsOffered,
-    ReadHeight,
-    RetryPlanned,
-    SearchPlanned,
-    SearchReturned,
-    Slot,
-    SlotClaimed,
-    TimerFired,
-)
+from laneway.stores.book import flush
 from laneway.stores.memory import MemoryBook
 
 # Claiming.
@@ -48,9 +32,9 @@ from laneway.stores.memory import MemoryBook
 def test_the_first_job_reads_the_height_before_it_runs() -> None:
     stage = Stage()
     decision = stage.offer(intent(1))
-    slot = Slot(1, intent(1).id, 1, 6, 0, 1_000)
-    assert decision.records == (SlotClaimed(slot, 0, None),)
-    assert decision.effects == (ReadHeight(1, intent(1).payload),)
+    slot = v.Slot(1, intent(1).id, 1, 6, 0, 1_000)
+    assert decision.records == (v.SlotClaimed(slot, 0, None),)
+    assert decision.effects == (v.ReadHeight(1, intent(1).payload),)
 
 
 def test_the_next_job_builds_on_the_block_of_the_last_without_asking() -> None:
@@ -58,11 +42,11 @@ def test_the_next_job_builds_on_the_block_of_the_last_without_asking() -> None:
     stage.accept(6)
     decision = stage.offer(intent(2))
     deadline_ms = stage.now_ms + stage.settings.execution_ms_max
-    attempt = Attempt(2, 1, 6, stage.now_ms, deadline_ms, bound=True)
+    attempt = v.Attempt(2, 1, 6, stage.now_ms, deadline_ms, bound=True)
     assert decision.records == (
-        SlotClaimed(Slot(2, intent(2).id, 2, 6, 0, 1_000, attempt_next=2), 0, attempt),
+        v.SlotClaimed(v.Slot(2, intent(2).id, 2, 6, 0, 1_000, attempt_next=2), 0, attempt),
     )
-    assert decision.effects == (Execute(2, 1, intent(2).payload, 6, deadline_ms),)
+    assert decision.effects == (v.Execute(2, 1, intent(2).payload, 6, deadline_ms),)
 
 
 def test_jobs_run_strictly_in_their_order_each_on_the_block_before() -> None:
@@ -72,7 +56,7 @@ def test_jobs_run_strictly_in_their_order_each_on_the_block_before() -> None:
         if seq == 1:
             stage.read(5)
         stage.accept(5 + seq)
-    executed = [effect for effect in stage.effects if isinstance(effect, Execute)]
+    executed = [effect for effect in stage.effects if isinstance(effect, v.Execute)]
     assert [effect.payload for effect in executed] == [intent(seq).payload for seq in range(1, 11)]
     assert [effect.parent for effect in executed] == list(range(5, 15))
     assert [stage.result(seq).number for seq in range(1, 11)] == list(range(6, 16))
@@ -102,7 +86,7 @@ def test_expiry_is_judged_when_a_job_is_pulled() -> None:
     assert [type(record) for record in decision.records] == [
         IntentDropped,
         IntentDropped,
-        SlotClaimed,
+        v.SlotClaimed,
     ]
     assert stage.result(1).status == stage.result(2).status == "expired"
     assert stage.slot.intent == intent(3).id
@@ -132,11 +116,13 @@ def test_urgent_jobs_run_first_and_within_a_class_in_order_only_where_that_is_se
 ) -> None:
     book, settings = MemoryBook(), ContractSettings(priorities=priorities)
     classes = [3, 0, 1, 3, 0, 1, 2, 0]
+    book.begin()
     for seq, priority in enumerate(classes, 1):
         # Where priorities are off the door gives every job the same class.
         placed = priority if priorities else 0
         book.accept([Arrival(intent(seq).id, LANE, b"call", b"", 0, priority=placed)])
     lease = book.claim(LANE, Owner("me"), 0)
+    flush(book)
     assert lease is not None
     stage = Stage(settings)
     ran = []
@@ -156,7 +142,7 @@ def test_without_a_chain_the_lane_counts_and_never_asks() -> None:
     for seq in (1, 2, 3):
         stage.offer(intent(seq))
         stage.accept(seq if seq != 2 else None)
-    executed = [effect for effect in stage.effects if isinstance(effect, Execute)]
+    executed = [effect for effect in stage.effects if isinstance(effect, v.Execute)]
     assert [effect.parent for effect in executed] == [0, 1, 2]
     assert len(stage.effects) == 3
 
@@ -165,7 +151,7 @@ def test_where_the_host_picks_the_parent_a_baseline_is_read_before_each_executio
     stage = executing(PARENTLESS)
     stage.accept(6)
     stage.offer(intent(2))
-    assert isinstance(stage.effects[-1], ReadHeight)
+    assert isinstance(stage.effects[-1], v.ReadHeight)
 
 
 # Time.
@@ -176,10 +162,10 @@ def test_a_passed_deadline_is_unknown_and_not_failed() -> None:
     assert stage.deadline == stage.attempts[0].deadline_ms
     decision = stage.tick()
     assert decision.records == (
-        AttemptDoubted(1, 1, False, "its deadline passed", stage.now_ms, True),
-        SearchPlanned(1, None),
+        v.AttemptDoubted(1, 1, False, "its deadline passed", stage.now_ms, True),
+        v.SearchPlanned(1, None),
     )
-    assert isinstance(decision.effects[0], FindExecution)
+    assert isinstance(decision.effects[0], v.FindExecution)
     assert stage.results == {}
     stage.accept(6)
     assert stage.result(1).status == "confirmed", "its late answer still counts"
@@ -196,8 +182,8 @@ def test_a_search_that_is_due_asks_once() -> None:
     stage.search(5)
     assert stage.apply(TimerFired(stage.now_ms)).records == (), "too early"
     decision = stage.tick()
-    assert decision.records == (SearchPlanned(1, None),)
-    assert isinstance(decision.effects[0], FindExecution)
+    assert decision.records == (v.SearchPlanned(1, None),)
+    assert isinstance(decision.effects[0], v.FindExecution)
     assert stage.apply(TimerFired(stage.now_ms)).records == ()
 
 
@@ -206,8 +192,8 @@ def test_a_retry_that_is_due_reads_the_height_once() -> None:
     stage.refuse()
     assert stage.apply(TimerFired(stage.now_ms)).records == (), "too early"
     decision = stage.tick()
-    assert decision.records == (RetryPlanned(1, None, "", failed=False),)
-    assert isinstance(decision.effects[0], ReadHeight)
+    assert decision.records == (v.RetryPlanned(1, None, "", failed=False),)
+    assert isinstance(decision.effects[0], v.ReadHeight)
     assert stage.deadline is None
     assert stage.apply(TimerFired(stage.now_ms)).records == ()
 
@@ -240,8 +226,8 @@ def test_after_not_executed_the_retry_stays_on_its_parent_where_the_host_takes_i
             stage.lose()
     stage.tell_of(intent(1), "settle", "not_executed")
     decision = stage.tick()
-    assert [type(record) for record in decision.records] == [AttemptOffered]
-    assert isinstance(decision.effects[0], Execute)
+    assert [type(record) for record in decision.records] == [v.AttemptOffered]
+    assert isinstance(decision.effects[0], v.Execute)
     assert decision.effects[0].parent == 5
 
 
@@ -249,7 +235,7 @@ def test_after_not_executed_a_host_that_picks_the_parent_is_asked_for_its_height
     stage = halting()
     stage.tell_of(intent(1), "settle", "not_executed")
     decision = stage.tick()
-    assert isinstance(decision.effects[0], ReadHeight)
+    assert isinstance(decision.effects[0], v.ReadHeight)
 
 
 # Draining.
@@ -299,19 +285,19 @@ def test_an_idle_lane_resumes_nothing() -> None:
 def test_a_height_that_was_being_read_is_read_again() -> None:
     stage = Stage()
     stage.offer(intent(1))
-    assert stage.restart() == (ReadHeight(1, intent(1).payload),)
+    assert stage.restart() == (v.ReadHeight(1, intent(1).payload),)
 
 
 def test_an_execution_is_never_simply_repeated_after_a_crash_but_looked_for() -> None:
     stage = executing()
-    assert stage.restart() == (FindExecution(1, 1, intent(1).payload, 5),)
+    assert stage.restart() == (v.FindExecution(1, 1, intent(1).payload, 5),)
     stage.search(6, block=6)
     assert stage.result(1).status == "confirmed"
 
 
 def test_a_search_that_was_under_way_is_asked_again() -> None:
     stage = doubting()
-    assert stage.restart() == (FindExecution(1, 1, intent(1).payload, 5),)
+    assert stage.restart() == (v.FindExecution(1, 1, intent(1).payload, 5),)
 
 
 def test_what_waits_for_time_is_not_resumed_but_woken() -> None:
@@ -353,9 +339,9 @@ def test_the_kind_speaks_for_the_machine() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        HeightRead(1, 1, 5),
-        ExecutionReturned(1, 1, 1, Outcome.ACCEPTED, 6),
-        SearchReturned(1, 1, 1, 6, 6),
+        v.HeightRead(1, 1, 5),
+        v.ExecutionReturned(1, 1, 1, Outcome.ACCEPTED, 6),
+        v.SearchReturned(1, 1, 1, 6, 6),
         TimerFired(1),
     ],
     ids=lambda event: type(event).__name__,

@@ -12,6 +12,8 @@ from tests.lanes.contract.stage import (
 )
 
 from laneway.core.outcome import AttemptWord
+from laneway.lanes.common.values import ModeChanged
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.tries import (
     backoff_ms,
@@ -27,15 +29,6 @@ from laneway.lanes.contract.tries import (
     parent_kept,
     read_height,
     settled,
-)
-from laneway.lanes.contract.values import (
-    AttemptRefused,
-    Execute,
-    FindExecution,
-    ModeChanged,
-    ReadHeight,
-    RetryPlanned,
-    SlotSettled,
 )
 
 
@@ -72,19 +65,19 @@ def test_what_is_executed_is_what_was_recorded() -> None:
     attempt = new_attempt(stage.lane, stage.slot.id, stage.slot.attempt_next, 9, 100)
     assert offered.attempt == attempt  # type: ignore[union-attr]
     body = intent(1).payload
-    assert decision.effects == (Execute(1, 2, body, 9, attempt.deadline_ms),)
+    assert decision.effects == (v.Execute(1, 2, body, 9, attempt.deadline_ms),)
     assert execution(attempt, body) == decision.effects[0]
 
 
 def test_a_search_is_stamped_with_the_newest_attempt_and_asks_behind_the_parent() -> None:
     stage = doubting()
     stage.look()
-    assert find(stage.lane, stage.slot) == FindExecution(1, 2, intent(1).payload, 5)
+    assert find(stage.lane, stage.slot) == v.FindExecution(1, 2, intent(1).payload, 5)
 
 
 def test_a_height_is_read_for_the_call_that_needs_it() -> None:
     stage = executing()
-    assert read_height(stage.lane, stage.slot) == ReadHeight(1, intent(1).payload)
+    assert read_height(stage.lane, stage.slot) == v.ReadHeight(1, intent(1).payload)
 
 
 def test_open_attempts_are_those_that_may_land() -> None:
@@ -103,9 +96,9 @@ def test_after_a_persons_word_the_next_tries_stay_on_their_parent_until_it_is_pa
     assert parent_kept(stage.lane) is None
     stage.read(5)
     stage.lose()
-    stage.fold(AttemptRefused(1, 1, AttemptWord.DROPPED, "told", 1))
+    stage.fold(v.AttemptRefused(1, 1, AttemptWord.DROPPED, "told", 1))
     assert parent_kept(stage.lane) == 5
-    stage.fold(RetryPlanned(1, stage.now_ms, "told", failed=False))
+    stage.fold(v.RetryPlanned(1, stage.now_ms, "told", failed=False))
     stage.tick()
     stage.refuse(reason="no quorum")
     assert parent_kept(stage.lane) == 5, "nobody has looked yet"
@@ -137,10 +130,10 @@ def test_a_lane_begins_attempts_unless_it_is_paused_or_halted() -> None:
 def test_an_answer_lifts_the_halt_that_was_over_it() -> None:
     running, stopped = executing(), halting()
     assert settled(running.lane, "confirmed", 7, attempt=1, block=6) == (
-        SlotSettled(1, "confirmed", 1, 6, "", 7, FIRST),
+        v.SlotSettled(1, "confirmed", 1, 6, "", 7, FIRST),
     )
     assert settled(stopped.lane, "dead", 7, reason="x" * 999) == (
-        SlotSettled(1, "dead", None, None, "x" * 300, 7, FIRST),
+        v.SlotSettled(1, "dead", None, None, "x" * 300, 7, FIRST),
         ModeChanged("running", "its outcome is known", "laneway", 7, halt=True),
     )
     assert halt_lifted(running.lane, "known", 7) == ()

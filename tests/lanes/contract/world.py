@@ -13,21 +13,10 @@ from tests.lanes.contract.stage import LANE, Stage, intent
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command
-from laneway.devnets.contract.model import ContractChain, Fault, RoundEnded
+from laneway.devnets.contract.model import ContractChain, RequestFault, RoundEnded
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.settings import ContractSettings
-from laneway.lanes.contract.values import (
-    CommandTold,
-    Effect,
-    Event,
-    Execute,
-    ExecutionReturned,
-    FindExecution,
-    HeightRead,
-    IntentsOffered,
-    ReadHeight,
-    SearchReturned,
-    TimerFired,
-)
 from laneway.ports import ContractCall
 
 STEPS_MAX = 1_500
@@ -63,9 +52,9 @@ class World:
         self.waiting = list(range(1, len(self.calls) + 1))
         self.epoch = 0
         self.order = 0
-        self.mail: list[tuple[int, int, int, Event]] = []
+        self.mail: list[tuple[int, int, int, v.Event]] = []
         """What is on its way: when, in which order, to which life of the process."""
-        self.rounds: dict[int, tuple[int, Execute]] = {}
+        self.rounds: dict[int, tuple[int, v.Execute]] = {}
 
     # The world goes on.
 
@@ -114,7 +103,7 @@ class World:
 
     # The process.
 
-    def happen(self, event: Event) -> None:
+    def happen(self, event: v.Event) -> None:
         """Decide, commit, and only then act; it may die before and behind the commit."""
         if self.luck(0.02):
             return self.crash()
@@ -170,25 +159,29 @@ class World:
 
     # The host.
 
-    def perform(self, effect: Effect) -> None:
+    def perform(self, effect: v.Effect) -> None:
         now_ms, dice = self.stage.now_ms, self.dice
         latest = self.chain.latest("Qm1")
         # A node that takes the parent may lag behind; the other sort is asked where it executes.
         seen = max(0, latest - dice.randint(0, 1)) if self.takes_parent else latest
         lost = self.luck(self.trouble)
         match effect:
-            case ReadHeight(slot=slot):
-                self.post(HeightRead(now_ms, slot, None if lost else seen, "down"))
-            case FindExecution(slot=slot, attempt=attempt, payload=payload, parent=parent):
+            case v.ReadHeight(slot=slot):
+                self.post(v.HeightRead(now_ms, slot, None if lost else seen, "down"))
+            case v.FindExecution(slot=slot, attempt=attempt, payload=payload, parent=parent):
                 call = self.call(payload.decode(), US)
                 block = self.chain.find(call, parent, self.takes_parent)
                 block = None if block is None or block > seen else block
-                found = SearchReturned(now_ms, slot, attempt, None if lost else seen, block)
-                self.post(found if not lost else SearchReturned(now_ms, slot, attempt, None))
-            case Execute() if lost:
+                found = v.SearchReturned(now_ms, slot, attempt, None if lost else seen, block)
+                self.post(found if not lost else v.SearchReturned(now_ms, slot, attempt, None))
+            case v.Execute() if lost:
                 self.post(answer(effect, now_ms, Outcome.REFUSED, reason="nothing was sent"))
-            case Execute():
-                fault = dice.choice(list(Fault)) if self.luck(self.trouble) else Fault.NONE
+            case v.Execute():
+                fault = (
+                    dice.choice(list(RequestFault))
+                    if self.luck(self.trouble)
+                    else RequestFault.NONE
+                )
                 parent = effect.parent if self.takes_parent else None  # type: ignore[assignment]
                 call = self.call(effect.payload.decode(), US)
                 for number in self.chain.begin(call, parent, now_ms, fault):
@@ -210,7 +203,7 @@ class World:
         if epoch == self.epoch:
             self.post(event)
 
-    def post(self, event: Event) -> None:
+    def post(self, event: v.Event) -> None:
         """It arrives after a while, and sometimes twice."""
         for _ in range(2 if self.luck(0.1) else 1):
             self.order += 1
@@ -238,7 +231,7 @@ class World:
 
 
 def answer(
-    effect: Execute,
+    effect: v.Execute,
     now_ms: int,
     outcome: Outcome,
     *,
@@ -246,8 +239,8 @@ def answer(
     final: bool = False,
     stale: bool = False,
     reason: str = "",
-) -> ExecutionReturned:
-    return ExecutionReturned(
+) -> v.ExecutionReturned:
+    return v.ExecutionReturned(
         now_ms, effect.slot, effect.attempt, outcome, block, final, stale, reason
     )
 

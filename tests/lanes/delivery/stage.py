@@ -13,19 +13,11 @@ from laneway.core.ids import IntentId, lane_id
 from laneway.core.intent import IntentRow
 from laneway.core.records import Decision
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
-from laneway.lanes.delivery.fold import evolve
-from laneway.lanes.delivery.lane import DeliveryLane, head_write, restore
+from laneway.lanes.common.heads import head_row
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.delivery.lane import DeliveryLane, evolve, restore
 from laneway.lanes.delivery.machine import deadline, decide, delivery_kind, resume, wants
-from laneway.lanes.delivery.values import (
-    CommandTold,
-    Event,
-    IntentsOffered,
-    Post,
-    PostDeclined,
-    PostReturned,
-    Record,
-    TimerFired,
-)
+from laneway.lanes.delivery.values import Event, Post, PostDeclined, PostReturned, Record
 
 LANE = lane_id("delivery", "hook")
 ROW_BYTES_MAX = 1_000
@@ -84,7 +76,7 @@ class Stage:
                     self.results[touch.intent] = touch
                 case Index():
                     raise AssertionError("a delivery lane writes no index")
-        self.state = head_write(self.lane, None).state
+        self.state = head_row(self.lane.head, None).state
 
     def check(self, decision: Said) -> None:
         lane = self.lane

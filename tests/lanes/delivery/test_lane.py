@@ -1,9 +1,18 @@
 """A delivery lane's rows, and what its head says for people."""
 
-from tests.lanes.delivery.stage import LANE, Stage
+import pytest
+from tests.lanes.delivery.stage import LANE, Stage, intent
 
 from laneway.core.rows import Head, Rows
-from laneway.lanes.delivery.lane import decode_history, describe, read_head, restore
+from laneway.lanes.delivery.lane import (
+    DeliveryLane,
+    decode_history,
+    describe,
+    evolve,
+    read_head,
+    restore,
+)
+from laneway.lanes.delivery.values import Slot, SlotClaimed
 
 
 def test_an_empty_lane_stands_up_from_nothing() -> None:
@@ -54,3 +63,43 @@ def test_a_head_says_where_its_lane_is_and_why() -> None:
     stage.answer(410)
     assert describe(stage.state).word == "halted"
     assert "410" in describe(stage.state).reason
+
+
+def test_a_message_is_taken_once() -> None:
+    lane = DeliveryLane(LANE)
+    claimed = SlotClaimed(Slot(1, intent(1).id, 1, 9, 0))
+    evolve(lane, claimed)
+    with pytest.raises(AssertionError):
+        evolve(lane, claimed)
+
+
+def test_the_head_counts_what_became_of_messages() -> None:
+    stage = Stage()
+    stage.offer(1, 2, 3)
+    stage.answer(500, 1)
+    stage.answer(500, 2)
+    assert (stage.lane.head.failures, stage.lane.head.wait_reason) == (2, "HTTP 500")
+    stage.decline(3)
+    stage.cancel(2)
+    stage.cancel(4)
+    assert stage.lane.head.failures == 2, "a person's word is no failure"
+    for _ in range(7):
+        stage.tick()
+        if 3 in stage.lane.slots:
+            stage.answer(200, 3)
+            stage.tick()
+        stage.answer(None, 1, reason="no answer")
+    head = stage.lane.head
+    assert (head.delivered_count, head.dead_count) == (1, 1)
+    assert (head.settled_count, head.settled_bytes) == (4, 4 * intent(1).size())
+    assert head.wait_reason == "no answer"
+
+
+def test_words_of_people_and_of_the_feed_are_kept_in_the_head() -> None:
+    stage = Stage()
+    stage.tell("pause", reason="🂡" * 300, by="ada")
+    stage.tell("fed", word="1.2.3")
+    stage.tell("dance")
+    head = stage.lane.head
+    assert (head.mode, head.by, head.feed) == ("paused", "ada", "1.2.3")
+    assert len(head.reason.encode()) <= 150

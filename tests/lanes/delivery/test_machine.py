@@ -3,9 +3,10 @@
 import pytest
 from tests.lanes.delivery.stage import LANE, Stage, intent
 
+from laneway.lanes.common.values import CommandRefused
 from laneway.lanes.delivery import delivery_kind
 from laneway.lanes.delivery.machine import deadline, wants
-from laneway.lanes.delivery.values import CommandRefused, Post
+from laneway.lanes.delivery.values import Post
 from laneway.lanes.limits import LADDER_MS
 
 HOUR_MS = 3_600_000

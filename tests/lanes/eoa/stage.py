@@ -16,32 +16,14 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
 from laneway.core.units import value
-from laneway.lanes.eoa.fees import Fee, is_replaced_by
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.fees import EvmFee, replacing
 from laneway.lanes.eoa.lane import EoaLane, note_date, restore
 from laneway.lanes.eoa.machine import decide, eoa_kind, resume
 from laneway.lanes.eoa.rows import Attempt
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.tries import look
-from laneway.lanes.eoa.values import (
-    AttemptSigned,
-    AttemptsMade,
-    BroadcastReturned,
-    ChainRead,
-    CommandTold,
-    HeadMoved,
-    IntentsOffered,
-    LookAtChain,
-    Made,
-    MakeAttempt,
-    NonceProven,
-    NotMade,
-    ProveNonce,
-    ReadFailed,
-    Receipt,
-    SendAttempt,
-    SendResult,
-    TimerFired,
-)
 
 replace = msgspec.structs.replace
 
@@ -52,6 +34,12 @@ SETTINGS = EoaSettings(nodes=NODES, target_tps=1, finality_depth_blocks=3, recyc
 
 
 VERBS = ("cancel", "cancel", "bump", "replace", "replace", "pause", "drain", "reset-nonce", "dance")
+
+
+def is_replaced_by(last: EvmFee, other: EvmFee) -> bool:
+    """By the rule of the strictest client."""
+    least = replacing(last)
+    return other.cap >= least.cap and other.tip >= least.tip and other.blob >= least.blob
 
 
 class Tx(msgspec.Struct, frozen=True):
@@ -138,14 +126,14 @@ class World:
         # Every effect is in resume until the record that answers it.
         kept = resume(self.lane)
         for effect in decision.effects:
-            if isinstance(effect, SendAttempt):
+            if isinstance(effect, v.SendAttempt):
                 effect = replace(effect, again=True)
             assert effect in kept, f"{effect} is not in resume"
 
     def check_dates(self, effects: Sequence[Any], now_ms: int) -> None:
         """Nothing of a slot is offered for the first time after its intent's `valid_until`."""
         for effect in effects:
-            if isinstance(effect, SendAttempt) and effect.slot not in self.begun:
+            if isinstance(effect, v.SendAttempt) and effect.slot not in self.begun:
                 self.begun.add(effect.slot)
                 intent = self.lane.slots[effect.slot].intent
                 until_ms = None if intent is None else self.accepted[intent].valid_until_ms
@@ -157,7 +145,7 @@ class World:
         for record in records:
             before = in_flight(self.lane)
             touched += self.kind.evolve(self.lane, record)
-            if isinstance(record, AttemptSigned) and self.settings.spend_wei_max is not None:
+            if isinstance(record, v.AttemptSigned) and self.settings.spend_wei_max is not None:
                 bound = max(before, self.settings.spend_wei_max)
                 assert in_flight(self.lane) <= bound, "no signature exceeds the cap on spending"
         for touch in (*touched, *self.kind.left(self.lane)):
@@ -226,45 +214,45 @@ class World:
         effect = self.out.pop(self.random.randrange(len(self.out)))
         lost = self.faults and self.random.random() < 0.1
         match effect:
-            case MakeAttempt():
+            case v.MakeAttempt():
                 made = self.make(effect)
                 if not lost:
-                    self.post(AttemptsMade(self.now_ms, (made,)))
+                    self.post(v.AttemptsMade(self.now_ms, (made,)))
                 else:
                     self.out.append(effect)
-            case SendAttempt():
+            case v.SendAttempt():
                 self.send(effect)
-            case LookAtChain():
-                self.post(ReadFailed(self.now_ms) if lost else self.look(effect))
-            case ProveNonce():
+            case v.LookAtChain():
+                self.post(v.ReadFailed(self.now_ms) if lost else self.look(effect))
+            case v.ProveNonce():
                 found = self.prove(effect.nonce, lost)
-                self.post(NonceProven(self.now_ms, effect.nonce, found))
+                self.post(v.NonceProven(self.now_ms, effect.nonce, found))
             case _:
                 raise AssertionError(effect)
 
-    def make(self, effect: MakeAttempt) -> Made | NotMade:
+    def make(self, effect: v.MakeAttempt) -> v.Made | v.NotMade:
         intent = effect.payload.decode()
         if intent.partition("!")[0] in self.refuses:
-            return NotMade(effect.slot, effect.number, final=True, reason="it reverts")
+            return v.NotMade(effect.slot, effect.number, final=True, reason="it reverts")
         if self.faults and self.random.random() < 0.1:
             poor = self.random.random() < 0.1
-            return NotMade(
+            return v.NotMade(
                 effect.slot, effect.number, final=False, reason="signer is away", broke=poor
             )
         cap = max(effect.floor.cap, effect.market.cap)
         tip = max(effect.floor.tip, effect.market.tip)
         tx = Tx(effect.nonce, intent, cap, tip, effect.number)
         raw = tx.raw()
-        return Made(effect.slot, effect.number, raw, digest(raw), Fee(cap, tip), 21_000, cap)
+        return v.Made(effect.slot, effect.number, raw, digest(raw), EvmFee(cap, tip), 21_000, cap)
 
-    def send(self, effect: SendAttempt) -> None:
+    def send(self, effect: v.SendAttempt) -> None:
         results = []
         for node in effect.nodes:
             outcome, final, reason = self.offer(node, effect.raw)
             if self.faults and self.random.random() < 0.2:
                 outcome, final, reason = Outcome.UNKNOWN, False, "no answer"
             results.append(
-                SendResult(
+                v.SendResult(
                     effect.slot,
                     effect.number,
                     node,
@@ -277,7 +265,7 @@ class World:
                     reason=reason,
                 )
             )
-        self.post(BroadcastReturned(self.now_ms, tuple(results)))
+        self.post(v.BroadcastReturned(self.now_ms, tuple(results)))
 
     # The chain.
 
@@ -298,7 +286,7 @@ class World:
         held = self.pools[node].get(tx.nonce)
         if held is not None and held != raw:
             other = tx_of(held)
-            if not is_replaced_by(Fee(other.cap, other.tip), Fee(tx.cap, tx.tip)):
+            if not is_replaced_by(EvmFee(other.cap, other.tip), EvmFee(tx.cap, tx.tip)):
                 return Outcome.REFUSED, False, "replacement transaction underpriced"
         self.pools[node][tx.nonce] = raw
         return Outcome.ACCEPTED, False, ""
@@ -334,7 +322,7 @@ class World:
         if pool:
             del pool[self.random.choice(sorted(pool))]
 
-    def look(self, effect: LookAtChain) -> ChainRead:
+    def look(self, effect: v.LookAtChain) -> v.ChainRead:
         tip = self.blocks[-1]
         fork: int | None = None
         known = effect.block
@@ -347,28 +335,28 @@ class World:
             )
         new = self.blocks[known + 1 :] if effect.block_hash else []
         receipts = [
-            Receipt(digest(raw), block.number, block.hash, ok=True)
+            v.Receipt(digest(raw), block.number, block.hash, ok=True)
             for block in new
             for raw in block.txs
             if digest(raw) in effect.hashes
         ]
         asked = {*(hash_ for hash_, _ in effect.due), *(one.hash for one in receipts)}
         agreed = [one for one in self.final() if one.hash in asked]
-        return ChainRead(
+        return v.ChainRead(
             self.now_ms, effect.block_hash, self.count(), self.count(), self.balance(),
             self.base_fee, 1, tip.number, tip.hash, tuple(receipts), fork, agreed=tuple(agreed),
         )  # fmt: skip
 
-    def final(self) -> list[Receipt]:
+    def final(self) -> list[v.Receipt]:
         """What is mined for good, in its order."""
         deep = self.blocks[: len(self.blocks) - self.settings.finality_depth_blocks]
         return [
-            Receipt(digest(raw), block.number, block.hash, ok=True)
+            v.Receipt(digest(raw), block.number, block.hash, ok=True)
             for block in deep
             for raw in block.txs
         ]
 
-    def prove(self, nonce: int, lost: bool) -> Receipt | None:
+    def prove(self, nonce: int, lost: bool) -> v.Receipt | None:
         """Only what is final is shown."""
         final = self.final()
         return final[nonce] if not lost and nonce < len(final) else None
@@ -526,24 +514,24 @@ def limited(world: World, *seqs: int, for_ms: int = LONG_MS) -> None:
 
 def make_all(world: World) -> None:
     """Every attempt that is to be made is made."""
-    todo = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
-    world.out = [effect for effect in world.out if not isinstance(effect, MakeAttempt)]
+    todo = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
+    world.out = [effect for effect in world.out if not isinstance(effect, v.MakeAttempt)]
     for effect in todo:
-        world.post(AttemptsMade(world.now_ms, (world.make(effect),)))
+        world.post(v.AttemptsMade(world.now_ms, (world.make(effect),)))
 
 
 def refuse(world: World, slot: int, number: int, **words: Any) -> None:
     """Every node refuses it for good."""
     results = tuple(
-        SendResult(slot, number, node, Outcome.REFUSED, final=True, reason="no", **words)
+        v.SendResult(slot, number, node, Outcome.REFUSED, final=True, reason="no", **words)
         for node in NODES
     )
-    world.post(BroadcastReturned(world.now_ms, results))
+    world.post(v.BroadcastReturned(world.now_ms, results))
 
 
 def take(world: World, slot: int, number: int = 1) -> None:
-    results = tuple(SendResult(slot, number, node, Outcome.ACCEPTED) for node in NODES)
-    world.post(BroadcastReturned(world.now_ms, results))
+    results = tuple(v.SendResult(slot, number, node, Outcome.ACCEPTED) for node in NODES)
+    world.post(v.BroadcastReturned(world.now_ms, results))
 
 
 def adopted(world: World) -> Attempt:
@@ -559,23 +547,23 @@ def later(world: World, ms: int) -> None:
     world.now_ms += ms
     if ms >= world.settings.bump_after_ms:
         block = world.lane.head.block + 1
-        world.apply([HeadMoved(block, f"later{block}".encode())])
+        world.apply([v.HeadMoved(block, f"later{block}".encode())])
     world.post(TimerFired(world.now_ms))
 
 
 def other(world: World, nonce: int, block: int) -> None:
     """Someone else's transaction stands at this number."""
-    receipt = Receipt(b"other" * 6, block, b"b", ok=True)
+    receipt = v.Receipt(b"other" * 6, block, b"b", ok=True)
     is_final = block + world.settings.finality_depth_blocks <= world.lane.head.block
-    world.post(NonceProven(world.now_ms, nonce, receipt if is_final else None))
+    world.post(v.NonceProven(world.now_ms, nonce, receipt if is_final else None))
 
 
-def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: Any) -> None:
+def chain(world: World, latest: int, block: int, *receipts: v.Receipt, **words: Any) -> None:
     """A look. All nodes show alike what is final by it, unless it is said what they show."""
     if "agreed" not in words:
         fork = words.get("fork", block)
         known = [
-            Receipt(
+            v.Receipt(
                 world.lane.attempts[slot][fact.attempt].hash, fact.block, fact.block_hash, fact.ok
             )
             for slot, fact in world.lane.seen.items()
@@ -584,7 +572,7 @@ def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: An
         depth = world.settings.finality_depth_blocks
         words["agreed"] = tuple(one for one in (*known, *receipts) if one.block + depth <= block)
     world.post(
-        ChainRead(
+        v.ChainRead(
             world.now_ms,
             words.pop("since", world.lane.head.block_hash),
             latest,
@@ -600,5 +588,5 @@ def chain(world: World, latest: int, block: int, *receipts: Receipt, **words: An
     )
 
 
-def receipt(world: World, slot: int, number: int, block: int, *, ok: bool = True) -> Receipt:
-    return Receipt(world.lane.attempts[slot][number].hash, block, bytes([block]), ok=ok)
+def receipt(world: World, slot: int, number: int, block: int, *, ok: bool = True) -> v.Receipt:
+    return v.Receipt(world.lane.attempts[slot][number].hash, block, bytes([block]), ok=ok)

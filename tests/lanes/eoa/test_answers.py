@@ -23,22 +23,11 @@ from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
 from laneway.core.units import amount, value
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.answers import judge_answers, taken_in_a_row
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.limits import NOOP_GROWTH_MAX, REFUSALS_MAX
 from laneway.lanes.eoa.show import describe, wait_reason, waiting
-from laneway.lanes.eoa.values import (
-    AccountSeen,
-    AttemptsMade,
-    BroadcastReturned,
-    FundsJudged,
-    Made,
-    MakeAttempt,
-    NotMade,
-    ResendPlanned,
-    SendAttempt,
-    SendResult,
-)
 
 
 @pytest.mark.slow
@@ -47,13 +36,13 @@ def test_the_promises_are_kept_whatever_is_answered() -> None:
         check(run(seed, steps=300))
 
 
-def below_the_count() -> tuple[World, MakeAttempt]:
+def below_the_count() -> tuple[World, v.MakeAttempt]:
     """1 is signed and held back, for 0 is not made yet; 2 is neither."""
     world = begun(3)
     limited(world, 2)
-    _, one, _ = (effect for effect in world.out if isinstance(effect, MakeAttempt))
+    _, one, _ = (effect for effect in world.out if isinstance(effect, v.MakeAttempt))
     world.out = []
-    world.post(AttemptsMade(world.now_ms, (world.make(one),)))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(one),)))
     assert world.out == [], "it is held back"
     return world, one
 
@@ -62,7 +51,7 @@ def test_what_is_signed_below_the_accounts_count_is_offered_with_the_others() ->
     """Others use 0 and 1; a reorg may take that back, and then it counts that they were offered."""
     world, one = below_the_count()
     chain(world, 2, 1)
-    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [one.slot]
+    assert [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)] == [one.slot]
     assert world.lane.head.offered_next == 2
 
 
@@ -70,7 +59,7 @@ def test_what_is_signed_below_the_accounts_count_is_never_offered_after_its_time
     world, one = below_the_count()
     world.now_ms += LONG_MS + 1
     chain(world, 2, 1)
-    assert not any(isinstance(effect, SendAttempt) for effect in world.out)
+    assert not any(isinstance(effect, v.SendAttempt) for effect in world.out)
     assert world.lane.head.offered_next == one.nonce, "it counts as never offered"
 
 
@@ -78,10 +67,10 @@ def test_numbers_are_offered_without_a_gap() -> None:
     world = begun(3)
     first, second, third = world.out
     world.out = []
-    world.post(AttemptsMade(world.now_ms, (world.make(third), world.make(second))))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(third), world.make(second))))
     assert world.out == []
-    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
-    sent = [effect.slot for effect in world.out if isinstance(effect, SendAttempt)]
+    world.post(v.AttemptsMade(world.now_ms, (world.make(first),)))
+    sent = [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert sent == [1, 2, 3]
     assert world.lane.head.offered_next == 3
 
@@ -90,8 +79,8 @@ def test_one_that_can_never_be_made_falls_out_and_those_above_move_down() -> Non
     world = begun(3)
     first, second, third = world.out
     world.out = []
-    made = (world.make(first), NotMade(second.slot, 1, final=True, reason="it reverts"))
-    world.post(AttemptsMade(world.now_ms, (*made, world.make(third))))
+    made = (world.make(first), v.NotMade(second.slot, 1, final=True, reason="it reverts"))
+    world.post(v.AttemptsMade(world.now_ms, (*made, world.make(third))))
     assert [result.status for result in world.results.values()] == ["refused"]
     intents = list(world.accepted)
     assert {slot.nonce: slot.intent for slot in world.lane.slots.values()} == {
@@ -112,15 +101,15 @@ def test_an_attempt_above_its_cap_is_parked_until_it_is_cheaper() -> None:
     assert slot.wait_reason == "parked_by_cap"
     world = begun(1, spend_wei_max=10)
     (effect,) = world.out
-    world.post(AttemptsMade(world.now_ms, (Made(1, 1, b"r", b"h", Fee(1, 1), 1, 11),)))
+    world.post(v.AttemptsMade(world.now_ms, (v.Made(1, 1, b"r", b"h", EvmFee(1, 1), 1, 11),)))
     assert world.lane.slots[1].wait_reason == "parked_by_cap"
     assert effect.slot == 1
 
 
 def test_who_cannot_pay_waits_and_nothing_new_is_given_out() -> None:
     world = begun(1)
-    poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
-    world.post(AttemptsMade(world.now_ms, (poor,)))
+    poor = v.NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
+    world.post(v.AttemptsMade(world.now_ms, (poor,)))
     assert is_broke(world)
     assert world.kind.wants(world.lane) == 0
     assert world.lane.slots[1].wait_reason == "out_of_funds"
@@ -135,7 +124,7 @@ def test_a_number_below_others_that_can_never_be_made_is_free_for_a_no_op() -> N
     world.now_ms += 2_000
     later(world, 0)
     (again,) = [effect for effect in world.out if getattr(effect, "nonce", None) == 0]
-    world.post(AttemptsMade(world.now_ms, (NotMade(again.slot, 1, final=True, reason="x"),)))
+    world.post(v.AttemptsMade(world.now_ms, (v.NotMade(again.slot, 1, final=True, reason="x"),)))
     assert [result.status for result in world.results.values()] == ["refused"]
     assert world.lane.free.rows() == {0: 1}
     later(world, 2_000)
@@ -148,21 +137,21 @@ def test_a_late_answer_changes_nothing() -> None:
     take(world, 1)
     before = world.lane.attempts[1][1]
     refuse(world, 1, 1)
-    world.post(BroadcastReturned(world.now_ms, ()))
+    world.post(v.BroadcastReturned(world.now_ms, ()))
     assert world.lane.attempts[1][1] == before
-    world.post(AttemptsMade(world.now_ms, (NotMade(9, 1, final=True, reason="x"),)))
+    world.post(v.AttemptsMade(world.now_ms, (v.NotMade(9, 1, final=True, reason="x"),)))
     refuse(world, 9, 1)
 
 
 def test_a_refusal_frees_the_number_and_an_unknown_answer_keeps_it() -> None:
     world = begun(1)
     make_all(world)
-    unsure = SendResult(1, 1, NODES[0], Outcome.UNKNOWN, reason="no answer")
-    sure = SendResult(1, 1, NODES[1], Outcome.REFUSED, final=True, reason="no")
-    world.post(BroadcastReturned(world.now_ms, (unsure, sure)))
+    unsure = v.SendResult(1, 1, NODES[0], Outcome.UNKNOWN, reason="no answer")
+    sure = v.SendResult(1, 1, NODES[1], Outcome.REFUSED, final=True, reason="no")
+    world.post(v.BroadcastReturned(world.now_ms, (unsure, sure)))
     assert world.lane.slots[1].nonce == 0
-    again = SendResult(1, 1, NODES[0], Outcome.REFUSED, first=False, final=True, reason="no")
-    world.post(BroadcastReturned(world.now_ms, (again,)))
+    again = v.SendResult(1, 1, NODES[0], Outcome.REFUSED, first=False, final=True, reason="no")
+    world.post(v.BroadcastReturned(world.now_ms, (again,)))
     assert 1 in world.lane.slots, "what may have been taken before is not freed by a refusal"
 
 
@@ -185,7 +174,7 @@ def test_a_refusal_for_lack_of_funds_waits_longer() -> None:
 def filled(world: World, balance: int) -> None:
     """The account is seen to have so much."""
     before = value(world.lane.head.health.balance or b"")
-    world.apply([AccountSeen(0, 0, amount(balance), 7, 1, world.now_ms, before < balance)])
+    world.apply([v.AccountSeen(0, 0, amount(balance), 7, 1, world.now_ms, before < balance)])
 
 
 @pytest.mark.parametrize("way", ["sent", "made"])
@@ -205,12 +194,12 @@ def test_a_word_on_what_an_account_had_before_it_was_filled_does_not_make_it_poo
             "asked_ms": asked_ms,
         }
         if way == "made":
-            poor = NotMade(1, 1, final=False, **words)
-            world.post(AttemptsMade(world.now_ms, (poor,)))
+            poor = v.NotMade(1, 1, final=False, **words)
+            world.post(v.AttemptsMade(world.now_ms, (poor,)))
         else:
             make_all(world)
-            no = SendResult(1, 1, "a", Outcome.REFUSED, final=True, **words)
-            world.post(BroadcastReturned(world.now_ms, (no,)))
+            no = v.SendResult(1, 1, "a", Outcome.REFUSED, final=True, **words)
+            world.post(v.BroadcastReturned(world.now_ms, (no,)))
         head = world.lane.head
         assert head.broke is expected, "by when it was asked, and not by when it answered"
         waits_ms = head.make_ms if way == "made" else head.retake_ms
@@ -220,10 +209,10 @@ def test_a_word_on_what_an_account_had_before_it_was_filled_does_not_make_it_poo
 def test_an_account_that_was_filled_with_less_than_it_lacks_stays_poor() -> None:
     world = begun(1, nodes=("a",))
     filled(world, 5)
-    world.apply([FundsJudged(True, amount(10))])
+    world.apply([v.FundsJudged(True, amount(10))])
     filled(world, 8)
-    poor = NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
-    world.post(AttemptsMade(world.now_ms, (poor,)))
+    poor = v.NotMade(1, 1, final=False, reason="insufficient funds", broke=True)
+    world.post(v.AttemptsMade(world.now_ms, (poor,)))
     assert is_broke(world)
     assert world.lane.head.health.threshold == amount(10)
 
@@ -242,13 +231,13 @@ def test_what_stays_too_dear_is_made_again_ever_more_rarely() -> None:
     world = begun(1, fee_wei_max=1)
     pauses = []
     for _ in range(6):
-        (order,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+        (order,) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
         world.out = []
-        world.post(AttemptsMade(world.now_ms, (world.make(order),)))
+        world.post(v.AttemptsMade(world.now_ms, (world.make(order),)))
         assert world.lane.head.make_ms is not None
         pauses.append((world.lane.head.make_ms - world.now_ms) // world.settings.poll_ms)
         later(world, world.lane.head.make_ms - world.now_ms)
-        world.out = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+        world.out = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
     assert pauses == [1, 2, 4, 8, 8, 8]
 
 
@@ -259,16 +248,16 @@ def test_what_is_out_is_offered_again_while_anything_dearer_is_parked() -> None:
     for slot in (1, 2):
         take(world, slot)
     later(world, world.settings.bump_after_ms)
-    world.out = [effect for effect in world.out if not isinstance(effect, SendAttempt)]
+    world.out = [effect for effect in world.out if not isinstance(effect, v.SendAttempt)]
     make_all(world)
     later(world, 1)
-    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    (sent,) = [effect for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
     assert world.lane.slots[1].wait_reason == "parked_by_cap"
     world.out = []
     later(world, world.settings.poll_ms)
     make_all(world)
-    assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
+    assert not [effect for effect in world.out if isinstance(effect, v.SendAttempt)], "not so soon"
 
 
 def test_what_every_node_refuses_is_tried_so_often_ever_later_and_then_refused() -> None:
@@ -294,8 +283,8 @@ def test_what_every_node_refuses_is_tried_so_often_ever_later_and_then_refused()
 def test_what_every_node_refuses_and_one_may_have_had_ends_by_a_no_op_at_its_number() -> None:
     world = begun(1)
     make_all(world)
-    results = [SendResult(1, 1, node, Outcome.UNKNOWN, reason="lost") for node in NODES]
-    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+    results = [v.SendResult(1, 1, node, Outcome.UNKNOWN, reason="lost") for node in NODES]
+    world.post(v.BroadcastReturned(world.now_ms, tuple(results)))
     for turn in range(1, REFUSALS_MAX + 1):
         assert (world.lane.slots[1].refusals, world.lane.slots[1].purpose) == (turn - 1, "intent")
         later(world, world.settings.bump_after_ms)
@@ -317,12 +306,12 @@ def test_sound_bytes_that_several_nodes_refuse_by_their_rules_keep_their_number(
     world = begun(1, nodes=nodes)
     make_all(world)
     results = [
-        SendResult(
+        v.SendResult(
             1, 1, node, Outcome.REFUSED, final=True, policy=True, hopeless=True, reason="too large"
         )
         for node in nodes
     ]
-    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+    world.post(v.BroadcastReturned(world.now_ms, tuple(results)))
     assert [one.status for one in world.results.values()] == [word] * bool(word)
     if not word:
         assert world.lane.attempts[1][1].denied == nodes
@@ -335,11 +324,11 @@ THREE = ("a", "b", "c")
 def outvoted(world: World) -> None:
     """Two nodes refuse the bytes for good, and the third says it took them."""
     refused = [
-        SendResult(1, 1, node, Outcome.REFUSED, first=False, final=True, reason="unsupported")
+        v.SendResult(1, 1, node, Outcome.REFUSED, first=False, final=True, reason="unsupported")
         for node in THREE[1:]
     ]
-    took = SendResult(1, 1, "a", Outcome.ACCEPTED, first=False)
-    world.post(BroadcastReturned(world.now_ms, (took, *refused)))
+    took = v.SendResult(1, 1, "a", Outcome.ACCEPTED, first=False)
+    world.post(v.BroadcastReturned(world.now_ms, (took, *refused)))
 
 
 def test_what_one_node_takes_and_a_majority_refuses_is_made_no_dearer_and_ends_by_a_no_op() -> None:
@@ -359,11 +348,11 @@ def test_what_one_node_takes_and_others_call_hopeless_may_still_be_mined_by_it()
     world = begun(1, nodes=THREE)
     make_all(world)
     refused = [
-        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        v.SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
         for node in THREE[1:]
     ]
-    took = SendResult(1, 1, "a", Outcome.ACCEPTED)
-    world.post(BroadcastReturned(world.now_ms, (took, *refused)))
+    took = v.SendResult(1, 1, "a", Outcome.ACCEPTED)
+    world.post(v.BroadcastReturned(world.now_ms, (took, *refused)))
     assert world.lane.slots[1].purpose == "intent"
 
 
@@ -398,33 +387,33 @@ def test_a_no_op_that_every_node_refuses_is_made_ever_more_rarely_and_named() ->
 @pytest.mark.parametrize(
     "why",
     [
-        NotMade(1, 2, final=False, reason="parked_by_cap: its caller's max_fee_per_gas"),
-        NotMade(1, 2, final=True, reason="the call reverts: no", reverts=True),
-        NotMade(1, 2, final=False, reason="insufficient funds", broke=True),
-        NotMade(1, 2, final=False, reason="the signer is away"),
+        v.NotMade(1, 2, final=False, reason="parked_by_cap: its caller's max_fee_per_gas"),
+        v.NotMade(1, 2, final=True, reason="the call reverts: no", reverts=True),
+        v.NotMade(1, 2, final=False, reason="insufficient funds", broke=True),
+        v.NotMade(1, 2, final=False, reason="the signer is away"),
     ],
     ids=["ceiling", "reverts", "funds", "signer"],
 )
-def test_what_is_out_is_offered_again_while_nothing_dearer_can_be_made(why: NotMade) -> None:
+def test_what_is_out_is_offered_again_while_nothing_dearer_can_be_made(why: v.NotMade) -> None:
     world = begun(1)
     make_all(world)
     take(world, 1)
     later(world, world.settings.bump_after_ms)
     world.out = []
-    world.post(AttemptsMade(world.now_ms, (why,)))
+    world.post(v.AttemptsMade(world.now_ms, (why,)))
     later(world, 0)
-    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    (sent,) = [effect for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert (sent.slot, sent.number, sent.nodes, sent.again) == (1, 1, NODES, True)
     take(world, 1)
     world.out = []
     world.now_ms += world.settings.bump_after_ms - 1
-    world.post(AttemptsMade(world.now_ms, (why,)))
+    world.post(v.AttemptsMade(world.now_ms, (why,)))
     later(world, 0)
-    assert not [effect for effect in world.out if isinstance(effect, SendAttempt)], "not so soon"
+    assert not [effect for effect in world.out if isinstance(effect, v.SendAttempt)], "not so soon"
     world.now_ms += 1
-    world.post(AttemptsMade(world.now_ms, (why,)))
+    world.post(v.AttemptsMade(world.now_ms, (why,)))
     later(world, 0)
-    assert [effect.number for effect in world.out if isinstance(effect, SendAttempt)] == [1]
+    assert [effect.number for effect in world.out if isinstance(effect, v.SendAttempt)] == [1]
 
 
 def test_what_is_offered_again_is_not_lost_where_another_falls_out() -> None:
@@ -434,12 +423,12 @@ def test_what_is_offered_again_is_not_lost_where_another_falls_out() -> None:
     later(world, world.settings.bump_after_ms)
     world.accept(1)
     world.pull()
-    (dear, new) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    (dear, new) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
     world.out = []
-    never = NotMade(new.slot, 1, final=True, reason="malformed")
-    world.post(AttemptsMade(world.now_ms, (world.make(dear), never)))
+    never = v.NotMade(new.slot, 1, final=True, reason="malformed")
+    world.post(v.AttemptsMade(world.now_ms, (world.make(dear), never)))
     later(world, 1)
-    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [1]
+    assert [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)] == [1]
 
 
 def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_have() -> None:
@@ -450,12 +439,12 @@ def test_a_no_op_takes_the_number_of_bytes_that_nobody_takes_and_someone_may_hav
     intent = next(iter(world.accepted))
 
     def answer(node: str, *, first: bool = False) -> None:
-        result = SendResult(
+        result = v.SendResult(
             1, 1, node, Outcome.REFUSED, first=first, final=True, hopeless=True, reason="too large"
         )
-        world.post(BroadcastReturned(world.now_ms, (result,)))
+        world.post(v.BroadcastReturned(world.now_ms, (result,)))
 
-    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    world.post(v.BroadcastReturned(world.now_ms, (v.SendResult(1, 1, "a", Outcome.UNKNOWN),)))
     answer("b", first=True)
     assert world.lane.slots[1].purpose == "intent"
     later(world, world.settings.resend_ms)
@@ -475,34 +464,34 @@ def test_dearer_bytes_of_what_everyone_refuses_give_way_to_a_no_op() -> None:
     """They were ordered before the refusals came, and would be refused alike, for ever."""
     world = begun(2)
     make_all(world)
-    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    world.post(v.BroadcastReturned(world.now_ms, (v.SendResult(1, 1, "a", Outcome.UNKNOWN),)))
     later(world, world.settings.resend_ms)
     world.tell("bump", world.accepted[next(iter(world.accepted))])
-    (dearer,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    (dearer,) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
     assert (dearer.slot, dearer.number) == (1, 2)
     hopeless = [
-        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        v.SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
         for node in NODES
     ]
-    world.post(BroadcastReturned(world.now_ms, tuple(hopeless)))
+    world.post(v.BroadcastReturned(world.now_ms, tuple(hopeless)))
     slot = world.lane.slots[1]
     assert (slot.purpose, slot.making, slot.attempt_next) == ("noop", True, 3)
-    world.post(AttemptsMade(world.now_ms, (world.make(dearer),)))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(dearer),)))
     assert list(world.lane.attempts[1]) == [1], "bytes that nobody waits for are not signed"
 
 
 def test_what_takes_the_place_of_what_everyone_refuses_is_still_made() -> None:
     world = begun(2)
     make_all(world)
-    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    world.post(v.BroadcastReturned(world.now_ms, (v.SendResult(1, 1, "a", Outcome.UNKNOWN),)))
     later(world, world.settings.resend_ms)
     world.tell("replace", world.accepted[next(iter(world.accepted))], "other")
     assert (world.lane.slots[1].making, world.lane.slots[1].content) == (True, 1)
     hopeless = [
-        SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
+        v.SendResult(1, 1, node, Outcome.REFUSED, final=True, hopeless=True, reason="too large")
         for node in NODES
     ]
-    world.post(BroadcastReturned(world.now_ms, tuple(hopeless)))
+    world.post(v.BroadcastReturned(world.now_ms, tuple(hopeless)))
     assert world.lane.slots[1].purpose == "intent"
 
 
@@ -511,12 +500,12 @@ def test_the_pause_between_resends_grows_to_its_bound() -> None:
     make_all(world)
     pauses = []
     for _ in range(6):
-        busy = tuple(SendResult(1, 1, node, Outcome.UNKNOWN) for node in NODES)
-        world.post(BroadcastReturned(world.now_ms, busy))
+        busy = tuple(v.SendResult(1, 1, node, Outcome.UNKNOWN) for node in NODES)
+        world.post(v.BroadcastReturned(world.now_ms, busy))
         planned_ms = world.lane.head.resend_ms
         assert planned_ms is not None
         pauses.append((planned_ms - world.now_ms) // world.settings.resend_ms)
-        world.apply([ResendPlanned(None)])
+        world.apply([v.ResendPlanned(None)])
         world.now_ms = planned_ms
     assert pauses == [1, 1, 2, 4, 8, 8]
 
@@ -533,7 +522,7 @@ def test_the_pause_between_resends_grows_to_its_bound() -> None:
 def test_one_odd_answer_has_all_of_them_judged_one_by_one(odd: dict[str, Any]) -> None:
     world = begun(3, nodes=("a",))
     make_all(world)
-    plain = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2)]
+    plain = [v.SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2)]
     known = replace(plain[1], reason="already known")
     assert taken_in_a_row(world.lane, (plain[0], known)) is not None
     assert taken_in_a_row(world.lane, (plain[0], replace(plain[1], **odd))) is None
@@ -544,33 +533,33 @@ def test_a_node_that_takes_new_bytes_says_that_there_are_funds() -> None:
     it has now, and no balance would ever be above it."""
     world = begun(3, nodes=("a",))
     make_all(world)
-    poor = SendResult(1, 1, "a", Outcome.REFUSED, broke=True, reason="insufficient funds")
-    world.post(BroadcastReturned(world.now_ms, (poor,)))
+    poor = v.SendResult(1, 1, "a", Outcome.REFUSED, broke=True, reason="insufficient funds")
+    world.post(v.BroadcastReturned(world.now_ms, (poor,)))
     assert is_broke(world)
-    old = SendResult(2, 1, "a", Outcome.ACCEPTED, reason="already known")
-    world.post(BroadcastReturned(world.now_ms, (old,)))
+    old = v.SendResult(2, 1, "a", Outcome.ACCEPTED, reason="already known")
+    world.post(v.BroadcastReturned(world.now_ms, (old,)))
     assert is_broke(world), "it may have had that before"
-    new = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 3)]
+    new = [v.SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 3)]
     assert taken_in_a_row(world.lane, (new[0],)) is None
-    world.post(BroadcastReturned(world.now_ms, tuple(new)))
+    world.post(v.BroadcastReturned(world.now_ms, tuple(new)))
     assert not is_broke(world)
 
 
-def poor(slot: int, node: str, needed: int = 0) -> SendResult:
+def poor(slot: int, node: str, needed: int = 0) -> v.SendResult:
     words = "insufficient funds"
-    return SendResult(slot, 1, node, Outcome.REFUSED, broke=True, reason=words, needed=needed)
+    return v.SendResult(slot, 1, node, Outcome.REFUSED, broke=True, reason=words, needed=needed)
 
 
 def test_a_node_that_lags_behind_a_deposit_does_not_stop_what_another_takes() -> None:
     for batches in (
-        ((poor(1, "a"), SendResult(1, 1, "b", Outcome.ACCEPTED)),),
-        ((SendResult(1, 1, "b", Outcome.ACCEPTED),), (poor(1, "a"),)),
-        ((poor(1, "a"),), (SendResult(1, 1, "b", Outcome.ACCEPTED),)),
+        ((poor(1, "a"), v.SendResult(1, 1, "b", Outcome.ACCEPTED)),),
+        ((v.SendResult(1, 1, "b", Outcome.ACCEPTED),), (poor(1, "a"),)),
+        ((poor(1, "a"),), (v.SendResult(1, 1, "b", Outcome.ACCEPTED),)),
     ):
         world = begun(1)
         make_all(world)
         for batch in batches:
-            world.post(BroadcastReturned(world.now_ms, batch))
+            world.post(v.BroadcastReturned(world.now_ms, batch))
         assert not is_broke(world)
 
 
@@ -579,25 +568,25 @@ def test_a_node_that_denies_what_the_balance_says_is_asked_again() -> None:
     world = begun(2)
     make_all(world)
     chain(world, 0, 1, balance=100)
-    world.post(BroadcastReturned(world.now_ms, (poor(1, "a", 100),)))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(1, "a", 100),)))
     assert not is_broke(world)
-    world.post(BroadcastReturned(world.now_ms, (poor(1, "a", 101),)))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(1, "a", 101),)))
     assert is_broke(world)
     world = begun(2)
     make_all(world)
     chain(world, 0, 1, balance=100)
-    world.post(BroadcastReturned(world.now_ms, (poor(2, "a", 100),)))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(2, "a", 100),)))
     assert is_broke(world)
 
 
 def test_a_signer_that_denies_what_the_balance_says_is_asked_again_soon() -> None:
     world = begun(1)
     chain(world, 0, 1, balance=100)
-    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=100)
-    world.post(AttemptsMade(world.now_ms, (denied,)))
+    denied = v.NotMade(1, 1, final=False, reason="no funds", broke=True, needed=100)
+    world.post(v.AttemptsMade(world.now_ms, (denied,)))
     assert not is_broke(world)
     assert world.lane.head.make_ms == world.now_ms + world.settings.make_retry_ms
-    world.post(AttemptsMade(world.now_ms, (replace(denied, needed=101),)))
+    world.post(v.AttemptsMade(world.now_ms, (replace(denied, needed=101),)))
     health = world.lane.head.health
     assert (world.lane.head.broke, health.poor_slot, value(health.needed)) == (True, 1, 101)
     assert (health.broke_ms, value(health.threshold)) == (world.now_ms, 100)
@@ -607,12 +596,12 @@ def test_of_several_that_cannot_be_paid_the_lowest_is_noted_since_the_first() ->
     world = begun(3)
     make_all(world)
     begun_ms = world.now_ms
-    world.post(BroadcastReturned(world.now_ms, (poor(3, "a", 30), poor(2, "a", 20))))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(3, "a", 30), poor(2, "a", 20))))
     world.now_ms += 5
-    world.post(BroadcastReturned(world.now_ms, (poor(3, "b", 30),)))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(3, "b", 30),)))
     health = world.lane.head.health
     assert (health.poor_slot, value(health.needed), health.broke_ms) == (2, 20, begun_ms)
-    world.post(BroadcastReturned(world.now_ms, (poor(1, "b", 10**30),)))
+    world.post(v.BroadcastReturned(world.now_ms, (poor(1, "b", 10**30),)))
     health = world.lane.head.health
     assert (health.poor_slot, value(health.needed)) == (1, 10**30)
 
@@ -620,15 +609,15 @@ def test_of_several_that_cannot_be_paid_the_lowest_is_noted_since_the_first() ->
 def test_the_threshold_of_an_earlier_time_is_forgotten() -> None:
     world = begun(1)
     make_all(world)
-    world.apply([FundsJudged(False, amount(10**30))])
-    world.post(BroadcastReturned(world.now_ms, (poor(1, "a"),)))
+    world.apply([v.FundsJudged(False, amount(10**30))])
+    world.post(v.BroadcastReturned(world.now_ms, (poor(1, "a"),)))
     assert value(world.lane.head.health.threshold) == world.balance()
 
 
 def test_a_batch_that_every_node_took_is_one_record() -> None:
     world = begun(2, nodes=("a",))
     make_all(world)
-    plain = tuple(SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2))
+    plain = tuple(v.SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2))
     order = judge_answers(world.lane, plain, world.now_ms)
     assert order.records == (taken_in_a_row(world.lane, plain),)
     assert order.effects == ()
@@ -637,11 +626,11 @@ def test_a_batch_that_every_node_took_is_one_record() -> None:
 def test_what_was_answered_before_is_not_taken_in_a_row() -> None:
     world = begun(4, nodes=("a",))
     make_all(world)
-    plain = [SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2, 3, 4, 5)]
+    plain = [v.SendResult(slot, 1, "a", Outcome.ACCEPTED) for slot in (1, 2, 3, 4, 5)]
     assert taken_in_a_row(world.lane, ()) is None
     assert taken_in_a_row(world.lane, (plain[0],)) is None, "one is no row"
     assert taken_in_a_row(world.lane, tuple(plain)) is None, "there is no fifth"
-    world.post(BroadcastReturned(world.now_ms, (plain[1],)))
+    world.post(v.BroadcastReturned(world.now_ms, (plain[1],)))
     assert taken_in_a_row(world.lane, (plain[0], plain[1])) is None
     assert taken_in_a_row(world.lane, (plain[2], plain[3])) is None, "the first waits"
 
@@ -652,7 +641,7 @@ def test_an_answer_to_an_earlier_life_frees_nothing() -> None:
     world = begun(1)
     make_all(world)
     world.crash()
-    assert [effect.again for effect in world.out if isinstance(effect, SendAttempt)] == [True]
+    assert [effect.again for effect in world.out if isinstance(effect, v.SendAttempt)] == [True]
     refuse(world, 1, 1)
     assert (list(world.lane.slots), world.lane.free.count) == ([1], 0)
     assert world.lane.attempts[1][1].denied == NODES
@@ -660,10 +649,10 @@ def test_an_answer_to_an_earlier_life_frees_nothing() -> None:
 
 def test_bytes_that_never_left_are_offered_for_the_first_time_after_a_crash() -> None:
     world = begun(2)
-    (first, second) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
-    world.post(AttemptsMade(world.now_ms, (world.make(second),)))
+    (first, second) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
+    world.post(v.AttemptsMade(world.now_ms, (world.make(second),)))
     world.crash()
-    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(first),)))
     refuse(world, 2, 1)
     assert list(world.lane.slots) == [1], "its number is free: nobody ever had it"
 
@@ -671,11 +660,11 @@ def test_bytes_that_never_left_are_offered_for_the_first_time_after_a_crash() ->
 def test_what_is_valid_no_longer_is_neither_signed_nor_offered() -> None:
     world = begun(3)
     limited(world, 1, 2)
-    first, second, third = [one for one in world.out if isinstance(one, MakeAttempt)]
-    world.post(AttemptsMade(world.now_ms, (world.make(second), world.make(third))))
+    first, second, third = [one for one in world.out if isinstance(one, v.MakeAttempt)]
+    world.post(v.AttemptsMade(world.now_ms, (world.make(second), world.make(third))))
     world.now_ms += LONG_MS + 1
-    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(first),)))
     assert list(world.lane.attempts) == [2, 3]
     limited(world, 1)
-    world.post(AttemptsMade(world.now_ms, (world.make(first),)))
-    assert [one.slot for one in world.out if isinstance(one, SendAttempt)] == [1]
+    world.post(v.AttemptsMade(world.now_ms, (world.make(first),)))
+    assert [one.slot for one in world.out if isinstance(one, v.SendAttempt)] == [1]

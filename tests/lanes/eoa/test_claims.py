@@ -4,12 +4,13 @@ import pytest
 from tests.lanes.eoa.stage import begun, later, make_all, refuse, replace, run, take
 from tests.lanes.eoa.test_laws import check
 
+from laneway.lanes.common.values import ModeChanged
 from laneway.lanes.eoa.claims import budget, claim_offered, retake, wants
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.timers import retake_ms
-from laneway.lanes.eoa.tries import NOTHING, look, said
-from laneway.lanes.eoa.values import LookBegun, ModeChanged, SlotClaimed
+from laneway.lanes.eoa.tries import NOTHING, decided, look
+from laneway.lanes.eoa.values import LookBegun, SlotClaimed
 
 
 @pytest.mark.slow
@@ -22,7 +23,7 @@ def test_before_the_account_was_read_nobody_gets_a_number() -> None:
     lane = EoaLane(begun(0).lane.id, EoaSettings())
     assert (budget(lane), wants(lane)) == (0, 1)
     decision = claim_offered(lane, (), 1_000)
-    assert decision == said([LookBegun()], [look(lane)])
+    assert decision == decided([LookBegun()], [look(lane)])
     lane.head.looking = True
     assert wants(lane) == 0
     assert claim_offered(lane, (), 1) is NOTHING
@@ -33,7 +34,7 @@ def test_an_account_that_no_node_shows_is_read_again_at_its_time_and_not_before(
     lane = EoaLane(begun(0).lane.id, EoaSettings())
     lane.head.poll_ms = 1_000
     assert claim_offered(lane, (), 999) is NOTHING
-    assert claim_offered(lane, (), 1_000) == said([LookBegun()], [look(lane)])
+    assert claim_offered(lane, (), 1_000) == decided([LookBegun()], [look(lane)])
 
 
 def test_the_window_bounds_what_is_in_flight() -> None:

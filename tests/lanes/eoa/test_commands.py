@@ -6,6 +6,7 @@ from tests.lanes.eoa.stage import (
     World,
     begun,
     chain,
+    is_replaced_by,
     later,
     make_all,
     receipt,
@@ -17,19 +18,12 @@ from tests.lanes.eoa.stage import (
 from laneway.core.ids import IntentId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.rows import Command
+from laneway.lanes.common.values import CommandRefused
 from laneway.lanes.eoa.commands import ResetPlan, judge_command, plan_reset
-from laneway.lanes.eoa.fees import is_replaced_by
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX, GAP_NUMBERS_MAX
 from laneway.lanes.eoa.rows import Purpose
-from laneway.lanes.eoa.values import (
-    AttemptsMade,
-    CommandRefused,
-    HaltJudged,
-    MakeAttempt,
-    NotMade,
-    SlotDropped,
-)
+from laneway.lanes.eoa.values import AttemptsMade, HaltJudged, MakeAttempt, NotMade, SlotDropped
 
 replace = msgspec.structs.replace
 

@@ -12,10 +12,11 @@ from tests.lanes.eoa.stage import (
     take,
 )
 
+from laneway.lanes.common.values import ModeChanged
 from laneway.lanes.eoa.expiry import expire
 from laneway.lanes.eoa.timers import deadline, expire_ms
 from laneway.lanes.eoa.tries import NOTHING
-from laneway.lanes.eoa.values import AttemptsMade, MakeAttempt, ModeChanged, NotMade, SendAttempt
+from laneway.lanes.eoa.values import AttemptsMade, MakeAttempt, NotMade, SendAttempt
 
 
 def statuses(world: World) -> dict[int, str]:

@@ -17,31 +17,13 @@ from tests.lanes.eoa.stage import (
 )
 from tests.lanes.eoa.test_laws import check
 
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import put_slot
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import Attempt, Slot
-from laneway.lanes.eoa.values import (
-    AccountSeen,
-    AttemptReoffered,
-    AttemptSigned,
-    AttemptsTaken,
-    CommandRefused,
-    FundsJudged,
-    HaltJudged,
-    InclusionDenied,
-    IntentDropped,
-    ModeChanged,
-    NoncesReset,
-    ProofsPaced,
-    ResendPlanned,
-    SlotClaimed,
-    SlotDropped,
-    SlotFellOut,
-    SlotFreed,
-    SlotSettled,
-)
 
 
 @pytest.mark.slow
@@ -72,11 +54,11 @@ def test_a_no_op_that_is_final_or_gone_answers_nobody() -> None:
     chain(world, 1, 9)
     assert len(world.results) == answered
     world = with_no_op()
-    world.apply([SlotDropped(no_op(world), "refused", "", 1)])
+    world.apply([v.SlotDropped(no_op(world), "refused", "", 1)])
     assert world.lane.free.rows() == {0: 1}
     assert len(world.results) == 1
     world = with_no_op()
-    world.apply([SlotDropped(no_op(world), "refused", "", 1, 5, recycle=False)])
+    world.apply([v.SlotDropped(no_op(world), "refused", "", 1, 5, recycle=False)])
     assert world.lane.free.count == 0
 
 
@@ -90,14 +72,14 @@ def test_a_no_op_may_fall_out_too() -> None:
     world.lane.head.offered_next = 0
     for other in [one.id for one in world.lane.slots.values() if one.intent is not None]:
         assert other != slot
-    world.apply([SlotFellOut(slot, "refused", "", 1)])
+    world.apply([v.SlotFellOut(slot, "refused", "", 1)])
     assert list(world.lane.nonces) == [0]
 
 
 def test_what_was_settled_without_being_seen_has_no_hash() -> None:
     world = begun(1)
     make_all(world)
-    world.apply([SlotSettled(1, "indeterminate", 5, "given up")])
+    world.apply([v.SlotSettled(1, "indeterminate", 5, "given up")])
     (result,) = world.results.values()
     assert (result.hash, result.number) == (None, None)
 
@@ -110,10 +92,10 @@ def test_a_reset_forgets_free_numbers_that_are_nobodys() -> None:
     take(world, 3)
     assert world.lane.free.rows() == {0: 2}
     world.lane.head.latest = 1
-    world.apply([NoncesReset(4, 9)])
+    world.apply([v.NoncesReset(4, 9)])
     assert world.lane.free.rows() == {1: 2}
     for at_ms in range(7):
-        world.apply([NoncesReset(4, at_ms)])
+        world.apply([v.NoncesReset(4, at_ms)])
     assert len(world.lane.head.health.resets_ms) == RESETS_KEPT
 
 
@@ -123,7 +105,7 @@ def test_modes_funds_and_refusals_change_the_head_alone() -> None:
     world.apply(
         [
             ModeChanged("paused", "r", "ann", 3, 7),
-            FundsJudged(True, b"\x05"),
+            v.FundsJudged(True, b"\x05"),
             CommandRefused("bump", "no"),
         ]
     )
@@ -165,7 +147,7 @@ def test_a_free_number_that_the_chain_says_is_used_is_given_to_nobody() -> None:
 def test_a_freed_number_that_someone_used_is_not_recycled() -> None:
     world = begun(2)
     make_all(world)
-    world.apply([SlotFreed(1, 5, "replaced", recycle=False)])
+    world.apply([v.SlotFreed(1, 5, "replaced", recycle=False)])
     assert world.lane.free.count == 0
 
 
@@ -173,9 +155,9 @@ def test_what_is_offered_again_by_time_says_when_and_why() -> None:
     world = begun(1)
     make_all(world)
     take(world, 1)
-    world.apply([AttemptReoffered(1, 1)])
+    world.apply([v.AttemptReoffered(1, 1)])
     assert world.lane.slots[1].tried_ms == 1_000_000
-    world.apply([AttemptReoffered(1, 1, at_ms=1_000_777, reason="why")])
+    world.apply([v.AttemptReoffered(1, 1, at_ms=1_000_777, reason="why")])
     assert (world.lane.slots[1].tried_ms, world.lane.slots[1].wait_reason) == (1_000_777, "why")
     assert world.lane.attempts[1][1].taken == ()
 
@@ -186,7 +168,7 @@ def test_whoever_took_bytes_that_nobody_here_has_is_not_asked_for_them_again() -
     take(world, 1)
     bare = adopted(world)
     slot = world.lane.slots[1]
-    assert evolve(world.lane, AttemptReoffered(1, 1, at_ms=1_000_777)) == (
+    assert evolve(world.lane, v.AttemptReoffered(1, 1, at_ms=1_000_777)) == (
         put_slot(world.lane, replace(slot, tried_ms=1_000_777)),
     )
     assert world.lane.attempts[1][1] == bare
@@ -197,7 +179,7 @@ def test_attempts_that_were_taken_are_said_so_in_the_head_and_no_row_is_touched(
     make_all(world)
     hashes = tuple(world.lane.attempts[slot][1].hash for slot in (1, 2))
     intents = tuple(world.lane.slots[slot].intent for slot in (1, 2))
-    assert evolve(world.lane, AttemptsTaken(1, intents, hashes)) == ()
+    assert evolve(world.lane, v.AttemptsTaken(1, intents, hashes)) == ()
     assert (world.lane.head.taken_next, world.lane.unsure) == (3, {})
     assert list(world.lane.submitted) == [1, 2]
 
@@ -207,11 +189,11 @@ def test_resends_in_a_row_are_counted_while_the_same_bytes_are_in_doubt() -> Non
     make_all(world)
     counts = []
     for _ in range(3):
-        world.apply([ResendPlanned(5), ResendPlanned(None)])
+        world.apply([v.ResendPlanned(5), v.ResendPlanned(None)])
         counts.append(world.lane.head.resends)
     assert counts == [0, 1, 2]
     take(world, 1)
-    world.apply([ResendPlanned(5), ResendPlanned(None)])
+    world.apply([v.ResendPlanned(5), v.ResendPlanned(None)])
     assert world.lane.head.resends == 0
 
 
@@ -219,9 +201,9 @@ def test_a_no_op_fills_a_hole_that_someone_else_left() -> None:
     """The number is below the next one, and no free one: nobody of ours ever had it."""
     world = begun(2)
     make_all(world)
-    world.apply([SlotFreed(1, 5, "replaced", recycle=False)])
+    world.apply([v.SlotFreed(1, 5, "replaced", recycle=False)])
     hole = Slot(world.lane.head.slot_next, None, 0, 0, 0, 0, 5, purpose="noop")
-    world.apply([SlotClaimed(hole, returned=False)])
+    world.apply([v.SlotClaimed(hole, returned=False)])
     assert world.lane.head.nonce_next == 2
     assert world.lane.slot_at(0) == hole
 
@@ -229,10 +211,10 @@ def test_a_no_op_fills_a_hole_that_someone_else_left() -> None:
 def test_a_hole_that_someone_else_left_is_filled_and_many_bytes_stand_apart() -> None:
     world = begun(2)
     hole = Slot(9, None, 0, 0, 0, 0, 1, purpose="noop")
-    world.apply([SlotDropped(1, "refused", "no", 1, recycle=False), SlotClaimed(hole, False)])
+    world.apply([v.SlotDropped(1, "refused", "no", 1, recycle=False), v.SlotClaimed(hole, False)])
     assert world.lane.nonces == {0: 9, 1: 2}
-    attempt = Attempt(9, 1, b"h", "noop", Fee(2, 1), 21_000, 1, ("a",))
-    world.apply([AttemptSigned(attempt, b"r" * 1_000, b"")])
+    attempt = Attempt(9, 1, b"h", "noop", EvmFee(2, 1), 21_000, 1, ("a",))
+    world.apply([v.AttemptSigned(attempt, b"r" * 1_000, b"")])
     assert world.lane.raws == {"9/1": b"r" * 1_000}
 
 
@@ -254,7 +236,7 @@ def test_without_anything_bound_the_chain_alone_says_which_number_is_next() -> N
     lane = world.lane
     lane.free.load(1, 3)
     lane.head.nonce_next = lane.head.offered_next = 5
-    evolve(lane, AccountSeen(1, 1, b"\1", 100, 1, world.now_ms))
+    evolve(lane, v.AccountSeen(1, 1, b"\1", 100, 1, world.now_ms))
     assert (lane.head.nonce_next, lane.free.count) == (1, 0)
 
 
@@ -271,7 +253,7 @@ def test_until_when_an_intent_is_valid_counts_until_its_bytes_are_out_or_it_is_f
     assert world.lane.dated == {}, "below others that were offered it is out at once"
     refuse(world, 2, 1)
     (second,) = world.lane.returned
-    world.apply([IntentDropped(second, 2, 0, 1, "expired", "", 1, returned=True)])
+    world.apply([IntentDropped(second, 2, 0, 1, "expired", "", 1)])
     assert (world.lane.dated, world.lane.returned) == ({}, {})
 
 
@@ -279,13 +261,13 @@ def test_what_a_majority_denies_is_in_no_block() -> None:
     world = begun(1)
     make_all(world)
     chain(world, 1, 1, receipt(world, 1, 1, 1))
-    world.apply([InclusionDenied(1)])
+    world.apply([v.InclusionDenied(1)])
     assert world.lane.seen == {}
 
 
 def test_a_halt_and_the_pace_of_proofs_stand_in_the_head() -> None:
     world = begun(1)
-    world.apply([ProofsPaced(9, 2), HaltJudged("used", 5, 7)])
+    world.apply([v.ProofsPaced(9, 2), v.HaltJudged("used", 5, 7)])
     head = world.lane.head
     assert (head.prove_ms, head.prove_tries) == (9, 2)
     assert (head.halted, head.halted_nonce, head.halted_ms) == ("used", 7, 5)
@@ -294,14 +276,14 @@ def test_a_halt_and_the_pace_of_proofs_stand_in_the_head() -> None:
 def test_what_was_final_is_forgotten_by_the_reset_of_a_halted_lane_alone() -> None:
     world = begun(1)
     world.lane.head.final_next = 4
-    world.apply([NoncesReset(9, 1)])
+    world.apply([v.NoncesReset(9, 1)])
     assert world.lane.head.final_next == 4
-    world.apply([HaltJudged("used", 5, 7), NoncesReset(9, 1)])
+    world.apply([v.HaltJudged("used", 5, 7), v.NoncesReset(9, 1)])
     assert world.lane.head.final_next == 0
 
 
 def test_a_number_that_a_majority_showed_to_be_used_is_used_for_good() -> None:
     world = begun(1)
     make_all(world)
-    world.apply([SlotDropped(1, "refused", "", 1, recycle=False, proven=True)])
+    world.apply([v.SlotDropped(1, "refused", "", 1, recycle=False, proven=True)])
     assert (world.lane.head.latest, world.lane.head.final_next) == (1, 1)

@@ -17,7 +17,8 @@ from tests.lanes.eoa.test_laws import check
 from laneway.core.ids import intent_id
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Head, RowPut, Rows, Table
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.fold import evolve
 from laneway.lanes.eoa.lane import (
     decode_kept,
@@ -25,20 +26,9 @@ from laneway.lanes.eoa.lane import (
     head_write,
     is_next_taken,
     left_rows,
-    passed,
     restore,
 )
-from laneway.lanes.eoa.rows import Attempt, Kept, Slot
-from laneway.lanes.eoa.values import (
-    AttemptReoffered,
-    AttemptSigned,
-    AttemptsMade,
-    BroadcastReturned,
-    Made,
-    SendResult,
-    SlotClaimed,
-    SlotFellOut,
-)
+from laneway.lanes.eoa.rows import Attempt, KeptSlot, Slot
 
 
 @pytest.mark.slow
@@ -106,12 +96,6 @@ def test_the_newest_attempt_that_a_node_may_take_is_the_live_one() -> None:
     assert world.lane.live(1) == second
 
 
-def test_a_cursor_never_goes_back() -> None:
-    assert passed((1, 0, 0, 0), 0, 5) == (5, 0, 0, 0)
-    with pytest.raises(AssertionError):
-        passed((5, 0, 0, 0), 0, 5)
-
-
 def claimed(world: World, number: int) -> Slot:
     """A slot at the next nonce that nobody's turn has written yet."""
     intent = intent_id(number, bytes(10))
@@ -120,22 +104,22 @@ def claimed(world: World, number: int) -> Slot:
 
 def test_a_slot_that_is_just_claimed_is_written_once_at_the_end_of_its_turn() -> None:
     world = begun(1)
-    assert evolve(world.lane, SlotClaimed(claimed(world, 2), returned=False)) == ()
+    assert evolve(world.lane, v.SlotClaimed(claimed(world, 2), returned=False)) == ()
     (row,) = left_rows(world.lane)
     assert isinstance(row, RowPut)
-    assert decode_kept(row.body) == Kept(world.lane.slots[2])
+    assert decode_kept(row.body) == KeptSlot(world.lane.slots[2])
     assert left_rows(world.lane) == ()
 
 
 def test_a_slot_that_is_signed_or_gone_in_its_turn_leaves_nothing_to_write() -> None:
     world = begun(1)
     for number in (2, 3):
-        evolve(world.lane, SlotClaimed(claimed(world, number), returned=False))
-    evolve(world.lane, SlotFellOut(3, "refused", "why", world.now_ms))
-    attempt = Attempt(2, 1, b"h", "intent", Fee(2, 1), 21_000, world.now_ms, ("n",), raw=b"r")
-    row, _ = evolve(world.lane, AttemptSigned(attempt, b"", b""))
+        evolve(world.lane, v.SlotClaimed(claimed(world, number), returned=False))
+    evolve(world.lane, v.SlotFellOut(3, "refused", "why", world.now_ms))
+    attempt = Attempt(2, 1, b"h", "intent", EvmFee(2, 1), 21_000, world.now_ms, ("n",), raw=b"r")
+    row, _ = evolve(world.lane, v.AttemptSigned(attempt, b"", b""))
     assert isinstance(row, RowPut)
-    assert decode_kept(row.body) == Kept(world.lane.slots[2], attempt)
+    assert decode_kept(row.body) == KeptSlot(world.lane.slots[2], attempt)
     assert left_rows(world.lane) == ()
 
 
@@ -144,8 +128,8 @@ def test_many_bytes_have_a_row_of_their_own_which_goes_with_them() -> None:
     (effect,) = world.out
     world.out = []
     raw = b"r" * 1_000
-    made = Made(effect.slot, effect.number, raw, b"h", Fee(2, 1), 21_000, 1)
-    world.post(AttemptsMade(world.now_ms, (made,)))
+    made = v.Made(effect.slot, effect.number, raw, b"h", EvmFee(2, 1), 21_000, 1)
+    world.post(v.AttemptsMade(world.now_ms, (made,)))
     attempt = world.restored().attempts[1][1]
     assert (attempt.raw, world.restored().raw(attempt)) == (b"", raw)
     refuse(world, 1, 1, hopeless=True)
@@ -162,8 +146,8 @@ def written(world: World, slot: int) -> Attempt:
 def took(world: World, *slots: int) -> None:
     """Every node took the first attempts of these, and said so in one answer."""
     nodes = world.settings.nodes
-    results = [SendResult(slot, 1, node, Outcome.ACCEPTED) for slot in slots for node in nodes]
-    world.post(BroadcastReturned(world.now_ms, tuple(results)))
+    results = [v.SendResult(slot, 1, node, Outcome.ACCEPTED) for slot in slots for node in nodes]
+    world.post(v.BroadcastReturned(world.now_ms, tuple(results)))
 
 
 @pytest.mark.parametrize("nodes", [("a",), ("a", "b")])
@@ -191,7 +175,7 @@ def test_a_slot_that_waits_or_is_still_to_be_made_stands_in_the_way() -> None:
     world.pull()
     _, fifth, sixth = world.out[-3:]
     took(world, 1)
-    world.post(AttemptsMade(world.now_ms, (world.make(fifth), world.make(sixth))))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(fifth), world.make(sixth))))
     took(world, 5, 6)
     assert written(world, 5).taken == ("a",), "the fourth is still to be made"
 
@@ -199,12 +183,12 @@ def test_a_slot_that_waits_or_is_still_to_be_made_stands_in_the_way() -> None:
 def test_slots_that_are_gone_or_were_made_again_stand_in_nobodys_way() -> None:
     world = begun(7, nodes=("a",))
     make_all(world)
-    world.post(BroadcastReturned(world.now_ms, (SendResult(1, 1, "a", Outcome.UNKNOWN),)))
+    world.post(v.BroadcastReturned(world.now_ms, (v.SendResult(1, 1, "a", Outcome.UNKNOWN),)))
     chain(world, 1, 1, receipt(world, 1, 1, 1))
     chain(world, 1, 9)
     took(world, 2, 3)
     assert (next(iter(world.lane.slots)), world.lane.head.taken_next) == (2, 4)
-    world.apply([AttemptReoffered(4, 1)])
+    world.apply([v.AttemptReoffered(4, 1)])
     took(world, 5)
     took(world, 6, 7)
     assert world.lane.head.taken_next == 8, "the fourth is never new again, the fifth was written"
@@ -232,7 +216,7 @@ def test_bytes_that_were_offered_again_are_not_taken_for_taken() -> None:
     world = begun(2, nodes=("a",))
     make_all(world)
     took(world, 1, 2)
-    world.apply([AttemptReoffered(1, 1)])
+    world.apply([v.AttemptReoffered(1, 1)])
     assert world.restored().attempts[1][1] == world.lane.attempts[1][1]
     assert world.restored().attempts[1][1].silent == ("a",)
     took(world, 1, 2)

@@ -5,15 +5,8 @@ from tests.lanes.eoa.stage import begun, chain, make_all, run
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.ids import LaneId
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.machine import eoa_kind, resume
-from laneway.lanes.eoa.values import (
-    HeadSeen,
-    LookAtChain,
-    MakeAttempt,
-    ProveNonce,
-    ReadFailed,
-    SendAttempt,
-)
 
 
 @pytest.mark.slow
@@ -24,12 +17,12 @@ def test_the_promises_are_kept() -> None:
 
 def test_a_crash_loses_no_effect() -> None:
     world = begun(2)
-    assert [type(effect) for effect in resume(world.lane)] == [MakeAttempt, MakeAttempt]
+    assert [type(effect) for effect in resume(world.lane)] == [v.MakeAttempt, v.MakeAttempt]
     make_all(world)
-    assert [type(effect) for effect in resume(world.lane)] == [SendAttempt, SendAttempt]
+    assert [type(effect) for effect in resume(world.lane)] == [v.SendAttempt, v.SendAttempt]
     chain(world, 1, 2)
     chain(world, 1, 3)
-    assert ProveNonce(0, (world.lane.attempts[1][1].hash,), 3) in resume(world.lane)
+    assert v.ProveNonce(0, (world.lane.attempts[1][1].hash,), 3) in resume(world.lane)
 
 
 def test_an_account_that_rested_is_read_before_its_next_number() -> None:
@@ -38,18 +31,18 @@ def test_an_account_that_rested_is_read_before_its_next_number() -> None:
     world.accept(1)
     world.now_ms += world.settings.rest_ms + 1
     world.pull()
-    assert [type(effect) for effect in world.out] == [LookAtChain]
+    assert [type(effect) for effect in world.out] == [v.LookAtChain]
     world.pull()
     assert len(world.out) == 1, "it is being read already"
     assert resume(world.lane) == tuple(world.out)
     world.perform()
     world.pull()
-    assert [type(effect) for effect in world.out] == [MakeAttempt]
+    assert [type(effect) for effect in world.out] == [v.MakeAttempt]
 
 
 def test_a_look_that_failed_is_tried_again() -> None:
     world = begun(1)
-    world.post(ReadFailed(world.now_ms))
+    world.post(v.ReadFailed(world.now_ms))
     assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
 
 
@@ -69,8 +62,8 @@ def test_a_new_block_is_looked_into_at_once() -> None:
     make_all(world)
     world.out = []
     world.now_ms += world.settings.look_ms_min
-    world.post(HeadSeen(world.now_ms))
-    assert [type(effect) for effect in world.out] == [LookAtChain]
+    world.post(v.HeadSeen(world.now_ms))
+    assert [type(effect) for effect in world.out] == [v.LookAtChain]
 
 
 def test_an_account_without_settings_is_not_served() -> None:

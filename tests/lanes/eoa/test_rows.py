@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.rows import Attempt
 
 
@@ -16,7 +16,7 @@ from laneway.lanes.eoa.rows import Attempt
 def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
     silent: tuple[str, ...], taken: tuple[str, ...], dead: bool
 ) -> None:
-    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, silent, (), taken)
+    attempt = Attempt(3, 2, b"h", "intent", EvmFee(1, 1), 21_000, 5, silent, (), taken)
     assert attempt.is_dead() is dead
     assert attempt.key() == "3/2"
 
@@ -32,20 +32,20 @@ def test_an_attempt_is_dead_when_no_node_has_it_or_may_have_it(
     ],
 )
 def test_a_first_attempt_that_was_offered_once_is_new(words: dict[str, Any], new: bool) -> None:
-    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    attempt = Attempt(3, 1, b"h", "intent", EvmFee(1, 1), 21_000, 5, ("a", "b"))
     assert replace(attempt, **words).is_new() is new
 
 
 def test_whoever_did_not_answer_is_asked_again() -> None:
-    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    attempt = Attempt(3, 2, b"h", "intent", EvmFee(1, 1), 21_000, 5, ("a", "b"))
     assert (attempt.asked(), attempt.is_denied()) == (("a", "b"), False)
 
 
 def test_a_node_that_refused_for_good_is_not_asked_again() -> None:
     """And yet its number is not free: an earlier offer may have been taken."""
-    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a",))
+    attempt = Attempt(3, 2, b"h", "intent", EvmFee(1, 1), 21_000, 5, ("a", "b"), denied=("a",))
     assert (attempt.asked(), attempt.is_denied()) == (("b",), False)
-    attempt = Attempt(3, 2, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"), denied=("a", "b"))
+    attempt = Attempt(3, 2, b"h", "intent", EvmFee(1, 1), 21_000, 5, ("a", "b"), denied=("a", "b"))
     assert (attempt.is_denied(), attempt.is_dead()) == (True, False)
 
 
@@ -56,7 +56,7 @@ def test_a_node_that_refused_for_good_is_not_asked_again() -> None:
 def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
     words: dict[str, Any], had: bool
 ) -> None:
-    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ("a", "b"))
+    attempt = Attempt(3, 1, b"h", "intent", EvmFee(1, 1), 21_000, 5, ("a", "b"))
     assert replace(attempt, **words).was_had() is had
 
 
@@ -75,5 +75,5 @@ def test_a_node_had_the_bytes_that_it_took_or_whose_price_it_judged(
 def test_an_attempt_is_outvoted_when_all_refuse_it_or_most_against_one_that_took_it(
     words: dict[str, Any], outvoted: bool
 ) -> None:
-    attempt = Attempt(3, 1, b"h", "intent", Fee(1, 1), 21_000, 5, ())
+    attempt = Attempt(3, 1, b"h", "intent", EvmFee(1, 1), 21_000, 5, ())
     assert replace(attempt, **words).is_outvoted() is outvoted

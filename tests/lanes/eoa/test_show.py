@@ -7,7 +7,7 @@ from tests.lanes.eoa.stage import SETTINGS, begun, chain, make_all, receipt, ref
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
-from laneway.lanes.eoa.lane import encode
+from laneway.lanes.common.heads import encode
 from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.rows import EoaHead, Health
 from laneway.lanes.eoa.settings import EoaSettings

@@ -23,9 +23,10 @@ from tests.lanes.eoa.test_laws import check
 from laneway.core.outcome import Status
 from laneway.core.units import amount
 from laneway.lanes.eoa import sightings
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.limits import GAP_NUMBERS_MAX
-from laneway.lanes.eoa.rows import Inclusion, Purpose
+from laneway.lanes.eoa.rows import Cleanup, Inclusion, Purpose
 from laneway.lanes.eoa.show import (
     NO_MAJORITY,
     UNPROVEN,
@@ -35,19 +36,9 @@ from laneway.lanes.eoa.show import (
     wait_reason,
     waiting,
 )
+from laneway.lanes.eoa.sightings import is_telling, report_of
 from laneway.lanes.eoa.timers import gap_ms
-from laneway.lanes.eoa.values import (
-    AttemptReoffered,
-    AttemptsMade,
-    BumpOrdered,
-    FundsJudged,
-    NonceProven,
-    NotMade,
-    ProveNonce,
-    Receipt,
-    SendAttempt,
-    SlotIncluded,
-)
+from laneway.lanes.eoa.values import SlotSettled
 
 
 @pytest.mark.slow
@@ -85,9 +76,9 @@ def test_a_reorg_takes_it_back_and_its_bytes_are_sent_again() -> None:
     chain(world, 1, 5, receipt(world, 1, 1, 5))
     chain(world, 0, 6, fork=4)
     assert status(world.lane.slots[1], world.lane) is Status.SIGNED
-    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    (sent,) = [effect for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert sent.again
-    (again,) = [one for one in world.last if isinstance(one, AttemptReoffered)]
+    (again,) = [one for one in world.last if isinstance(one, v.AttemptReoffered)]
     assert again.reorg
     chain(world, 1, 7, receipt(world, 1, 1, 7), fork=5)
     assert world.lane.slots[1].seen is not None
@@ -113,13 +104,13 @@ def test_a_count_without_our_bytes_asks_who_used_the_number() -> None:
     assert world.out == [], "a node may count what is in its next block"
     chain(world, 1, 3)
     (asked,) = world.out
-    assert asked == ProveNonce(0, (world.lane.attempts[1][1].hash,), 3)
+    assert asked == v.ProveNonce(0, (world.lane.attempts[1][1].hash,), 3)
     chain(world, 1, 3)
-    world.post(NonceProven(world.now_ms, 0, None))
+    world.post(v.NonceProven(world.now_ms, 0, None))
     assert not world.lane.slots[1].proving, "nothing proves nothing"
     world.now_ms += 1_000
     chain(world, 1, 4)
-    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
+    world.post(v.NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
     assert world.lane.slots[1].seen is not None
     other(world, 7, 1)
 
@@ -153,7 +144,7 @@ def test_a_no_op_or_a_cancelled_one_that_was_replaced_is_over() -> None:
     assert [result.status for result in world.results.values()] == ["cancelled"]
     world = begun(2)
     make_all(world)
-    world.post(NonceProven(world.now_ms, 0, None))
+    world.post(v.NonceProven(world.now_ms, 0, None))
     refuse(world, 1, 1, hopeless=True)
     later(world, 5_000)
     make_all(world)
@@ -168,7 +159,7 @@ def test_an_intent_whose_place_our_own_no_op_took_is_refused() -> None:
     world = begun(1)
     make_all(world)
     slot = world.lane.slots[1]
-    order = BumpOrdered(slot.id, Purpose.NOOP, world.lane.attempts[1][1].fee, "stuck")
+    order = v.BumpOrdered(slot.id, Purpose.NOOP, world.lane.attempts[1][1].fee, "stuck")
     world.apply([order])
     world.out = list(world.kind.resume(world.lane))
     make_all(world)
@@ -193,20 +184,20 @@ def test_the_number_of_questions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_funds_that_came_end_the_wait() -> None:
     world = begun(0)
-    world.post(AttemptsMade(world.now_ms, ()))
-    world.apply([FundsJudged(True, b"\x01")])
+    world.post(v.AttemptsMade(world.now_ms, ()))
+    world.apply([v.FundsJudged(True, b"\x01")])
     chain(world, 0, 1)
     assert not is_broke(world)
 
 
 def test_a_poor_account_with_nothing_out_is_looked_at_seldom() -> None:
     world = begun(0)
-    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
+    world.apply([v.FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
     chain(world, 0, 1)
     assert is_broke(world)
     assert world.lane.head.poll_ms == world.now_ms + world.settings.funds_retry_ms
     world = begun(1)
-    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
+    world.apply([v.FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
     chain(world, 0, 1)
     assert world.lane.head.poll_ms == world.now_ms + world.settings.poll_ms
 
@@ -214,7 +205,7 @@ def test_a_poor_account_with_nothing_out_is_looked_at_seldom() -> None:
 def test_an_account_out_of_funds_tries_again_after_a_while_whatever_its_balance_says() -> None:
     world = begun(1)
     make_all(world)
-    world.apply([FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
+    world.apply([v.FundsJudged(True, amount(10**20), at_ms=world.now_ms)])
     world.now_ms += world.settings.funds_check_ms - 1
     chain(world, 0, 1, balance=7)
     assert is_broke(world)
@@ -226,7 +217,7 @@ def test_an_account_out_of_funds_tries_again_after_a_while_whatever_its_balance_
 def test_an_account_out_of_funds_tries_again_when_the_lowest_number_can_be_paid() -> None:
     world = begun(2)
     make_all(world)
-    world.apply([FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
+    world.apply([v.FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
     world.now_ms += world.settings.funds_retry_ms
     chain(world, 0, 1, balance=9)
     assert is_broke(world), "number 0 may take some of it"
@@ -234,15 +225,15 @@ def test_an_account_out_of_funds_tries_again_when_the_lowest_number_can_be_paid(
     assert is_broke(world)
     chain(world, 1, 3, balance=8)
     assert not is_broke(world)
-    world.apply([FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
+    world.apply([v.FundsJudged(True, amount(10), amount(8), 2, world.now_ms)])
     chain(world, 1, 4, balance=8)
     assert is_broke(world), "a balance is a hint, and not asked for every second"
 
 
 def test_what_waited_for_money_is_made_at_once_when_it_is_there() -> None:
     world = begun(2)
-    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
-    world.post(AttemptsMade(world.now_ms, (denied,)))
+    denied = v.NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
+    world.post(v.AttemptsMade(world.now_ms, (denied,)))
     assert world.lane.head.make_ms == world.now_ms + world.settings.funds_retry_ms
     world.now_ms += 1_000
     chain(world, 0, 1, balance=10**31)
@@ -272,14 +263,14 @@ def test_numbers_that_others_used_hold_nobody_back() -> None:
     assert world.lane.head.offered_next == 0
     world.out = []
     chain(world, 1, 1)
-    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [2]
+    assert [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)] == [2]
 
 
 def test_a_second_receipt_of_the_same_changes_nothing() -> None:
     world = begun(1)
     make_all(world)
     fact = Inclusion(1, 1, b"b", True)
-    world.apply([SlotIncluded(1, fact)])
+    world.apply([v.SlotIncluded(1, fact)])
     chain(world, 1, 1, receipt(world, 1, 1, 1), receipt(world, 1, 1, 1))
     assert world.lane.slots[1].seen == fact
 
@@ -301,10 +292,10 @@ def test_our_own_bytes_that_are_proven_are_included_and_settle_at_the_next_look(
     make_all(world)
     chain(world, 1, 3)
     found = receipt(world, 1, 1, 3)
-    world.post(NonceProven(world.now_ms, 0, found))
+    world.post(v.NonceProven(world.now_ms, 0, found))
     assert 1 not in world.lane.seen, "nobody asked"
     chain(world, 1, 7)
-    world.post(NonceProven(world.now_ms, 0, found))
+    world.post(v.NonceProven(world.now_ms, 0, found))
     assert 1 in world.lane.seen
     chain(world, 1, 8)
     assert [result.status for result in world.results.values()] == ["confirmed"]
@@ -313,7 +304,7 @@ def test_our_own_bytes_that_are_proven_are_included_and_settle_at_the_next_look(
 def test_a_receipt_of_nobody_is_passed_over() -> None:
     world = begun(1)
     make_all(world)
-    chain(world, 1, 1, Receipt(b"another", 1, b"b", ok=True))
+    chain(world, 1, 1, v.Receipt(b"another", 1, b"b", ok=True))
     assert world.lane.slots[1].seen is None
 
 
@@ -382,8 +373,8 @@ def test_what_a_majority_shows_nowhere_is_taken_back_and_sent_again() -> None:
     chain(world, 0, 9, receipt(world, 2, 1, 9), agreed=(), denied=(lie.hash, b"nobody"))
     assert world.lane.slots[1].seen is None
     assert status(world.lane.slots[1], world.lane) is not Status.INCLUDED
-    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [1]
-    chain(world, 0, 10, agreed=(Receipt(b"nobody", 1, b"b", ok=True),), denied=(lie.hash,))
+    assert [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)] == [1]
+    chain(world, 0, 10, agreed=(v.Receipt(b"nobody", 1, b"b", ok=True),), denied=(lie.hash,))
     assert world.results == {}
 
 
@@ -402,7 +393,7 @@ def test_a_reorg_does_not_send_again_what_a_majority_shows_to_be_final() -> None
     world.out = []
     final = receipt(world, 2, 1, 1)
     chain(world, 2, 9, fork=0, agreed=(final,), denied=(final.hash,))
-    assert [effect for effect in world.out if isinstance(effect, SendAttempt)] == []
+    assert [effect for effect in world.out if isinstance(effect, v.SendAttempt)] == []
 
 
 EVIDENCE = "nonce 0 is used, by no transaction of this account"
@@ -412,7 +403,7 @@ def unproven(world: World, *, times: int, evidence: str = EVIDENCE) -> None:
     for _ in range(times):
         world.now_ms += 60_000
         chain(world, 1, 20, agreed=())
-        world.post(NonceProven(world.now_ms, 0, None, evidence))
+        world.post(v.NonceProven(world.now_ms, 0, None, evidence))
 
 
 def test_a_number_that_nothing_proves_used_halts_the_lane_and_stays_bound() -> None:
@@ -445,7 +436,7 @@ def test_a_halted_lane_goes_on_by_itself_when_our_own_receipt_appears() -> None:
     unproven(world, times=3)
     world.now_ms += 60_000
     chain(world, 1, 21, agreed=())
-    world.post(NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
+    world.post(v.NonceProven(world.now_ms, 0, receipt(world, 1, 1, 2)))
     assert world.lane.head.prove_tries == 0
     chain(world, 1, 22)
     assert [result.status for result in world.results.values()] == ["confirmed"]
@@ -475,7 +466,7 @@ def test_whose_number_is_used_is_asked_ever_more_rarely() -> None:
         chain(world, 1, 20)
         if world.out:
             asked.append(world.now_ms)
-            world.post(NonceProven(world.now_ms, 0, None))
+            world.post(v.NonceProven(world.now_ms, 0, None))
     pauses = [later - earlier for earlier, later in pairwise(asked)]
     assert pauses[:5] == [1_000, 2_000, 4_000, 8_000, 16_000]
     assert set(pauses[5:]) == {32_000}
@@ -522,12 +513,12 @@ def test_of_two_numbers_that_nothing_proves_used_the_second_halts_the_lane_in_it
         world.now_ms += 60_000
         chain(world, 2, 20, agreed=())
         for nonce in (0, 1):
-            world.post(NonceProven(world.now_ms, nonce, None, f"nonce {nonce} is used"))
+            world.post(v.NonceProven(world.now_ms, nonce, None, f"nonce {nonce} is used"))
     assert world.lane.head.halted_nonce == 0
     world.tell("cancel", first)
     world.now_ms += 600_000
     chain(world, 2, 21, agreed=())
-    world.post(NonceProven(world.now_ms, 1, None, "nonce 1 is used"))
+    world.post(v.NonceProven(world.now_ms, 1, None, "nonce 1 is used"))
     assert (world.lane.head.halted, world.lane.head.halted_nonce) == ("nonce 1 is used", 1)
 
 
@@ -537,7 +528,7 @@ def test_a_number_that_others_used_for_good_is_never_given_out_again() -> None:
     make_all(world)
     chain(world, 1, 20, agreed=())
     chain(world, 1, 21, agreed=())
-    world.post(NonceProven(world.now_ms, 0, Receipt(b"other" * 6, 1, b"b", ok=True)))
+    world.post(v.NonceProven(world.now_ms, 0, v.Receipt(b"other" * 6, 1, b"b", ok=True)))
     assert [*world.lane.returned] == [*world.accepted]
     assert world.lane.head.final_next == 1
     chain(world, 0, 21, agreed=())
@@ -552,7 +543,7 @@ def test_a_no_op_that_others_replaced_for_good_leaves_its_number_used() -> None:
     make_all(world)
     chain(world, 1, 20, agreed=())
     chain(world, 1, 21, agreed=())
-    world.post(NonceProven(world.now_ms, 0, Receipt(b"other" * 6, 1, b"b", ok=True)))
+    world.post(v.NonceProven(world.now_ms, 0, v.Receipt(b"other" * 6, 1, b"b", ok=True)))
     assert (world.lane.head.final_next, [*world.lane.nonces]) == (1, [])
 
 
@@ -598,3 +589,37 @@ def test_a_hole_that_a_reorg_left_is_narrow_and_filled() -> None:
     chain(world, 0, 2)
     assert not world.lane.head.halted
     assert gap_ms(world.lane) is not None
+
+
+def test_a_look_that_cleared_nothing_away_reports_nothing() -> None:
+    world = begun(1)
+    chain(world, 0, 1)
+    assert not is_telling(world.lane.head.report)
+
+
+def test_what_ended_is_counted_by_how_it_ended() -> None:
+    world = begun(3)
+    make_all(world)
+    for slot in (1, 2, 3):
+        take(world, slot)
+    rows = list(world.accepted.values())
+    world.tell("cancel", rows[1])
+    make_all(world)
+    seen = (receipt(world, 1, 1, 1), receipt(world, 2, 2, 1), receipt(world, 2, 1, 1))
+    chain(world, 3, 1, *seen)
+    report = world.lane.head.report
+    assert (report.nonces_without_receipts, report.per_nonce_violations) == (1, 1)
+    chain(world, 3, 9)
+    report = world.lane.head.report
+    assert (report.moved_to_success, report.noop_count) == (1, 1)
+    assert report.at_ms == world.now_ms
+    other(world, 2, 1)
+    assert world.lane.head.report == Cleanup(world.now_ms, moved_to_pending=1)
+    assert world.results[rows[0].id].status == Status.CONFIRMED.value
+
+
+def test_an_intent_at_two_numbers_is_a_violation() -> None:
+    row = next(iter(begun(1).accepted))
+    twice = [SlotSettled(slot, "confirmed", 5, intent=row, nonce=slot) for slot in (1, 2)]
+    report = report_of(5, twice, 0, 0)
+    assert (report.moved_to_success, report.cross_nonce_violations) == (2, 1)

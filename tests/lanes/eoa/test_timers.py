@@ -19,24 +19,11 @@ from tests.lanes.eoa.stage import (
 from tests.lanes.eoa.test_laws import check
 
 from laneway.core.outcome import Outcome
+from laneway.lanes.common.values import ModeChanged, TimerFired
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX, REMINDED_MAX
 from laneway.lanes.eoa.timers import bump_ms, deadline, gap_ms, judge_head, remind
-from laneway.lanes.eoa.tries import NOTHING, look, said
-from laneway.lanes.eoa.values import (
-    AttemptsMade,
-    BroadcastReturned,
-    FundsJudged,
-    LookAtChain,
-    LookBegun,
-    MakeAttempt,
-    ModeChanged,
-    NotMade,
-    Record,
-    SendAttempt,
-    SendResult,
-    SlotFreed,
-    TimerFired,
-)
+from laneway.lanes.eoa.tries import NOTHING, decided, look
 
 
 @pytest.mark.slow
@@ -55,7 +42,7 @@ def test_the_chain_is_looked_at_while_something_is_out() -> None:
     world.out = []
     assert deadline(world.lane) == world.now_ms + world.settings.poll_ms
     later(world, world.settings.poll_ms)
-    assert isinstance(world.out[0], LookAtChain)
+    assert isinstance(world.out[0], v.LookAtChain)
 
 
 def test_a_lane_that_has_drained_is_paused_when_it_is_next_woken() -> None:
@@ -73,10 +60,10 @@ def test_silent_nodes_are_offered_the_same_bytes_again() -> None:
     world = begun(2)
     make_all(world)
     world.out = []
-    unsure = tuple(SendResult(slot, 1, "a", Outcome.UNKNOWN) for slot in (2, 1))
-    world.post(BroadcastReturned(world.now_ms, unsure))
+    unsure = tuple(v.SendResult(slot, 1, "a", Outcome.UNKNOWN) for slot in (2, 1))
+    world.post(v.BroadcastReturned(world.now_ms, unsure))
     later(world, world.settings.resend_ms)
-    sent = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    sent = [effect for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert [(effect.slot, effect.again) for effect in sent] == [(1, True), (2, True)]
     assert all(one.doubted for tries in world.lane.attempts.values() for one in tries.values())
 
@@ -88,7 +75,7 @@ def test_the_lowest_number_alone_is_made_dearer_when_it_stands_still() -> None:
         take(world, slot)
     world.out = []
     later(world, world.settings.bump_after_ms)
-    (made,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    (made,) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
     assert (made.slot, made.number) == (1, 2)
     assert made.floor.cap >= 241
     make_all(world)
@@ -109,9 +96,9 @@ def test_nothing_is_made_dearer_while_it_is_made_or_mined() -> None:
 
 
 @pytest.mark.parametrize(
-    "stopped", [ModeChanged("paused", "", "", 1), FundsJudged(True, b"\xff" * 12, b"", 2, 10**9)]
+    "stopped", [ModeChanged("paused", "", "", 1), v.FundsJudged(True, b"\xff" * 12, b"", 2, 10**9)]
 )
-def test_what_is_out_goes_out_again_though_nothing_new_is_signed(stopped: Record) -> None:
+def test_what_is_out_goes_out_again_though_nothing_new_is_signed(stopped: v.Record) -> None:
     """The pool forgot an earlier payment, while the lane is paused or out of funds for a later one:
     its bytes are there, and need no signature."""
     world = begun(3)
@@ -121,42 +108,42 @@ def test_what_is_out_goes_out_again_though_nothing_new_is_signed(stopped: Record
     world.apply([stopped])
     world.out = []
     later(world, world.settings.bump_after_ms)
-    sent = [one for one in world.out if isinstance(one, SendAttempt) and one.slot in (1, 2)]
+    sent = [one for one in world.out if isinstance(one, v.SendAttempt) and one.slot in (1, 2)]
     assert [(one.slot, one.number, one.again) for one in sent] == [(1, 1, True), (2, 1, True)]
-    assert not [one for one in world.out if isinstance(one, MakeAttempt)]
+    assert not [one for one in world.out if isinstance(one, v.MakeAttempt)]
     assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
 
 
 def test_when_what_could_not_be_paid_is_cancelled_the_lane_goes_on() -> None:
     """A payment of 11 out of 10 ether, and small ones behind it."""
     world = begun(3)
-    denied = NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
-    world.post(AttemptsMade(world.now_ms, (denied,)))
+    denied = v.NotMade(1, 1, final=False, reason="no funds", broke=True, needed=10**30)
+    world.post(v.AttemptsMade(world.now_ms, (denied,)))
     assert is_broke(world)
     world.tell("cancel", next(iter(world.accepted.values())))
     assert deadline(world.lane) == 0
     later(world, 1)
     assert not is_broke(world)
     make_all(world)
-    assert [effect.slot for effect in world.out if isinstance(effect, SendAttempt)] == [2, 3]
+    assert [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)] == [2, 3]
 
 
 def test_what_was_never_offered_does_not_go_out_again() -> None:
     """A flashblock promises numbers below one that is signed, and held back by a number that is
     not."""
     world = begun(3)
-    first, _, third = [one for one in world.out if isinstance(one, MakeAttempt)]
-    world.post(AttemptsMade(world.now_ms, (world.make(first), world.make(third))))
+    first, _, third = [one for one in world.out if isinstance(one, v.MakeAttempt)]
+    world.post(v.AttemptsMade(world.now_ms, (world.make(first), world.make(third))))
     world.lane.head.preconfirmed = 2
     assert bump_ms(world.lane) is None
 
 
 def test_what_could_not_be_made_is_made_again() -> None:
     world = begun(1)
-    world.post(AttemptsMade(world.now_ms, (NotMade(1, 1, final=False, reason="away"),)))
+    world.post(v.AttemptsMade(world.now_ms, (v.NotMade(1, 1, final=False, reason="away"),)))
     world.out = []
     later(world, 60_000)
-    assert [type(effect) for effect in world.out if isinstance(effect, MakeAttempt)]
+    assert [type(effect) for effect in world.out if isinstance(effect, v.MakeAttempt)]
 
 
 def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
@@ -166,7 +153,7 @@ def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
         take(world, slot)
     assert gap_ms(world.lane) is None
     # Someone else's transaction took number 0, and then a reorg took that back.
-    world.apply([SlotFreed(1, world.now_ms, "replaced", recycle=False)])
+    world.apply([v.SlotFreed(1, world.now_ms, "replaced", recycle=False)])
     assert (world.lane.head.latest, world.lane.head.final_next) == (1, 1), "it was used for good"
     world.lane.head.latest = 0
     world.apply([ModeChanged("paused", "", "", 1)])
@@ -180,14 +167,16 @@ def test_a_hole_below_our_numbers_is_filled_by_a_no_op() -> None:
 
 def say(world: World, **words: Any) -> None:
     """Both nodes answer the first attempt in these words."""
-    said = {"outcome": Outcome.REFUSED, "reason": "no", **words}
+    answer = {"outcome": Outcome.REFUSED, "reason": "no", **words}
     world.post(
-        BroadcastReturned(world.now_ms, tuple(SendResult(1, 1, node, **said) for node in NODES))
+        v.BroadcastReturned(
+            world.now_ms, tuple(v.SendResult(1, 1, node, **answer) for node in NODES)
+        )
     )
 
 
 def made(world: World) -> list[int]:
-    return [effect.number for effect in world.out if isinstance(effect, MakeAttempt)]
+    return [effect.number for effect in world.out if isinstance(effect, v.MakeAttempt)]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.UNKNOWN, Outcome.REFUSED])
@@ -199,7 +188,7 @@ def test_bytes_that_no_node_had_go_out_again_and_are_never_made_dearer(outcome: 
         say(world, outcome=outcome, reason="away")
         world.out = []
         later(world, world.settings.bump_after_ms)
-        again = [one for one in world.out if isinstance(one, SendAttempt)]
+        again = [one for one in world.out if isinstance(one, v.SendAttempt)]
         assert [(one.number, one.again, one.nodes) for one in again] == [(1, True, NODES)]
         assert made(world) == []
     begun_ms = world.now_ms = world.now_ms + 5_000
@@ -226,7 +215,7 @@ def test_without_a_block_nothing_was_passed_over() -> None:
     world.now_ms += world.settings.bump_after_ms
     world.post(TimerFired(world.now_ms))
     assert made(world) == []
-    assert [one.again for one in world.out if isinstance(one, SendAttempt)] == [True]
+    assert [one.again for one in world.out if isinstance(one, v.SendAttempt)] == [True]
     say(world, outcome=Outcome.ACCEPTED, reason="already known")
     chain(world, 0, 1)
     world.now_ms += world.settings.bump_after_ms
@@ -244,8 +233,8 @@ def test_what_every_node_refused_for_good_is_not_made_dearer_and_the_other_goes_
     refuse(world, 1, 2)
     world.out = []
     later(world, world.settings.bump_after_ms)
-    assert not [effect for effect in world.out if isinstance(effect, MakeAttempt)]
-    (sent,) = [effect for effect in world.out if isinstance(effect, SendAttempt)]
+    assert not [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
+    (sent,) = [effect for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert (sent.number, sent.again) == (1, True)
     assert world.lane.slots[1].wait_reason == "no"
 
@@ -259,7 +248,7 @@ def test_a_no_op_that_every_node_refused_is_made_anew() -> None:
     refuse(world, 1, 2)
     world.out = []
     later(world, world.settings.bump_after_ms)
-    (made,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
+    (made,) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
     assert (made.number, made.purpose) == (3, "cancel")
 
 
@@ -273,8 +262,8 @@ def test_one_number_has_so_many_attempts_and_then_the_last_is_offered_again() ->
     take(world, 1, ATTEMPTS_MAX)
     world.out = []
     later(world, world.settings.bump_after_ms)
-    (sent,) = [effect for effect in world.out if not isinstance(effect, LookAtChain)]
-    assert isinstance(sent, SendAttempt)
+    (sent,) = [effect for effect in world.out if not isinstance(effect, v.LookAtChain)]
+    assert isinstance(sent, v.SendAttempt)
     assert (sent.number, sent.nodes, sent.again) == (ATTEMPTS_MAX, NODES, True)
     assert world.lane.slots[1].wait_reason == "tried_out"
     assert bump_ms(world.lane) == world.now_ms + world.settings.bump_after_ms
@@ -286,11 +275,11 @@ def test_bytes_that_were_asked_for_twice_are_not_taken_for_those_of_another_purp
     make_all(world)
     take(world, 1)
     later(world, world.settings.bump_after_ms)
-    (asked,) = [effect for effect in world.out if isinstance(effect, MakeAttempt)]
-    away = NotMade(1, 2, final=False, reason="away")
-    world.post(AttemptsMade(world.now_ms, (away,)))
+    (asked,) = [effect for effect in world.out if isinstance(effect, v.MakeAttempt)]
+    away = v.NotMade(1, 2, final=False, reason="away")
+    world.post(v.AttemptsMade(world.now_ms, (away,)))
     world.tell("cancel", next(iter(world.accepted.values())))
-    world.post(AttemptsMade(world.now_ms, (world.make(asked),)))
+    world.post(v.AttemptsMade(world.now_ms, (world.make(asked),)))
     assert list(world.lane.attempts[1]) == [1], "it is nobody's any more"
 
 
@@ -303,7 +292,7 @@ def test_a_number_that_stands_still_reminds_nodes_of_those_above_it() -> None:
         take(world, slot)
     world.out = []
     later(world, world.settings.bump_after_ms)
-    again = [one for one in world.out if isinstance(one, SendAttempt) and one.slot in (2, 3)]
+    again = [one for one in world.out if isinstance(one, v.SendAttempt) and one.slot in (2, 3)]
     assert [(one.slot, one.number, one.again) for one in again] == [(2, 1, True), (3, 1, True)]
     assert world.lane.tries(2)[1].doubted
 
@@ -313,7 +302,7 @@ def test_a_new_block_is_not_looked_into_twice_or_too_soon_or_for_nothing() -> No
     lane, read_ms = world.lane, world.lane.head.read_ms
     soon_ms = read_ms + world.settings.look_ms_min
     assert judge_head(lane, soon_ms - 1) == NOTHING
-    assert judge_head(lane, soon_ms) == said([LookBegun()], [look(lane)])
+    assert judge_head(lane, soon_ms) == decided([v.LookBegun()], [look(lane)])
     lane.head.looking = True
     assert judge_head(lane, soon_ms) == NOTHING
     assert judge_head(begun(0).lane, soon_ms) == NOTHING
@@ -339,10 +328,10 @@ def test_what_all_nodes_refuse_above_a_number_that_stands_still_is_offered_to_th
     take(world, 3)
     for node in NODES:
         # It was offered before, and the answer of then was lost.
-        said = SendResult(2, 1, node, Outcome.REFUSED, first=False, final=True, reason="bad")
-        world.post(BroadcastReturned(world.now_ms, (said,)))
+        decided = v.SendResult(2, 1, node, Outcome.REFUSED, first=False, final=True, reason="bad")
+        world.post(v.BroadcastReturned(world.now_ms, (decided,)))
     assert world.lane.attempts[2][1].is_denied()
     world.out = []
     later(world, world.settings.bump_after_ms)
-    again = [effect.slot for effect in world.out if isinstance(effect, SendAttempt)]
+    again = [effect.slot for effect in world.out if isinstance(effect, v.SendAttempt)]
     assert 2 in again

@@ -15,7 +15,7 @@ from tests.lanes.eoa.stage import (
     take,
 )
 
-from laneway.lanes.eoa.fees import GWEI, NO_CEILING, NO_FEE, Ceiling, Fee
+from laneway.lanes.eoa.fees import GWEI, NO_CEILING, NO_FEE, Ceiling, EvmFee
 from laneway.lanes.eoa.tries import (
     Spending,
     ceiling,
@@ -54,7 +54,7 @@ def test_each_cap_holds_for_itself(settings: dict[str, int], over: bool) -> None
 
 def costing(slot: int, cost: int, number: int = 1) -> Made:
     name = f"{slot}/{number}".encode()
-    return Made(slot, number, b"r" + name, b"h" + name, Fee(10, 1), 21_000, cost)
+    return Made(slot, number, b"r" + name, b"h" + name, EvmFee(10, 1), 21_000, cost)
 
 
 def test_the_cap_on_spending_counts_what_the_batch_itself_spends() -> None:
@@ -126,7 +126,7 @@ def test_whatever_is_made_the_sum_in_flight_never_exceeds_the_cap(
         for number, cost in batch:
             slot = world.lane.slots[number]
             if not slot.making:
-                world.apply([BumpOrdered(number, "intent", Fee(1, 1), "dearer")])
+                world.apply([BumpOrdered(number, "intent", EvmFee(1, 1), "dearer")])
             made[number] = costing(number, cost, world.lane.slots[number].attempt_next)
         world.post(AttemptsMade(world.now_ms, tuple(made.values())))
         assert world.lane.spend <= cap
@@ -143,7 +143,7 @@ def test_what_goes_out_again_says_so() -> None:
 def test_what_was_parked_in_a_storm_is_made_cheaper_behind_it() -> None:
     world = begun(1)
     make_all(world)
-    stormy = replace(world.lane.slots[1], floor=Fee(10**9, 10**9), making=True)
+    stormy = replace(world.lane.slots[1], floor=EvmFee(10**9, 10**9), making=True)
     assert make(world.lane, stormy).floor.cap < 10**9
 
 
@@ -190,7 +190,7 @@ def test_a_further_attempt_must_offer_less_than_it_should() -> None:
     assert make(world.lane, world.lane.slots[1]).least == NO_FEE
     make_all(world)
     world.lane.head.base_fee *= 4
-    again = make(world.lane, replace(world.lane.slots[1], floor=Fee(1, 1)))
+    again = make(world.lane, replace(world.lane.slots[1], floor=EvmFee(1, 1)))
     last = world.lane.attempts[1][1].fee
     assert last.cap < again.least.cap < again.floor.cap
     assert last.tip < again.least.tip <= again.floor.tip

@@ -4,47 +4,30 @@ Every decision is committed as rows, and the lane that stands up from them must 
 memory; every effect that was ordered must be in `resume` until a record answers it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
 from laneway.core.cosmos import (
-    CosmosAccount,
+    CommittedAccount,
     CosmosLook,
-    Offered,
+    OfferAnswer,
     OfferKind,
-    Standing,
     TxSeen,
+    TxStanding,
 )
 from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
-from laneway.lanes.sequence.lane import SequenceLane, restore
+from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.sequence import values as v
+from laneway.lanes.sequence.lane import SequenceLane, put_slot, restore
 from laneway.lanes.sequence.machine import decide, resume, sequence_kind
 from laneway.lanes.sequence.rows import Attempt, Node, Slot
 from laneway.lanes.sequence.settings import SequenceSettings
-from laneway.lanes.sequence.values import (
-    AttemptSigned,
-    AttemptsMade,
-    CommandTold,
-    IntentsOffered,
-    LookAtNode,
-    LookFailed,
-    Made,
-    MakeAttempt,
-    NodeChanged,
-    NodeLooked,
-    NotMade,
-    OfferReturned,
-    OfferToNode,
-    ProveSequence,
-    SequenceProven,
-    SlotChanged,
-    TimerFired,
-)
 
 replace = msgspec.structs.replace
 
@@ -104,27 +87,52 @@ class Stage:
         if isinstance(event, IntentsOffered):
             self.lane.intents |= {intent.id: intent for intent in event.intents}
         self.told = list(decision.records)
+        recovering = self.recovering()
         self.apply(decision.records)
+        self.check_recoveries(recovering)
         self.out += decision.effects
         kept = [named(effect) for effect in resume(self.lane)]
         for effect in decision.effects:
             assert named(effect) in kept, f"{effect} is not in resume"
 
+    def recovering(self) -> set[str]:
+        return {node.name for node in self.lane.nodes.values() if node.reason}
+
+    def check_recoveries(self, before: set[str]) -> None:
+        """Each recovery that began or ended is said, and no other; nodes that left say nothing."""
+        after = self.recovering()
+        began = [one.node for one in self.told if isinstance(one, v.RecoveryBegan)]
+        ended = [one.node for one in self.told if isinstance(one, v.RecoveryEnded)]
+        assert sorted(began) == sorted(after - before)
+        assert sorted(ended) == sorted((before - after) & set(self.lane.nodes))
+
     def apply(self, records: Sequence[Any]) -> None:
         """Fold records into the lane and commit its rows; the lane equals what they restore."""
         assert self.kind.decode(self.kind.encode(tuple(records))) == tuple(map(unburdened, records))
         for record in records:
-            for touch in self.kind.evolve(self.lane, record):
-                match touch:
-                    case RowPut():
-                        self.rows[touch.table, touch.key] = touch
-                    case RowKey():
-                        del self.rows[touch.table, touch.key]
-                    case Result():
-                        assert touch.intent not in self.results, "a final answer is written once"
-                        self.results[touch.intent] = touch
-                    case Index():
-                        self.indexes[touch.value] = touch.name
+            self.keep(self.kind.evolve(self.lane, record))
+        self.commit()
+
+    def put(self, *rows: Slot) -> None:
+        """Rows stand as a test wants them."""
+        for row in rows:
+            self.keep(put_slot(self.lane, row))
+        self.commit()
+
+    def keep(self, touched: Iterable[Touch]) -> None:
+        for touch in touched:
+            match touch:
+                case RowPut():
+                    self.rows[touch.table, touch.key] = touch
+                case RowKey():
+                    del self.rows[touch.table, touch.key]
+                case Result():
+                    assert touch.intent not in self.results, "a final answer is written once"
+                    self.results[touch.intent] = touch
+                case Index():
+                    self.indexes[touch.value] = touch.name
+
+    def commit(self) -> None:
         write = self.kind.head(self.lane, self.kind.deadline(self.lane))
         self.head, self.cursors, self.wake_ms = write.state, write.cursors, write.wake_ms
         assert len(self.head) < 1_024
@@ -179,22 +187,22 @@ class Stage:
 
     # The signer.
 
-    def made(self, effect: MakeAttempt, size: int = 0, timeout: int | None = None) -> Made:
+    def made(self, effect: v.MakeAttempt, size: int = 0, timeout: int | None = None) -> v.Made:
         raw = f"{effect.slot}/{effect.number}/{effect.sequence}/".encode().ljust(size, b".")
         last = effect.height + self.settings.timeout_blocks if timeout is None else timeout
-        return Made(effect.slot, effect.number, raw, hash_of(raw), 100, 7, last)
+        return v.Made(effect.slot, effect.number, raw, hash_of(raw), 100, 7, last)
 
     def make(self, size: int = 0, timeout: int | None = None) -> None:
         """All that is to be made, in one answer."""
-        orders = self.take(MakeAttempt)
+        orders = self.take(v.MakeAttempt)
         made = tuple(self.made(order, size, timeout) for order in orders)
-        self.post(AttemptsMade(self.now_ms, made))
+        self.post(v.AttemptsMade(self.now_ms, made))
 
     def fail(self, *, final: bool = False, **fields: Any) -> None:
         """The first that is to be made is not."""
-        order = self.take(MakeAttempt, 1)[0]
-        failed = NotMade(order.slot, order.number, final, "no", **fields)
-        self.post(AttemptsMade(self.now_ms, (failed,)))
+        order = self.take(v.MakeAttempt, 1)[0]
+        failed = v.NotMade(order.slot, order.number, final, "no", **fields)
+        self.post(v.AttemptsMade(self.now_ms, (failed,)))
 
     # The nodes.
 
@@ -208,23 +216,23 @@ class Stage:
         self.out = [one for one in self.out if not any(one is taken for taken in found)]
         return found
 
-    def offered(self, node: str) -> OfferToNode:
-        (order,) = self.take(OfferToNode, 1, node)
-        assert isinstance(order, OfferToNode)
+    def offered(self, node: str) -> v.OfferToNode:
+        (order,) = self.take(v.OfferToNode, 1, node)
+        assert isinstance(order, v.OfferToNode)
         return order
 
     def answer(self, node: str, *kinds: OfferKind, **fields: Any) -> None:
         """A node's words to what it is offered; to what is not named it says yes."""
         self.post(self.returned(self.offered(node), *kinds, **fields))
 
-    def returned(self, order: OfferToNode, *kinds: OfferKind, **fields: Any) -> OfferReturned:
-        answers: list[Offered] = []
+    def returned(self, order: v.OfferToNode, *kinds: OfferKind, **fields: Any) -> v.OfferReturned:
+        answers: list[OfferAnswer] = []
         for place in range(len(order.hashes)):
             kind = kinds[place] if place < len(kinds) else TAKEN
             if answers and answers[-1].kind.outcome() is not Outcome.ACCEPTED:
                 kind = OfferKind.UNREACHABLE
-            answers.append(Offered(order.node, kind, **fields))
-        return OfferReturned(
+            answers.append(OfferAnswer(order.node, kind, **fields))
+        return v.OfferReturned(
             self.now_ms, order.node, order.serial, order.epoch, order.first, order.hashes,
             tuple(answers), order.again,
         )  # fmt: skip
@@ -234,37 +242,37 @@ class Stage:
         node: str,
         height: int,
         sequence: int | None,
-        shown: Mapping[int, Standing | TxSeen] | None = None,
+        shown: Mapping[int, TxStanding | TxSeen] | None = None,
     ) -> None:
         """What a node shows: `shown` by slot, all else it holds; the account exists or not."""
-        order = self.take(LookAtNode, 1, node)[0]
+        order = self.take(v.LookAtNode, 1, node)[0]
         self.post(self.looked(order, height, sequence, shown or {}))
 
     def looked(
         self,
-        order: LookAtNode,
+        order: v.LookAtNode,
         height: int,
         sequence: int | None,
-        shown: Mapping[int, Standing | TxSeen],
-    ) -> NodeLooked:
+        shown: Mapping[int, TxStanding | TxSeen],
+    ) -> v.NodeLooked:
         txs = []
         for hash_ in order.hashes:
-            one = shown.get(self.lane.hashes.get(hash_, 0), Standing.PENDING)
-            if one is Standing.COMMITTED:
-                one = TxSeen(hash_, Standing.COMMITTED, height)
+            one = shown.get(self.lane.hashes.get(hash_, 0), TxStanding.PENDING)
+            if one is TxStanding.COMMITTED:
+                one = TxSeen(hash_, TxStanding.COMMITTED, height)
             txs.append(
-                TxSeen(hash_, one) if isinstance(one, Standing) else replace(one, hash=hash_)
+                TxSeen(hash_, one) if isinstance(one, TxStanding) else replace(one, hash=hash_)
             )
-        account = None if sequence is None else CosmosAccount(7, sequence)
+        account = None if sequence is None else CommittedAccount(7, sequence)
         seen = CosmosLook(order.node, height, account, tuple(txs))
-        return NodeLooked(self.now_ms, order.epoch, order.until, seen)
+        return v.NodeLooked(self.now_ms, order.epoch, order.until, seen)
 
     def look_later(
         self,
         node: str,
         height: int,
         sequence: int | None,
-        shown: Mapping[int, Standing | TxSeen] | None = None,
+        shown: Mapping[int, TxStanding | TxSeen] | None = None,
     ) -> None:
         """At its next time."""
         self.tick(self.settings.poll_ms)
@@ -274,31 +282,31 @@ class Stage:
         self,
         height: int,
         sequence: int | None,
-        shown: Mapping[int, Standing | TxSeen] | None = None,
+        shown: Mapping[int, TxStanding | TxSeen] | None = None,
     ) -> None:
         """Every node shows the same, at its next time; `told` is what the last of them brought."""
         self.tick(self.settings.poll_ms)
-        for order in self.take(LookAtNode):
+        for order in self.take(v.LookAtNode):
             self.post(self.looked(order, height, sequence, shown or {}))
 
     def blind(self, node: str) -> None:
-        self.take(LookAtNode, 1, node)
-        self.post(LookFailed(self.now_ms, node))
+        self.take(v.LookAtNode, 1, node)
+        self.post(v.LookFailed(self.now_ms, node))
 
     def prove(self, *shown: TxSeen) -> None:
-        (order,) = self.take(ProveSequence, 1)
-        self.post(SequenceProven(self.now_ms, order.sequence, shown))
+        (order,) = self.take(v.ProveSequence, 1)
+        self.post(v.SequenceProven(self.now_ms, order.sequence, shown))
 
     def change(self, number: int, **fields: Any) -> None:
         """A slot's bytes are as a test wants them."""
         slot = self.slot(number)
         assert slot.attempt is not None
         changed = replace(slot, attempt=replace(slot.attempt, **fields))
-        self.apply([SlotChanged(changed, "refused")])
+        self.put(changed)
 
     def place(self, name: str, **fields: Any) -> None:
         """A node stands as a test wants it."""
-        self.apply([NodeChanged(replace(self.node(name), **fields))])
+        self.apply([v.NodeChanged(replace(self.node(name), **fields))])
 
     # Questions.
 
@@ -311,6 +319,7 @@ class Stage:
         return self.lane.nodes[name]
 
     def slot(self, number: int) -> Slot:
+        assert number in self.lane.slots, f"slot {number} is not open"
         return self.lane.slots[number]
 
     def statuses(self) -> list[str]:
@@ -348,19 +357,19 @@ def out(count: int, **settings: Any) -> Stage:
 
 
 def committed(height: int = 6, code: int = 0) -> TxSeen:
-    return TxSeen(b"", Standing.COMMITTED, height, code, "sdk" if code else "", "why")
+    return TxSeen(b"", TxStanding.COMMITTED, height, code, "sdk" if code else "", "why")
 
 
 def unburdened(record: Any) -> Any:
     """As the feed keeps it: large bytes are named by their hash."""
-    return replace(record, raw=b"") if isinstance(record, AttemptSigned) else record
+    return replace(record, raw=b"") if isinstance(record, v.AttemptSigned) else record
 
 
 def named(effect: Any) -> object:
     """What an effect asks for; looks are told apart by their node alone."""
-    if isinstance(effect, LookAtNode):
+    if isinstance(effect, v.LookAtNode):
         return "look", effect.node
-    return replace(effect, again=0) if isinstance(effect, OfferToNode) else effect
+    return replace(effect, again=0) if isinstance(effect, v.OfferToNode) else effect
 
 
 def shape(lane: SequenceLane) -> dict[str, object]:

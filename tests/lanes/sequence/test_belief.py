@@ -7,7 +7,7 @@ from tests.lanes.sequence.stage import SETTINGS, replace
 
 from laneway.lanes.sequence.belief import (
     Belief,
-    Pace,
+    BlockPace,
     believed,
     believed_anew,
     contradiction,
@@ -108,7 +108,7 @@ def test_bytes_are_made_for_the_newer_one_of_two_nodes() -> None:
     two = replace(THREE, nodes=("a", "b"))
     head = SequenceHead(sequence_next=5, pace_height=100, pace_ms=NOW_MS, height=100)
     belief = believed(head, two, [node("a", 100), node("b", 400)], NOW_MS)
-    assert (belief.height, belief.proven, belief.pace) == (400, 100, Pace(100, NOW_MS))
+    assert (belief.height, belief.proven, belief.pace) == (400, 100, BlockPace(100, NOW_MS))
     # They are over when both are above their last block, and it leads by no more than a bound.
     assert not belief.is_over(5, 100)
     belief = believed(head, two, [node("a", 100), node("b", 1 << 50)], NOW_MS)
@@ -132,13 +132,13 @@ def test_bytes_are_over_when_their_blocks_may_have_come_since_they_were_made() -
     head = SequenceHead(pace_height=100, pace_ms=NOW_MS, height=900)
     later_ms = NOW_MS + 30 * BLOCK_MS
     belief = believed(head, one, [node("a", 2_000)], later_ms)
-    made = Pace(900, NOW_MS)
+    made = BlockPace(900, NOW_MS)
     assert belief.is_over(5, 929, made)
     assert not belief.is_over(5, 930, made)
     assert not belief.is_over(4, 929, made)
     # A clock that was set back, and bytes of which it is not known when they were made.
-    assert not belief.is_over(5, 929, Pace(900, later_ms + 1))
-    assert not belief.is_over(5, 929, Pace(0, NOW_MS))
+    assert not belief.is_over(5, 929, BlockPace(900, later_ms + 1))
+    assert not belief.is_over(5, 929, BlockPace(0, NOW_MS))
     # Nodes that are not above their last block say nothing, however much time passed.
     assert not believed(head, one, [node("a", 929)], later_ms).is_over(5, 929, made)
 
@@ -156,24 +156,24 @@ def test_a_climbing_node_gains_nothing_by_being_asked_often() -> None:
 @pytest.mark.parametrize(
     ("claimed", "at_ms", "becomes"),
     [
-        (None, NOW_MS, Pace(100, NOW_MS)),
-        (100, NOW_MS + 9_000, Pace(100, NOW_MS)),
-        (99, NOW_MS + 9_000, Pace(100, NOW_MS)),
-        (103, NOW_MS + 9_000, Pace(103, NOW_MS + 9_000)),
-        (103, NOW_MS + 1_200, Pace(102, NOW_MS + 1_000)),
-        (103, NOW_MS - 5_000, Pace(100, NOW_MS - 5_000)),
-        (0, NOW_MS + 9_000, Pace(100, NOW_MS)),
+        (None, NOW_MS, BlockPace(100, NOW_MS)),
+        (100, NOW_MS + 9_000, BlockPace(100, NOW_MS)),
+        (99, NOW_MS + 9_000, BlockPace(100, NOW_MS)),
+        (103, NOW_MS + 9_000, BlockPace(103, NOW_MS + 9_000)),
+        (103, NOW_MS + 1_200, BlockPace(102, NOW_MS + 1_000)),
+        (103, NOW_MS - 5_000, BlockPace(100, NOW_MS - 5_000)),
+        (0, NOW_MS + 9_000, BlockPace(100, NOW_MS)),
     ],
 )
-def test_a_pace_rises_with_time(claimed: int | None, at_ms: int, becomes: Pace) -> None:
+def test_a_pace_rises_with_time(claimed: int | None, at_ms: int, becomes: BlockPace) -> None:
     head = SequenceHead(pace_height=100, pace_ms=NOW_MS)
     assert paced(head, claimed, at_ms, BLOCK_MS) == becomes
 
 
 def test_the_first_height_is_believed_as_it_is_and_so_is_one_far_below() -> None:
-    assert paced(SequenceHead(), 9_000, NOW_MS, BLOCK_MS) == Pace(9_000, NOW_MS)
+    assert paced(SequenceHead(), 9_000, NOW_MS, BLOCK_MS) == BlockPace(9_000, NOW_MS)
     head = SequenceHead(pace_height=9_000, pace_ms=NOW_MS)
-    assert paced(head, 100, NOW_MS + 1, BLOCK_MS) == Pace(100, NOW_MS + 1)
+    assert paced(head, 100, NOW_MS + 1, BLOCK_MS) == BlockPace(100, NOW_MS + 1)
 
 
 def test_a_node_that_lags_takes_no_height_back() -> None:

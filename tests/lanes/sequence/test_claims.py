@@ -3,15 +3,9 @@
 from tests.lanes.sequence.stage import HEIGHT, Stage, begun, offered, out
 
 from laneway.core.cosmos import OfferKind
+from laneway.lanes.common.values import IntentDropped, IntentsOffered
 from laneway.lanes.sequence.limits import CLAIMS_MAX
-from laneway.lanes.sequence.values import (
-    IntentDropped,
-    IntentsOffered,
-    LookAtNode,
-    MakeAttempt,
-    NodeChanged,
-    SlotClaimed,
-)
+from laneway.lanes.sequence.values import LookAtNode, MakeAttempt, NodeChanged, SlotClaimed
 
 
 def test_an_account_is_read_before_its_first_number() -> None:

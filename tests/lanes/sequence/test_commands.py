@@ -5,17 +5,11 @@ from typing import Any
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, Stage, begun, offered, out
 
-from laneway.core.cosmos import OfferKind, Standing
+from laneway.core.cosmos import OfferKind, TxStanding
 from laneway.core.ids import IntentId
+from laneway.lanes.common.values import CommandRefused
+from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.commands import plan_sequence
-from laneway.lanes.sequence.values import (
-    CommandRefused,
-    LookAtNode,
-    MakeAttempt,
-    OfferToNode,
-    SequenceSet,
-    SlotFellOut,
-)
 
 
 def intent(stage: Stage, place: int) -> IntentId:
@@ -35,7 +29,7 @@ def test_a_paused_lane_takes_nothing_and_finishes_what_it_has() -> None:
     assert (head.mode, head.reason, head.by, head.mode_ms) == (
         "paused", "why", "ann", stage.now_ms,
     )  # fmt: skip
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     assert stage.statuses() == ["confirmed"]
     stage.tell("resume")
     assert stage.lane.head.mode == "running"
@@ -44,7 +38,7 @@ def test_a_paused_lane_takes_nothing_and_finishes_what_it_has() -> None:
 def test_words_that_a_lane_does_not_know_are_refused() -> None:
     stage = Stage()
     stage.tell("dance")
-    assert refusal(stage) == "a sequence lane knows no dance"
+    assert refusal(stage) == "a sequence lane has no command 'dance'"
 
 
 def test_a_lane_drains_its_queue_or_what_is_running() -> None:
@@ -86,8 +80,8 @@ def test_what_no_node_has_is_taken_back() -> None:
     stage = begun(2)
     stage.tell("cancel", intent(stage, 0))
     assert stage.statuses() == ["cancelled", ""]
-    assert isinstance(stage.told[0], SlotFellOut)
-    assert stage.take(MakeAttempt)[-1].sequence == 0
+    assert isinstance(stage.told[0], v.SlotFellOut)
+    assert stage.take(v.MakeAttempt)[-1].sequence == 0
 
 
 def test_what_a_node_may_have_is_not_taken_back() -> None:
@@ -127,7 +121,7 @@ def test_numbers_never_go_on_at_one_that_is_bound() -> None:
     stage.tell("set-sequence", word="1")
     assert stage.lane.head.sequence_next == 2
     stage.make()
-    assert [order.first for order in stage.take(OfferToNode)] == [0, 0]
+    assert [order.first for order in stage.take(v.OfferToNode)] == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +145,7 @@ def test_a_plan_tells_what_would_be_done_and_why_no_more(
 
 def shows(stage: Stage, height: int, sequence: int | None) -> None:
     stage.place("a", looking=True)
-    order = LookAtNode("a", stage.node("a").epoch, 0, ())
+    order = v.LookAtNode("a", stage.node("a").epoch, 0, ())
     stage.post(stage.looked(order, height, sequence, {}))
 
 
@@ -175,7 +169,7 @@ def test_a_halted_lane_follows_its_operator_downwards() -> None:
     stage = halted(counted_back(0))
     stage.tell("set-sequence")
     (done,) = stage.told
-    assert isinstance(done, SequenceSet)
+    assert isinstance(done, v.SequenceSet)
     head = stage.lane.head
     assert (head.committed, head.sequence_next, head.floor, head.halt) == (5, 5, 0, "")
     assert (stage.node("a").next, stage.node("a").top) == (5, 5)
@@ -198,10 +192,10 @@ def test_what_no_node_has_moves_down_with_a_halted_lane() -> None:
     stage = counted_back(2)
     assert stage.sequences() == {505: 1, 506: 2}
     halted(stage)
-    stage.take(MakeAttempt)
+    stage.take(v.MakeAttempt)
     stage.tell("set-sequence")
     assert stage.sequences() == {5: 1, 6: 2}
-    orders = stage.take(MakeAttempt)
+    orders = stage.take(v.MakeAttempt)
     assert stage.lane.head.landed_next == 0
     assert [(one.sequence, one.height, one.account_number) for one in orders] == [
         (5, HEIGHT + 20, 7),

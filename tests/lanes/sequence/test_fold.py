@@ -2,24 +2,16 @@
 
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, LANE, Stage, begun, committed, offered, out, replace
+from tests.lanes.sequence.test_released import CHANGES
+from tests.lanes.sequence.test_released import slot as any_slot
 
-from laneway.core.cosmos import OfferKind, Standing
+from laneway.core.cosmos import OfferKind, TxStanding
 from laneway.core.rows import Index, Result
-from laneway.lanes.sequence.fold import evolve
+from laneway.lanes.common.values import CommandRefused
+from laneway.lanes.sequence import values as v
+from laneway.lanes.sequence.fold import changed, evolve
 from laneway.lanes.sequence.lane import decode_history
-from laneway.lanes.sequence.values import (
-    AccountMissing,
-    AccountSeen,
-    CommandRefused,
-    LaneHalted,
-    MakingDelayed,
-    MakingResumed,
-    NodeChanged,
-    SequenceSet,
-    SlotCorrected,
-    SlotSettled,
-    SlotsRenumbered,
-)
+from laneway.lanes.sequence.released import SlotChanged, slot_changed
 
 
 def test_a_claim_takes_the_next_number_and_moves_the_cursor() -> None:
@@ -43,7 +35,7 @@ def test_signed_bytes_are_counted_and_named_by_their_hash() -> None:
 
 def test_an_account_never_counts_back() -> None:
     stage = begun(0)
-    stage.apply([AccountSeen(5, 7, 9, 1), AccountSeen(3, 7, 8, 2)])
+    stage.apply([v.AccountSeen(5, 7, 9, 1), v.AccountSeen(3, 7, 8, 2)])
     head = stage.lane.head
     assert (head.committed, head.height, head.read_ms, head.sequence_next) == (5, 8, 2, 5)
     assert [node.next for node in stage.lane.nodes.values()] == [5, 5]
@@ -51,37 +43,37 @@ def test_an_account_never_counts_back() -> None:
 
 def test_numbers_that_others_used_are_given_to_nobody() -> None:
     stage = begun(1)
-    stage.apply([AccountSeen(4, 7, 9, 1)])
+    stage.apply([v.AccountSeen(4, 7, 9, 1)])
     assert stage.lane.head.sequence_next == 4
     assert [(node.next, node.top) for node in stage.lane.nodes.values()] == [(4, 4), (4, 4)]
 
 
 def test_an_operators_floor_ends_when_the_chain_reached_it() -> None:
     stage = begun(0)
-    stage.apply([SequenceSet(5, 5, 1), AccountSeen(3, 7, 9, 1)])
+    stage.apply([v.SequenceSet(5, 5, 1), v.AccountSeen(3, 7, 9, 1)])
     assert (stage.lane.head.floor, stage.lane.head.sequence_next) == (5, 5)
-    stage.apply([AccountSeen(5, 7, 9, 1)])
+    stage.apply([v.AccountSeen(5, 7, 9, 1)])
     assert stage.lane.head.floor == 0
 
 
 def test_a_number_that_is_set_leaves_the_nodes_where_their_slots_are() -> None:
     stage = begun(1)
-    stage.apply([SequenceSet(5, 5, 1)])
+    stage.apply([v.SequenceSet(5, 5, 1)])
     assert [node.next for node in stage.lane.nodes.values()] == [0, 0]
 
 
 def test_a_missing_account_is_remembered() -> None:
     stage = Stage()
-    stage.apply([AccountMissing(9)])
+    stage.apply([v.AccountMissing(9)])
     assert (stage.lane.head.is_missing, stage.lane.head.read_ms) == (True, 9)
 
 
 def test_the_earliest_time_to_make_again_counts() -> None:
     stage = begun(1)
     stage.fail()
-    stage.apply([MakingDelayed(5), MakingDelayed(9)])
+    stage.apply([v.MakingDelayed(5), v.MakingDelayed(9)])
     assert (stage.lane.head.make_ms, list(stage.lane.delayed)) == (5, [1])
-    stage.apply([MakingResumed()])
+    stage.apply([v.MakingResumed()])
     assert (stage.lane.head.make_ms, list(stage.lane.delayed)) == (None, [])
     assert not stage.slot(1).delayed
 
@@ -121,7 +113,7 @@ def test_a_filler_that_falls_out_answers_nobody() -> None:
 def test_all_slots_are_given_the_next_numbers() -> None:
     stage = begun(2)
     stage.make()
-    stage.apply([AccountSeen(3, 7, 9, 1), SlotsRenumbered(3, "others", 1)])
+    stage.apply([v.AccountSeen(3, 7, 9, 1), v.SlotsRenumbered(3, "others", 1)])
     assert stage.sequences() == {3: 1, 4: 2}
     assert stage.lane.head.sequence_next == 5
     assert all(stage.slot(one).making for one in (1, 2))
@@ -134,7 +126,7 @@ def test_an_answer_keeps_what_was_tried_and_where_it_stands() -> None:
     slot = stage.slot(1)
     touched = evolve(
         stage.lane,
-        SlotSettled(1, "confirmed", 9, 0, "", slot.intent, seen=committed()),
+        v.SlotSettled(1, "confirmed", 9, 0, "", slot.intent, seen=committed()),
     )
     result = next(touch for touch in touched if isinstance(touch, Result))
     history = decode_history(result.history)
@@ -149,12 +141,12 @@ def test_one_that_nobody_knows_of_is_told_with_its_bytes_and_stays() -> None:
     slot = stage.slot(1)
     raw = stage.lane.raw(slot)
     told = replace(slot, told=True)
-    stage.apply([SlotSettled(1, "indeterminate", 9, 0, "who", slot.intent, stays=told)])
+    stage.apply([v.SlotSettled(1, "indeterminate", 9, 0, "who", slot.intent, stays=told)])
     (result,) = stage.results.values()
     assert (result.number, result.hash) == (0, stage.attempt(1).hash)
     assert decode_history(result.history).raw == raw
     assert (list(stage.lane.watched), stage.lane.numbers, stage.lane.bound) == ([1], {}, {})
-    stage.apply([SlotCorrected(1, slot.intent)])
+    stage.apply([v.SlotCorrected(1, slot.intent)])
     assert stage.lane.slots == {}
     assert stage.lane.hashes == {}
 
@@ -164,9 +156,9 @@ def test_a_node_that_left_is_forgotten_when_it_can_hold_nothing() -> None:
     stage.crash(nodes=("b",))
     assert stage.node("a").gone
     stage.tick(0)
-    stage.look_later("b", HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.look_later("b", HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     assert list(stage.lane.nodes) == ["b"]
-    stage.apply([NodeChanged(replace(stage.node("b"), name="a", gone=True))])
+    stage.apply([v.NodeChanged(replace(stage.node("b"), name="a", gone=True))])
     assert list(stage.lane.nodes) == ["b"]
 
 
@@ -175,9 +167,9 @@ def test_a_node_that_left_is_forgotten_when_the_account_is_all_there_is() -> Non
     stage.crash(nodes=("b",))
     slot = stage.slot(1)
     stage.lane.head.sequence_next = 0
-    stage.apply([SlotSettled(1, "expired", 9, 0, "why", slot.intent)])
+    stage.apply([v.SlotSettled(1, "expired", 9, 0, "why", slot.intent)])
     assert list(stage.lane.nodes) == ["b", "a"]
-    stage.apply([AccountSeen(0, 7, 9, 1)])
+    stage.apply([v.AccountSeen(0, 7, 9, 1)])
     assert list(stage.lane.nodes) == ["b"]
 
 
@@ -235,9 +227,9 @@ def test_numbers_go_on_where_the_chain_is_when_the_last_above_a_gap_fell_out() -
 
 def test_a_lane_is_halted_until_its_account_is_seen_again() -> None:
     stage = begun(0)
-    stage.apply([LaneHalted("it counts back", 9)])
+    stage.apply([v.LaneHalted("it counts back", 9)])
     assert (stage.lane.head.halt, stage.lane.head.halt_ms) == ("it counts back", 9)
-    stage.apply([AccountSeen(5, 7, 9, 1, 8, 2, 6, 1, b"first")])
+    stage.apply([v.AccountSeen(5, 7, 9, 1, 8, 2, 6, 1, b"first")])
     head = stage.lane.head
     assert (head.halt, head.halt_ms, head.pace_height, head.pace_ms) == ("", 0, 8, 2)
     assert (head.committed_height, head.origin_height, head.origin) == (6, 1, b"first")
@@ -246,9 +238,9 @@ def test_a_lane_is_halted_until_its_account_is_seen_again() -> None:
 def test_an_operators_word_takes_back_what_was_believed() -> None:
     stage = begun(0)
     stage.lane.head.landed_next = 500
-    stage.apply([AccountSeen(505, 7, 900, 1), LaneHalted("it counts back", 9)])
-    seen = AccountSeen(5, 8, 30, 20, 30, 20, 30, 1, b"other")
-    stage.apply([SequenceSet(6, 6, 20, seen=seen)])
+    stage.apply([v.AccountSeen(505, 7, 900, 1), v.LaneHalted("it counts back", 9)])
+    seen = v.AccountSeen(5, 8, 30, 20, 30, 20, 30, 1, b"other")
+    stage.apply([v.SequenceSet(6, 6, 20, seen=seen)])
     head = stage.lane.head
     assert (head.committed, head.sequence_next, head.taken_next, head.floor) == (5, 6, 6, 6)
     assert (head.landed_next, head.account_number, head.height, head.halt) == (6, 8, 30, "")
@@ -282,7 +274,7 @@ def test_an_offer_from_before_an_operator_went_down_says_nothing_of_the_new_numb
     stage = offered(3, nodes=("a",))
     late = stage.offered("a")
     stage.tick(100)
-    stage.look("a", 6, 3, dict.fromkeys((1, 2, 3), Standing.COMMITTED))
+    stage.look("a", 6, 3, dict.fromkeys((1, 2, 3), TxStanding.COMMITTED))
     stage.accept(1)
     stage.now_ms += 5_000
     stage.pull()
@@ -303,3 +295,12 @@ def test_a_node_that_stands_where_numbers_go_on_keeps_its_epoch() -> None:
     epochs = [node.epoch for node in stage.lane.nodes.values()]
     stage.tell("set-sequence", word="9")
     assert [node.epoch for node in stage.lane.nodes.values()] == epochs
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_record_of_a_slot_sets_what_it_says_and_nothing_else(what: str) -> None:
+    before_of, after_of = CHANGES[what]
+    before = before_of(any_slot())
+    after = after_of(before)
+    record = slot_changed(SlotChanged(after, what))
+    assert changed(before, record) == after  # type: ignore[arg-type]

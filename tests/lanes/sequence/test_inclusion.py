@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, LANE, Stage, committed, offered, out, replace
 
-from laneway.core.cosmos import OfferKind, Standing, TxSeen
+from laneway.core.cosmos import OfferKind, TxSeen, TxStanding
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.lanes.sequence.belief import believed
 from laneway.lanes.sequence.inclusion import committed as ended
 from laneway.lanes.sequence.inclusion import is_last, is_unused, trusted, voters
 from laneway.lanes.sequence.lane import decode_history
 from laneway.lanes.sequence.limits import LOG_BYTES_MAX
-from laneway.lanes.sequence.rows import Shown
+from laneway.lanes.sequence.rows import InclusionVote
 from laneway.lanes.sequence.values import ProveSequence, SequenceProven, SlotCorrected
 
 OWN = LANE.rpartition(":")[2]
@@ -20,11 +20,11 @@ HASH = b"h" * 32
 
 
 def seen(code: int = 0, **fields: Any) -> TxSeen:
-    return TxSeen(HASH, Standing.COMMITTED, HEIGHT + 1, code, **fields)
+    return TxSeen(HASH, TxStanding.COMMITTED, HEIGHT + 1, code, **fields)
 
 
-def word(node: str, **fields: Any) -> Shown:
-    return replace(Shown(node, HASH[:8], HEIGHT + 1, 0), **fields)
+def word(node: str, **fields: Any) -> InclusionVote:
+    return replace(InclusionVote(node, HASH[:8], HEIGHT + 1, 0), **fields)
 
 
 def kept(stage: Stage) -> TxSeen:
@@ -58,14 +58,14 @@ def test_a_vote_is_of_a_configured_node_and_of_the_same_end() -> None:
 def test_the_last_bytes_of_a_slot_are_those_beside_which_none_may_land() -> None:
     stage = offered(1)
     slot = stage.slot(1)
-    mine = TxSeen(stage.attempt(1).hash, Standing.COMMITTED)
+    mine = TxSeen(stage.attempt(1).hash, TxStanding.COMMITTED)
     assert is_last(slot, mine)
     assert not is_last(slot, seen())
     assert not is_last(replace(slot, attempt=None), mine)
     stage.answer("a", OfferKind.FEE_TOO_LOW)
     stage.answer("b", OfferKind.FEE_TOO_LOW)
     stage.make()
-    assert not is_last(stage.slot(1), TxSeen(stage.attempt(1).hash, Standing.COMMITTED))
+    assert not is_last(stage.slot(1), TxSeen(stage.attempt(1).hash, TxStanding.COMMITTED))
 
 
 def test_a_failure_that_used_no_number_is_known_by_its_block_and_code() -> None:
@@ -118,7 +118,7 @@ def test_the_gas_that_both_nodes_name_is_kept() -> None:
 
 def test_a_proof_is_kept_as_carefully() -> None:
     stage = out(1, nodes=("a", "b", "c"))
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.EVICTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.EVICTED})
     (order,) = stage.take(ProveSequence)
     mine = replace(committed(), hash=stage.attempt(1).hash, height=HEIGHT + 1, gas_wanted=100)
     shown = [replace(mine, gas_used=gas) for gas in (9, 80, 80)]

@@ -3,11 +3,11 @@
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, LANE, SETTINGS, begun, offered, out, replace
 
-from laneway.core.cosmos import OfferKind, Standing
+from laneway.core.cosmos import OfferKind, TxStanding
 from laneway.core.rows import START, Head, RowPut, Rows, Table
+from laneway.lanes.common.heads import encode
 from laneway.lanes.sequence.lane import (
     SequenceLane,
-    encode,
     forget_hashes,
     is_clear_from,
     is_out,
@@ -15,13 +15,12 @@ from laneway.lanes.sequence.lane import (
     is_refused,
     is_taken,
     need_of,
-    passed,
     restore,
     shown_by,
     used_count,
 )
 from laneway.lanes.sequence.limits import RAW_INLINE_MAX
-from laneway.lanes.sequence.rows import Past, SequenceHead, Shown
+from laneway.lanes.sequence.rows import InclusionVote, Past, SequenceHead
 from laneway.lanes.sequence.values import AttemptsMade, MakeAttempt
 
 
@@ -56,12 +55,6 @@ def test_a_row_of_another_kind_is_no_row_of_this_lane() -> None:
     alien = RowPut(Table.ATTEMPT, "x", None, b"")
     with pytest.raises(AssertionError):
         restore(Rows(Head(LANE), (alien,), (), ()), SETTINGS)
-
-
-def test_a_cursor_only_moves_forward() -> None:
-    assert passed(START, 1, 5) == (0, 5, 0, 0)
-    with pytest.raises(AssertionError):
-        passed((5,), 0, 5)
 
 
 def test_a_new_node_begins_with_what_is_out_and_one_that_left_is_remembered() -> None:
@@ -137,7 +130,7 @@ def test_a_lane_recovers_when_every_node_does_and_something_is_out() -> None:
     assert not is_recovering(stage.lane)
     stage.answer("b", OfferKind.MEMPOOL_FULL)
     assert is_recovering(stage.lane)
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     assert not is_recovering(stage.lane)
 
 
@@ -146,7 +139,7 @@ def test_large_bytes_go_with_their_slot_and_with_their_attempt() -> None:
     stage.make(size=RAW_INLINE_MAX + 1)
     stage.answer("a")
     assert [key for table, key in stage.rows if table == Table.AUX] == ["raw/1", "raw/2"]
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.look_later("a", HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     assert list(stage.lane.raws) == [2]
     stage.look_later("a", HEIGHT + 11, 1)
     assert stage.lane.raws == {}
@@ -154,7 +147,7 @@ def test_large_bytes_go_with_their_slot_and_with_their_attempt() -> None:
     assert stage.lane.hashes == {stage.slot(2).past[0].hash: 2}
     stage.make()
     stage.answer("a")
-    stage.look_later("a", HEIGHT + 12, 2, {2: Standing.COMMITTED})
+    stage.look_later("a", HEIGHT + 12, 2, {2: TxStanding.COMMITTED})
     assert stage.lane.hashes == {}
     assert stage.rows == {}
 
@@ -166,14 +159,14 @@ def test_a_new_lane_has_its_nodes() -> None:
 
 def test_a_slot_that_is_watched_has_no_number_and_no_intent() -> None:
     stage = out(1, nodes=("a",), conflict_blocks=0)
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
     stage.prove()
-    stage.look_later("a", HEIGHT + 2, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", HEIGHT + 2, 1, {1: TxStanding.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     assert (list(stage.lane.watched), stage.lane.numbers, stage.lane.bound) == ([1], {}, {})
     stage.crash()
     assert list(stage.lane.watched) == [1]
-    stage.look_later("a", HEIGHT + 99, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", HEIGHT + 99, 1, {1: TxStanding.UNKNOWN})
     assert stage.lane.slots == {}
 
 
@@ -201,7 +194,7 @@ def test_a_filler_has_no_intent() -> None:
     assert stage.lane.head.filler_count == 1
     stage.make()
     stage.answer("a")
-    stage.look_later("a", HEIGHT + 12, 1, {1: Standing.COMMITTED})
+    stage.look_later("a", HEIGHT + 12, 1, {1: TxStanding.COMMITTED})
     assert stage.sequences() == {1: 2}
 
 
@@ -215,7 +208,7 @@ def test_bytes_that_are_made_again_just_the_same_are_still_known() -> None:
     stage.post(AttemptsMade(stage.now_ms, (same,)))
     assert stage.lane.hashes == {gone: 1}
     stage.answer("a")
-    stage.look_later("a", HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.look_later("a", HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     assert stage.statuses() == ["confirmed"]
     assert stage.lane.hashes == {}
 
@@ -247,8 +240,8 @@ def test_what_all_nodes_refused_one_of_them_may_have() -> None:
 
 def test_nodes_that_show_bytes_in_a_block_are_named_while_they_are_nodes_of_the_lane() -> None:
     stage = out(1)
-    failed = Shown("b", b"h", 6, 5, unused=True)
-    words = (Shown("a", b"h", 6, 0), failed, Shown("gone", b"h", 6, 0))
+    failed = InclusionVote("b", b"h", 6, 5, unused=True)
+    words = (InclusionVote("a", b"h", 6, 0), failed, InclusionVote("gone", b"h", 6, 0))
     slot = replace(stage.slot(1), shown=words)
     assert shown_by(stage.lane, slot) == (
         "shown in a block by 1 of 2 nodes, 2 are needed: a in block 6"

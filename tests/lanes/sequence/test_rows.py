@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from tests.lanes.sequence.stage import out
 
-from laneway.lanes.sequence.rows import Attempt, Node, Past, Shown, Slot
+from laneway.lanes.sequence.rows import Attempt, InclusionVote, Node, Past, Slot
 
 
 def test_a_node_may_have_what_it_was_or_is_being_offered() -> None:
@@ -65,5 +65,5 @@ def test_bytes_of_an_earlier_release_load_without_the_block_they_were_made_at() 
 
 
 def test_what_a_node_showed_to_an_earlier_release_loads_without_its_gas() -> None:
-    shown = msgspec.convert(("a", b"hash", 9, 0, False), Shown)
+    shown = msgspec.convert(("a", b"hash", 9, 0, False), InclusionVote)
     assert (shown.gas_wanted, shown.gas_used) == (0, 0)

@@ -11,7 +11,7 @@ from tests.lanes.sequence.stage import (
     replace,
 )
 
-from laneway.core.cosmos import OfferKind, Standing
+from laneway.core.cosmos import OfferKind, TxStanding
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.sequence.rows import Node, SequenceHead
@@ -58,7 +58,7 @@ def test_a_lane_tells_why_it_recovers_and_what_comes_next() -> None:
     stage.answer("a", OfferKind.WRONG_SEQUENCE, expected=4, log="words")
     assert describe(stage.head).word == "running"
     assert describe(stage.head).reason == (
-        "a: wrong_sequence: words, it expects sequence 4, ours is 0, asked again behind block 5"
+        "a: wrong_sequence: words, it expects sequence 4, ours is 0, asked again after block 5"
     )
     stage.answer("b", OfferKind.SILENT)
     shown = describe(stage.head)
@@ -108,7 +108,7 @@ def test_an_intent_tells_why_it_waits() -> None:
 def test_an_intent_whose_number_is_used_says_so() -> None:
     stage = out(1)
     stage.accept(1)
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.EVICTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.EVICTED})
     assert sight(stage.lane, first(stage)).waits == "sequence_used"
     assert sight(stage.lane, list(stage.accepted)[1]).waits == "sequence_used"
 

@@ -13,28 +13,14 @@ from tests.lanes.sequence.stage import (
     replace,
 )
 
-from laneway.core.cosmos import OfferKind, Standing, TxSeen
+from laneway.core.cosmos import OfferKind, TxSeen, TxStanding
+from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.lane import decode_history
 from laneway.lanes.sequence.limits import AHEAD_BLOCKS_MAX, WATCHED_MAX
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.show import wait_reason
-from laneway.lanes.sequence.values import (
-    LaneHalted,
-    LookAtNode,
-    MakeAttempt,
-    NodeChanged,
-    NodeLooked,
-    OfferToNode,
-    ProveSequence,
-    SequenceProven,
-    SlotChanged,
-    SlotCorrected,
-    SlotFellOut,
-    SlotSettled,
-    SlotsRenumbered,
-)
 
-OTHER = TxSeen(hash_of(b"other"), Standing.COMMITTED, 6)
+OTHER = TxSeen(hash_of(b"other"), TxStanding.COMMITTED, 6)
 
 
 # Looks.
@@ -43,12 +29,12 @@ OTHER = TxSeen(hash_of(b"other"), Standing.COMMITTED, 6)
 def test_a_look_that_nobody_ordered_says_nothing() -> None:
     stage = out(1)
     stage.tick(100)
-    order = stage.take(LookAtNode, node="a")[0]
+    order = stage.take(v.LookAtNode, node="a")[0]
     looked = stage.looked(order, HEIGHT + 1, 1, {1: committed()})
     stage.post(looked)
     stage.post(looked)
     assert stage.told == []
-    stage.post(NodeLooked(stage.now_ms, 0, 0, replace(looked.look, node="c")))
+    stage.post(v.NodeLooked(stage.now_ms, 0, 0, replace(looked.look, node="c")))
     assert stage.told == []
 
 
@@ -113,20 +99,20 @@ def test_what_is_in_a_block_is_confirmed_or_reverted() -> None:
 
 def test_a_number_is_used_and_the_chain_says_by_whom() -> None:
     stage = out(1)
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.EVICTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.EVICTED})
     assert stage.slot(1).proving
     stage.prove(OTHER, OTHER)
     (result,) = stage.results.values()
     assert result.status == "refused"
     assert "someone else signs for this account" in result.reason
     assert OTHER.hash.hex().upper() in result.reason
-    stage.post(SequenceProven(stage.now_ms, 0, (OTHER,)))
+    stage.post(v.SequenceProven(stage.now_ms, 0, (OTHER,)))
     assert stage.told == []
 
 
 def test_a_number_is_used_by_our_own_bytes_that_no_node_showed() -> None:
     stage = out(1)
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
     own = replace(OTHER, hash=stage.attempt(1).hash)
     stage.prove(own, own)
     assert stage.statuses() == ["confirmed"]
@@ -134,13 +120,13 @@ def test_a_number_is_used_by_our_own_bytes_that_no_node_showed() -> None:
 
 def test_who_used_a_number_is_asked_once_a_block_and_not_for_ever() -> None:
     stage = out(1, nodes=("a",), conflict_blocks=2)
-    lost = {1: Standing.UNKNOWN}
+    lost = {1: TxStanding.UNKNOWN}
     stage.look_later("a", 6, 1, lost)
     stage.look_later("a", 6, 1, lost)
     stage.prove()
-    assert [type(one) for one in stage.told] == [SlotChanged]
+    assert [type(one) for one in stage.told] == [v.ProofFailed]
     stage.look_later("a", 6, 1, lost)
-    assert stage.take(ProveSequence) == []
+    assert stage.take(v.ProveSequence) == []
     stage.look_later("a", 7, 1, lost)
     stage.prove()
     stage.look_later("a", 9, 1, lost)
@@ -150,11 +136,32 @@ def test_who_used_a_number_is_asked_once_a_block_and_not_for_ever() -> None:
     assert decode_history(result.history).raw == stage.attempt(1).raw
 
 
+def test_a_proof_that_comes_after_a_failed_question_is_a_proof() -> None:
+    """One question was declined while another was under way (seed 6582)."""
+    stage = out(1)
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
+    stage.prove()
+    assert not stage.slot(1).proving
+    stage.post(v.SequenceProven(stage.now_ms, 0, ()))
+    assert stage.told == []
+    stage.post(v.SequenceProven(stage.now_ms, 0, (OTHER, OTHER)))
+    assert stage.statuses() == ["refused"]
+
+
+def test_a_proof_that_nobody_asked_for_is_passed_over() -> None:
+    stage = out(1)
+    stage.post(v.SequenceProven(stage.now_ms, 0, (OTHER, OTHER)))
+    assert stage.told == []
+    stage = indeterminate()
+    stage.post(v.SequenceProven(stage.now_ms, 0, (OTHER,)))
+    assert stage.told == []
+
+
 def indeterminate(**settings: int) -> Stage:
     stage = out(1, nodes=("a",), conflict_blocks=0, **settings)
-    stage.look_later("a", 6, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", 6, 1, {1: TxStanding.UNKNOWN})
     stage.prove()
-    stage.look_later("a", 7, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", 7, 1, {1: TxStanding.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     return stage
 
@@ -163,7 +170,7 @@ def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
     stage = out(1)
     stage.tick(100)
     stage.look("a", HEIGHT + 1, 1, {1: committed(6)})
-    stage.look("b", HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+    stage.look("b", HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
     words = "shown in a block by 1 of 2 nodes, 2 are needed: a in block 6"
     (intent,) = stage.accepted
     assert wait_reason(stage.lane, stage.slot(1)) == words
@@ -171,7 +178,7 @@ def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
     height = HEIGHT + 2 + stage.settings.conflict_blocks
     stage.tick(100)
     stage.look("a", height, 1, {1: committed(6)})
-    stage.look("b", height, 1, {1: Standing.UNKNOWN})
+    stage.look("b", height, 1, {1: TxStanding.UNKNOWN})
     found = stage.results[intent]
     assert (found.status, found.reason) == (
         "indeterminate",
@@ -182,7 +189,7 @@ def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
 def test_what_is_indeterminate_is_watched_and_corrected() -> None:
     stage = indeterminate()
     stage.look_later("a", 8, 1, {1: committed(5)})
-    corrected = [record for record in stage.told if isinstance(record, SlotCorrected)]
+    corrected = [record for record in stage.told if isinstance(record, v.SlotCorrected)]
     assert corrected[0].seen is not None
     assert stage.rows == {}
     assert stage.statuses() == ["indeterminate"]
@@ -190,9 +197,9 @@ def test_what_is_indeterminate_is_watched_and_corrected() -> None:
 
 def test_what_is_indeterminate_is_not_watched_for_ever() -> None:
     stage = indeterminate(watch_blocks=5)
-    stage.look_later("a", 12, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", 12, 1, {1: TxStanding.UNKNOWN})
     assert list(stage.lane.watched) == [1]
-    stage.look_later("a", 13, 1, {1: Standing.UNKNOWN})
+    stage.look_later("a", 13, 1, {1: TxStanding.UNKNOWN})
     assert stage.lane.slots == {}
 
 
@@ -201,8 +208,8 @@ def test_no_more_are_watched_than_can_be_asked_for() -> None:
     watched = stage.slot(1)
     for number in range(2, WATCHED_MAX + 3):
         extra = replace(watched, id=number, attempt=None)
-        stage.apply([SlotChanged(extra, "taken")])
-    stage.look_later("a", 8, 1, {1: Standing.UNKNOWN})
+        stage.put(extra)
+    stage.look_later("a", 8, 1, {1: TxStanding.UNKNOWN})
     assert len(stage.lane.watched) == WATCHED_MAX
     assert 1 not in stage.lane.watched
 
@@ -212,7 +219,7 @@ def test_a_filler_whose_number_others_used_is_done() -> None:
     stage.change(2, timeout_height=99)
     stage.all_look(HEIGHT + 11, 0)
     stage.make()
-    stage.all_look(HEIGHT + 12, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 12, 1, {1: TxStanding.UNKNOWN})
     assert stage.sequences() == {1: 2}
 
 
@@ -230,9 +237,9 @@ def test_a_filler_in_a_block_lets_those_behind_it_land() -> None:
 def test_bytes_that_were_not_asked_for_are_not_judged() -> None:
     stage = out(1)
     stage.tick(100)
-    order = stage.take(LookAtNode, node="a")[0]
+    order = stage.take(v.LookAtNode, node="a")[0]
     stage.post(stage.looked(replace(order, hashes=()), HEIGHT + 1, 1, {}))
-    assert stage.take(ProveSequence) == []
+    assert stage.take(v.ProveSequence) == []
     assert stage.slot(1).doubt_height is None
 
 
@@ -242,16 +249,16 @@ def test_bytes_that_were_not_asked_for_are_not_judged() -> None:
 def test_whoever_was_overtaken_is_given_the_next_numbers() -> None:
     stage = offered(2, nodes=("a",))
     stage.answer("a", OfferKind.WRONG_SEQUENCE, expected=1)
-    stage.take(MakeAttempt)
+    stage.take(v.MakeAttempt)
     stage.look_later("a", HEIGHT + 1, 1)
-    assert any(isinstance(record, SlotsRenumbered) for record in stage.told)
+    assert any(isinstance(record, v.SlotsRenumbered) for record in stage.told)
     assert stage.sequences() == {1: 1, 2: 2}
-    orders = stage.take(MakeAttempt)
+    orders = stage.take(v.MakeAttempt)
     assert [(order.slot, order.sequence, order.number) for order in orders] == [
         (1, 1, 2),
         (2, 2, 2),
     ]
-    assert stage.take(ProveSequence) == []
+    assert stage.take(v.ProveSequence) == []
 
 
 def test_whoever_was_passed_by_later_ones_has_no_place_left() -> None:
@@ -262,7 +269,7 @@ def test_whoever_was_passed_by_later_ones_has_no_place_left() -> None:
     stage.place("a", next=1, until=2)
     order = stage.offered("a")
     stage.post(stage.returned(replace(order, first=1, hashes=order.hashes[1:])))
-    stage.look_later("a", HEIGHT + 2, 2, {1: Standing.REJECTED, 2: committed()})
+    stage.look_later("a", HEIGHT + 2, 2, {1: TxStanding.REJECTED, 2: committed()})
     assert stage.statuses() == ["refused", "confirmed"]
     assert stage.rows == {}
 
@@ -270,7 +277,7 @@ def test_whoever_was_passed_by_later_ones_has_no_place_left() -> None:
 def test_whoever_may_have_landed_is_not_given_another_number() -> None:
     stage = offered(2, nodes=("a",))
     stage.answer("a", OfferKind.SILENT)
-    stage.look_later("a", HEIGHT + 1, 2, {1: Standing.UNKNOWN, 2: committed()})
+    stage.look_later("a", HEIGHT + 1, 2, {1: TxStanding.UNKNOWN, 2: committed()})
     assert stage.statuses() == ["", "confirmed"]
     assert stage.sequences() == {0: 1}
     assert stage.slot(1).proving
@@ -280,27 +287,27 @@ def test_whoever_may_have_landed_is_not_given_another_number() -> None:
 
 
 def test_what_a_node_dropped_it_is_offered_again_the_lowest_first() -> None:
-    for standing in (Standing.EVICTED, Standing.REJECTED, Standing.UNKNOWN):
+    for standing in (TxStanding.EVICTED, TxStanding.REJECTED, TxStanding.UNKNOWN):
         stage = out(3)
         before = stage.lane.raw(stage.slot(2))
-        stage.look_later("a", HEIGHT + 1, 0, {2: standing, 3: Standing.PENDING})
+        stage.look_later("a", HEIGHT + 1, 0, {2: standing, 3: TxStanding.PENDING})
         order = stage.offered("a")
         assert (order.first, order.raws[0], len(order.raws)) == (1, before, 2)
         assert stage.node("a").reason.startswith(standing.value.lower())
-        assert stage.take(OfferToNode, node="b") == []
+        assert stage.take(v.OfferToNode, node="b") == []
 
 
 def test_a_reason_is_told_with_its_code() -> None:
     stage = out(1)
-    seen = TxSeen(b"", Standing.REJECTED, 0, 30, "sdk", "too late")
+    seen = TxSeen(b"", TxStanding.REJECTED, 0, 30, "sdk", "too late")
     stage.look_later("a", HEIGHT + 1, 0, {1: seen})
     assert stage.node("a").reason == "rejected: sequence 0 with code 30: too late"
 
 
 def test_a_node_that_tells_nothing_of_a_transaction_is_not_set_back() -> None:
     stage = out(1)
-    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.UNTOLD})
-    assert stage.take(OfferToNode) == []
+    stage.look_later("a", HEIGHT + 1, 0, {1: TxStanding.UNTOLD})
+    assert stage.take(v.OfferToNode) == []
     assert stage.node("a").reason == ""
 
 
@@ -308,27 +315,27 @@ def test_what_was_not_offered_when_the_look_began_is_not_lost() -> None:
     stage = begun(1, nodes=("a",))
     stage.make()
     stage.tick(100)
-    order = stage.take(LookAtNode)[0]
+    order = stage.take(v.LookAtNode)[0]
     stage.answer("a")
-    stage.post(stage.looked(order, HEIGHT, 0, {1: Standing.UNKNOWN}))
-    assert stage.take(OfferToNode) == []
+    stage.post(stage.looked(order, HEIGHT, 0, {1: TxStanding.UNKNOWN}))
+    assert stage.take(v.OfferToNode) == []
 
 
 def test_a_look_from_before_a_node_was_set_back_does_not_set_it_back_again() -> None:
     stage = out(1, nodes=("a",))
     stage.tick(100)
-    order = stage.take(LookAtNode)[0]
+    order = stage.take(v.LookAtNode)[0]
     stage.place("a", epoch=5)
-    stage.post(stage.looked(order, HEIGHT, 0, {1: Standing.UNKNOWN}))
-    assert stage.take(OfferToNode) == []
+    stage.post(stage.looked(order, HEIGHT, 0, {1: TxStanding.UNKNOWN}))
+    assert stage.take(v.OfferToNode) == []
 
 
 def test_a_mismatch_is_not_judged_before_the_next_block() -> None:
     stage = out(1, nodes=("a",))
     stage.place("a", gate=HEIGHT)
-    stage.look_later("a", HEIGHT, 0, {1: Standing.EVICTED})
-    assert stage.take(OfferToNode) == []
-    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.EVICTED})
+    stage.look_later("a", HEIGHT, 0, {1: TxStanding.EVICTED})
+    assert stage.take(v.OfferToNode) == []
+    stage.look_later("a", HEIGHT + 1, 0, {1: TxStanding.EVICTED})
     assert stage.offered("a").first == 0
 
 
@@ -338,9 +345,9 @@ def test_a_mismatch_is_not_judged_before_the_next_block() -> None:
 def test_bytes_end_behind_their_last_block_and_are_made_again_at_the_same_number() -> None:
     stage = out(1)
     stage.all_look(HEIGHT + 10, 0)
-    assert stage.take(MakeAttempt) == []
+    assert stage.take(v.MakeAttempt) == []
     stage.all_look(HEIGHT + 11, 0)
-    (order,) = stage.take(MakeAttempt)
+    (order,) = stage.take(v.MakeAttempt)
     assert (order.sequence, order.number) == (0, 2)
     assert stage.slot(1).past[0].reason == "not in a block up to 15"
     # Whatever nodes take of it now they take for the first time.
@@ -349,7 +356,7 @@ def test_bytes_end_behind_their_last_block_and_are_made_again_at_the_same_number
 
 def test_the_last_word_against_bytes_is_told_with_their_end() -> None:
     stage = out(1, nodes=("a",))
-    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.EVICTED})
+    stage.look_later("a", HEIGHT + 1, 0, {1: TxStanding.EVICTED})
     stage.answer("a", OfferKind.MEMPOOL_FULL, log="words")
     stage.look_later("a", HEIGHT + 11, 0)
     assert stage.slot(1).past[0].reason == "not in a block up to 15 (mempool_full: words)"
@@ -357,9 +364,9 @@ def test_the_last_word_against_bytes_is_told_with_their_end() -> None:
 
 def test_bytes_do_not_end_where_the_account_is_beyond_them() -> None:
     stage = out(1)
-    stage.all_look(HEIGHT + 11, 1, {1: Standing.UNKNOWN})
-    assert stage.take(MakeAttempt) == []
-    assert len(stage.take(ProveSequence)) == 1
+    stage.all_look(HEIGHT + 11, 1, {1: TxStanding.UNKNOWN})
+    assert stage.take(v.MakeAttempt) == []
+    assert len(stage.take(v.ProveSequence)) == 1
 
 
 def test_an_intent_that_was_signed_often_enough_expires_and_leaves_no_gap() -> None:
@@ -368,18 +375,18 @@ def test_an_intent_that_was_signed_often_enough_expires_and_leaves_no_gap() -> N
     stage.all_look(HEIGHT + 11, 0)
     # The second may land yet, so the first one's number is filled.
     assert stage.statuses() == ["expired", ""]
-    (filler,) = stage.take(MakeAttempt)
+    (filler,) = stage.take(v.MakeAttempt)
     assert (filler.purpose, filler.sequence) == (Purpose.FILLER, 0)
-    assert any(isinstance(record, SlotSettled) and record.stays for record in stage.told)
+    assert any(isinstance(record, v.SlotSettled) and record.stays for record in stage.told)
 
 
 def test_where_all_bytes_have_ended_those_above_move_down() -> None:
     stage = out(3, attempts_max=1)
     stage.all_look(HEIGHT + 11, 0)
     assert stage.statuses() == ["expired", "", ""]
-    assert any(isinstance(record, SlotFellOut) for record in stage.told)
+    assert any(isinstance(record, v.SlotFellOut) for record in stage.told)
     assert stage.sequences() == {0: 2, 1: 3}
-    orders = stage.take(MakeAttempt)
+    orders = stage.take(v.MakeAttempt)
     assert [(order.slot, order.sequence, order.height) for order in orders] == [
         (2, 0, HEIGHT + 11),
         (3, 1, HEIGHT + 11),
@@ -428,7 +435,7 @@ def test_a_chain_that_is_faster_than_its_pace_ends_bytes_when_their_time_is_over
 def test_blocks_that_were_shown_while_bytes_were_made_do_not_end_them() -> None:
     stage = begun(1, nodes=("a",), block_ms=500)
     stage.place("a", looking=True)
-    stage.post(stage.looked(LookAtNode("a", 0, 0, ()), 9_000, 0, {}))
+    stage.post(stage.looked(v.LookAtNode("a", 0, 0, ()), 9_000, 0, {}))
     stage.make()
     stage.answer("a")
     assert stage.lane.head.height == 9_000
@@ -458,7 +465,7 @@ def test_a_node_that_shows_bytes_in_no_block_any_more_has_no_word_on_them() -> N
     stage.look("c", 7, 0)
     assert [one.node for one in stage.slot(1).shown] == ["a"]
     stage.tick(100)
-    stage.look("a", 8, 1, {1: Standing.PENDING})
+    stage.look("a", 8, 1, {1: TxStanding.PENDING})
     assert stage.slot(1).shown == ()
     stage.look("b", 8, 1, {1: committed(6)})
     assert stage.statuses() == [""]
@@ -472,7 +479,7 @@ def test_a_word_on_other_bytes_of_a_slot_takes_nothing_back() -> None:
     stage.look("a", 7, 0, {1: committed(6)})
     (word,) = stage.slot(1).shown
     other = replace(word, node="b")
-    stage.apply([SlotChanged(replace(stage.slot(1), shown=(other,)), "shown")])
+    stage.put(replace(stage.slot(1), shown=(other,)))
     stage.look_later("a", 8, 0)
     assert stage.slot(1).shown == (other,)
 
@@ -502,14 +509,14 @@ def test_a_node_that_left_has_no_word() -> None:
 
 def test_one_node_of_three_uses_no_number_and_proves_no_conflict() -> None:
     stage = out(1, nodes=THREE)
-    stage.look_later("c", HEIGHT + 1, 500, {1: Standing.UNKNOWN})
-    assert stage.take(ProveSequence) == []
+    stage.look_later("c", HEIGHT + 1, 500, {1: TxStanding.UNKNOWN})
+    assert stage.take(v.ProveSequence) == []
     assert stage.lane.head.committed == 0
-    stage.all_look(HEIGHT + 2, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 2, 1, {1: TxStanding.UNKNOWN})
     lie = replace(OTHER, hash=hash_of(b"lie"))
     stage.prove(lie, OTHER)
     assert stage.statuses() == [""]
-    stage.all_look(HEIGHT + 3, 1, {1: Standing.UNKNOWN})
+    stage.all_look(HEIGHT + 3, 1, {1: TxStanding.UNKNOWN})
     stage.prove(lie, OTHER, OTHER)
     (result,) = stage.results.values()
     assert OTHER.hash.hex().upper() in result.reason
@@ -519,9 +526,9 @@ def test_a_node_that_shows_bytes_in_a_block_does_not_doubt_them() -> None:
     stage = out(1)
     stage.look_later("a", HEIGHT + 1, 1)
     stage.look("b", HEIGHT + 1, 1, {1: committed()})
-    assert stage.take(ProveSequence) == []
+    assert stage.take(v.ProveSequence) == []
     stage.look_later("a", HEIGHT + 1, 1)
-    assert len(stage.take(ProveSequence)) == 1
+    assert len(stage.take(v.ProveSequence)) == 1
 
 
 def test_nodes_that_were_never_looked_at_are_when_too_few_show_the_account() -> None:
@@ -553,7 +560,7 @@ def test_an_account_is_not_missing_because_one_node_says_so() -> None:
 def test_a_gate_far_above_a_nodes_blocks_is_open() -> None:
     stage = out(1, nodes=("a",))
     stage.place("a", gate=5_000)
-    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.EVICTED})
+    stage.look_later("a", HEIGHT + 1, 0, {1: TxStanding.EVICTED})
     assert stage.offered("a").first == 0
 
 
@@ -596,21 +603,21 @@ def test_bytes_that_were_given_up_count_when_they_land() -> None:
         stage.answer(node)
     landed = replace(committed(), hash=first)
     for order in look_orders(stage):
-        looked = stage.looked(order, HEIGHT + 1, 1, {1: Standing.UNKNOWN})
+        looked = stage.looked(order, HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
         txs = [landed if one.hash == first else one for one in looked.look.txs]
         stage.post(replace(looked, look=replace(looked.look, txs=tuple(txs))))
     (result,) = stage.results.values()
     assert (result.status, result.hash) == ("confirmed", first)
 
 
-def look_orders(stage: Stage) -> list[LookAtNode]:
+def look_orders(stage: Stage) -> list[v.LookAtNode]:
     stage.tick(stage.settings.poll_ms)
-    return stage.take(LookAtNode)
+    return stage.take(v.LookAtNode)
 
 
 def test_a_number_that_is_used_while_other_bytes_are_made_is_doubted() -> None:
     stage = unproven(conflict_blocks=1)
-    lost = {1: Standing.UNKNOWN}
+    lost = {1: TxStanding.UNKNOWN}
     stage.all_look(HEIGHT + 1, 1, lost)
     stage.prove()
     stage.all_look(HEIGHT + 3, 1, lost)
@@ -634,7 +641,7 @@ def test_what_most_nodes_refused_is_refused_behind_its_last_block() -> None:
 
 def test_bytes_that_failed_without_using_their_number_are_no_end() -> None:
     stage = out(2)
-    failed: dict[int, Standing | TxSeen] = {1: committed(code=5), 2: Standing.REJECTED}
+    failed: dict[int, TxStanding | TxSeen] = {1: committed(code=5), 2: TxStanding.REJECTED}
     stage.all_look(HEIGHT + 5, 0, failed)
     assert stage.statuses() == ["", ""]
     assert stage.lane.head.committed == 0
@@ -688,12 +695,12 @@ def test_a_failure_in_a_nodes_newest_block_may_have_used_its_number() -> None:
 
 def test_an_account_that_counts_back_halts_its_lane_with_the_evidence() -> None:
     stage = out(1, nodes=("a",))
-    stage.look_later("a", HEIGHT + 1, 505, {1: Standing.PENDING})
+    stage.look_later("a", HEIGHT + 1, 505, {1: TxStanding.PENDING})
     stage.prove()
     stage.look_later("a", HEIGHT + 5, 0)
     assert stage.lane.head.halt == ""
     stage.look_later("a", HEIGHT + 20, 0)
-    (halted,) = [record for record in stage.told if isinstance(record, LaneHalted)]
+    (halted,) = [record for record in stage.told if isinstance(record, v.LaneHalted)]
     assert halted.reason == (
         "the account was at sequence 505 at block 6, and now a shows sequence 0 at block 25"
     )
@@ -703,7 +710,7 @@ def test_an_account_that_counts_back_halts_its_lane_with_the_evidence() -> None:
     # Its first evidence is kept, and it is looked at more seldom.
     stage.tick(500)
     stage.look("a", HEIGHT + 30, 0)
-    assert [type(record) for record in stage.told] == [NodeChanged]
+    assert [type(record) for record in stage.told] == [v.NodeChanged]
     assert stage.node("a").look_ms == stage.now_ms + stage.settings.account_ms
 
 
@@ -722,7 +729,7 @@ def test_a_lane_goes_on_when_its_nodes_show_again_what_was_believed() -> None:
 
 def test_a_halted_lane_looks_at_all_its_nodes_again() -> None:
     stage = out(1, nodes=("a", "b", "c"))
-    stage.all_look(HEIGHT + 1, 1, {1: Standing.COMMITTED})
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.COMMITTED})
     stage.all_look(HEIGHT + 1, 1)
     stage.accept(1)
     stage.now_ms += 10_000
@@ -744,7 +751,7 @@ def test_a_chain_that_is_another_one_halts_the_lane() -> None:
     stage = out(1, nodes=("a",))
     for origin in (b"the first".ljust(32), b"another".ljust(32)):
         stage.tick(100)
-        order = stage.take(LookAtNode)[0]
+        order = stage.take(v.LookAtNode)[0]
         looked = stage.looked(order, HEIGHT + 1, 0, {})
         look = replace(looked.look, origin_height=1, origin=origin)
         stage.post(replace(looked, look=look))

@@ -3,12 +3,12 @@
 import pytest
 from tests.lanes.sequence.stage import HEIGHT, begun, committed, offered, out, replace
 
-from laneway.core.cosmos import OfferKind, Standing
+from laneway.core.cosmos import OfferKind, TxStanding
 from laneway.lanes.sequence import tries
 from laneway.lanes.sequence.lane import SequenceLane
 from laneway.lanes.sequence.limits import PAST_KEPT_MAX
 from laneway.lanes.sequence.rows import Purpose
-from laneway.lanes.sequence.tries import Signed, held, look, offer_again
+from laneway.lanes.sequence.tries import SignedAttempt, held, look, offer_again
 from laneway.lanes.sequence.values import LookAtNode, MakeAttempt, OfferToNode
 
 
@@ -99,7 +99,7 @@ def test_what_is_offered_again_ends_at_the_first_number_without_bytes(
     stage = offered(3, nodes=("a",))
     asked: list[int] = []
 
-    def found(lane: SequenceLane, sequence: int) -> Signed | None:
+    def found(lane: SequenceLane, sequence: int) -> SignedAttempt | None:
         asked.append(sequence)
         return held(lane, sequence)
 
@@ -110,7 +110,7 @@ def test_what_is_offered_again_ends_at_the_first_number_without_bytes(
 
 def test_a_node_that_has_all_that_it_was_offered_is_recovered() -> None:
     stage = out(1, nodes=("a",))
-    stage.look_later("a", HEIGHT + 1, 0, {1: Standing.EVICTED})
+    stage.look_later("a", HEIGHT + 1, 0, {1: TxStanding.EVICTED})
     assert stage.node("a").reason == "evicted: sequence 0"
     assert (stage.node("a").next, stage.node("a").epoch) == (0, 1)
     assert stage.node("a").since_height == HEIGHT + 1

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-from collections import Counter
 from collections.abc import Sequence
 from statistics import median_high
 
@@ -16,25 +15,25 @@ from laneway.chains.cosmos.limits import (
     STATUSES_PER_CALL_MAX,
 )
 from laneway.chains.cosmos.offers import Offers
+from laneway.chains.cosmos.phrases import CosmosPhrases, Row
 from laneway.chains.cosmos.shapes import (
     FoundTx,
     QueryAnswer,
     QueryShape,
     SearchShape,
     StatusesShape,
+    message_of,
     read_account,
     read_as,
     read_hash,
     read_state_height,
     read_status,
-    words_of,
 )
-from laneway.chains.cosmos.words import Row, Words
-from laneway.chains.endpoint import KnownNodes, NodePlace
-from laneway.chains.grace import with_grace
-from laneway.chains.standing import WrongChain
-from laneway.core.cosmos import CosmosLook, GasSeen, Offered, OfferKind, Standing, TxSeen
-from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
+from laneway.chains.endpoint import NodePlace
+from laneway.chains.nodes import KnownNodes, NodeSet, gathered
+from laneway.chains.standing import NodeOfOtherChain
+from laneway.core.cosmos import CosmosLook, GasSeen, OfferAnswer, OfferKind, TxSeen, TxStanding
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.limits import REASON_CHARS_MAX
 from laneway.core.majority import final_quorum
 from laneway.cosmos.errors import InvalidCosmos
@@ -47,39 +46,31 @@ from laneway.cosmos.messages import (
 )
 from laneway.cosmos.protobuf import Message, decode, encode
 from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
+from laneway.wire.rpc_codes import METHOD_NOT_FOUND
 
-METHOD_NOT_FOUND = -32601
-
-UNTOLD = ("not found", "indexing is disabled")
+NOT_SHOWN = ("not found", "indexing is disabled")
 """What a node says of bytes that it shows in no block: many keep no index of transactions."""
 
 
 class CometChain(KnownNodes):
-    """One chain, behind one node or several."""
+    """One chain, asked through one node or several."""
 
     def __init__(
         self, places: Sequence[NodePlace], chain_id: str, overrides: Sequence[Row] = ()
     ) -> None:
-        if not places:
-            raise BadRequest("nodes", "a chain has at least one node")
-        self._nodes = {
-            node.name: node
-            for node in (CosmosEndpoint(place, chain_id, overrides) for place in places)
-        }
-        if len(self._nodes) < len(places):
-            raise BadRequest("nodes", "two nodes have the same name")
-        self.endpoints = tuple(self._nodes.values())
-        self.nodes = tuple(self._nodes)
+        nodes = NodeSet([CosmosEndpoint(place, chain_id, overrides) for place in places])
+        self._nodes = nodes.by_name
+        self.close = nodes.close
+        self.endpoints = nodes.all
+        self.nodes = tuple(nodes.by_name)
         self._offers = Offers()
+        self.unknown_words = self._offers.unknown_words
+        """Error messages that no table knows, and how often nodes sent them."""
         self._chain_id = chain_id
-
-    @property
-    def unknown_words(self) -> Counter[str]:
-        return self._offers.unknown_words
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Offered]]:
+    ) -> Sequence[Sequence[OfferAnswer]]:
         return await self._offers.send([self._nodes[name] for name in only or self.nodes], raws)
 
     async def look(self, node: str, address: str, hashes: Sequence[bytes]) -> CosmosLook:
@@ -92,14 +83,14 @@ class CometChain(KnownNodes):
         asked = query(QueryAccountRequest.path, QueryAccountRequest(address))
         calls = [RpcCall("status"), asked]
         if endpoint.has_statuses:
-            calls += [RpcCall("tx_status_batch", [listed(part)]) for part in parts]
+            calls += [RpcCall("tx_status_batch", [base64_of(part)]) for part in parts]
         answers = await endpoint.ask(calls)
         try:
             look = await self._read_look(endpoint, parts, answers)
             problem = look.problem(self._chain_id, address)
             if problem:
-                raise WrongChain(node, problem)
-        except (ChainUnreadable, WrongChain) as error:
+                raise NodeOfOtherChain(node, problem)
+        except (ChainUnreadable, NodeOfOtherChain) as error:
             endpoint.rest_unfit(error)
             raise
         endpoint.standing.fit()
@@ -112,16 +103,16 @@ class CometChain(KnownNodes):
         answers: Sequence[RpcAnswer],
     ) -> CosmosLook:
         node = endpoint.name
-        status, found, *told = answers
+        status, found, *statuses = answers
         where = read_status(node, status)
         height = where.height
         endpoint.saw_head(height)
-        # A node has a block before it has executed it, and several may answer behind one address:
-        # what is said of the account is said of its own block alone.
+        # A node has a block before it has executed it, and several nodes may share one address:
+        # what is said of the account holds for its own block alone.
         height = min(height, read_state_height(node, found) or height)
         txs: list[TxSeen] | None = None
         if endpoint.has_statuses:
-            txs = self._statuses(endpoint, parts, told)
+            txs = self._statuses(endpoint, parts, statuses)
         if txs is None:
             txs = await self._committed(endpoint, [hash_ for part in parts for hash_ in part])
         owner, account = read_account(node, found) or ("", None)
@@ -140,33 +131,32 @@ class CometChain(KnownNodes):
         self,
         endpoint: CosmosEndpoint,
         parts: Sequence[Sequence[bytes]],
-        told: Sequence[RpcAnswer],
+        answers: Sequence[RpcAnswer],
     ) -> list[TxSeen] | None:
-        """None: this node has no such call."""
+        """None if the node has no such call."""
         seen: list[TxSeen] = []
-        for part, answer in zip(parts, told, strict=True):
+        for part, answer in zip(parts, answers, strict=True):
             if isinstance(answer, RpcError) and answer.code == METHOD_NOT_FOUND:
                 endpoint.has_statuses = False
                 return None
-            shown = read_as(StatusesShape, endpoint.name, answer).statuses
-            if [one.hash.lower() for one in shown] != [one.hex() for one in part]:
-                raise ChainUnreadable(endpoint.name, "it told of other transactions than asked for")
-            pairs = zip(shown, part, strict=True)
+            named = read_as(StatusesShape, endpoint.name, answer).statuses
+            if [one.hash.lower() for one in named] != [one.hex() for one in part]:
+                raise ChainUnreadable(endpoint.name, "it answers for other transactions")
+            pairs = zip(named, part, strict=True)
             seen += [one.result.seen(endpoint.name, hash_) for one, hash_ in pairs]
         return seen
 
     async def _committed(self, endpoint: CosmosEndpoint, hashes: Sequence[bytes]) -> list[TxSeen]:
-        """What is in blocks; of all else such a node says nothing."""
+        """The transactions that are in blocks; of all others such a node says nothing."""
         if not hashes:
             return []
-        names = [base64.b64encode(one).decode() for one in hashes]
-        answers = await endpoint.ask([RpcCall("tx", [name, False]) for name in names])
+        answers = await endpoint.ask([RpcCall("tx", [name, False]) for name in base64_of(hashes)])
         seen = []
         for hash_, answer in zip(hashes, answers, strict=True):
             if isinstance(answer, RpcError):
-                if not any(words in words_of(answer) for words in UNTOLD):
-                    raise ChainUnreadable(endpoint.name, words_of(answer))
-                seen.append(TxSeen(hash_, Standing.UNTOLD))
+                if not any(phrase in message_of(answer) for phrase in NOT_SHOWN):
+                    raise ChainUnreadable(endpoint.name, message_of(answer))
+                seen.append(TxSeen(hash_, TxStanding.UNTOLD))
             else:
                 seen.append(read_as(FoundTx, endpoint.name, answer).seen(endpoint.name, hash_))
         return seen
@@ -193,7 +183,7 @@ class CometChain(KnownNodes):
         and one that is too high has a ceiling."""
         request = EstimateGasPriceRequest(priority)
         answers = await self._answers(EstimateGasPriceRequest.path, request)
-        said = [None if told.code else read_price(told.value or b"") for told in answers]
+        said = [None if one.code else read_price(one.value or b"") for one in answers]
         prices = [price for price in said if price is not None]
         return median_high(prices) if len(prices) >= final_quorum(len(self._nodes)) else None
 
@@ -203,53 +193,41 @@ class CometChain(KnownNodes):
         in their block; what is too much has a ceiling. That they would fail is believed of a
         majority."""
         answers = await self._answers(SimulateRequest.path, SimulateRequest(raw))
-        failures = [told for told in answers if told.code]
+        failures = [one for one in answers if one.code]
         need = final_quorum(len(self._nodes))
         if len(failures) >= need:
-            told = failures[-1]
-            kind = Words().of_code(told.code, told.codespace, told.log)
-            return GasSeen(None, kind, told.log[:REASON_CHARS_MAX])
+            last = failures[-1]
+            kind = CosmosPhrases().of_code(last.code, last.codespace, last.log)
+            return GasSeen(None, kind, last.log[:REASON_CHARS_MAX])
         if len(failures) == len(answers):
             raise ChainUnreadable(self.nodes[0], "too few nodes simulate it")
-        said = [read_gas(told.value or b"") for told in answers if not told.code]
+        said = [read_gas(one.value or b"") for one in answers if not one.code]
         used = [gas for gas in said if gas is not None]
         return GasSeen(median_high(used)) if len(used) >= need else GasSeen(None, OfferKind.UNKNOWN)
 
     async def _answers(self, path: str, request: Message) -> list[QueryAnswer]:
-        """What all nodes say that answer in time; ChainError if none does. The time of the others
-        begins with the first answer, for one that cannot be reached says so at once, and it is
-        short when a majority has answered."""
-        begun, enough = asyncio.Event(), asyncio.Event()
-        said: dict[str, QueryAnswer] = {}
+        """The answers of all nodes that answer in time, in the order of the nodes; ChainError if
+        none does. The time of the others is short when a majority has answered."""
         troubles: list[ChainError] = []
 
-        async def ask_one(node: CosmosEndpoint) -> None:
+        async def ask_one(node: CosmosEndpoint) -> QueryAnswer:
             try:
                 (answer,) = await node.ask([query(path, request)])
-                said[node.name] = read_as(QueryShape, node.name, answer).response
-                if len(said) >= final_quorum(len(self._nodes)):
-                    enough.set()
+                return read_as(QueryShape, node.name, answer).response
             except ChainError as error:
                 troubles.append(error)
-                if len(troubles) < len(self._nodes):
-                    await begun.wait()
-            begun.set()
+                raise
 
-        async def ask_all() -> None:
-            await with_grace(map(ask_one, self._nodes.values()), OFFER_GRACE_MS / 1000)
-            enough.set()
-
-        async def wait_for_most() -> None:
-            await enough.wait()
-
-        await with_grace((ask_all(), wait_for_most()), ESTIMATE_GRACE_MS / 1000)
-        if not said:
+        ended = await gathered(
+            map(ask_one, self._nodes.values()),
+            OFFER_GRACE_MS / 1000,
+            enough=final_quorum(len(self._nodes)),
+            enough_grace_s=ESTIMATE_GRACE_MS / 1000,
+        )
+        answers = [one for one in ended if not isinstance(one, ChainError)]
+        if not answers:
             raise troubles[-1]
-        return [said[name] for name in self.nodes if name in said]
-
-    async def close(self) -> None:
-        for node in self._nodes.values():
-            await node.client.close()
+        return answers
 
 
 def read_price(value: bytes) -> float | None:
@@ -272,5 +250,5 @@ def query(path: str, request: Message) -> RpcCall:
     return RpcCall("abci_query", [path, encode(request).hex(), "0", False])
 
 
-def listed(hashes: Sequence[bytes]) -> list[str]:
+def base64_of(hashes: Sequence[bytes]) -> list[str]:
     return [base64.b64encode(one).decode() for one in hashes]

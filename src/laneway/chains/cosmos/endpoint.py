@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from laneway.chains.cosmos.phrases import CosmosPhrases, Row
 from laneway.chains.cosmos.shapes import StatusShape, read_as
-from laneway.chains.cosmos.words import Row, Words
 from laneway.chains.endpoint import NodeEndpoint, NodePlace
 from laneway.chains.limits import NODE_READ_MS
 from laneway.wire.jsonrpc import RpcCall
@@ -12,7 +12,7 @@ from laneway.wire.jsonrpc import RpcCall
 class CosmosEndpoint(NodeEndpoint):
     def __init__(self, place: NodePlace, chain_id: str, overrides: Sequence[Row] = ()) -> None:
         super().__init__(place)
-        self.words = Words(overrides)
+        self.words = CosmosPhrases(overrides)
         self.has_statuses = True
         """Whether it answers tx_status_batch; others are asked for each transaction in a block."""
         self._chain_id = chain_id

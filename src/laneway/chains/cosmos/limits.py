@@ -11,10 +11,6 @@ ESTIMATE_GRACE_MS = 500
 are asked before each signature, and one node that hangs must not make bytes too late. Long enough
 for a node that is well: of three answers the middle one counts, and of two the higher."""
 
-UNKNOWN_WORDS_MAX = 100
-"""Different error messages that no table knows and that are counted each: a node may name a hash or
-a time in every one of them."""
-
 STATUSES_PER_CALL_MAX = 20
 """What celestia-core takes in one tx_status_batch."""
 
@@ -27,7 +23,7 @@ CODE_MAX = (1 << 32) - 1
 HASH_BYTES = 32
 
 GAS_USED_MAX = 1 << 40
-"""Of a simulation: thousands of times what any block has room for, and its fee still fits a row."""
+"""Of a simulation: thousands of times what any block can hold, and its fee still fits a row."""
 
 GAS_PRICE_MAX = 1_000.0
 """Coins for a unit of gas by a node's estimate: no chain asks for one, and a fee still fits a

@@ -6,7 +6,7 @@ from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
 from laneway.chains.cosmos.limits import CODE_MAX, HASH_BYTES
 from laneway.chains.endpoint import result_of
-from laneway.core.cosmos import CosmosAccount, Standing, TxSeen
+from laneway.core.cosmos import CommittedAccount, TxSeen, TxStanding
 from laneway.core.errors import ChainUnreadable
 from laneway.cosmos.errors import InvalidCosmos
 from laneway.cosmos.messages import (
@@ -61,10 +61,10 @@ class TxShape(Struct, frozen=True):
     signers: tuple[str, ...] = ()
 
     def seen(self, node: str, hash_: bytes) -> TxSeen:
-        known = Standing.__members__
+        known = TxStanding.__members__
         return TxSeen(
             hash_,
-            Standing[self.status] if self.status in known else Standing.UNKNOWN,
+            TxStanding[self.status] if self.status in known else TxStanding.UNKNOWN,
             number(node, self.height),
             self.execution_code,
             self.codespace,
@@ -102,7 +102,7 @@ class FoundTx(Struct, frozen=True, kw_only=True):
         told = self.tx_result
         return TxSeen(
             hash_,
-            Standing.COMMITTED,
+            TxStanding.COMMITTED,
             number(node, self.height),
             told.code,
             told.codespace,
@@ -182,7 +182,7 @@ def number(node: str, digits: str) -> int:
         raise ChainUnreadable(node, str(error)) from error
 
 
-def read_account(node: str, answer: RpcAnswer) -> tuple[str, CosmosAccount] | None:
+def read_account(node: str, answer: RpcAnswer) -> tuple[str, CommittedAccount] | None:
     """An account and whose it is; None: there is no such account."""
     told = read_as(QueryShape, node, answer).response
     if told.code == KEY_NOT_FOUND or "not found" in told.log:
@@ -198,7 +198,7 @@ def read_account(node: str, answer: RpcAnswer) -> tuple[str, CosmosAccount] | No
         raise ChainUnreadable(node, "its account is of a kind that is not known here")
     if max(base.account_number, base.sequence) > NUMBER_MAX:
         raise ChainUnreadable(node, f"its account: a number is more than {NUMBER_MAX}")
-    return base.address, CosmosAccount(base.account_number, base.sequence)
+    return base.address, CommittedAccount(base.account_number, base.sequence)
 
 
 def base_of(url: str, value: bytes) -> BaseAccount | None:
@@ -211,8 +211,8 @@ def base_of(url: str, value: bytes) -> BaseAccount | None:
     return None if vesting is None else vesting.base_account
 
 
-def words_of(error: RpcError) -> str:
-    """A node's no: what it is about stands in its data."""
+def message_of(error: RpcError) -> str:
+    """A node's refusal, with its data, where the node says what it is about."""
     data = bytes(error.data).decode(errors="replace").strip('"')
     return f"{error.message}: {data}" if data not in ("", "null") else error.message
 

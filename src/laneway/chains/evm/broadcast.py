@@ -6,17 +6,17 @@ nothing left, is a refusal.
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import Raw, json
 
-from laneway.chains.evm.endpoint import Endpoint
-from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS, UNKNOWN_WORDS_MAX
-from laneway.chains.grace import with_grace
+from laneway.chains.evm.endpoint import EvmEndpoint
+from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
+from laneway.chains.nodes import offered
+from laneway.chains.phrases import UnknownMessages, shorten
 from laneway.core.errors import ChainError, ChainUnreachable
-from laneway.core.facts import SendKind, Sent, sent
-from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.facts import SendAnswer, SendKind, sent
 from laneway.wire.hex import octets
 from laneway.wire.jsonrpc import NodeBusy, Replies, Reply, RpcError, cut
 
@@ -25,41 +25,41 @@ TAKEN: Replies[Raw] = json.Decoder(list[Reply[Raw]] | Reply[Raw])
 """A node answers with the hash, which we know."""
 VARYING = re.compile(r"0x[0-9a-f]*|\b\d+\b", re.I)
 """Hashes, addresses and amounts: what makes two messages of one kind differ."""
-OTHERS = "others"
-"""Where messages are counted that would be one too many."""
 FRAME_BYTES = 100
-"""What stands around the bytes of one call."""
+"""The JSON around the bytes of one call."""
 
 
 class Broadcast:
-    """Sends, and keeps count of the words that no table knows."""
+    """Sends, and counts the error messages that no table knows."""
 
     def __init__(self, *, send_ms: int = SEND_MS, grace_ms: int = SEND_GRACE_MS) -> None:
-        self.unknown_words: Counter[str] = Counter()
+        self.unknown_words = UnknownMessages()
         self._send_ms = send_ms
         self._grace_s = grace_ms / 1000
 
-    async def send(self, nodes: Sequence[Endpoint], raws: Sequence[bytes]) -> list[list[Sent]]:
-        """For each of the bytes, each node's answer, in the order of the nodes."""
-        if not raws:
-            return []
-        some_work = any(not node.is_resting() for node in nodes)
-        answered: list[list[Sent]] = [[] for _ in nodes]
-        offers = [
-            self._offer(node, raws, place, some_work)
-            for node, place in zip(nodes, answered, strict=True)
-        ]
-        await with_grace(offers, self._grace_s)
-        return [list(answers) for answers in zip(*answered, strict=True)]
+    async def send(
+        self, nodes: Sequence[EvmEndpoint], raws: Sequence[bytes]
+    ) -> list[list[SendAnswer]]:
+        """For each of the bytes, each node's answer in the order of the nodes."""
+        offer = partial(self._offer, raws, any(not node.is_resting() for node in nodes))
+        return await offered(nodes, raws, offer, self._grace_s)
 
     async def _offer(
-        self, node: Endpoint, raws: Sequence[bytes], answered: list[Sent], some_work: bool
+        self, raws: Sequence[bytes], some_work: bool, node: EvmEndpoint, answered: list[SendAnswer]
     ) -> None:
         """One node's answers, batch after batch, appended as they come."""
         if some_work and node.is_resting():
             reason = "not offered: it failed a moment ago, and other nodes work"
             answered += [sent(node.name, SendKind.UNREACHABLE, reason)] * len(raws)
             return
+
+        def give_up(batch_count: int, kind: SendKind, reason: str) -> None:
+            """Answer for a batch, and for the rest, which stays here: what follows a doubt would
+            wait for it anyway."""
+            answered.extend([sent(node.name, kind, shorten(reason))] * batch_count)
+            unoffered = sent(node.name, SendKind.UNREACHABLE, shorten(f"not offered: {reason}"))
+            answered.extend([unoffered] * (len(raws) - len(answered)))
+
         for batch in cut(raws, lambda raw: 2 * len(raw) + FRAME_BYTES):
             kind, reason = SendKind.UNREACHABLE, ""
             try:
@@ -76,7 +76,7 @@ class Broadcast:
                 continue
             except asyncio.CancelledError:
                 # It was given no more time; what is under way may arrive.
-                self._give_up(node, raws, answered, len(batch), kind, "slower than the others")
+                give_up(len(batch), kind, "slower than the others")
                 raise
             except ChainUnreachable as error:
                 kind, reason = SendKind.UNREACHABLE, error.problem
@@ -86,38 +86,12 @@ class Broadcast:
                 reason = str(error)
             except ChainError as error:
                 reason = str(error)
-            self._give_up(node, raws, answered, len(batch), kind, reason)
+            give_up(len(batch), kind, reason)
             return
 
-    def _give_up(
-        self,
-        node: Endpoint,
-        raws: Sequence[bytes],
-        answered: list[Sent],
-        batch_count: int,
-        kind: SendKind,
-        reason: str,
-    ) -> None:
-        """Answer for a batch, and for the rest, which stays here: what comes behind a doubt would
-        wait for it anyway."""
-        answered += [sent(node.name, kind, shorten(reason))] * batch_count
-        unoffered = sent(node.name, SendKind.UNREACHABLE, shorten(f"not offered: {reason}"))
-        answered += [unoffered] * (len(raws) - len(answered))
-
-    def _judge(self, node: Endpoint, answer: RpcError) -> Sent:
+    def _judge(self, node: EvmEndpoint, answer: RpcError) -> SendAnswer:
         kind = node.kind(answer)
         if kind is SendKind.UNKNOWN:
-            self._count_unknown(answer)
+            message = VARYING.sub("#", shorten(answer.message))
+            self.unknown_words.count_one(f"{answer.code} {message}")
         return sent(node.name, kind, shorten(f"{answer.code} {answer.message}"))
-
-    def _count_unknown(self, answer: RpcError) -> None:
-        message = VARYING.sub("#", shorten(answer.message))
-        words = f"{answer.code} {message}"
-        is_new = words not in self.unknown_words
-        if is_new and len(self.unknown_words) >= UNKNOWN_WORDS_MAX:
-            words = OTHERS
-        self.unknown_words[words] += 1
-
-
-def shorten(reason: str) -> str:
-    return reason[:REASON_CHARS_MAX]

@@ -1,26 +1,27 @@
-"""An EVM chain behind one JSON-RPC node or several: the port `EvmChain`.
+"""An EVM chain asked through one JSON-RPC node or several: the port `EvmChain`.
 
 It keeps nothing that matters: what it knows of its nodes is asked again after a restart.
 """
 
 from collections.abc import AsyncIterator, Sequence
 
-from laneway.chains.endpoint import KnownNodes
 from laneway.chains.evm.blocks import LATEST, read_blocks
 from laneway.chains.evm.broadcast import Broadcast
-from laneway.chains.evm.endpoint import Endpoint, Place
+from laneway.chains.evm.endpoint import EvmEndpoint, EvmPlace
 from laneway.chains.evm.estimate import estimate_by_nodes
 from laneway.chains.evm.fees import fees_of
-from laneway.chains.evm.heads import Heads
-from laneway.chains.evm.limits import POLL_MS, SEND_GRACE_MS, SEND_MS
-from laneway.chains.evm.nodes import Nodes
+from laneway.chains.evm.heads import EvmHeads
+from laneway.chains.evm.limits import SEND_GRACE_MS, SEND_MS
+from laneway.chains.evm.nodes import EvmNodes
 from laneway.chains.evm.nonce import read_claim
+from laneway.chains.evm.phrases import Row
 from laneway.chains.evm.receipts import ask_node_receipts, receipts_of
 from laneway.chains.evm.shapes import read_header, read_number
-from laneway.chains.evm.words import Row
+from laneway.chains.limits import POLL_MS
+from laneway.chains.nodes import KnownNodes, PollPace
 from laneway.core.errors import ChainUnreachable
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     BlockSeen,
     BlocksSeen,
@@ -31,15 +32,14 @@ from laneway.core.facts import (
     NotEstimated,
     ReceiptSeen,
     Reverted,
-    Sent,
+    SendAnswer,
 )
 from laneway.core.majority import account_of, look_quorum
 from laneway.ports import EvmCall
 from laneway.wire.hex import octets, quantity
 from laneway.wire.jsonrpc import RpcCall, RpcError
 from laneway.wire.limits import WEI_MAX
-
-INVALID_PARAMS = -32602
+from laneway.wire.rpc_codes import INVALID_PARAMS
 
 
 class RpcChain(KnownNodes):
@@ -48,7 +48,7 @@ class RpcChain(KnownNodes):
 
     def __init__(
         self,
-        places: Sequence[Place],
+        places: Sequence[EvmPlace],
         *,
         chain_id: int,
         preconfirmed: bool = False,
@@ -58,25 +58,27 @@ class RpcChain(KnownNodes):
         grace_ms: int = SEND_GRACE_MS,
     ) -> None:
         self.chain_id = chain_id
-        self._nodes = Nodes([Endpoint(place, chain_id, words) for place in places])
+        self._nodes = EvmNodes([EvmEndpoint(place, chain_id, words) for place in places])
         self.endpoints = self._nodes.all
         self.nodes = tuple(node.name for node in self._nodes.all)
         self._preconfirmed = preconfirmed
-        self._poll_ms = poll_ms
+        self._pace = PollPace(poll_ms)
         self._broadcast = Broadcast(send_ms=send_ms, grace_ms=grace_ms)
         self.unknown_words = self._broadcast.unknown_words
-        """What nodes said that no table knows, and how often."""
+        """Error messages that no table knows, and how often nodes sent them."""
 
-    async def account(self, address: bytes) -> AccountSeen:
-        """As the node says that is not behind; of three or more, as enough of them say together."""
+    async def account(self, address: bytes) -> AccountAtBlock:
+        """The account by a node that does not lag; of three or more, as enough of them answer."""
         count = len(self.nodes)
         if look_quorum(count) == 1:
             return await self._nodes.read(lambda node: self._account(node, address))
         seen = await self._nodes.each(lambda node: self._account(node, address))
         account = account_of(seen, count)
         if account is None:
-            said = ", ".join(one.node for one in seen) or "none"
-            raise ChainUnreachable("nodes", f"{said} of {count} answers; {look_quorum(count)} must")
+            names = ", ".join(one.node for one in seen) or "none"
+            raise ChainUnreachable(
+                "nodes", f"{names} of {count} answers; {look_quorum(count)} must"
+            )
         return account
 
     async def fees(self) -> FeesSeen:
@@ -87,7 +89,7 @@ class RpcChain(KnownNodes):
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Sent]]:
+    ) -> Sequence[Sequence[SendAnswer]]:
         nodes = [node for node in self._nodes.all if not only or node.name in only]
         return await self._broadcast.send(nodes, raws)
 
@@ -106,34 +108,31 @@ class RpcChain(KnownNodes):
         return await self._nodes.each(lambda node: read_claim(node, address, nonce))
 
     def heads(self) -> AsyncIterator[BlockRef]:
-        return Heads(self._nodes.all, poll_ms=self._poll_ms).follow()
+        return EvmHeads(self._nodes.all, self._pace).follow()
 
     async def close(self) -> None:
         await self._nodes.close()
 
-    async def _account(self, node: Endpoint, address: bytes) -> AccountSeen:
-        with node.reading("account"):
-            return await self._ask_account(node, address)
-
-    async def _ask_account(self, node: Endpoint, address: bytes) -> AccountSeen:
+    async def _account(self, node: EvmEndpoint, address: bytes) -> AccountAtBlock:
         asked = [LATEST]
         if self._preconfirmed:
             asked.append(RpcCall("eth_getTransactionCount", (octets(address), "pending")))
-        head_said, *pending_said = await node.ask(asked)
-        head = read_header(node, head_said)
-        count, balance = await read_state(node, address, head)
-        promised = [read_number(node, answer) for answer in pending_said]
-        return AccountSeen(count, max([count, *promised]), balance, head, node.name)
+        with node.reading("account"):
+            newest, *pending = await node.ask(asked)
+            head = read_header(node, newest)
+            count, balance = await read_state(node, address, head)
+            promised = [read_number(node, answer) for answer in pending]
+        return AccountAtBlock(count, max([count, *promised]), balance, head, node.name)
 
 
-async def read_state(node: Endpoint, address: bytes, block: BlockRef) -> tuple[int, int]:
+async def read_state(node: EvmEndpoint, address: bytes, block: BlockRef) -> tuple[int, int]:
     """Count and balance at one block, named by its hash where the node takes that."""
     where: object = {"blockHash": octets(block.hash)}
     if not node.takes_block_hash:
         where = quantity(block.number)
-    given = (octets(address), where)
+    parameters = (octets(address), where)
     count, balance = await node.ask(
-        [RpcCall("eth_getTransactionCount", given), RpcCall("eth_getBalance", given)]
+        [RpcCall(name, parameters) for name in ("eth_getTransactionCount", "eth_getBalance")]
     )
     refused = isinstance(count, RpcError) and count.code == INVALID_PARAMS
     if refused and node.takes_block_hash:

@@ -1,4 +1,4 @@
-"""A node of an EVM chain: which chain it serves, and whose words it speaks."""
+"""A node of an EVM chain: which chain it serves, and whose error messages it sends."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from msgspec import DecodeError, Raw, json
 
 from laneway.chains.endpoint import NodeEndpoint, NodePlace, loop_s, result_of
 from laneway.chains.evm.limits import UNREAD_KEPT_MS
-from laneway.chains.evm.words import Row, Words, client_of
+from laneway.chains.evm.phrases import EvmPhrases, Row, client_of
 from laneway.chains.limits import NODE_READ_MS
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import SendKind
@@ -18,18 +18,18 @@ from laneway.wire.limits import RETRY_AFTER_S_DEFAULT, WEI_MAX
 GREETING = (RpcCall("eth_chainId"), RpcCall("web3_clientVersion"))
 
 
-class Place(NodePlace, frozen=True):
+class EvmPlace(NodePlace, frozen=True):
     ws_url: str = ""
-    """Where it tells new blocks; without one it is polled."""
+    """Where it notifies of new blocks; without one it is polled."""
     client: str = ""
-    """Whose words it speaks; without one the node is asked."""
+    """The client whose error messages it sends; without one the node is asked."""
 
 
-class Endpoint(NodeEndpoint):
-    def __init__(self, place: Place, chain_id: int, overrides: Sequence[Row] = ()) -> None:
+class EvmEndpoint(NodeEndpoint):
+    def __init__(self, place: EvmPlace, chain_id: int, overrides: Sequence[Row] = ()) -> None:
         super().__init__(place)
         self.place = place
-        self.words = Words(place.client, overrides)
+        self.words = EvmPhrases(place.client, overrides)
         self.has_by_nonce = True
         """Whether it answers eth_getTransactionBySenderAndNonce."""
         self.has_block_receipts = True
@@ -76,8 +76,8 @@ class Endpoint(NodeEndpoint):
         if served != self._chain_id:
             return f"answers chain id {served}, laneway.toml says {self._chain_id}"
         if not self.place.client and isinstance(version, Raw):
-            said = bytes(version).decode(errors="replace").strip('"')
-            self.words = Words(client_of(said), self._overrides)
+            name = bytes(version).decode(errors="replace").strip('"')
+            self.words = EvmPhrases(client_of(name), self._overrides)
         until_s = loop_s() - UNREAD_KEPT_MS / 1000
         self._forget_unread([kind for kind, at_s in self._unread_s.items() if at_s < until_s])
         return None

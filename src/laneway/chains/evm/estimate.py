@@ -8,11 +8,12 @@ import re
 
 from msgspec import DecodeError, json
 
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.limits import ESTIMATE_GRACE_MS, ESTIMATE_MS
-from laneway.chains.evm.nodes import Behind, Nodes
+from laneway.chains.evm.nodes import EvmNodes
 from laneway.chains.evm.nonce import BLOCK_NUMBER
 from laneway.chains.evm.shapes import read_number
+from laneway.chains.nodes import NodeLags
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import Estimated, NotEstimated, Reverted, SendKind
 from laneway.core.limits import REASON_CHARS_MAX
@@ -28,42 +29,38 @@ ERROR_STRING = bytes.fromhex("08c379a0")
 """The selector of Solidity's Error(string)."""
 
 
-async def estimate_by_nodes(nodes: Nodes, call: EvmCall) -> Estimate:
-    """What the nodes say together that are not behind."""
+async def estimate_by_nodes(nodes: EvmNodes, call: EvmCall) -> Estimate:
+    """The estimate of all nodes that do not lag, taken together."""
     floor = nodes.highest()
 
-    async def ask(node: Endpoint) -> Estimate:
+    async def ask(node: EvmEndpoint) -> Estimate:
         seen = await read_estimate(node, call)
         if len(nodes.all) > 1 and node.head_number < floor:
-            raise Behind(node.name, node.head_number, floor)
+            raise NodeLags(node.name, node.head_number, floor)
         return seen
 
     said = await nodes.answers(ask, grace_ms=ESTIMATE_GRACE_MS)
     return estimate_of(said, len(nodes.all))
 
 
-async def read_estimate(node: Endpoint, call: EvmCall) -> Estimate:
+async def read_estimate(node: EvmEndpoint, call: EvmCall) -> Estimate:
     with node.reading("estimate"):
-        return await ask_estimate(node, call)
-
-
-async def ask_estimate(node: Endpoint, call: EvmCall) -> Estimate:
-    asked = [BLOCK_NUMBER, RpcCall("eth_estimateGas", (shape_of(call),))]
-    head, answer = await node.ask(asked, ESTIMATE_MS)
-    node.saw_head(read_number(node, head))
-    if not isinstance(answer, RpcError):
-        gas = read_number(node, answer)
-        if node.gas_limit and gas > node.gas_limit:
-            problem = f"it estimates {gas} gas, and its block takes {node.gas_limit}"
-            raise ChainUnreadable(node.name, problem)
-        return Estimated(gas)
-    if answer.code == REVERTED_CODE or REVERTED_WORDS.search(answer.message):
-        output = output_of(answer)
-        return Reverted(reason_of(output) or answer.message[:REASON_CHARS_MAX], output)
-    kind = node.kind(answer)
-    if kind is SendKind.RATE_LIMITED:
-        raise NodeBusy(node.name, 200, RETRY_AFTER_S_DEFAULT)
-    return NotEstimated(kind, f"{answer.code} {answer.message}"[:REASON_CHARS_MAX])
+        asked = [BLOCK_NUMBER, RpcCall("eth_estimateGas", (shape_of(call),))]
+        head, answer = await node.ask(asked, ESTIMATE_MS)
+        node.saw_head(read_number(node, head))
+        if not isinstance(answer, RpcError):
+            gas = read_number(node, answer)
+            if node.gas_limit and gas > node.gas_limit:
+                problem = f"it estimates {gas} gas, and its block takes {node.gas_limit}"
+                raise ChainUnreadable(node.name, problem)
+            return Estimated(gas)
+        if answer.code == REVERTED_CODE or REVERTED_WORDS.search(answer.message):
+            output = output_of(answer)
+            return Reverted(reason_of(output) or answer.message[:REASON_CHARS_MAX], output)
+        kind = node.kind(answer)
+        if kind is SendKind.RATE_LIMITED:
+            raise NodeBusy(node.name, 200, RETRY_AFTER_S_DEFAULT)
+        return NotEstimated(kind, f"{answer.code} {answer.message}"[:REASON_CHARS_MAX])
 
 
 def shape_of(call: EvmCall) -> dict[str, object]:
@@ -95,10 +92,10 @@ def shape_of(call: EvmCall) -> dict[str, object]:
 
 
 def output_of(error: RpcError) -> bytes:
-    """What the call returned; nodes put it into `data`, some with words before it."""
+    """What the call returned; nodes put it into `data`, some with a word before it."""
     try:
-        said = json.decode(error.data)
-        text = said if isinstance(said, str) else ""
+        content = json.decode(error.data)
+        text = content if isinstance(content, str) else ""
         return read_octets(text.removeprefix("Reverted "))
     except (DecodeError, ValueError):
         return b""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from laneway.chains.evm.blocks import LATEST
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.limits import FEES_GRACE_MS
-from laneway.chains.evm.nodes import Nodes
+from laneway.chains.evm.nodes import EvmNodes
 from laneway.chains.evm.shapes import read_number, read_whole_header, translated
 from laneway.core.facts import FeesSeen
 from laneway.wire.hex import read_quantity
@@ -25,25 +25,22 @@ FEES = (
 )
 
 
-async def read_fees(node: Endpoint) -> FeesSeen:
+async def read_fees(node: EvmEndpoint) -> FeesSeen:
     with node.reading("fees"):
-        return await ask_fees(node)
-
-
-async def ask_fees(node: Endpoint) -> FeesSeen:
-    head_said, price_said, tip_said, blob_said = await node.ask(FEES)
-    header = read_whole_header(node, head_said)
-    price = read_number(node, price_said, FEE_WEI_MAX)
-    written = header.base_fee_per_gas
-    base = 0 if written is None else translated(node, lambda: read_quantity(written, FEE_WEI_MAX))
-    # Older nodes know the price alone, in which the tip stands on the base fee.
-    tip = max(price - base, 0)
-    if not isinstance(tip_said, RpcError):
-        tip = read_number(node, tip_said, FEE_WEI_MAX)
-    blob = None if isinstance(blob_said, RpcError) else read_number(node, blob_said, FEE_WEI_MAX)
+        newest, *answers = await node.ask(FEES)
+        header = read_whole_header(node, newest)
+        written = header.base_fee_per_gas
+        base_text = "0x0" if written is None else written
+        base = translated(node, lambda: read_quantity(base_text, FEE_WEI_MAX))
+        price = read_number(node, answers[0], FEE_WEI_MAX)
+        tip, blob = (
+            None if isinstance(answer, RpcError) else read_number(node, answer, FEE_WEI_MAX)
+            for answer in answers[1:]
+        )
     return FeesSeen(
         base_fee_wei=base,
-        priority_fee_wei=tip,
+        # Older nodes know the price alone, in which the tip is added to the base fee.
+        priority_fee_wei=max(price - base, 0) if tip is None else tip,
         gas_price_wei=price,
         blob_base_fee_wei=blob,
         supports_1559=written is not None,
@@ -52,7 +49,7 @@ async def ask_fees(node: Endpoint) -> FeesSeen:
     )
 
 
-async def fees_of(nodes: Nodes, grace_ms: int = FEES_GRACE_MS) -> FeesSeen:
+async def fees_of(nodes: EvmNodes, grace_ms: int = FEES_GRACE_MS) -> FeesSeen:
     """The median of what the nodes say."""
     return middle(await nodes.answers(read_fees, grace_ms=grace_ms))
 

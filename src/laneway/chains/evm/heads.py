@@ -1,4 +1,4 @@
-"""The newest block, whenever it changes: told by the nodes that can, asked of the others.
+"""The newest block, whenever it changes: notified by the nodes that can, asked of the others.
 
 A subscription that ends, or is silent for too long, is followed by polling until the next try.
 """
@@ -6,39 +6,39 @@ A subscription that ends, or is silent for too long, is followed by polling unti
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from functools import partial
+from typing import Final
 
-from laneway.chains.endpoint import loop_s
 from laneway.chains.evm.blocks import LATEST
-from laneway.chains.evm.endpoint import Endpoint
-from laneway.chains.evm.limits import POLL_MS, RESUBSCRIBE_MS, SILENCE_MS
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.shapes import HEADER, read_header, read_raw, translated
+from laneway.chains.nodes import PollPace, cancel_all, follow_node
 from laneway.core.errors import ChainError
 from laneway.core.facts import BlockRef
 from laneway.core.majority import look_quorum
-from laneway.wire.subscription import subscribe
+from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.rpc_socket import RpcSocket
+
+NEW_HEADS: Final = RpcCall("eth_subscribe", ("newHeads",))
 
 
-class Heads:
+class EvmHeads:
     """Follows all nodes; what it passes on is the newest head that enough of them have reached."""
 
-    def __init__(
-        self,
-        nodes: Sequence[Endpoint],
-        *,
-        poll_ms: int = POLL_MS,
-        silence_ms: int = SILENCE_MS,
-        resubscribe_ms: int = RESUBSCRIBE_MS,
-    ) -> None:
+    def __init__(self, nodes: Sequence[EvmEndpoint], pace: PollPace) -> None:
         self._nodes = nodes
-        self._poll_s = poll_ms / 1000
-        self._silence_ms = silence_ms
-        self._resubscribe_s = resubscribe_ms / 1000
+        self._pace = pace
         self._newest: BlockRef | None = None
         self._heads: dict[str, BlockRef] = {}
         self._changed = asyncio.Event()
 
     async def follow(self) -> AsyncIterator[BlockRef]:
-        tasks = [asyncio.create_task(self._watch(node)) for node in self._nodes]
+        tasks = [
+            asyncio.create_task(
+                follow_node(partial(self._listen, node), partial(self._poll, node), self._pace)
+            )
+            for node in self._nodes
+        ]
         try:
             while True:
                 await self._changed.wait()
@@ -46,13 +46,11 @@ class Heads:
                 assert self._newest is not None
                 yield self._newest
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(tasks)
 
-    def saw(self, node: Endpoint, head: BlockRef) -> None:
-        """Take a node's word. What nodes said that are silent by now counts no longer, and one that
-        is ahead of all others waits for them."""
+    def saw(self, node: EvmEndpoint, head: BlockRef) -> None:
+        """Note a node's head. Heads of nodes that are silent by now count no longer, and one
+        that is ahead of all others waits for them."""
         node.saw_head(head.number)
         self._heads[node.name] = head
         fresh = [
@@ -66,35 +64,24 @@ class Heads:
             self._newest = newest
             self._changed.set()
 
-    async def _watch(self, node: Endpoint) -> None:
-        while True:
-            if node.place.ws_url:
-                with suppress(ChainError):
-                    await self._listen(node)
-            until_s = loop_s() + self._resubscribe_s
-            while not node.place.ws_url or loop_s() < until_s:
-                await self._poll(node)
-                await asyncio.sleep(self._poll_s)
-
-    async def _poll(self, node: Endpoint) -> None:
+    async def _poll(self, node: EvmEndpoint) -> None:
         with suppress(ChainError):
             (answer,) = await node.ask([LATEST])
             self.saw(node, read_header(node, answer))
 
-    async def _listen(self, node: Endpoint) -> None:
-        told = subscribe(
-            node.client.session(),
-            node.place.ws_url,
-            ("newHeads",),
-            name=node.name,
-            silence_ms=self._silence_ms,
-            headers=node.place.headers,
-        )
-        async for raw in told:
-            if raw is None:
-                # A block may have come between the last question and this subscription.
-                await self._poll(node)
-                continue
-            header = read_raw(node, raw, HEADER)
-            if header is not None:
-                self.saw(node, translated(node, header.ref))
+    async def _listen(self, node: EvmEndpoint) -> None:
+        if not node.place.ws_url:
+            return  # It is only polled.
+        socket = RpcSocket(node.place.ws_url, name=node.name, headers=node.place.headers)
+        try:
+            heads = await socket.subscribe(NEW_HEADS, "eth_unsubscribe", self._pace.silence_ms)
+            if isinstance(heads, RpcError):
+                return
+            # A block may have come between the last question and this subscription.
+            await self._poll(node)
+            while True:
+                header = read_raw(node, await heads.next(self._pace.silence_ms), HEADER)
+                if header is not None:
+                    self.saw(node, translated(node, header.ref))
+        finally:
+            await socket.close()

@@ -9,10 +9,6 @@ SEND_MS = 15_000
 SEND_GRACE_MS = 3_000
 """How much longer than the first node the others may take: one that hangs must not hold a lane."""
 
-UNKNOWN_WORDS_MAX = 256
-"""Messages that no table knows and that are counted each by itself: more than a client has, and a
-node that invents others fills no memory."""
-
 FEES_GRACE_MS = 2_000
 """How much longer than the first node the others may take to say what gas costs: long enough for
 every node that is well, so that a quick one that lies is not the only one that is listened to."""
@@ -24,15 +20,6 @@ node that is well, and one that hangs must not hold what waits to be signed."""
 READ_GRACE_MS = 3_000
 """How much longer than the first node the others may take where all are asked: one that hangs must
 not hold a look, and it is left alone for a while."""
-
-POLL_MS = 1_000
-"""How often a node without a subscription is asked for its newest block; a setting."""
-
-SILENCE_MS = 60_000
-"""Five mainnet slots without a head: a subscription that died unseen."""
-
-RESUBSCRIBE_MS = 10_000
-"""Between two tries of a subscription; the node is polled meanwhile."""
 
 UNREAD_KEPT_MS = 60_000
 """How long an answer that could not be read is held against its node where nothing of the kind is

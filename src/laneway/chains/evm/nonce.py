@@ -1,7 +1,7 @@
 """What a node says of a nonce: how many are used, and which transaction it names there.
 
 Nothing of it is believed here. A transaction is handed on as bytes, built again from the fields
-that the node shows, so that whoever asks can hash them and recover their signature.
+that the node shows, so that a caller can hash them and recover their signature.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import DecodeError, Raw, Struct, field, json
 
 from laneway.chains.evm.blocks import BY_NUMBER
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.limits import NONCE_SCAN_BLOCKS_MAX
 from laneway.chains.evm.shapes import HeaderShape, read, read_number, translated
 from laneway.core.errors import ChainUnreadable
@@ -90,33 +90,29 @@ FULL_BLOCK: json.Decoder[FullBlockShape | None] = json.Decoder(FullBlockShape | 
 TRANSACTION: json.Decoder[TransactionShape] = json.Decoder(TransactionShape)
 
 
-async def read_claim(node: Endpoint, address: bytes, nonce: int) -> NonceClaim:
+async def read_claim(node: EvmEndpoint, address: bytes, nonce: int) -> NonceClaim:
     with node.reading("nonce"):
-        return await ask_claim(node, address, nonce)
-
-
-async def ask_claim(node: Endpoint, address: bytes, nonce: int) -> NonceClaim:
-    calls = [BLOCK_NUMBER, RpcCall("eth_getTransactionCount", (octets(address), "latest"))]
-    if node.has_by_nonce:
-        given = (octets(address), quantity(nonce))
-        calls.append(RpcCall("eth_getTransactionBySenderAndNonce", given))
-    head_said, count_said, *said = await node.ask(calls)
-    head = read_number(node, head_said)
-    node.saw_head(head)
-    count = read_number(node, count_said)
-    if count <= nonce:
-        return NonceClaim(node.name, count)
-    if said and not isinstance(said[0], RpcError):
-        place = read(node, said[0], PLACE)
-        if place is None or place.block_hash is None:
+        calls = [BLOCK_NUMBER, RpcCall("eth_getTransactionCount", (octets(address), "latest"))]
+        if node.has_by_nonce:
+            parameters = (octets(address), quantity(nonce))
+            calls.append(RpcCall("eth_getTransactionBySenderAndNonce", parameters))
+        newest, counted, *named = await node.ask(calls)
+        head = read_number(node, newest)
+        node.saw_head(head)
+        count = read_number(node, counted)
+        if count <= nonce:
             return NonceClaim(node.name, count)
-        return claim_of(node, count, place, said[0])
-    # Geth, for one, has no such method.
-    node.has_by_nonce = False
-    return await scan(node, address, nonce, head, count)
+        if named and not isinstance(named[0], RpcError):
+            place = read(node, named[0], PLACE)
+            if place is None or place.block_hash is None:
+                return NonceClaim(node.name, count)
+            return claim_of(node, count, place, named[0])
+        # Geth, for one, has no such method.
+        node.has_by_nonce = False
+        return await scan(node, address, nonce, head, count)
 
 
-async def scan(node: Endpoint, address: bytes, nonce: int, head: int, count: int) -> NonceClaim:
+async def scan(node: EvmEndpoint, address: bytes, nonce: int, head: int, count: int) -> NonceClaim:
     """Find the block where the account's count passed the nonce, and look into it."""
     passed, not_passed = head, max(-1, head - NONCE_SCAN_BLOCKS_MAX)
     while passed - not_passed > 1:
@@ -134,28 +130,28 @@ async def scan(node: Endpoint, address: bytes, nonce: int, head: int, count: int
     return NonceClaim(node.name, count)
 
 
-def is_at(node: Endpoint, place: PlaceShape, address: bytes, nonce: int) -> bool:
+def is_at(node: EvmEndpoint, place: PlaceShape, address: bytes, nonce: int) -> bool:
     if place.sender.lower() != octets(address):
         return False
     return translated(node, lambda: read_quantity(place.nonce)) == nonce
 
 
-async def has_passed(node: Endpoint, address: bytes, nonce: int, number: int) -> bool:
+async def has_passed(node: EvmEndpoint, address: bytes, nonce: int, number: int) -> bool:
     """False also where the node no longer has the state, whether it says so by an error, by null or
     otherwise: what is found in the end is looked at."""
-    given = (octets(address), quantity(number))
-    (answer,) = await node.ask([RpcCall("eth_getTransactionCount", given)])
+    parameters = (octets(address), quantity(number))
+    (answer,) = await node.ask([RpcCall("eth_getTransactionCount", parameters)])
     try:
         return read_number(node, answer) > nonce
     except ChainUnreadable:
         return False
 
 
-def claim_of(node: Endpoint, count: int, place: PlaceShape, shown: Raw) -> NonceClaim:
-    """Fields from which no transaction can be built are shown as they are: a hash, and no bytes."""
+def claim_of(node: EvmEndpoint, count: int, place: PlaceShape, content: Raw) -> NonceClaim:
+    """Fields from which no transaction can be built are passed on as a hash without bytes."""
     hash_ = translated(node, lambda: read_octets(place.hash))
     try:
-        raw = encode_canonical(transaction_of(TRANSACTION.decode(shown)))
+        raw = encode_canonical(transaction_of(TRANSACTION.decode(content)))
     except (DecodeError, ValueError, OverflowError):
         raw = b""
     return NonceClaim(node.name, count, hash_, raw)
@@ -172,11 +168,7 @@ def transaction_of(shape: TransactionShape) -> Transaction:
         "data": read_octets(shape.input),
     }
     price = read_quantity(shape.gas_price or "0x0", WEI_MAX)
-    r, s, v = (
-        read_quantity(shape.r, WEI_MAX),
-        read_quantity(shape.s, WEI_MAX),
-        read_quantity(shape.v, WEI_MAX),
-    )
+    r, s, v = (read_quantity(text, WEI_MAX) for text in (shape.r, shape.s, shape.v))
     if kind == 0:
         chain = None if v < 35 else (v - 35) // 2
         signature = Signature((v - 27 if chain is None else v - 35) & 1, r, s)

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.chains.evm.limits import BLOCK_RECEIPTS_COUNT_MIN, BLOCKS_AT_ONCE
-from laneway.chains.evm.nodes import Nodes
+from laneway.chains.evm.nodes import EvmNodes
 from laneway.chains.evm.shapes import (
     BLOCK_RECEIPTS,
     RECEIPTS,
@@ -18,8 +18,9 @@ from laneway.chains.evm.shapes import (
 from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, NodeReceipts, ReceiptSeen
 from laneway.wire.hex import octets, quantity
-from laneway.wire.jsonrpc import METHOD_NOT_FOUND, RpcCall, RpcError
+from laneway.wire.jsonrpc import RpcCall, RpcError
 from laneway.wire.limits import RPC_BATCH_COUNT_MAX
+from laneway.wire.rpc_codes import METHOD_NOT_FOUND
 
 RECEIPT = "eth_getTransactionReceipt"
 OF_BLOCK = "eth_getBlockReceipts"
@@ -29,7 +30,7 @@ Found = dict[bytes, ReceiptSeen | None]
 
 
 async def receipts_of(
-    nodes: Nodes, hashes: Sequence[bytes], blocks: Sequence[BlockSeen], first: str = ""
+    nodes: EvmNodes, hashes: Sequence[bytes], blocks: Sequence[BlockSeen], first: str = ""
 ) -> list[ReceiptSeen | None]:
     """In the order of the hashes; None for what is in no block."""
     found: Found = {}
@@ -41,13 +42,13 @@ async def receipts_of(
             whole.append((block, ours))
     for begin in range(0, len(whole), BLOCKS_AT_ONCE):
         asked = [read_block(nodes, *one, first) for one in whole[begin : begin + BLOCKS_AT_ONCE]]
-        for told_whole in await asyncio.gather(*asked):
-            found |= told_whole
+        for block_receipts in await asyncio.gather(*asked):
+            found |= block_receipts
     rest = [mined for mined in hashes if mined not in found]
     for begin in range(0, len(rest), RPC_BATCH_COUNT_MAX):
         part = rest[begin : begin + RPC_BATCH_COUNT_MAX]
-        told = await nodes.read(partial(ask_receipts, part), first=first)
-        found |= zip(part, told, strict=True)
+        answers = await nodes.read(partial(ask_receipts, part), first=first)
+        found |= zip(part, answers, strict=True)
     absent = [mined for mined in hashes if found[mined] is None]
     if absent and len(nodes.all) > 1:
         # A node without them may have lost its history, or lie; another may have them.
@@ -57,28 +58,28 @@ async def receipts_of(
     return [found[mined] for mined in hashes]
 
 
-async def read_block(nodes: Nodes, block: BlockSeen, ours: Sequence[bytes], first: str) -> Found:
-    """A node that fails at so long an answer may still give them one by one."""
+async def read_block(nodes: EvmNodes, block: BlockSeen, ours: Sequence[bytes], first: str) -> Found:
+    """A node that fails at such a long answer may still give them one by one."""
     try:
         return await nodes.read(partial(ask_block, block, ours), first=first)
     except ChainError:
         return {}
 
 
-async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> Found:
-    """Those of our hashes in a block; nothing where the node cannot tell them so, or has another
-    block there by now: whoever asks for them one by one hears more."""
+async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: EvmEndpoint) -> Found:
+    """Those of our hashes in a block; nothing where the node has no such method, or another
+    block there by now: asked for one by one they may still be found."""
     if not node.has_block_receipts:
         return {}
-    (told,) = await node.ask_each(OF_BLOCK, [quantity(block.block.number)], BLOCK_RECEIPTS)
-    if isinstance(told, RpcError):
-        node.has_block_receipts = told.code != METHOD_NOT_FOUND
+    (answers,) = await node.ask_each(OF_BLOCK, [quantity(block.block.number)], BLOCK_RECEIPTS)
+    if isinstance(answers, RpcError):
+        node.has_block_receipts = answers.code != METHOD_NOT_FOUND
         return {}
-    if told is None or len(told) != len(block.hashes):
+    if answers is None or len(answers) != len(block.hashes):
         return {}
     wanted = frozenset(ours)
     asked = [(octets(mined), mined) for mined in block.hashes]
-    seen = read_receipts(node, asked, told)
+    seen = read_receipts(node, asked, answers)
     return {
         mined: one
         for mined, one in zip(block.hashes, seen, strict=True)
@@ -86,28 +87,28 @@ async def ask_block(block: BlockSeen, ours: Sequence[bytes], node: Endpoint) -> 
     }
 
 
-async def ask_receipts(hashes: Sequence[bytes], node: Endpoint) -> list[ReceiptSeen | None]:
+async def ask_receipts(hashes: Sequence[bytes], node: EvmEndpoint) -> list[ReceiptSeen | None]:
     texts = [octets(mined) for mined in hashes]
     with node.reading("receipts"):
-        told = await node.ask_each(RECEIPT, texts, RECEIPTS)
-        return read_receipts(node, zip(texts, hashes, strict=True), told)
+        answers = await node.ask_each(RECEIPT, texts, RECEIPTS)
+        return read_receipts(node, zip(texts, hashes, strict=True), answers)
 
 
-async def ask_node_receipts(node: Endpoint, hashes: Sequence[bytes]) -> NodeReceipts:
+async def ask_node_receipts(node: EvmEndpoint, hashes: Sequence[bytes]) -> NodeReceipts:
     """All that one node shows of these hashes, and how far it was before."""
     head = node.binding_head()
     if head < 0:
-        (said,) = await node.ask([BLOCK_NUMBER])
-        head = read_number(node, said)
+        (answer,) = await node.ask([BLOCK_NUMBER])
+        head = read_number(node, answer)
         node.saw_head(head)
-    shown: list[ReceiptSeen | None] = []
+    receipts: list[ReceiptSeen | None] = []
     for begin in range(0, len(hashes), RPC_BATCH_COUNT_MAX):
-        shown += await ask_receipts(hashes[begin : begin + RPC_BATCH_COUNT_MAX], node)
-    return NodeReceipts(node.name, head, tuple(shown))
+        receipts += await ask_receipts(hashes[begin : begin + RPC_BATCH_COUNT_MAX], node)
+    return NodeReceipts(node.name, head, tuple(receipts))
 
 
 def read_receipts(
-    node: Endpoint,
+    node: EvmEndpoint,
     asked: Iterable[tuple[str, bytes]],
     answers: Sequence[ReceiptShape | RpcError | None],
 ) -> list[ReceiptSeen | None]:

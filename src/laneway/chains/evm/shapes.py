@@ -7,7 +7,7 @@ from typing import TypeVar
 from msgspec import DecodeError, Raw, Struct, json
 
 from laneway.chains.endpoint import result_of
-from laneway.chains.evm.endpoint import Endpoint
+from laneway.chains.evm.endpoint import EvmEndpoint
 from laneway.core.errors import ChainUnreadable
 from laneway.core.facts import BlockRef, BlockSeen, ReceiptSeen
 from laneway.wire.hex import read_octets, read_quantity
@@ -92,28 +92,28 @@ BLOCK_RECEIPTS: Replies[list[ReceiptShape] | None] = json.Decoder(
 TEXT = json.Decoder(str)
 
 
-def read(node: Endpoint, answer: RpcAnswer, decoder: json.Decoder[T]) -> T:
+def read(node: EvmEndpoint, answer: RpcAnswer, decoder: json.Decoder[T]) -> T:
     """A result in its shape; ChainUnreadable for anything else."""
     return read_raw(node, result_of(node.name, answer), decoder)
 
 
-def read_raw(node: Endpoint, raw: Raw, decoder: json.Decoder[T]) -> T:
+def read_raw(node: EvmEndpoint, raw: Raw, decoder: json.Decoder[T]) -> T:
     try:
         return decoder.decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ChainUnreadable(node.name, f"{bytes(raw)[:100]!r} ({error})") from error
 
 
-def read_number(node: Endpoint, answer: RpcAnswer, most: int = NUMBER_MAX) -> int:
+def read_number(node: EvmEndpoint, answer: RpcAnswer, most: int = NUMBER_MAX) -> int:
     return translated(node, partial(read_quantity, read(node, answer, TEXT), most))
 
 
-def read_header(node: Endpoint, answer: RpcAnswer) -> BlockRef:
+def read_header(node: EvmEndpoint, answer: RpcAnswer) -> BlockRef:
     """The newest block, which every node has; the node is known by it from now on."""
     return read_whole_header(node, answer).ref()
 
 
-def read_whole_header(node: Endpoint, answer: RpcAnswer) -> HeaderShape:
+def read_whole_header(node: EvmEndpoint, answer: RpcAnswer) -> HeaderShape:
     header = read(node, answer, HEADER)
     if header is None:
         raise ChainUnreadable(node.name, "it has no block at all")
@@ -131,7 +131,7 @@ def gas_limit_of(header: HeaderShape) -> int:
         return 0
 
 
-def translated(node: Endpoint, reading: Callable[[], T]) -> T:
+def translated(node: EvmEndpoint, reading: Callable[[], T]) -> T:
     """Hexadecimal that is none is the node's fault."""
     try:
         return reading()

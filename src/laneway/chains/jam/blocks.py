@@ -1,7 +1,7 @@
-"""Forks, followed back by their parents: JIP-2 tells a block's parent and nothing of its children.
+"""Forks, followed back by their parents: JIP-2 names a block's parent and none of its children.
 
 Every step between two heads is taken, so that no block which came between two questions is missed.
-What is said of a parent never changes and is remembered.
+The parent of a block never changes and is remembered.
 """
 
 from collections import OrderedDict
@@ -10,40 +10,41 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from laneway.chains.jam.limits import FINALITY_BLOCKS, PARENTS_KEPT_MAX, WALK_BLOCKS_MAX
-from laneway.chains.jam.node import JamNode, Unavailable
+from laneway.chains.jam.node import JamNode, NodeLacksBlock
 from laneway.chains.jam.shapes import read_as, read_descriptor
 from laneway.core.errors import ChainUnreadable
-from laneway.core.jam import BlockRef, Head
-from laneway.wire.jip2 import call
+from laneway.core.jam import Context, JamBlockRef, JamHead, Parameters
+from laneway.wire.jip2 import call, read_hash
+from laneway.wire.jsonrpc import RpcError
 
 
 class Way(Struct, frozen=True):
     """From a known block to the head."""
 
-    after: BlockRef | None
-    """The known block that it begins behind; None: none is on this fork, or none was reached."""
-    gone: tuple[BlockRef, ...]
+    after: JamBlockRef | None
+    """The known block that it follows; None if none is on this fork, or none was reached."""
+    gone: tuple[JamBlockRef, ...]
     """Known blocks that are not on this fork."""
-    blocks: tuple[BlockRef, ...]
+    blocks: tuple[JamBlockRef, ...]
     """Oldest first."""
 
 
 class Forks:
-    """What was heard of parents. Finality is reckoned from it too, where a node has none."""
+    """The known parents of blocks. Finality is reckoned from them too, where a node has none."""
 
     def __init__(self, finality_blocks: int = FINALITY_BLOCKS) -> None:
         self._finality_blocks = finality_blocks
-        self._parents: OrderedDict[bytes, BlockRef] = OrderedDict()
+        self._parents: OrderedDict[bytes, JamBlockRef] = OrderedDict()
 
-    async def parent(self, node: JamNode, block: BlockRef) -> BlockRef | None:
-        """None: it is the first block, or the node keeps none before it."""
+    async def parent(self, node: JamNode, block: JamBlockRef) -> JamBlockRef | None:
+        """None if it is the first block, or the node keeps none before it."""
         found = self._parents.get(block.header_hash)
         if found is not None:
             self._parents.move_to_end(block.header_hash)
             return found
         try:
             found = await node.read(read_descriptor, "parent", block.header_hash)
-        except Unavailable as error:
+        except NodeLacksBlock as error:
             asked_for_is_missing = error.about == block.header_hash
             if asked_for_is_missing or (error.about is None and block.slot > 0):
                 raise
@@ -57,8 +58,8 @@ class Forks:
             self._parents.popitem(last=False)
         return found
 
-    async def below(self, node: JamNode, block: BlockRef, depth: int) -> BlockRef:
-        """The block so many parents below, or the last one that can be reached."""
+    async def below(self, node: JamNode, block: JamBlockRef, depth: int) -> JamBlockRef:
+        """The block `depth` parents below, or the last one that can be reached."""
         for _ in range(depth):
             parent = await self.parent(node, block)
             if parent is None:
@@ -66,12 +67,12 @@ class Forks:
             block = parent
         return block
 
-    async def way(self, node: JamNode, known: Sequence[BlockRef], head: BlockRef) -> Way:
+    async def way(self, node: JamNode, known: Sequence[JamBlockRef], head: JamBlockRef) -> Way:
         """From the newest of the known blocks that is on the head's fork."""
         by_hash = {block.header_hash: block for block in known}
         oldest_slot = min((block.slot for block in known), default=head.slot + 1)
-        walked: list[BlockRef] = []
-        at: BlockRef | None = head
+        walked: list[JamBlockRef] = []
+        at: JamBlockRef | None = head
         while at is not None and at.slot >= oldest_slot and len(walked) < WALK_BLOCKS_MAX:
             if at.header_hash in by_hash:
                 gone = tuple(block for block in known if block.slot > at.slot)
@@ -81,35 +82,71 @@ class Forks:
         is_below_all = at is not None and at.slot < oldest_slot
         return Way(None, tuple(known) if is_below_all else (), (head,))
 
-    async def is_below(self, node: JamNode, older: BlockRef, newer: BlockRef) -> bool:
+    async def is_below(self, node: JamNode, older: JamBlockRef, newer: JamBlockRef) -> bool:
         """Whether one block is the other, or before it on its fork, as far as a walk reaches."""
         return (await self.way(node, [older], newer)).after is not None
 
-    async def slots(self, node: JamNode, block: BlockRef, after: int, most: int) -> list[int]:
-        """Of this block and of those before it that are behind a slot, oldest first: so many at
-        the most, and no more than the node has."""
+    async def slots(self, node: JamNode, block: JamBlockRef, after: int, most: int) -> list[int]:
+        """Slots of this block and of those before it that are later than `after`, oldest first:
+        `most` at the most, and no more than the node has."""
         found: list[int] = []
-        at: BlockRef | None = block
+        at: JamBlockRef | None = block
         while at is not None and at.slot > after and len(found) < most:
             found.append(at.slot)
             try:
                 at = await self.parent(node, at)
-            except Unavailable:
+            except NodeLacksBlock:
                 break
         return found[::-1]
 
-    async def head(self, node: JamNode) -> Head:
+    async def head(self, node: JamNode) -> JamHead:
         """What one node has as its best block, and what of that fork is final."""
-        best_said, final_said = await node.ask([call("bestBlock"), call("finalizedBlock")])
-        best = read_as(node.name, best_said, read_descriptor)
-        told = read_as(node.name, final_said, read_descriptor)
+        best_answer, final_answer = await node.ask([call("bestBlock"), call("finalizedBlock")])
+        best = read_as(node.name, best_answer, read_descriptor)
+        claimed = read_as(node.name, final_answer, read_descriptor)
         node.saw_best(best)
-        node.finalised = told
-        return Head(best, await self.finalised(node, best, told), node.name)
+        node.finalised = claimed
+        return JamHead(best, await self.finalised(node, best, claimed), node.name)
 
-    async def finalised(self, node: JamNode, best: BlockRef, told: BlockRef) -> BlockRef | None:
+    async def finalised(
+        self, node: JamNode, best: JamBlockRef, claimed: JamBlockRef
+    ) -> JamBlockRef | None:
         """What a node calls final, if it is on the fork of its best block. A node that calls its
         best block final has no finality: then depth stands for it."""
-        if told == best and self._finality_blocks:
+        if claimed == best and self._finality_blocks:
             return await self.below(node, best, self._finality_blocks)
-        return told if await self.is_below(node, told, best) else None
+        return claimed if await self.is_below(node, claimed, best) else None
+
+
+async def read_context(node: JamNode, forks: Forks, parameters: Parameters, offset: int) -> Context:
+    """`offset`: how many blocks below the best one the anchor is; 0 is the best one itself."""
+    assert 0 <= offset < parameters.recent_block_count
+    head = await forks.head(node)
+    anchor = await forks.below(node, head.best, offset)
+    lookup = await lookup_anchor(node, forks, parameters, head, anchor)
+    roots = (("stateRoot", anchor), ("beefyRoot", anchor), ("stateRoot", lookup))
+    answers = await node.ask([call(method, block.header_hash) for method, block in roots])
+    state_root, beefy_root, lookup_root = answers
+    is_forgotten = isinstance(lookup_root, RpcError)
+    return Context(
+        anchor=anchor,
+        state_root=read_as(node.name, state_root, read_hash),
+        beefy_root=read_as(node.name, beefy_root, read_hash),
+        lookup_anchor=lookup,
+        lookup_state_root=None if is_forgotten else read_as(node.name, lookup_root, read_hash),
+        head=head,
+    )
+
+
+async def lookup_anchor(
+    node: JamNode, forks: Forks, parameters: Parameters, head: JamHead, anchor: JamBlockRef
+) -> JamBlockRef:
+    """The parent of the final block, as other builders have it; the anchor itself where that would
+    be too old before the anchor is, or newer: then the anchor is final too, and a package lives no
+    longer than its anchor says."""
+    if head.finalised is None:
+        return anchor
+    lookup = await forks.below(node, head.finalised, 1)
+    age_max = parameters.lookup_anchor_slots_max - parameters.recent_block_count
+    is_fit = head.best.slot - age_max <= lookup.slot <= anchor.slot
+    return lookup if is_fit else anchor

@@ -1,8 +1,8 @@
-"""The chain's slots on this machine's clock, from when blocks of each slot were first heard of.
+"""The chain's slots on this machine's clock, from when blocks of each slot first arrived.
 
-A block cannot be heard of before its slot begins, so the quickest of the last ones says best when
+A block cannot arrive before its slot begins, so the quickest of the last ones says best when
 slots begin. How far that is from the chain's calendar is the clock's skew: a network's delay adds
-to it, and only a clock that is behind takes from it.
+to it, and only a clock that is slow takes from it.
 """
 
 from collections import deque
@@ -22,24 +22,24 @@ def wall_ms() -> int:
     return time_ns() // 1_000_000
 
 
-class Arrivals:
-    """When blocks were heard of; only the first of each slot counts, and no older one."""
+class BlockArrivals:
+    """When blocks arrived; only the first of each slot counts, and no older one."""
 
     def __init__(self, now_ms: Callable[[], int] = wall_ms, era_ms: int | None = None) -> None:
         self._now_ms = now_ms
         self._era_ms = era_ms
-        self._heard: deque[tuple[int, int]] = deque(maxlen=HEADS_KEPT_MAX)
+        self._arrived: deque[tuple[int, int]] = deque(maxlen=HEADS_KEPT_MAX)
 
     def saw(self, slot: int) -> None:
-        if not self._heard or slot > self._heard[-1][0]:
-            self._heard.append((slot, self._now_ms()))
+        if not self._arrived or slot > self._arrived[-1][0]:
+            self._arrived.append((slot, self._now_ms()))
 
     def clock(self, slot_ms: int) -> SlotClock | None:
-        """None: nothing was heard of yet."""
-        if not self._heard:
+        """None if no block has arrived yet."""
+        if not self._arrived:
             return None
-        slot, heard_ms = self._heard[-1]
-        begin_ms = min(at_ms - one * slot_ms for one, at_ms in self._heard)
+        slot, heard_ms = self._arrived[-1]
+        begin_ms = min(at_ms - one * slot_ms for one, at_ms in self._arrived)
         return SlotClock(
             slot_ms=slot_ms,
             slot=slot,

@@ -8,23 +8,14 @@ SUBMIT_ALL_MS = 30_000
 """Of one submission on all its nodes and cores: five slots, of the eight blocks an anchor lives."""
 
 OFFERS_MAX = 64
-"""Answers of one submission: eight nodes with eight cores each; behind those nobody is asked."""
+"""Answers of one submission: eight nodes with eight cores each; after these nobody is asked."""
 
 SUBSCRIBE_MS = 5_000
 """A node gives a subscription's number at once; without one the package is polled."""
 
-POLL_MS = 1_000
-"""How often a node that tells no heads is asked for them; a sixth of a slot, and a setting."""
-
-SILENCE_MS = 60_000
-"""Ten slots without a word: a subscription that died unseen."""
-
-RESUBSCRIBE_MS = 10_000
-"""Between two tries of a subscription; the node is polled meanwhile."""
-
 WALK_BLOCKS_MAX = 256
 """How far a fork is followed back by parents, which are asked for one after the other: 25 minutes
-of blocks. Behind a longer gap the head is looked at alone, whose state shows what was before."""
+of blocks. After a longer gap the head is looked at alone, whose state shows what was before."""
 
 TURN_MS = 60_000
 """Of one node with one question of many steps, such as a long walk: ten slots, after which another
@@ -34,8 +25,8 @@ LOOK_BLOCKS_MAX = 64
 """New blocks of one look, each with some reads for every package."""
 
 LOOK_AT_ONCE = 8
-"""Blocks that are read at once: a node that is 100 ms away tells of 64 of them in four seconds and
-not in half a minute, and no more than eight histories are read for it at a time."""
+"""Blocks that are read at once: a node that is 100 ms away answers for 64 in four seconds, not in
+half a minute, and no more than eight histories are read for it at a time."""
 
 LOOK_PACKAGES_MAX = 1_024
 """Packages of one look: three times the cores of a full chain."""
@@ -48,7 +39,7 @@ PARENTS_KEPT_MAX = 4_096
 
 STATES_KEPT_MAX = 16
 """Blocks of which the history of accumulation is remembered; on a full chain it may have six
-megabytes as it is told, and some hundred kilobytes when it is read."""
+megabytes as it is sent, and some hundred kilobytes when it is read."""
 
 FINALITY_BLOCKS = 8
 """How deep a block is taken as final on a node that calls its best block final: as many blocks as

@@ -1,40 +1,42 @@
-"""A node of a JAM chain: which chain it serves, whose words it speaks, and what it can be asked.
+"""A node of a JAM chain: which chain it serves, and what it can be asked.
 
-JIP-2 names no chain, so nodes are told apart by the chain's sizes, and by its first block where the
-operator names that. One that serves another chain is never used.
+JIP-2 names no chain, so nodes are distinguished by the chain's sizes, and by its first block where
+the operator names that. One that serves another chain is never used.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from yarl import URL
 
-from laneway.chains.endpoint import NodeEndpoint, NodePlace
+from laneway.chains.endpoint import NodeEndpoint, NodePlace, name_of
 from laneway.chains.jam.limits import SUBSCRIBE_MS
-from laneway.chains.jam.shapes import parameters_of, read_as, read_sizes
-from laneway.chains.jam.words import Row, Words
+from laneway.chains.jam.parameters import parameters_of
+from laneway.chains.jam.phrases import JamPhrases, Row
+from laneway.chains.jam.shapes import read_as, read_sizes
 from laneway.chains.limits import NODE_READ_MS
-from laneway.core.errors import BadRequest, ChainUnreadable
-from laneway.core.jam import BlockRef, PackageKind, Parameters
+from laneway.core.errors import ChainUnreadable
+from laneway.core.jam import JamBlockRef, PackageKind, Parameters
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in, leaving
 from laneway.wire.jsonrpc import RpcError
 from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
-from laneway.wire.rpc_line import Subscription
+from laneway.wire.rpc_connection import NodeSubscription
 from laneway.wire.rpc_socket import RpcSocket
 
 T = TypeVar("T")
 
+SCHEMES = ("ws", "wss")
+
 
 class JamPlace(NodePlace, frozen=True):
     client: str = ""
-    """Whose words it speaks; without one all are tried. Nodes do not say who they are."""
+    """The client whose error messages it sends; without one all are tried, since no node says."""
     takes_packages: bool = True
     """False for a node that is only read from; PolkaJam's validators refuse every package."""
 
 
 class Identity:
-    """What all nodes of one chain have in common. The first that is heard sets it."""
+    """What all nodes of one chain have in common. The first that answers sets it."""
 
     def __init__(self, genesis: bytes | None, slot_ms: int | None) -> None:
         self.genesis = genesis
@@ -43,18 +45,18 @@ class Identity:
         self._sizes: dict[str, int] = {}
 
     def problem_with(self, sizes: dict[str, int]) -> str | None:
-        """Nodes may tell more or fewer of them, but not otherwise."""
+        """Nodes may name more or fewer of them, but no other values."""
         for name, size in sizes.items():
             known = self._sizes.get(name, size)
             if size != known:
                 return f"answers for a chain whose {name} is {size}, and this one's is {known}"
         self._sizes = {**sizes, **self._sizes}
-        told = parameters_of(self._sizes)
-        self.parameters = replace(told, slot_ms=self._slot_ms or told.slot_ms)
+        found = parameters_of(self._sizes)
+        self.parameters = replace(found, slot_ms=self._slot_ms or found.slot_ms)
         return None
 
 
-class Unavailable(ChainUnreadable):
+class NodeLacksBlock(ChainUnreadable):
     """A block that the node has not, or not any more."""
 
     code = "block_unavailable"
@@ -68,15 +70,15 @@ class Unavailable(ChainUnreadable):
 
 class JamNode(NodeEndpoint):
     def __init__(self, place: JamPlace, identity: Identity, overrides: Sequence[Row] = ()) -> None:
-        name = place.name or name_of(place.url)
+        name = place.name or name_of(place.url, SCHEMES, "ws://127.0.0.1:19800")
         super().__init__(replace(place, name=name))
         self.place = place
         self.socket = RpcSocket(place.url, name=name, headers=place.headers)
         self.client = self.socket
-        self.words = Words(place.client, overrides)
-        self.best: BlockRef | None = None
-        self.finalised: BlockRef | None = None
-        """As it said last, whatever that is worth."""
+        self.words = JamPhrases(place.client, overrides)
+        self.best: JamBlockRef | None = None
+        self.finalised: JamBlockRef | None = None
+        """Its last answer, whatever that is worth."""
         self.has_status = True
         """Whether it answers workPackageStatus."""
         self.has_state_value = True
@@ -94,23 +96,25 @@ class JamNode(NodeEndpoint):
     def is_unsupported(self, error: RpcError) -> bool:
         return self.kind(error) is PackageKind.UNSUPPORTED
 
-    def saw_best(self, block: BlockRef) -> None:
+    def saw_best(self, block: JamBlockRef) -> None:
         self.best = block
         self.saw_head(block.slot)
 
-    async def read(self, reader: Callable[[Any], T], method: str, *given: object) -> T:
-        """One result in its shape; Unavailable, or ChainUnreadable for any other no."""
-        (answer,) = await self.ask([call(method, *given)])
+    async def read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
+        """One result in its shape; NodeLacksBlock, or ChainUnreadable for any other refusal."""
+        (answer,) = await self.ask([call(method, *parameters)])
         if isinstance(answer, RpcError) and answer.code == BLOCK_UNAVAILABLE:
-            block = given[0] if given and isinstance(given[0], bytes) else b""
-            raise Unavailable(self.name, block, hash_in(answer))
+            block = parameters[0] if parameters and isinstance(parameters[0], bytes) else b""
+            raise NodeLacksBlock(self.name, block, hash_in(answer))
         return read_as(self.name, answer, reader)
 
-    async def subscribe(self, method: str, *given: object) -> Subscription | None:
-        """None: it takes no more of them, or none of this kind."""
+    async def subscribe(self, method: str, *parameters: object) -> NodeSubscription | None:
+        """None if it takes no more of them, or none of this kind."""
         await self.prepare(1)
-        opened = await self.socket.subscribe(call(method, *given), leaving(method), SUBSCRIBE_MS)
-        if isinstance(opened, Subscription):
+        opened = await self.socket.subscribe(
+            call(method, *parameters), leaving(method), SUBSCRIBE_MS
+        )
+        if isinstance(opened, NodeSubscription):
             return opened
         if self.kind(opened) is PackageKind.TOO_MANY_SUBSCRIPTIONS:
             self.socket.subscriptions_max = max(self.socket.held_count, 1)
@@ -126,14 +130,3 @@ class JamNode(NodeEndpoint):
         if any(isinstance(one, RpcError) for one in rest):
             return f"does not know the chain's first block 0x{(genesis or b'').hex()}"
         return self._identity.problem_with(sizes)
-
-
-def name_of(url: str) -> str:
-    """Host and port: the path and the query of a hosted node's address are its key."""
-    try:
-        parsed = URL(url)
-    except ValueError:
-        parsed = URL()
-    if parsed.scheme not in ("ws", "wss") or not parsed.host:
-        raise BadRequest("url", "a JAM node's address is like ws://127.0.0.1:19800")
-    return f"{parsed.host}:{parsed.port}"

@@ -1,12 +1,11 @@
-"""What can be read of a block that is named, or of what has a hash: the same on every node that has
-it. A node's word is passed on as it is; who needs proof checks it against a root.
-"""
+"""What can be read of a named block, or of what has a hash: the same on every node that has it. A
+node's answer is passed on as it is; a caller who needs proof checks it against a root."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from laneway.chains.jam.limits import SEGMENTS_PER_CALL_MAX
-from laneway.chains.jam.nodes import Nodes
+from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.shapes import (
     read_blobs,
     read_numbers,
@@ -14,58 +13,50 @@ from laneway.chains.jam.shapes import (
     read_request,
     read_sync,
 )
+from laneway.chains.nodes import NodeSet
 from laneway.core.jam import SyncState
 from laneway.wire.jip2 import read_blob, read_hash
 
+T = TypeVar("T")
+
 
 class Reads:
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: NodeSet[JamNode]) -> None:
         self._nodes = nodes
 
-    async def _read(self, reader: Any, method: str, *given: object) -> Any:
-        return await self._nodes.anywhere(lambda node: node.read(reader, method, *given))
+    async def _read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
+        return await self._nodes.read(
+            lambda node: node.read(reader, method, *parameters), at_head=False
+        )
 
     async def state_root(self, at: bytes) -> bytes:
-        found: bytes = await self._read(read_hash, "stateRoot", at)
-        return found
+        return await self._read(read_hash, "stateRoot", at)
 
     async def beefy_root(self, at: bytes) -> bytes:
-        found: bytes = await self._read(read_hash, "beefyRoot", at)
-        return found
+        return await self._read(read_hash, "beefyRoot", at)
 
     async def statistics(self, at: bytes) -> bytes:
-        found: bytes = await self._read(read_blob, "statistics", at)
-        return found
+        return await self._read(read_blob, "statistics", at)
 
     async def services(self, at: bytes) -> tuple[int, ...]:
-        found: tuple[int, ...] = await self._read(read_numbers, "listServices", at)
-        return found
+        return await self._read(read_numbers, "listServices", at)
 
     async def service_account(self, at: bytes, service: int) -> bytes | None:
-        found: bytes | None = await self._read(read_optional_blob, "serviceData", at, service)
-        return found
+        return await self._read(read_optional_blob, "serviceData", at, service)
 
     async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None:
-        found: bytes | None = await self._read(read_optional_blob, "serviceValue", at, service, key)
-        return found
+        return await self._read(read_optional_blob, "serviceValue", at, service, key)
 
     async def service_preimage(self, at: bytes, service: int, digest: bytes) -> bytes | None:
-        found: bytes | None = await self._read(
-            read_optional_blob, "servicePreimage", at, service, digest
-        )
-        return found
+        return await self._read(read_optional_blob, "servicePreimage", at, service, digest)
 
     async def service_request(
         self, at: bytes, service: int, digest: bytes, length: int
     ) -> tuple[int, ...] | None:
-        found: tuple[int, ...] | None = await self._read(
-            read_request, "serviceRequest", at, service, digest, length
-        )
-        return found
+        return await self._read(read_request, "serviceRequest", at, service, digest, length)
 
     async def work_report(self, report_hash: bytes) -> bytes:
-        found: bytes = await self._read(read_blob, "workReport", report_hash)
-        return found
+        return await self._read(read_blob, "workReport", report_hash)
 
     async def segments(self, root: bytes, indices: Sequence[int]) -> tuple[bytes, ...]:
         return await self._segments("fetchSegments", root, indices)
@@ -92,14 +83,12 @@ class Reads:
         return tuple(found)
 
     async def sync_state(self) -> SyncState:
-        found: SyncState = await self._read(read_sync, "syncState")
-        return found
+        return await self._read(read_sync, "syncState")
 
     # Drafts, which few nodes have. Objects are passed on as they came.
 
     async def state_value(self, at: bytes, key: bytes) -> bytes | None:
-        found: bytes | None = await self._read(read_optional_blob, "stateValue", at, key)
-        return found
+        return await self._read(read_optional_blob, "stateValue", at, key)
 
     async def state_proof(
         self,
@@ -113,8 +102,7 @@ class Reads:
         return await self._read(as_it_came, "stateProof", at, keys, ranges, known, bytes_max)
 
     async def accumulation_outputs(self, at: bytes) -> bytes:
-        found: bytes = await self._read(read_blob, "accumulationOutputs", at)
-        return found
+        return await self._read(read_blob, "accumulationOutputs", at)
 
     async def accumulation_output_proof(self, at: bytes, service: int) -> Any:
         return await self._read(as_it_came, "accumulationOutputProof", at, service)

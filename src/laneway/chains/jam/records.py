@@ -4,15 +4,20 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from laneway.chains.jam.limits import RECORDS_PER_CALL_MAX
-from laneway.chains.jam.node import JamNode, Unavailable
+from laneway.chains.jam.node import JamNode, NodeLacksBlock
 from laneway.chains.jam.shapes import read_as, read_optional_blob
 from laneway.core.errors import ChainUnreadable
-from laneway.core.jam import Accumulated, BlockRef, PackageFact, ServiceRefused, Watched
+from laneway.core.jam import Accumulated, JamBlockRef, PackageFact, ServiceRefused, Watched
 from laneway.jam.codec import U64, Codec
 from laneway.jam.errors import InvalidJam
-from laneway.jam.service.commitment import HEAD_KEY, package_key, refusal_key, rivals_key
-from laneway.jam.service.standing import slot_max_of
-from laneway.jam.service.values import HEAD, REFUSAL, RIVALS, Reason, Refusal
+from laneway.jam.service.commitment import (
+    HEAD_KEY,
+    package_key,
+    refusal_key,
+    rivals_key,
+    slot_max_of,
+)
+from laneway.jam.service.values import HEAD, REFUSAL, RIVALS, NoEffectReason, ServiceRefusal
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in
 from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
 
@@ -21,7 +26,7 @@ Found = dict[bytes, PackageFact]
 """What is known of packages, by their hashes."""
 
 
-async def numbers(node: JamNode, block: BlockRef, packages: Sequence[Watched]) -> Found:
+async def numbers(node: JamNode, block: JamBlockRef, packages: Sequence[Watched]) -> Found:
     """The rollup blocks that packages brought."""
     wanted = [(one.service, package_key(one.package_hash)) for one in packages]
     records = await _records(node, block, wanted, U64, "package record")
@@ -32,9 +37,9 @@ async def numbers(node: JamNode, block: BlockRef, packages: Sequence[Watched]) -
     }
 
 
-async def refusals(node: JamNode, block: BlockRef, packages: Sequence[Watched]) -> Found:
+async def refusals(node: JamNode, block: JamBlockRef, packages: Sequence[Watched]) -> Found:
     wanted = [(one.service, refusal_key(one.package_hash)) for one in packages]
-    records: list[Refusal | None] = await _records(node, block, wanted, REFUSAL, "refusal")
+    records: list[ServiceRefusal | None] = await _records(node, block, wanted, REFUSAL, "refusal")
     return {
         one.package_hash: ServiceRefused(refusal.reason.name.lower(), refusal.number)
         for one, refusal in zip(packages, records, strict=True)
@@ -42,12 +47,12 @@ async def refusals(node: JamNode, block: BlockRef, packages: Sequence[Watched]) 
     }
 
 
-async def held(node: JamNode, block: BlockRef, service: int, count: int) -> Found | None:
-    """What came before its parent and waits for it, or waited too long: for that a service has a
-    word only when the number is touched next. None: it keeps no line of blocks.
+async def held(node: JamNode, block: JamBlockRef, service: int, count: int) -> Found | None:
+    """Packages that came before their parent and wait for it, or waited too long: a service records
+    that only when the number is touched next. None if it keeps no chain of blocks.
 
-    Under which number a package is held is not known here, so as many are read behind the head as
-    the caller wants; there are no others behind EARLY_COUNT_MAX."""
+    Under which number a package is held is not known here, so `count` of them are read after the
+    head; there are no others after EARLY_COUNT_MAX."""
     (head,) = await _records(node, block, [(service, HEAD_KEY)], HEAD, "head")
     if head is None:
         return None
@@ -59,24 +64,24 @@ async def held(node: JamNode, block: BlockRef, service: int, count: int) -> Foun
         if block.slot < slot_max_of(rival):
             found[rival.package_hash] = Accumulated(None)
         else:
-            expired = ServiceRefused(Reason.EXPIRED.name.lower(), rival.claim.number)
+            expired = ServiceRefused(NoEffectReason.EXPIRED.name.lower(), rival.claim.number)
             found[rival.package_hash] = expired
     return found
 
 
 async def _records(
     node: JamNode,
-    block: BlockRef,
+    block: JamBlockRef,
     wanted: Sequence[tuple[int, bytes]],
     codec: Codec[T],
     what: str,
 ) -> list[T | None]:
-    """What stands under keys of services; Unavailable when the node has not this state."""
+    """The values of keys of services; NodeLacksBlock when the node has not this state."""
     calls = [call("serviceValue", block.header_hash, *one) for one in wanted]
     answers = await ask_some(node, calls)
     for answer in answers:
         if isinstance(answer, RpcError) and answer.code == BLOCK_UNAVAILABLE:
-            raise Unavailable(node.name, block.header_hash, hash_in(answer))
+            raise NodeLacksBlock(node.name, block.header_hash, hash_in(answer))
     raws = [read_as(node.name, answer, read_optional_blob) for answer in answers]
     try:
         return [None if raw is None else codec.decode(raw, what) for raw in raws]

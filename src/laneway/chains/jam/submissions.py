@@ -5,55 +5,52 @@ Doubt ends it: whatever is not known to have stayed here may land, and all that 
 same bytes again.
 """
 
-import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
+from laneway.chains.endpoint import loop_s
 from laneway.chains.jam.limits import OFFERS_MAX, SUBMIT_ALL_MS, SUBMIT_MS
 from laneway.chains.jam.node import JamNode
-from laneway.chains.jam.words import answer_of
+from laneway.chains.jam.phrases import answer_of
+from laneway.chains.phrases import UnknownMessages, shorten
 from laneway.core.errors import ChainError, ChainUnreachable
-from laneway.core.jam import May, Package, PackageAnswer, PackageKind, Submission
-from laneway.core.limits import REASON_CHARS_MAX
+from laneway.core.jam import May, Package, PackageAnswer, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import call
 from laneway.wire.jsonrpc import RpcCall, RpcError
 
 
 class Submissions:
-    """Sends, and keeps count of the words that no table knows."""
+    """Sends, and counts the error messages that no table knows."""
 
     def __init__(self, *, submit_ms: int = SUBMIT_MS, submit_all_ms: int = SUBMIT_ALL_MS) -> None:
-        self.unknown_words: Counter[str] = Counter()
+        self.unknown_words = UnknownMessages()
         self._submit_ms = submit_ms
         self._submit_all_s = submit_all_ms / 1000
 
     async def submit(
         self, nodes: Sequence[JamNode], package: Package, cores: Sequence[int]
-    ) -> Submission:
+    ) -> SubmissionAnswers:
         assert cores
         answers: list[PackageAnswer] = []
-        until_s = asyncio.get_running_loop().time() + self._submit_all_s
+        until_s = loop_s() + self._submit_all_s
         for node in sorted(nodes, key=lambda one: (one.is_resting(), one.turned_away)):
             async for answer in self._at_node(node, package, cores):
                 answers.append(answer)
-                if answer.outcome is not Outcome.REFUSED:
-                    return Submission(tuple(answers), final=False)
-                if len(answers) == OFFERS_MAX or asyncio.get_running_loop().time() > until_s:
-                    return Submission(tuple(answers), final=False)
-        return Submission(tuple(answers), is_refused_by_all(nodes, answers))
+                is_last = len(answers) == OFFERS_MAX or loop_s() > until_s
+                if is_last or answer.outcome is not Outcome.REFUSED:
+                    return SubmissionAnswers(tuple(answers), final=False)
+        return SubmissionAnswers(tuple(answers), is_refused_by_all(nodes, answers))
 
     async def preimage(
         self, nodes: Sequence[JamNode], requester: int, preimage: bytes
-    ) -> Submission:
+    ) -> SubmissionAnswers:
         answers: list[PackageAnswer] = []
+        offered = call("submitPreimage", requester, preimage)
         for node in sorted(nodes, key=JamNode.is_resting):
-            answers.append(
-                await self._offer(node, None, call("submitPreimage", requester, preimage))
-            )
+            answers.append(await self._offer(node, None, offered))
             if answers[-1].outcome is not Outcome.REFUSED:
-                return Submission(tuple(answers), final=False)
-        return Submission(tuple(answers), is_refused_by_all(nodes, answers))
+                return SubmissionAnswers(tuple(answers), final=False)
+        return SubmissionAnswers(tuple(answers), is_refused_by_all(nodes, answers))
 
     async def _at_node(
         self, node: JamNode, package: Package, cores: Sequence[int]
@@ -75,21 +72,21 @@ class Submissions:
             await node.prepare(1)
             # From here on the bytes may leave.
             kind = PackageKind.SILENT
-            (said,) = await node.ask_prepared([offered], self._submit_ms)
+            (answer,) = await node.ask_prepared([offered], self._submit_ms)
         except ChainUnreachable as error:
             return answer_of(node.name, core, PackageKind.UNREACHABLE, error.problem)
         except ChainError as error:
             return answer_of(node.name, core, kind, str(error))
-        if isinstance(said, RpcError):
-            return self._judge(node, core, said)
+        if isinstance(answer, RpcError):
+            return self._judge(node, core, answer)
         return answer_of(node.name, core, PackageKind.TAKEN)
 
     def _judge(self, node: JamNode, core: int | None, error: RpcError) -> PackageAnswer:
-        words = f"{error.code} {error.message}"[:REASON_CHARS_MAX]
+        message = shorten(f"{error.code} {error.message}")
         kind = node.kind(error)
         if kind is PackageKind.UNKNOWN:
-            self.unknown_words[words] += 1
-        return answer_of(node.name, core, kind, words)
+            self.unknown_words.count_one(message)
+        return answer_of(node.name, core, kind, message)
 
 
 def calls_for(package: Package, core: int) -> list[RpcCall]:

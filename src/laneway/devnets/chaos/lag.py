@@ -1,4 +1,4 @@
-"""How a node answers that lags behind: as if its newest block were an older one. Pure."""
+"""Answers of a node that lags: as if its newest block were an older one. Pure."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def older_call(call: dict[str, Any], newest: int) -> dict[str, Any]:
 
 
 def older_answer(method: str, answer: dict[str, Any], newest: int) -> dict[str, Any]:
-    """The answer without what happened behind the older block."""
+    """The answer without what happened after the older block."""
     if "result" not in answer:
         return answer
     if method == "eth_blockNumber":

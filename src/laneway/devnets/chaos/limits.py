@@ -4,7 +4,7 @@ BODY_BYTES_MAX = 32 << 20
 """As much as an adapter takes in one answer."""
 
 UPSTREAM_MS = 60_000
-"""The node behind it; whoever asks has shorter bounds of their own."""
+"""For the node's answer; callers have shorter bounds of their own."""
 
 HANG_MS_MAX = 3_600_000
 """A request that hangs is let go after an hour, when nobody waits any more."""

@@ -7,7 +7,6 @@ often each struck, `PUT` replaces them.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, web
@@ -20,14 +19,15 @@ from laneway.devnets.chaos.rules import (
     INVENTED_FAULTS,
     WHOLE_FAULTS,
     Dice,
-    Fault,
+    ProxyFault,
     Rule,
     read_rules,
 )
 from laneway.devnets.chaos.sockets import Sockets
+from laneway.devnets.node.socket import LOOPBACK, NodeSite
+from laneway.wire.nesting import bounded
 
 RULES = "/_chaos/rules"
-LOOPBACK = "127.0.0.1"
 
 Call = dict[str, Any]
 
@@ -52,21 +52,19 @@ class ChaosProxy:
         """Where it listens, once entered."""
         self.ws_url = ""
         self.dice = Dice(rules, seed)
-        self.heard: list[str] = []
+        self.passed: list[str] = []
         """The methods that were passed on, in order; for tests."""
         self._upstream = upstream
         self._seed = seed
-        self._host = host
-        self._port = port
+        self._site = NodeSite(host=host, port=port)
         self._closing = asyncio.Event()
-        self._runner: web.AppRunner | None = None
         self._session: ClientSession | None = None
 
     def rule(self, *rules: Rule) -> None:
         """Misbehave by these rules from now on."""
         self.dice = Dice(rules, self._seed)
 
-    def shown(self) -> list[dict[str, Any]]:
+    def rules_view(self) -> list[dict[str, Any]]:
         """The rules, and how often each struck."""
         return [
             {**to_builtins(rule), "struck": count}
@@ -82,23 +80,14 @@ class ChaosProxy:
         app.router.add_put(RULES, self._replace)
         app.router.add_get("/{path:.*}", Sockets(self, self._session, self._upstream).serve)
         app.router.add_post("/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
-        host, port = self._runner.addresses[0][:2]
-        self.url, self.ws_url = f"http://{host}:{port}", f"ws://{host}:{port}"
+        await self._site.open(app)
+        self.url, self.ws_url = f"http://{self._site.address}", f"ws://{self._site.address}"
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         # What hangs is let go first, or the server would wait for it.
         self._closing.set()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        await self._site.close()
         if self._session is not None:
             await self._session.close()
 
@@ -112,44 +101,45 @@ class ChaosProxy:
         if not calls:
             return []
         assert self._session is not None
-        self.heard += [str(call.get("method")) for call in calls]
+        self.passed += [str(call.get("method")) for call in calls]
         body = json.encode(calls if len(calls) > 1 else calls[0])
         headers = {"Content-Type": "application/json"}
         async with self._session.post(self._upstream, data=body, headers=headers) as response:
-            said = json.decode(await response.read())
-        listed: list[Call] = said if isinstance(said, list) else [said]
-        by_id = {answer.get("id"): answer for answer in listed}
+            answer = json.decode(await response.read())
+        listed: list[Call] = answer if isinstance(answer, list) else [answer]
+        by_id = {one.get("id"): one for one in listed}
         return [by_id.get(call.get("id"), listed[0]) for call in calls]
 
     async def answer(self, calls: list[tuple[Call, Rule | None]]) -> list[Call]:
         """Answers of calls that no fault of the whole request strikes."""
-        behind = await self._newest([rule for _, rule in calls])
-        passed: list[Call] = []
-        for call, rule in calls:
-            newest = behind.get(id(rule))
-            if rule is None or rule.fault not in INVENTED_FAULTS or rule.forward:
-                passed.append(call if newest is None else older_call(call, newest))
+        lags = await self._newest([rule for _, rule in calls])
+        passed = [
+            older_call(call, lags[id(rule)]) if id(rule) in lags else call
+            for call, rule in calls
+            if rule is None or rule.fault not in INVENTED_FAULTS or rule.forward
+        ]
         answers = iter(await self.ask(passed))
-        said: list[Call] = []
+        found: list[Call] = []
         for call, rule in calls:
-            newest = behind.get(id(rule))
-            invented = rule is not None and rule.fault in INVENTED_FAULTS
-            answer = next(answers) if not invented or (rule and rule.forward) else {}
-            if rule is not None and invented:
-                answer = invented_of(call, rule)
-            elif newest is not None:
-                answer = older_answer(str(call.get("method")), answer, newest)
-            said.append(answer)
-        return said
+            if rule is not None and rule.fault in INVENTED_FAULTS:
+                found.append(invented_of(call, rule))
+                if rule.forward:
+                    next(answers)
+            elif id(rule) in lags:
+                method = str(call.get("method"))
+                found.append(older_answer(method, next(answers), lags[id(rule)]))
+            else:
+                found.append(next(answers))
+        return found
 
     async def _newest(self, rules: list[Rule | None]) -> dict[int, int]:
         """For each rule that lags, what it takes for the newest block."""
-        lags = [rule for rule in rules if rule is not None and rule.fault is Fault.LAG]
+        lags = [rule for rule in rules if rule is not None and rule.fault is ProxyFault.LAG]
         if not lags:
             return {}
         asked = {"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}
-        (said,) = await self.ask([asked])
-        head = int(said["result"], 16)
+        (answer,) = await self.ask([asked])
+        head = int(answer["result"], 16)
         return {
             id(rule): max(0, head - rule.blocks) if rule.at is None else min(head, rule.at)
             for rule in lags
@@ -158,10 +148,10 @@ class ChaosProxy:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         try:
-            said = json.decode(body)
+            content = json.decode(bounded(body))
         except DecodeError:
-            said = {}
-        calls: list[Call] = said if isinstance(said, list) else [said]
+            content = {}
+        calls: list[Call] = content if isinstance(content, list) else [content]
         struck = [(call, self.dice.strike(str(call.get("method")))) for call in calls]
         whole = next((r for _, r in struck if r is not None and r.fault in WHOLE_FAULTS), None)
         try:
@@ -174,34 +164,34 @@ class ChaosProxy:
             return web.Response(status=502, text="the node behind this proxy did not answer")
         if isinstance(answers, web.Response):
             return answers
-        content = json.encode(answers if isinstance(said, list) else answers[0])
-        return web.Response(body=content, content_type="application/json")
+        encoded = json.encode(answers if isinstance(content, list) else answers[0])
+        return web.Response(body=encoded, content_type="application/json")
 
     async def _misbehave(
         self, struck: list[tuple[Call, Rule | None]], whole: Rule | None
     ) -> list[Call] | web.Response:
         if whole is None:
             return await self.answer(struck)
-        if whole.fault is Fault.STATUS:
+        if whole.fault is ProxyFault.STATUS:
             return status_of(whole)
-        if whole.fault is Fault.HANG:
+        if whole.fault is ProxyFault.HANG:
             await self.hang()
-        if whole.fault in (Fault.HANG, Fault.LOSE_REQUEST):
+        if whole.fault in (ProxyFault.HANG, ProxyFault.LOSE_REQUEST):
             raise Cut
-        if whole.fault is Fault.DELAY:
+        if whole.fault is ProxyFault.DELAY:
             # It goes on also when the caller has left: late requests arrive.
             await asyncio.sleep(whole.ms / 1000)
-        if whole.fault is Fault.DUPLICATE:
+        if whole.fault is ProxyFault.DUPLICATE:
             await self.answer(struck)
         answers = await self.answer(struck)
-        if whole.fault is Fault.HANG_ANSWER:
+        if whole.fault is ProxyFault.HANG_ANSWER:
             await self.hang()
-        if whole.fault in (Fault.LOSE_ANSWER, Fault.HANG_ANSWER):
+        if whole.fault in (ProxyFault.LOSE_ANSWER, ProxyFault.HANG_ANSWER):
             raise Cut
         return answers
 
     async def _show(self, _: web.Request) -> web.Response:
-        return web.Response(body=json.encode(self.shown()), content_type="application/json")
+        return web.Response(body=json.encode(self.rules_view()), content_type="application/json")
 
     async def _replace(self, request: web.Request) -> web.Response:
         try:
@@ -220,7 +210,7 @@ def status_of(rule: Rule) -> web.Response:
 
 def invented_of(call: Call, rule: Rule) -> Call:
     """The answer that a rule gives in the node's place."""
-    said: Call = {"error": {"code": rule.code, "message": rule.message}}
-    if rule.fault is Fault.LIE:
-        said = {"result": json.decode(rule.result)}
-    return {"jsonrpc": "2.0", "id": call.get("id"), **said}
+    answer: Call = {"error": {"code": rule.code, "message": rule.message}}
+    if rule.fault is ProxyFault.LIE:
+        answer = {"result": json.decode(rule.result)}
+    return {"jsonrpc": "2.0", "id": call.get("id"), **answer}

@@ -15,36 +15,38 @@ from laneway.core.errors import BadRequest
 from laneway.devnets.chaos.limits import DELAY_MS_MAX, LAG_BLOCKS_MAX, RULES_COUNT_MAX
 
 
-class Fault(Enum):
+class ProxyFault(Enum):
     LOSE_ANSWER = "lose_answer"
-    """The node hears it; the connection is cut before its answer comes back."""
+    """The node receives it; the connection is cut before its answer comes back."""
     LOSE_REQUEST = "lose_request"
-    """The connection is cut, and the node hears nothing."""
+    """The connection is cut, and the node receives nothing."""
     HANG = "hang"
     """Nothing is passed on and nothing is answered."""
     HANG_ANSWER = "hang_answer"
-    """The node hears it; its answer never comes, and the connection stays."""
+    """The node receives it; its answer never comes, and the connection stays."""
     DELAY = "delay"
-    """`ms` before the node hears it."""
+    """`ms` before the node receives it."""
     DUPLICATE = "duplicate"
-    """The node hears it twice; the second answer comes back."""
+    """The node receives it twice; the second answer comes back."""
     STATUS = "status"
-    """An HTTP status of the proxy's own, with `retry_after_s`; the node hears nothing."""
+    """An HTTP status of the proxy's own, with `retry_after_s`; the node receives nothing."""
     ERROR = "error"
-    """A JSON-RPC error with `code` and `message`; the node hears it only with `forward`."""
+    """A JSON-RPC error with `code` and `message`; the node receives it only with `forward`."""
     LIE = "lie"
-    """A result of the proxy's own, `result` as JSON; the node hears it only with `forward`."""
+    """A result of the proxy's own, `result` as JSON; the node receives it only with `forward`."""
     LAG = "lag"
     """Answers as the node would have been `blocks` ago, or at block `at`."""
 
 
-INVENTED_FAULTS = (Fault.ERROR, Fault.LIE)
-WHOLE_FAULTS = tuple(fault for fault in Fault if fault not in (*INVENTED_FAULTS, Fault.LAG))
+INVENTED_FAULTS = (ProxyFault.ERROR, ProxyFault.LIE)
+WHOLE_FAULTS = tuple(
+    fault for fault in ProxyFault if fault not in (*INVENTED_FAULTS, ProxyFault.LAG)
+)
 """What strikes one call of a batch strikes the whole request."""
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
-    fault: Fault
+    fault: ProxyFault
     method: str = "*"
     """A pattern as of file names."""
     probability: float = 1.0

@@ -1,7 +1,6 @@
-"""The fault proxy as a process: it says where it listens, and ends when told to."""
+"""The fault proxy as a process: it prints where it listens, and ends on a signal."""
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,9 +8,10 @@ from msgspec import json
 from yarl import URL
 
 from laneway.core.errors import BadRequest
+from laneway.core.urls import shown_url
 from laneway.devnets.chaos.proxy import ChaosProxy
 from laneway.devnets.chaos.rules import read_rule, read_rules
-from laneway.wire.urls import shown_url
+from laneway.devnets.node.serving import Greeting, serve
 
 
 def run_proxy(
@@ -35,21 +35,15 @@ def run_proxy(
     if path is not None:
         wanted += read_rules(path.read_bytes())
     proxy = ChaosProxy(upstream, wanted, seed=seed, host=host.strip("[]"), port=int(port))
-    return asyncio.run(serve(proxy, as_json=as_json))
-
-
-async def serve(proxy: ChaosProxy, *, as_json: bool) -> int:
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with proxy:
-        place = {"url": proxy.url, "ws_url": proxy.ws_url}
-        print(json.encode(place).decode() if as_json else f"listening on {proxy.url}", flush=True)
-        await ended.wait()
-    struck = proxy.shown()
+    asyncio.run(serve(proxy, greeting, as_json=as_json))
+    struck = proxy.rules_view()
     if as_json:
         print(json.encode(struck).decode())
         return 0
     for rule in struck:
         print(f"{rule['fault']} {rule['method']}: struck {rule['struck']} times")
     return 0
+
+
+def greeting(proxy: ChaosProxy) -> Greeting:
+    return {"url": proxy.url, "ws_url": proxy.ws_url}, [f"listening on {proxy.url}"]

@@ -1,33 +1,28 @@
 """The fault proxy's WebSockets: calls and notices, each struck by the same rules as over HTTP.
 
-A notice goes by the method `eth_subscription`. A node that lags tells its heads that much later.
+A notice goes by the method `eth_subscription`. Those of a node that lags come that much later.
 """
 
 import asyncio
 from collections import deque
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, WSMsgType, web
 from msgspec import DecodeError, json
 
 from laneway.devnets.chaos.limits import BODY_BYTES_MAX
-from laneway.devnets.chaos.rules import INVENTED_FAULTS, Dice, Fault, Rule
+from laneway.devnets.chaos.rules import INVENTED_FAULTS, ProxyFault, Rule
+from laneway.wire.nesting import bounded
+
+if TYPE_CHECKING:
+    from laneway.devnets.chaos.proxy import ChaosProxy
 
 NOTICE = "eth_subscription"
 
 
-class Chaos(Protocol):
-    """What a socket needs of its proxy."""
-
-    dice: Dice
-    heard: list[str]
-
-    async def answer(self, calls: list[tuple[dict[str, Any], Rule | None]]) -> list[Any]: ...
-
-
 class Sockets:
-    def __init__(self, chaos: Chaos, session: ClientSession, upstream: str) -> None:
+    def __init__(self, chaos: "ChaosProxy", session: ClientSession, upstream: str) -> None:
         self._chaos = chaos
         self._session = session
         self._upstream = upstream.replace("http", "ws", 1)
@@ -78,22 +73,22 @@ class Sockets:
     ) -> bool:
         """Whether the connection stays."""
         fault = None if rule is None else rule.fault
-        if rule is not None and fault in (*INVENTED_FAULTS, Fault.LAG):
+        if rule is not None and fault in (*INVENTED_FAULTS, ProxyFault.LAG):
             (answer,) = await self._chaos.answer([(call, rule)])
             await here.send_str(json.encode(answer).decode())
             return True
-        if rule is not None and fault is Fault.DELAY:
+        if rule is not None and fault is ProxyFault.DELAY:
             await asyncio.sleep(rule.ms / 1000)
-        if fault in (Fault.HANG, Fault.HANG_ANSWER):
-            # Over a socket nobody else's answer waits behind this one, so both are silence.
-            if fault is Fault.HANG_ANSWER:
+        if fault in (ProxyFault.HANG, ProxyFault.HANG_ANSWER):
+            # Over a socket nobody else's answer waits for this one, so both are silence.
+            if fault is ProxyFault.HANG_ANSWER:
                 await self._chaos.answer([(call, None)])
             return True
-        if fault not in (Fault.LOSE_REQUEST, Fault.STATUS):
-            self._chaos.heard.append(str(call.get("method")))
-            for _ in range(2 if fault is Fault.DUPLICATE else 1):
+        if fault not in (ProxyFault.LOSE_REQUEST, ProxyFault.STATUS):
+            self._chaos.passed.append(str(call.get("method")))
+            for _ in range(2 if fault is ProxyFault.DUPLICATE else 1):
                 await there.send_str(text)
-        return fault not in (Fault.LOSE_REQUEST, Fault.LOSE_ANSWER, Fault.STATUS)
+        return fault not in (ProxyFault.LOSE_REQUEST, ProxyFault.LOSE_ANSWER, ProxyFault.STATUS)
 
     async def _pass_answers(
         self, there: ClientWebSocketResponse, here: web.WebSocketResponse
@@ -109,25 +104,27 @@ class Sockets:
                     await here.send_str(message.data)
                     continue
                 match rule.fault:
-                    case Fault.LAG:
+                    case ProxyFault.LAG:
                         held.append(message.data)
                         if len(held) > rule.blocks:
                             await here.send_str(held.popleft())
-                    case Fault.DELAY:
+                    case ProxyFault.DELAY:
                         await asyncio.sleep(rule.ms / 1000)
                         await here.send_str(message.data)
-                    case Fault.DUPLICATE:
+                    case ProxyFault.DUPLICATE:
                         await here.send_str(message.data)
                         await here.send_str(message.data)
-                    case Fault.LOSE_REQUEST | Fault.LOSE_ANSWER | Fault.STATUS:
+                    case ProxyFault.LOSE_REQUEST | ProxyFault.LOSE_ANSWER | ProxyFault.STATUS:
                         return
-                    case Fault.HANG | Fault.HANG_ANSWER | Fault.ERROR | Fault.LIE:
+                    case (
+                        ProxyFault.HANG | ProxyFault.HANG_ANSWER | ProxyFault.ERROR | ProxyFault.LIE
+                    ):
                         pass
 
 
 def decoded(text: str) -> dict[str, Any]:
     try:
-        said = json.decode(text)
+        message = json.decode(bounded(text.encode()))
     except DecodeError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return message if isinstance(message, dict) else {}

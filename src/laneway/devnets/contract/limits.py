@@ -18,7 +18,7 @@ PENDING_COUNT_MAX = 1_024
 """Requests that wait for their password. A client signs off within milliseconds; the rest leaks."""
 
 BODY_BYTES_MAX = 6 * PAYLOAD_BYTES_MAX + 65_536
-"""The largest payload with every byte escaped as \\u00XX, and room for the other fields."""
+"""The largest payload with every byte escaped as \\u00XX, and the other fields."""
 
 HISTORY_COUNT_MAX = 10_000
 """Blocks in one answer, the newest: some 3 MB. The real node answers pages of 100, the oldest."""

@@ -1,9 +1,9 @@
-"""Token chains and quorum rounds, stepped by whoever holds them.
+"""Token chains and quorum rounds, stepped by their holder.
 
 A round reads its parent when it begins and writes block parent + 1 when it ends, if the parent is
 still the latest block; otherwise it ends as a conflict (the race of seed 004 §3).
-Pure: time is an argument and faults are chosen by the caller. It sends no answer: `step` says how
-rounds ended and whether their callers hear of it.
+Pure: time is an argument and faults are chosen by the caller. It sends no answer: `step` returns
+how rounds ended and whether their callers are answered.
 """
 
 from bisect import bisect_right
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 from hashlib import sha256
 from heapq import heappop, heappush
+from operator import itemgetter
 
 from msgspec import Struct, msgpack
 
@@ -18,14 +19,14 @@ from laneway.devnets.contract.limits import ROUND_MS, SLOW_FACTOR
 from laneway.ports import ContractCall
 
 
-class Fault(Enum):
-    """What goes wrong with one request."""
+class RequestFault(Enum):
+    """The fault of one request."""
 
     NONE = "none"
     CRASH = "crash"
     """The consensus dies: nothing is written and nobody answers."""
     CRASH_TOLD = "crash_told"
-    """The consensus fails and says so: nothing is written."""
+    """The consensus fails and answers so: nothing is written."""
     SLOW = "slow"
     """The round takes `slow_factor` times as long."""
     LOST = "lost"
@@ -36,21 +37,21 @@ class Fault(Enum):
     """The same, but the second end is the answer: a conflict although the first has landed."""
 
 
-TELLS: dict[Fault, tuple[bool, ...]] = {
-    Fault.NONE: (True,),
-    Fault.CRASH: (False,),
-    Fault.CRASH_TOLD: (True,),
-    Fault.SLOW: (True,),
-    Fault.LOST: (False,),
-    Fault.DOUBLE: (True, False),
-    Fault.DOUBLE_SECOND_TOLD: (False, True),
+ANSWERED: dict[RequestFault, tuple[bool, ...]] = {
+    RequestFault.NONE: (True,),
+    RequestFault.CRASH: (False,),
+    RequestFault.CRASH_TOLD: (True,),
+    RequestFault.SLOW: (True,),
+    RequestFault.LOST: (False,),
+    RequestFault.DOUBLE: (True, False),
+    RequestFault.DOUBLE_SECOND_TOLD: (False, True),
 }
-"""The rounds a request begins, and whether the end of each is told."""
+"""The rounds a request begins, and whether the end of each is answered."""
 
-CRASHES = (Fault.CRASH, Fault.CRASH_TOLD)
+CRASHES = (RequestFault.CRASH, RequestFault.CRASH_TOLD)
 
 
-class Block(Struct, frozen=True, gc=False):
+class ContractBlock(Struct, frozen=True, gc=False):
     """One block of one token chain. `number` is always `parent` + 1, genesis being 0 on -1."""
 
     number: int
@@ -78,7 +79,7 @@ class RoundEnded(Struct, frozen=True, gc=False):
     failed: bool = False
     """The consensus died; nothing was written."""
     told: bool = True
-    """Whether the caller hears of it."""
+    """Whether the caller is answered."""
 
 
 def refuse_nothing(call: ContractCall) -> str | None:  # noqa: ARG001  The default of `refuses`.
@@ -103,7 +104,7 @@ class ContractChain:
         self._rounds: list[tuple[int, int, _Round]] = []
         self._round_next = 1
 
-    def restore(self, block: Block) -> bool:
+    def restore(self, block: ContractBlock) -> bool:
         """Put back a block that was written before; False unless it is the very next one."""
         token = self._tokens.get(block.contract) or _Token(block.contract)
         call = ContractCall(block.contract, block.executor, block.data)
@@ -115,7 +116,11 @@ class ContractChain:
         return True
 
     def begin(
-        self, call: ContractCall, parent: int | None, now_ms: int, fault: Fault = Fault.NONE
+        self,
+        call: ContractCall,
+        parent: int | None,
+        now_ms: int,
+        fault: RequestFault = RequestFault.NONE,
     ) -> list[int]:
         """Begin the rounds of one request and name them, first delivery first.
 
@@ -127,14 +132,14 @@ class ContractChain:
             token = self._tokens[call.contract] = _Token(call.contract)
         if parent is None:
             parent = token.latest()
-        duration_ms = self.round_ms * self.slow_factor if fault is Fault.SLOW else self.round_ms
-        crashes = fault in CRASHES
+        factor = self.slow_factor if fault is RequestFault.SLOW else 1
+        ends_ms = now_ms + self.round_ms * factor
         begun = []
-        for told in TELLS[fault]:
+        for told in ANSWERED[fault]:
             number = self._round_next
             self._round_next = number + 1
-            round_ = _Round(token, call, parent, crashes, told)
-            heappush(self._rounds, (now_ms + duration_ms, number, round_))
+            round_ = _Round(token, call, parent, fault in CRASHES, told)
+            heappush(self._rounds, (ends_ms, number, round_))
             token.running += 1
             begun.append(number)
         return begun
@@ -149,9 +154,9 @@ class ContractChain:
         return ended
 
     def restart(self, now_ms: int) -> list[RoundEnded]:
-        """End what is due, then kill all running rounds: they write nothing and tell nobody."""
+        """End what is due, then kill all running rounds: they write nothing and answer nobody."""
         ended = self.step(now_ms)
-        killed = sorted(self._rounds, key=_by_round)
+        killed = sorted(self._rounds, key=itemgetter(1))
         self._rounds.clear()
         for _, number, round_ in killed:
             round_.token.running -= 1
@@ -166,18 +171,18 @@ class ContractChain:
         token = self._tokens.get(contract)
         return 0 if token is None else token.latest()
 
-    def history(self, contract: str) -> tuple[Block, ...]:
+    def history(self, contract: str) -> tuple[ContractBlock, ...]:
         """All blocks of one contract, from genesis."""
         token = self._tokens.get(contract)
         return (genesis(contract),) if token is None else tuple(token.blocks)
 
-    def block(self, contract: str, number: int) -> Block:
+    def block(self, contract: str, number: int) -> ContractBlock:
         """One block that exists."""
         token = self._tokens.get(contract)
         return genesis(contract) if token is None else token.blocks[number]
 
     def find(self, call: ContractCall, parent: int, exact: bool) -> int | None:
-        """The first block behind the parent with this executor and data; exact: parent + 1 only."""
+        """The first block after the parent with this executor and data; exact: parent + 1 only."""
         token = self._tokens.get(call.contract)
         if token is None:
             return None
@@ -207,14 +212,13 @@ class ContractChain:
             return RoundEnded(number, call.contract, refused=refused, told=told)
         if round_.parent != token.latest():
             return RoundEnded(number, call.contract, conflict=True, told=told)
-        block = token.write(call, number, ends_ms)
-        return RoundEnded(number, call.contract, block=block, told=told)
+        block = make_block(token.blocks[-1], call, number, ends_ms)
+        token.add(block)
+        return RoundEnded(number, call.contract, block=block.number, told=told)
 
 
 class _Token:
     """One token chain, with an index of who wrote what."""
-
-    __slots__ = ("blocks", "numbers", "running")
 
     def __init__(self, contract: str) -> None:
         self.blocks = [genesis(contract)]
@@ -225,12 +229,7 @@ class _Token:
     def latest(self) -> int:
         return len(self.blocks) - 1
 
-    def write(self, call: ContractCall, number: int, made_ms: int) -> int:
-        block = make_block(self.blocks[-1], call, number, made_ms)
-        self.add(block)
-        return block.number
-
-    def add(self, block: Block) -> None:
+    def add(self, block: ContractBlock) -> None:
         self.blocks.append(block)
         self.numbers.setdefault((block.executor, block.data), []).append(block.number)
 
@@ -243,21 +242,19 @@ class _Round(Struct):
     told: bool
 
 
-def genesis(contract: str) -> Block:
+def genesis(contract: str) -> ContractBlock:
     """Block 0 of a contract: the same wherever and whenever it is asked for."""
-    return Block(0, -1, contract, "", "", 0, 0, _digest("", 0, contract, "", "", 0, 0))
+    return ContractBlock(0, -1, contract, "", "", 0, 0, _digest("", 0, contract, "", "", 0, 0))
 
 
-def make_block(parent: Block, call: ContractCall, number: int, made_ms: int) -> Block:
+def make_block(
+    parent: ContractBlock, call: ContractCall, number: int, made_ms: int
+) -> ContractBlock:
     height, contract, executor, data = parent.number + 1, parent.contract, call.executor, call.data
     digest = _digest(parent.id, height, contract, executor, data, number, made_ms)
-    return Block(height, parent.number, contract, executor, data, number, made_ms, digest)
+    return ContractBlock(height, parent.number, contract, executor, data, number, made_ms, digest)
 
 
 def _digest(*fields: str | int) -> str:
     # msgpack prefixes lengths, so two different blocks never share their bytes.
     return sha256(msgpack.encode(fields)).hexdigest()
-
-
-def _by_round(entry: tuple[int, int, _Round]) -> int:
-    return entry[1]

@@ -4,13 +4,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from laneway.cosmos.keys import HeldKey, address, derived, raw_address, seed_of
+from laneway.cosmos.keys import HeldCosmosKey, address, derived, raw_address, seed_of
 from laneway.devnets.cosmos.limits import ACCOUNTS_DEV
 
 PHRASE: Final = "test test test test test test test test test test test junk"
 
 
-class DevAccount(Struct, frozen=True):
+class CosmosDevAccount(Struct, frozen=True):
     secret: bytes
     public_key: bytes
 
@@ -22,9 +22,9 @@ class DevAccount(Struct, frozen=True):
         return address(prefix, self.public_key)
 
 
-def dev_account(number: int) -> DevAccount:
+def dev_account(number: int) -> CosmosDevAccount:
     secret = derived(seed_of(PHRASE), f"m/44'/118'/0'/0/{number}")
-    return DevAccount(secret, HeldKey(secret).public_key)
+    return CosmosDevAccount(secret, HeldCosmosKey(secret).public_key)
 
 
 DEV_ACCOUNTS: Final = tuple(dev_account(number) for number in range(ACCOUNTS_DEV))

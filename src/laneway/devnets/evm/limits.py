@@ -29,7 +29,7 @@ REVERT_GAS = 6
 """PUSH1, PUSH1, REVERT: what the shortest code that reverts uses."""
 
 BALANCE_WEI_DEV = 10_000 * 10**18
-"""What anvil gives each of its accounts."""
+"""The first balance of each of anvil's accounts."""
 
 PORT_DEFAULT = 8_545
 """Where every tool looks for a node on this machine."""
@@ -40,31 +40,20 @@ BODY_BYTES_MAX = 4 << 20
 BATCH_COUNT_MAX = 1_000
 """Calls of one request, as geth bounds them. Anvil has no bound."""
 
-OPENINGS_COUNT_MAX = 10_000
-"""Brackets and braces of one request: five for each call of the longest batch, and then some. Some
-libraries raise Python's recursion limit, and under it the decoder would overflow the stack on a
-deeper nesting (seen at 30,000)."""
-
-SOCKETS_COUNT_MAX = 256
-"""WebSockets at once: more than a fleet of demos has, fewer than a process has files."""
-
 SUBSCRIPTIONS_COUNT_MAX = 16
-"""Of one connection; there is one kind."""
+"""Subscriptions of one connection; there is one topic."""
 
 OUTGOING_COUNT_MAX = 4_096
-"""Messages that wait for one reader: an hour of blocks. Who is slower is cut off."""
-
-SHUTDOWN_S = 1.0
-"""No call takes longer than its computation, so nobody is worth waiting for."""
+"""Messages that wait for one reader: an hour of blocks. A slower reader is cut off."""
 
 MINE_COUNT_MAX = 1_000
-"""Blocks of one call: the loop stands still while they are made, and each is told."""
+"""Blocks of one call: the loop stands still while they are made, and each is a notification."""
 
 REORG_BLOCKS_MAX = 1_000
 """As deep as one call can mine; chains reorganise by a few."""
 
 BLOCK_MS_MAX = 3_600_000
-"""A chain that is slower than that is one that mines when it is told to."""
+"""A chain that is slower than that is one that mines on command."""
 
 FEE_HISTORY_BLOCKS_MAX = 1_024
 """As geth bounds it."""

@@ -4,30 +4,31 @@ async with JamDevnet(slot_ms=200) as devnet:
     account = devnet.accounts[0]
 """
 
+import asyncio
 from collections.abc import Mapping
-from types import TracebackType
+from typing import Any
 
 from msgspec.structs import replace
 
-from laneway.devnets.jam.accounts import DEV_ACCOUNTS
-from laneway.devnets.jam.calls import ask
-from laneway.devnets.jam.host import JamHost
 from laneway.devnets.jam.journal import Journal
-from laneway.devnets.jam.limits import (
-    BALANCE_DEV,
-    LEDGER_SERVICE_DEV,
-    NODES_COUNT_MAX,
-    SLOT_MS_DEFAULT,
-)
-from laneway.devnets.jam.model import JamModel
-from laneway.devnets.jam.socket import JamSocket
-from laneway.devnets.jam.values import ModelSetup, ServiceSetup, StepReport
-from laneway.jam.service.ledger.service import LedgerService
-from laneway.jam.service.ledger.state import genesis
-from laneway.jam.spec import TINY, ChainSpec
+from laneway.devnets.jam.limits import NODES_COUNT_MAX, ROLLUP_SERVICE_DEV, SLOT_MS_DEFAULT
+from laneway.devnets.jam.model.chain import JamModel
+from laneway.devnets.jam.model.genesis import genesis_hash
+from laneway.devnets.jam.model.values import ModelSetup, ServiceSetup, StepReport
+from laneway.devnets.jam.node.caller import JamCaller
+from laneway.devnets.jam.node.host import JamHost
+from laneway.devnets.jam.node.rpc import JamRpc, ask
+from laneway.devnets.node.devnet import Devnet
+from laneway.devnets.node.serving import Greeting, serve
+from laneway.devnets.node.socket import NodeSocket
+from laneway.jam.spec import FULL, TINY, ChainSpec
+from laneway.rollups.default import DEFAULT
+from laneway.rollups.kind import KindOfRollup
+
+SPECS = {spec.name: spec for spec in (TINY, FULL)}
 
 
-class JamDevnet:
+class JamDevnet(Devnet[JamHost]):
     """A chain, its nodes and their sockets. Everything is forgotten when the process ends, unless
     there is a journal."""
 
@@ -36,118 +37,135 @@ class JamDevnet:
         *,
         slot_ms: int = SLOT_MS_DEFAULT,
         spec: ChainSpec = TINY,
+        rollup: KindOfRollup[Any, Any] = DEFAULT,
         services: Mapping[int, ServiceSetup] | None = None,
         nodes: int = 1,
         port: int = 0,
         setup: ModelSetup | None = None,
         journal: Journal | None = None,
     ) -> None:
-        """`slot_ms` 0: a slot passes only when told to. Without `services` there is the ledger, in
-        which the known accounts have something. The first node is at `port`, the others wherever
-        there is room. A `setup` says all that a chain is made from, and is taken as it is. With a
-        `journal` the chain goes on where it ended; everything else that was set up must be as it
-        was."""
-        self.accounts = DEV_ACCOUNTS
+        """With `slot_ms` 0 a slot passes only on command. Without `services` there is one rollup,
+        whose known accounts have a balance. The first node is at `port`, the others at free ones.
+        A `setup` replaces all other arguments about the chain. With a `journal` the chain goes on
+        where it ended; everything else must be set up as it was."""
+        self.rollup = rollup
+        self.accounts = rollup.dev_accounts()
         if setup is None:
             setup = ModelSetup(spec=spec, nodes=nodes)
             if services is None:
-                services = {LEDGER_SERVICE_DEV: ledger(setup)}
+                services = {ROLLUP_SERVICE_DEV: rollup_service(setup, rollup)}
             setup = replace(setup, services=services)
         assert 0 < setup.nodes <= NODES_COUNT_MAX
-        self._host = JamHost(setup, slot_ms=slot_ms)
-        self._journal = journal
-        self.replayed_count = 0
-        """Slots and calls that were played again when it started."""
-        self._sockets = [
-            JamSocket(self._host, node, port=port if node == 0 else 0)
+        host = JamHost(setup, slot_ms=slot_ms)
+        sockets = [
+            NodeSocket(JamRpc(), JamCaller, host, node, port=port if node == 0 else 0)
             for node in range(setup.nodes)
         ]
+        super().__init__(host, sockets)
+        self._journal = journal
+        self.replayed_count = 0
+        """How many slots and calls the start played again."""
 
     @property
     def model(self) -> JamModel:
-        """Whoever changes it by hand says `settle` afterwards."""
+        """Anyone who changes it by hand calls `settle` afterwards."""
         return self._host.model
 
     @property
     def slot_ms(self) -> int:
-        """0: a slot passes only when told to."""
-        return self._host.slot_ms
-
-    @property
-    def url(self) -> str:
-        return self._sockets[0].url
+        """Milliseconds of a slot; 0 if a slot passes only on command."""
+        return self._host.interval_ms
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Each node's."""
-        return tuple(socket.url for socket in self._sockets)
+        """Each node's WebSocket."""
+        return tuple(socket.ws_url for socket in self._sockets)
 
     @property
     def http_url(self) -> str:
         """Where single calls may be posted."""
-        return self._sockets[0].http_url
+        return self._sockets[0].url
 
     async def start(self) -> None:
         if self._journal is not None:
             self.replayed_count = self._journal.load(self._host)
-        try:
-            for socket in self._sockets:
-                await socket.open()
-        except OSError:
-            await self.close()
-            raise
-        self._host.start()
+        await super().start()
 
     async def close(self) -> None:
-        self._host.close()
-        for socket in self._sockets:
-            await socket.close()
+        await super().close()
         if self._journal is not None:
             self._journal.close()
 
-    async def __aenter__(self) -> "JamDevnet":
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
     def say(self, method: str, *params: object, node: int = 0) -> object:
-        """One call without the socket; RpcRefused is the node's no."""
+        """One call without the socket; RpcRefused is the node's refusal."""
         return ask(self._host, node, method, list(params))
 
     def step(self, count: int = 1) -> StepReport:
-        """Let timeslots pass; what the last one came to."""
+        """Let timeslots pass; returns the report of the last one."""
         assert count > 0
         for _ in range(count):
             done = self._host.step()
         return done
 
-    def settle(self) -> None:
-        """Tell what is new."""
-        self._host.settle()
-
     def subscriptions(self) -> Mapping[str, int]:
         """How many connections and subscriptions are open, and how many ever were."""
         return self._host.subscriptions()
 
-    async def stop_node(self, node: int) -> None:
-        """It answers nobody; the chain goes on without it."""
-        await self._sockets[node].close()
 
-    async def start_node(self, node: int) -> None:
-        """Back at the same place, with all that it has missed."""
-        await self._sockets[node].open()
+def rollup_service(setup: ModelSetup, rollup: KindOfRollup[Any, Any] = DEFAULT) -> ServiceSetup:
+    """The service of a rollup, as a development chain begins with it. The genesis header does not
+    depend on the services, and a service's code depends on it."""
+    return ServiceSetup(service=rollup.service(genesis_hash(setup)), storage=rollup.dev_storage())
 
 
-def ledger(setup: ModelSetup) -> ServiceSetup:
-    """The ledger of a chain, in which the known accounts have something. The genesis header does
-    not depend on the services, and the ledger's code depends on it."""
-    chain = JamModel(replace(setup, services={})).genesis
-    balances = {account.id: BALANCE_DEV for account in DEV_ACCOUNTS}
-    return ServiceSetup(service=LedgerService(chain), storage=genesis(balances))
+def run_devnet(
+    rollup: KindOfRollup[Any, Any],
+    *,
+    port: int,
+    slot_ms: int,
+    spec: str,
+    nodes: int,
+    as_json: bool,
+) -> int:
+    """The JAM devnet as a process."""
+    devnet = JamDevnet(port=port, slot_ms=slot_ms, spec=SPECS[spec], nodes=nodes, rollup=rollup)
+    return asyncio.run(serve(devnet, greeting, as_json=as_json))
+
+
+def greeting(devnet: JamDevnet) -> Greeting:
+    model, table = devnet.model, table_of(devnet)
+    keys = {account.id.hex(): account.secret.hex() for account in devnet.accounts}
+    place = {
+        "url": devnet.url,
+        "urls": devnet.urls,
+        "genesis": model.genesis.hex(),
+        "spec": model.spec.name,
+        "service": ROLLUP_SERVICE_DEV,
+        "toml": table,
+        "accounts": [{"id": account, "key": key} for account, key in keys.items()],
+    }
+    known = f"; its accounts and their keys, which everybody knows, {devnet.rollup.dev_note}:"
+    return place, [
+        f"listening on {' '.join(devnet.urls)}",
+        f"{model.spec.name} chain, genesis {model.genesis.hex()}",
+        f"the {devnet.rollup.name} is service {ROLLUP_SERVICE_DEV}{known if keys else ''}",
+        *(f"  {account}  {key}" for account, key in keys.items()),
+        *("", "in a laneway.toml:", "", table),
+    ]
+
+
+def table_of(devnet: JamDevnet) -> str:
+    """The table of laneway.toml that configures a rollup on this devnet."""
+    nodes = ", ".join(f'"{url}"' for url in devnet.urls)
+    lines = [
+        "[[rollup]]",
+        'name = "pay"',
+        *([] if devnet.rollup.name == DEFAULT.name else [f'kind = "{devnet.rollup.name}"']),
+        f"service = {ROLLUP_SERVICE_DEV}",
+        f"nodes = [{nodes}]",
+        f'genesis = "{devnet.model.genesis.hex()}"',
+    ]
+    # The chain's own parameters say six seconds, and a chain that is stepped has no pace at all.
+    if devnet.slot_ms not in (0, SLOT_MS_DEFAULT):
+        lines.append(f"slot_ms = {devnet.slot_ms}")
+    return "\n".join(lines)

@@ -1,12 +1,12 @@
 """Bounds of the JAM devnet, each with its reason."""
 
 BLOCKS_KEPT_MAX = 64
-"""Blocks behind the final one that are remembered with their states: five epochs of the tiny chain,
+"""Blocks below the final one that are remembered with their states: five epochs of the tiny chain,
 and on a full one, whose states hold megabytes, not more memory than a test may take."""
 
 HELD_PER_CORE_MAX = 64
 """Packages that guarantors hold for one core: at one report in a block, more than eight of them are
-dead before their turn comes, and the rest is room for resubmissions."""
+dead before their turn comes, and the rest is for resubmissions."""
 
 PACKAGES_KEPT_MAX = 1_024
 """Packages whose bundles and segments validators keep: three blocks of a full chain, and more than
@@ -14,7 +14,7 @@ a bundle queue has under way; the oldest are forgotten first."""
 
 DISPERSALS_KEPT_MAX = 4
 """Packages whose shards are there at once. Shards are made again from what is kept, because those
-of a thousand validators take many times its room."""
+of a thousand validators take many times as much memory."""
 
 FRAGMENTS_KEPT_MAX = 512
 """Changes of the voters' set that are remembered: three weeks of a full chain's epochs."""
@@ -36,7 +36,7 @@ SLOT_MS_DEFAULT = 6_000
 """P, the slot of every chain so far."""
 
 SLOT_MS_MAX = 3_600_000
-"""A chain that is slower than that is one that is told when to go on."""
+"""A chain that is slower than that is one that goes on by command."""
 
 NODES_COUNT_MAX = 16
 """Nodes of one devnet, each with a socket and a view of its own; builders speak to a few."""
@@ -44,24 +44,16 @@ NODES_COUNT_MAX = 16
 MESSAGE_BYTES_MAX = 20 << 20
 """A bundle of 13,791,360 bytes (W_B) in base64, and some."""
 
-OPENINGS_COUNT_MAX = 10_000
-"""Brackets and braces of one message, as the other devnets bound them: under a raised recursion
-limit the decoder would overflow the stack on a deeper nesting."""
-
 NAME_CHARS_MAX = 100
-"""Of a method that does not exist, in the answer that says so."""
-
-SOCKETS_COUNT_MAX = 256
-"""WebSockets at once for one node: more than a fleet of builders has, fewer than a process has
-files."""
+"""The length of an unknown method's name in its refusal."""
 
 SUBSCRIPTIONS_COUNT_MAX = 1_024
-"""Of one connection; PolkaJam has such a bound, and builders that leaked theirs died of it."""
+"""Per connection; PolkaJam has such a bound, and builders that leaked theirs died of it."""
 
 OUTGOING_COUNT_MAX = 8_192
 OUTGOING_BYTES_MAX = 64 << 20
 """Messages that wait for one reader, and their bytes: some blocks' news for every subscription it
-may have, or three of the largest answers. Who is slower is cut off."""
+may have, or three of the largest answers. A slower reader is cut off."""
 
 EXTRINSICS_COUNT_MAX = 128
 """T: of one package; more would be refused by every guarantor."""
@@ -82,18 +74,8 @@ CALLS_KEPT_MAX = 500_000
 """Slots and calls of a chain that outlives its process, all of which a start plays again at half a
 millisecond each: a month of slots of six seconds, and four minutes of waiting."""
 
-SHUTDOWN_S = 1.0
-"""No call takes longer than its computation, so nobody is worth waiting for."""
-
-ACCOUNTS_DEV = 10
-"""Known accounts of the ledger, as many as the other devnets have."""
-
-BALANCE_DEV = 10**12
-"""What each of them begins with: no test spends it, and all of them together are far below what
-the ledger can count."""
-
-LEDGER_SERVICE_DEV = 1
-"""The ledger's number; zero is the bootstrap service's on real dev networks."""
+ROLLUP_SERVICE_DEV = 1
+"""The number of the rollup's service; zero is the bootstrap service's on real dev networks."""
 
 TEAMS_KEPT_MAX = 8
 """Blocks and slots for which the guarantors of all cores are remembered: every submission asks, and

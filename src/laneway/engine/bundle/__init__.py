@@ -1,4 +1,4 @@
-"""Carries out what a bundle lane orders: builds, submits, looks and tells."""
+"""Carries out what a bundle lane orders: builds, submits, looks and notifies."""
 
 from laneway.engine.bundle.performer import BundlePerformer
 from laneway.engine.bundle.rollup import Heard, Rollup, rollup_lane

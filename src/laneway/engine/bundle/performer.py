@@ -1,31 +1,33 @@
-"""Carries out a bundle lane's orders, and turns what nodes and builders say into its events.
+"""Carries out a bundle lane's orders, and turns the answers of nodes and builders into its events.
 
 Several orders of one lane are carried out at once. What all rollups of this process build, submit
 and look at shares three bounds.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from laneway.core.errors import ChainError
+from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.ids import LaneId
-from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, Submission
+from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
-from laneway.engine.bundle.building import execute, no_version, not_built, package
-from laneway.engine.bundle.rollup import Heard, Rollup
-from laneway.engine.bundle.telling import call, tell
+from laneway.engine.bundle.rollup import Heard, Rollup, notify_builder, notify_user
 from laneway.engine.limits import (
+    BUILD_TIMEOUT_MS,
     BUILDS_AT_ONCE,
     LOOK_BLOCKS_MIN,
     READ_TIMEOUT_MS,
     ROLLUP_LOOKS_AT_ONCE,
     SUBMISSIONS_AT_ONCE,
 )
+from laneway.engine.performers import BatchPerformer, Permit, all_of
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
 from laneway.lanes.bundle.rows import Ear, Tell
 from laneway.lanes.bundle.values import (
+    BlockBuilt,
+    BlockNotBuilt,
     BlocksTold,
     BuildBlock,
     BuildVersion,
@@ -45,13 +47,12 @@ from laneway.lanes.bundle.values import (
 )
 from laneway.ports import Clock, JamChain
 
-Permit = Callable[[], str | None]
+FAILURES = (ChainError, BuildFailed, TimeoutError)
+LATE = "the builder did not answer in time"
 
 
-class BundlePerformer:
+class BundlePerformer(BatchPerformer):
     """Every order is answered, in the end by a time limit here or the adapter's own."""
-
-    prompt = False
 
     def __init__(
         self,
@@ -70,24 +71,17 @@ class BundlePerformer:
         self._submissions = asyncio.Semaphore(submissions_at_once)
         self._looks = asyncio.Semaphore(looks_at_once)
         self._look_blocks: dict[LaneId, int] = {}
-        """Blocks of one look, of lanes whose last one with more of them took too long."""
+        """How many blocks one look asks for, of lanes whose last look timed out with more."""
 
     # In the lane's own turn.
 
     def answer_now(
         self, _lane: LaneId, effects: list[Effect], _now_ms: int
     ) -> tuple[None, list[Effect]]:
-        """Nothing that a rollup orders needs no waiting."""
+        """No event: every effect of a rollup has to wait."""
         return None, effects
 
-    # Behind the commit.
-
-    async def perform(self, lane: LaneId, effect: Effect) -> Event:
-        (event,) = await self.perform_all(lane, (effect,), lambda: None)
-        return event
-
-    def perform_now(self, _lane: LaneId, _effect: Effect) -> None:
-        return None
+    # After the commit.
 
     async def perform_all(
         self, lane: LaneId, effects: Sequence[Any], permit: Permit
@@ -97,28 +91,25 @@ class BundlePerformer:
         first: Effect = effects[0]
         match first:
             case BuildBlock():
-                return list(await asyncio.gather(*(self._execute(rollup, one) for one in effects)))
+                return await all_of(self._execute(rollup, one) for one in effects)
             case BuildVersion():
-                made = await asyncio.gather(*(self._package(rollup, one) for one in effects))
+                made = await all_of(self._package(rollup, one) for one in effects)
                 return [VersionsMade(self._clock.now_ms(), tuple(made))]
             case SubmitPackage():
-                results = await asyncio.gather(
-                    *(self._submit(rollup.chain, one, permit) for one in effects)
-                )
+                results = await all_of(self._submit(rollup.chain, one, permit) for one in effects)
                 return [PackagesSubmitted(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
-                looks = [self._look(lane, rollup.chain, order) for order in effects]
-                return list(await asyncio.gather(*looks))
+                return await all_of(self._look(lane, rollup.chain, one) for one in effects)
             case TellBuilder():
-                # Both keep their order, so these alone are carried out one by one.
-                return [await self._tell(rollup, order) for order in effects]
+                # Notifications keep their order, so these alone are carried out one by one.
+                return [await self._notify_builder(rollup, order.tells) for order in effects]
             case TellBlocks():
-                return [await self._call(lane, order) for order in effects]
+                return [await self._notify_user(lane, order.tells) for order in effects]
             case _:
                 assert_never(first)
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
-        """What it proves that an order was not begun and never will be."""
+        """The answer to an order that was not begun and never will be."""
         now_ms, reason = self._clock.now_ms(), clip(reason)
         match effect:
             case BuildBlock():
@@ -130,9 +121,9 @@ class BundlePerformer:
             case LookAtChain():
                 return LookFailed(now_ms, reason)
             case TellBuilder(tells=tells):
-                return self._told(tells, reason, Ear.BUILDER)
+                return self._notified(tells, reason, Ear.BUILDER)
             case TellBlocks(tells=tells):
-                return self._told(tells, reason, Ear.USER)
+                return self._notified(tells, reason, Ear.USER)
             case _:
                 assert_never(effect)
 
@@ -150,11 +141,11 @@ class BundlePerformer:
             if reason is not None:
                 return unsent(order, reason)
             try:
-                told = await chain.submit(order.package, order.cores, order.nodes)
+                answers = await chain.submit(order.package, order.cores, order.nodes)
             except (ChainError, TimeoutError) as error:
-                # An adapter answers in such a case, so what got out nobody knows.
+                # An adapter answers in such a case; here nobody knows what was sent.
                 return answered(order, PackageKind.SILENT, Outcome.UNKNOWN, str(error))
-        return Submitted(order.slot, order.version, order.serial, told)
+        return Submitted(order.slot, order.version, order.serial, answers)
 
     async def _look(self, lane: LaneId, chain: JamChain, order: LookAtChain) -> Event:
         blocks = self._look_blocks.get(lane, CHAIN_KEPT_MAX)
@@ -165,29 +156,29 @@ class BundlePerformer:
         except TimeoutError:
             # A node that is far away gets through with some of them, and the rest is asked next.
             self._look_blocks[lane] = max(blocks // 2, LOOK_BLOCKS_MIN)
-            return LookFailed(self._clock.now_ms(), "no node told it in time")
+            return LookFailed(self._clock.now_ms(), "no node answered the look in time")
         except ChainError as error:
             return LookFailed(self._clock.now_ms(), clip(str(error)))
         if seen.is_whole:
             self._look_blocks.pop(lane, None)
         return ChainLooked(self._clock.now_ms(), seen, clock)
 
-    async def _tell(self, rollup: Rollup, order: TellBuilder) -> BlocksTold:
-        return self._told(order.tells, await tell(rollup.builder, order.tells), Ear.BUILDER)
+    async def _notify_builder(self, rollup: Rollup, tells: Sequence[Tell]) -> BlocksTold:
+        return self._notified(tells, await notify_builder(rollup.builder, tells), Ear.BUILDER)
 
-    async def _call(self, lane: LaneId, order: TellBlocks) -> BlocksTold:
-        heard = self._heard
-        problem = "" if heard is None else await call(heard, lane, order.tells)
-        return self._told(order.tells, problem, Ear.USER)
+    async def _notify_user(self, lane: LaneId, tells: Sequence[Tell]) -> BlocksTold:
+        callback = self._heard
+        problem = "" if callback is None else await notify_user(callback, lane, tells)
+        return self._notified(tells, problem, Ear.USER)
 
-    def _told(self, tells: Sequence[Tell], problem: str, ear: str) -> BlocksTold:
-        """Not all of them, if there is a problem."""
+    def _notified(self, tells: Sequence[Tell], problem: str, ear: str) -> BlocksTold:
+        """The answer to notifications; if there is a problem, not all of them were received."""
         now_ms = self._clock.now_ms()
         return BlocksTold(now_ms, tells[-1].id, is_done=not problem, reason=problem, ear=ear)
 
 
 async def clock_of(chain: JamChain) -> SlotClock | None:
-    """What the blocks show does not wait for the clock, which the lane then keeps as it was."""
+    """The chain's clock; None if it cannot be read, and the lane keeps the one it has."""
     try:
         return await chain.clock()
     except ChainError:
@@ -195,16 +186,69 @@ async def clock_of(chain: JamChain) -> SlotClock | None:
 
 
 def unsent(order: SubmitPackage, reason: str) -> Submitted:
-    """Nothing of it left."""
+    """The answer to a package that was not sent at all."""
     return answered(order, PackageKind.UNREACHABLE, Outcome.REFUSED, reason)
 
 
-def answered(order: SubmitPackage, kind: PackageKind, outcome: Outcome, words: str) -> Submitted:
+def answered(order: SubmitPackage, kind: PackageKind, outcome: Outcome, reason: str) -> Submitted:
     """The same answer from each node, which proves nothing for good."""
     answers = tuple(
         [
-            PackageAnswer(node=node, core=None, kind=kind, outcome=outcome, words=clip(words))
+            PackageAnswer(node=node, core=None, kind=kind, outcome=outcome, words=clip(reason))
             for node in order.nodes
         ]
     )
-    return Submitted(order.slot, order.version, order.serial, Submission(answers, final=False))
+    return Submitted(
+        order.slot, order.version, order.serial, SubmissionAnswers(answers, final=False)
+    )
+
+
+# What is built twice is taken at most once, so an order to the builder may be given up in time.
+
+
+async def execute(rollup: Rollup, order: BuildBlock, clock: Clock) -> BlockBuilt | BlockNotBuilt:
+    try:
+        async with asyncio.timeout(BUILD_TIMEOUT_MS / 1000):
+            done = await rollup.builder.execute(order)
+    except FAILURES as error:
+        return not_built(order, clock, str(error) or LATE)
+    return BlockBuilt(
+        now_ms=clock.now_ms(),
+        slot=order.slot,
+        order=order.order,
+        payload=done.payload,
+        digest=done.digest,
+        block=done.block,
+        pre_root=done.pre_root,
+        post_root=done.post_root,
+        judged=done.judged,
+    )
+
+
+def not_built(order: BuildBlock, clock: Clock, reason: str) -> BlockNotBuilt:
+    return BlockNotBuilt(clock.now_ms(), order.slot, order.order, clip(reason))
+
+
+async def package(rollup: Rollup, order: BuildVersion) -> VersionBuilt | VersionNotBuilt:
+    """In the context of now, which is part of the answer: from it the lane knows how long the
+    package can live."""
+    try:
+        async with asyncio.timeout(BUILD_TIMEOUT_MS / 1000):
+            context = await rollup.chain.context(offset=order.anchor_offset)
+            made = await rollup.builder.package(order, context)
+    except FAILURES as error:
+        final = isinstance(error, BuildFailed) and error.final
+        return no_version(order, str(error) or LATE, final=final)
+    return VersionBuilt(
+        slot=order.slot,
+        order=order.order,
+        block=made.block,
+        package_hash=made.package_hash,
+        package=made.package,
+        anchor=context.anchor,
+        lookup_anchor=context.lookup_anchor,
+    )
+
+
+def no_version(order: BuildVersion, reason: str, *, final: bool = False) -> VersionNotBuilt:
+    return VersionNotBuilt(order.slot, order.order, clip(reason), final)

@@ -1,16 +1,21 @@
-"""One rollup: the chain that its packages go to, and the builder that makes them."""
+"""One rollup: its chain, its builder, and how both it and the user are notified of its blocks."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
+from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.ids import LaneId, lane_id
+from laneway.core.reason import clip
+from laneway.engine.limits import CALLBACK_TIMEOUT_MS
 from laneway.lanes.bundle.rows import Tell
 from laneway.ports import JamChain, RollupBuilder
 
 KIND = "rollup"
+LATE = "a callback did not return in time"
 
 Heard: TypeAlias = Callable[[LaneId, Tell], Awaitable[None] | None]
-"""A user's callback. It may be called twice for one tell, whose id stays the same."""
+"""A user's callback. It may be called twice for one notification, whose id stays the same."""
 
 
 def rollup_lane(service: int) -> LaneId:
@@ -21,3 +26,28 @@ class Rollup:
     def __init__(self, chain: JamChain, builder: RollupBuilder) -> None:
         self.chain = chain
         self.builder = builder
+
+
+async def notify_builder(builder: RollupBuilder, tells: Sequence[Tell]) -> str:
+    """Why the builder did not receive all of these notifications; empty if it did."""
+    try:
+        async with asyncio.timeout(CALLBACK_TIMEOUT_MS / 1000):
+            await builder.told(tells)
+    except (ChainError, BuildFailed, TimeoutError) as error:
+        return clip(str(error) or "the builder did not take the news of its blocks in time")
+    return ""
+
+
+async def notify_user(callback: Heard, lane: LaneId, tells: Sequence[Tell]) -> str:
+    """Why a callback failed; empty if none did. Callbacks run one after the other, and none runs
+    after one that failed."""
+    for one in tells:
+        try:
+            async with asyncio.timeout(CALLBACK_TIMEOUT_MS / 1000):
+                answer = callback(lane, one)
+                if answer is not None:
+                    await answer
+        except Exception as error:  # noqa: BLE001 - a user's own code may raise anything.
+            problem = str(error) or (LATE if isinstance(error, TimeoutError) else repr(error))
+            return clip(f"callback {one.id} ({one.word}) failed: {problem}")
+    return ""

@@ -33,8 +33,8 @@ class EvmAccount:
         self.gas_percent = gas_percent
         """What is asked for of an estimate: the state may change until the call is mined."""
         self.stream = asyncio.Semaphore(streams)
-        """Whoever sends, first come first served. With more than one stream numbers may arrive out
-        of order, which some pools forget and some never promote."""
+        """Streams of senders, first come first served. With more than one stream numbers may
+        arrive out of order, which some pools forget and some never promote."""
         self._made: set[bytes] = set()
         self._made_before: set[bytes] = set()
 

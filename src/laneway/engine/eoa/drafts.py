@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from laneway.core.units import value
+from laneway.engine.performers import Parked
 from laneway.evm.fork import Fork
 from laneway.evm.gas import floor_gas, intrinsic_gas
 from laneway.evm.limits import BLOB_GAS
@@ -22,7 +23,7 @@ from laneway.evm.transaction import (
     Sidecar,
     Transaction,
 )
-from laneway.lanes.eoa.fees import NO_FEE, Fee, clamped, written
+from laneway.lanes.eoa.fees import NO_FEE, EvmFee, clamped, written
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.values import MakeAttempt
 from laneway.ports import EvmAuthorization, EvmRequest
@@ -32,11 +33,6 @@ encode_request = msgspec.msgpack.Encoder().encode
 
 FEE_WEI_LIMIT = 1 << 63
 """Of one unit of gas, nine ether: what a row's integers can say, and nobody's intention."""
-
-
-class Parked(Exception):
-    """It would cost more than its caller or the operator allows; the message says what is asked,
-    what is allowed, and who says so."""
 
 
 class Bound(Struct, frozen=True):
@@ -50,7 +46,7 @@ class Bound(Struct, frozen=True):
     why: str
 
 
-class Terms(Struct, frozen=True):
+class EvmTerms(Struct, frozen=True):
     """What the chain asks beside the fee that the lane knows."""
 
     has_base_fee: bool
@@ -58,13 +54,13 @@ class Terms(Struct, frozen=True):
 
 
 def request_of(order: MakeAttempt, address: bytes) -> EvmRequest:
-    """What these bytes do: the caller's words, or nothing at all, sent to oneself."""
+    """The caller's request, or for a no-op a transfer of nothing to the account itself."""
     if order.purpose == Purpose.INTENT:
         return decode_request(order.payload)
     return EvmRequest(to=address)
 
 
-def type_of(request: EvmRequest, terms: Terms) -> int:
+def type_of(request: EvmRequest, terms: EvmTerms) -> int:
     if request.type is not None:
         return request.type
     if request.authorizations:
@@ -74,7 +70,7 @@ def type_of(request: EvmRequest, terms: Terms) -> int:
     return 2 if terms.has_base_fee else 0
 
 
-def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms, gas: int) -> Fee:
+def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: EvmTerms, gas: int) -> EvmFee:
     """What this attempt offers: lowered to the ceilings where these still pay the base fee and the
     tip of now, and Parked where they do not."""
     market, floor = order.market, order.floor
@@ -83,7 +79,7 @@ def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms, gas
     tip = max(asked_tip, floor.tip)
     cap = max(2 * base_wei + tip, floor.cap)
     if kind < 2:
-        # The whole price is paid, so it leaves room for one block of rising base fee alone.
+        # The whole price is paid, so it covers one block of rising base fee alone.
         cap = max(base_wei + base_wei // 8 + tip, floor.cap, floor.tip)
     blob = blob_fee_of(request, order, terms) if kind == 3 else 0
     paid_wei = base_wei + max(asked_tip, order.least.tip)
@@ -94,14 +90,14 @@ def fee_of(request: EvmRequest, order: MakeAttempt, kind: int, terms: Terms, gas
             asked, allowed = written(needed), written(bound.wei)
             raise Parked(f"it asks {asked} a unit of gas, and {allowed} are allowed by {bound.why}")
         cap = found
-    return Fee(cap, cap if kind < 2 else min(tip, cap), blob)
+    return EvmFee(cap, cap if kind < 2 else min(tip, cap), blob)
 
 
 def bounds_of(
     request: EvmRequest, order: MakeAttempt, gas: int, blob: int, *, base_wei: int, paid_wei: int
 ) -> list[Bound]:
-    """The ceilings that hold for this attempt. A caller who names the most for a unit of gas has
-    also said that the tip may shrink; the others are kept by what would be paid now."""
+    """The ceilings that hold for this attempt. A caller who names the most for a unit of gas
+    also agrees that the tip may shrink; the others are kept by what would be paid now."""
     found: list[Bound] = []
     least = order.least.cap
     if request.fee_wei_max is not None:
@@ -125,7 +121,7 @@ def bounds_of(
 
 
 def gas_share(request: EvmRequest, cost_wei: int, gas: int, blob: int) -> int:
-    """What a unit of gas may cost where all of it with its blobs may cost so much."""
+    """What a unit of gas may cost where all of it with its blobs may cost `cost_wei`."""
     return max(0, cost_wei - blob_gas(request) * blob) // max(gas, 1)
 
 
@@ -140,7 +136,7 @@ def blob_gas(request: EvmRequest) -> int:
     return 0 if request.blobs is None else len(request.blobs.hashes) * BLOB_GAS
 
 
-def blob_fee_of(request: EvmRequest, order: MakeAttempt, terms: Terms) -> int:
+def blob_fee_of(request: EvmRequest, order: MakeAttempt, terms: EvmTerms) -> int:
     """What a unit of blob gas is offered. The chain takes its own price of that, so a ceiling
     below the double of it costs nothing but time."""
     assert request.blobs is not None
@@ -159,13 +155,13 @@ def blob_fee_of(request: EvmRequest, order: MakeAttempt, terms: Terms) -> int:
     return offer
 
 
-def cost_of(request: EvmRequest, fee: Fee, gas: int) -> int:
+def cost_of(request: EvmRequest, fee: EvmFee, gas: int) -> int:
     """The most that its gas can cost."""
     return gas * fee.cap + blob_gas(request) * fee.blob
 
 
 def compose(
-    request: EvmRequest, kind: int, nonce: int, fee: Fee, gas: int, chain_id: int
+    request: EvmRequest, kind: int, nonce: int, fee: EvmFee, gas: int, chain_id: int
 ) -> Transaction:
     if kind == 2 and not request.access_list:
         return DynamicFeeTransaction(
@@ -174,30 +170,20 @@ def compose(
         )  # fmt: skip
     wei = value(request.value_wei)
     accesses = tuple([Access(address, keys) for address, keys in request.access_list])
-    match kind:
-        case 0:
-            return LegacyTransaction(nonce, fee.cap, gas, request.to, wei, request.input, chain_id)
-        case 1:
-            return AccessListTransaction(
-                chain_id, nonce, fee.cap, gas, request.to, wei, request.input, accesses
-            )
-        case 2:
-            return DynamicFeeTransaction(
-                chain_id, nonce, fee.tip, fee.cap, gas, request.to, wei, request.input, accesses
-            )
-        case 3:
-            assert request.blobs is not None
-            blobs = request.blobs
-            return BlobTransaction(
-                chain_id, nonce, fee.tip, fee.cap, gas, request.to, wei, request.input, accesses,
-                fee.blob, blobs.hashes,
-                Sidecar(blobs.version, blobs.blobs, blobs.commitments, blobs.proofs),
-            )  # fmt: skip
-        case _:
-            return SetCodeTransaction(
-                chain_id, nonce, fee.tip, fee.cap, gas, request.to, wei, request.input, accesses,
-                tuple([authorization(one) for one in request.authorizations]),
-            )  # fmt: skip
+    what = (gas, request.to, wei, request.input)
+    if kind == 0:
+        return LegacyTransaction(nonce, fee.cap, *what, chain_id)
+    if kind == 1:
+        return AccessListTransaction(chain_id, nonce, fee.cap, *what, accesses)
+    common = (chain_id, nonce, fee.tip, fee.cap, *what, accesses)
+    if kind == 2:
+        return DynamicFeeTransaction(*common)
+    if kind == 3:
+        assert request.blobs is not None
+        blobs = request.blobs
+        sidecar = Sidecar(blobs.version, blobs.blobs, blobs.commitments, blobs.proofs)
+        return BlobTransaction(*common, fee.blob, blobs.hashes, sidecar)
+    return SetCodeTransaction(*common, tuple(map(authorization, request.authorizations)))
 
 
 def authorization(one: EvmAuthorization) -> Authorization:

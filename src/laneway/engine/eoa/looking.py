@@ -1,4 +1,4 @@
-"""What a chain says of one account: its count, and which of its bytes are in which block."""
+"""An account as its chain shows it: its count, and which of its bytes are in which block."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,19 @@ from laneway.core.majority import final_quorum, look_quorum, verdicts
 from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.limits import OWNERS_ASKED_MAX, RECEIPTS_AT_ONCE
-from laneway.evm.owner import owner_hash
+from laneway.evm.validity import owner_hash
 from laneway.lanes.eoa.values import ChainRead, LookAtChain, ProveNonce, Receipt
 from laneway.ports import Clock
 
 
 class Proof(Struct, frozen=True):
-    """What the nodes together say of one number."""
+    """The common answer of the nodes about who used one nonce."""
 
     nonce: int
     receipt: Receipt | None = None
-    """Of the transaction that has it: ours, or another one of this account; final."""
+    """The final receipt of the transaction that used it: ours, or another one of this account."""
     evidence: str = ""
-    """Why nothing but a person may help; empty where waiting may."""
+    """Why only a person can help; empty where waiting may."""
 
 
 async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRead | None:
@@ -42,8 +42,8 @@ async def look(account: EvmAccount, order: LookAtChain, clock: Clock) -> ChainRe
     else:
         found = {hash_: block.block for block in since.blocks for hash_ in block.hashes}
         ours = found.keys() & order.hashes
-        # A chain may have mined what was sent after this look was ordered; whoever passed it over
-        # would have to prove each of these numbers.
+        # A chain may have mined what was sent after this look was ordered; if it were skipped
+        # here, each of these numbers would have to be proven.
         mined = {
             hash_: block
             for hash_, block in found.items()
@@ -77,10 +77,10 @@ async def receipts_of(
     """Receipts of what these blocks hold, all of them or none."""
     if not mined:
         return []
-    told = await account.view.chain.receipts(list(mined), blocks, node)
+    receipts = await account.view.chain.receipts(list(mined), blocks, node)
     found = [
         receipt(one)
-        for one, block in zip(told, mined.values(), strict=True)
+        for one, block in zip(receipts, mined.values(), strict=True)
         if one is not None and one.block == block
     ]
     return found if len(found) == len(mined) else None
@@ -113,12 +113,12 @@ async def judged(
     denied: list[bytes] = []
     for begin in range(0, len(due), RECEIPTS_AT_ONCE):
         page = due[begin : begin + RECEIPTS_AT_ONCE]
-        said = await chain.receipts_by_node([hash_ for hash_, _ in page])
-        told = verdicts(said, nodes, order.depth)
-        agreed += [receipt(one.receipt) for one in told if one.receipt is not None]
+        by_node = await chain.receipts_by_node([hash_ for hash_, _ in page])
+        judged_page = verdicts(by_node, nodes, order.depth)
+        agreed += [receipt(one.receipt) for one in judged_page if one.receipt is not None]
         denied += [
             hash_
-            for (hash_, block), one in zip(page, told, strict=False)
+            for (hash_, block), one in zip(page, judged_page, strict=False)
             if one.is_denied(block + order.depth, nodes)
         ]
         if len(agreed) < begin + len(page):
@@ -135,13 +135,13 @@ async def prove_all(account: EvmAccount, orders: Sequence[ProveNonce]) -> list[P
     number is soon gone."""
     hashes = [hash_ for order in orders for hash_ in order.hashes]
     nodes, depth = len(account.view.chain.nodes), max(order.depth for order in orders)
-    said = await account.view.chain.receipts_by_node(hashes)
-    told = dict(zip(hashes, verdicts(said, nodes, depth), strict=False))
+    by_node = await account.view.chain.receipts_by_node(hashes)
+    known = dict(zip(hashes, verdicts(by_node, nodes, depth), strict=False))
     quorum = final_quorum(nodes)
     proofs: list[Proof] = []
     asked = 0
     for order in orders:
-        own = [told[hash_] for hash_ in order.hashes if hash_ in told]
+        own = [known[hash_] for hash_ in order.hashes if hash_ in known]
         found = next((one.receipt for one in own if one.receipt is not None), None)
         if found is not None:
             proofs.append(Proof(order.nonce, receipt(found)))
@@ -166,9 +166,9 @@ async def prove_owner(account: EvmAccount, order: ProveNonce) -> Proof:
         owner for one in claims if (owner := owner_of(account, order.nonce, one)) is not None
     )
     if owners:
-        said = await chain.receipts_by_node(list(owners))
-        told = verdicts(said, nodes, order.depth)
-        found = next((one.receipt for one in told if one.receipt is not None), None)
+        by_node = await chain.receipts_by_node(list(owners))
+        judged_owners = verdicts(by_node, nodes, order.depth)
+        found = next((one.receipt for one in judged_owners if one.receipt is not None), None)
         return Proof(order.nonce, None if found is None else receipt(found))
     used = [one for one in claims if one.count > order.nonce]
     if len(used) < look_quorum(nodes):
@@ -181,8 +181,8 @@ def owner_of(account: EvmAccount, nonce: int, claim: NonceClaim) -> bytes | None
 
 
 def evidence_of(order: ProveNonce, claims: Sequence[NonceClaim]) -> str:
-    """Why a lane halts: the number, what a person can do, our hash, and what each node said."""
-    said = [
+    """Why a lane halts: the number, what a person can do, our hash, and the answer of each node."""
+    answers = [
         f"{one.node}: count {one.count}, "
         + (f"{short(one.hash)} not signed by it" if one.hash else "shows none")
         for one in claims
@@ -191,7 +191,7 @@ def evidence_of(order: ProveNonce, claims: Sequence[NonceClaim]) -> str:
     return clip(
         f"nonce {order.nonce} is used, by no transaction of this account that nodes show: a lie, "
         "lost history or EIP-7702. Replace or add a node, or cancel the intent. "
-        f"Ours: {ours}. {'; '.join(said)}"
+        f"Ours: {ours}. {'; '.join(answers)}"
     )
 
 

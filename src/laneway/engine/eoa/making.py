@@ -3,9 +3,6 @@
 Making changes nothing anywhere; bytes that are made twice are sent at most once.
 """
 
-import asyncio
-from collections.abc import Sequence
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -16,8 +13,7 @@ from laneway.core.units import value
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.eoa.drafts import (
     FEE_WEI_LIMIT,
-    Parked,
-    Terms,
+    EvmTerms,
     compose,
     cost_of,
     fee_of,
@@ -26,10 +22,11 @@ from laneway.engine.eoa.drafts import (
     type_of,
 )
 from laneway.engine.limits import NOOP_GAS_MAX
-from laneway.evm.envelope import Draft, draft, encode_network, seal
+from laneway.engine.performers import Parked
+from laneway.evm.envelope import TransactionDraft, draft, encode_network, seal
 from laneway.evm.secp256k1 import Signature
 from laneway.evm.transaction import BlobTransaction, Transaction, signed
-from laneway.lanes.eoa.fees import Fee, written
+from laneway.lanes.eoa.fees import EvmFee, written
 from laneway.lanes.eoa.rows import Purpose
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import Made, MakeAttempt, NotMade
@@ -39,12 +36,14 @@ NOOP_GAS = 21_000
 """Where a chain will not estimate a transfer of nothing to oneself."""
 
 
-def terms_of(account: EvmAccount) -> Terms | None:
+def terms_of(account: EvmAccount) -> EvmTerms | None:
     fees = account.view.fees
-    return None if fees is None else Terms(fees.supports_1559, fees.blob_base_fee_wei or 0)
+    return None if fees is None else EvmTerms(fees.supports_1559, fees.blob_base_fee_wei or 0)
 
 
-def make_now(account: EvmAccount, order: MakeAttempt, terms: Terms | None) -> Made | NotMade | None:
+def make_now(
+    account: EvmAccount, order: MakeAttempt, terms: EvmTerms | None
+) -> Made | NotMade | None:
     """The attempt, if neither chain nor signer must be waited for; None otherwise."""
     if account.sign_now is None or terms is None or order.purpose != Purpose.INTENT:
         return None
@@ -55,12 +54,6 @@ def make_now(account: EvmAccount, order: MakeAttempt, terms: Terms | None) -> Ma
     if isinstance(one, NotMade):
         return one
     return made(account, order, one, account.sign_now(one.draft.payload))
-
-
-async def make_all(
-    account: EvmAccount, orders: Sequence[MakeAttempt], clock: Clock
-) -> list[Made | NotMade]:
-    return list(await asyncio.gather(*(make(account, order, clock) for order in orders)))
 
 
 async def make(account: EvmAccount, order: MakeAttempt, clock: Clock) -> Made | NotMade:
@@ -87,14 +80,14 @@ async def make(account: EvmAccount, order: MakeAttempt, clock: Clock) -> Made | 
 
 class Priced(Struct, frozen=True, gc=False):
     transaction: Transaction
-    fee: Fee
+    fee: EvmFee
     gas: int
     cost: int
-    draft: Draft
+    draft: TransactionDraft
 
 
 def priced(
-    account: EvmAccount, order: MakeAttempt, request: EvmRequest, gas: int, terms: Terms
+    account: EvmAccount, order: MakeAttempt, request: EvmRequest, gas: int, terms: EvmTerms
 ) -> Priced | NotMade:
     kind = type_of(request, terms)
     try:
@@ -120,7 +113,7 @@ def made(account: EvmAccount, order: MakeAttempt, one: Priced, signature: Signat
 
 
 async def gas_of(
-    account: EvmAccount, order: MakeAttempt, request: EvmRequest, terms: Terms
+    account: EvmAccount, order: MakeAttempt, request: EvmRequest, terms: EvmTerms
 ) -> int | NotMade:
     """What the caller says, or what the chain estimates and some more; never less than is paid
     before the first step, and for a no-op never more than any chain needs."""

@@ -1,4 +1,4 @@
-"""Carries out an account lane's orders, and turns what nodes and signers say into its events."""
+"""Carries out an account lane's orders, and turns answers of nodes and signers into its events."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +8,11 @@ from laneway.core.errors import ChainError
 from laneway.core.ids import LaneId
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.eoa.looking import Proof, look, prove_all
-from laneway.engine.eoa.making import make_all, make_now, terms_of
-from laneway.engine.eoa.sending import Permit, send_all, unsent
+from laneway.engine.eoa.making import make, make_now, terms_of
+from laneway.engine.eoa.sending import send_all, unsent
 from laneway.engine.eoa.view import ChainView
 from laneway.engine.limits import READ_TIMEOUT_MS
+from laneway.engine.performers import BatchPerformer, Permit, all_of
 from laneway.lanes.eoa.values import (
     AttemptsMade,
     BroadcastReturned,
@@ -30,23 +31,21 @@ from laneway.lanes.eoa.values import (
 from laneway.ports import Clock
 
 
-class EoaPerformer:
+class EoaPerformer(BatchPerformer):
     """Every order is answered, in the end by the adapter's own time limits."""
-
-    prompt = False
 
     def __init__(self, accounts: Mapping[LaneId, EvmAccount], clock: Clock) -> None:
         self._accounts = accounts
         self._clock = clock
         self._busy: dict[LaneId, None] = {}
-        """Accounts that have something out, and want to hear of new blocks."""
+        """Accounts with transactions under way, which are notified of new blocks."""
 
     # In the lane's own turn.
 
     def answer_now(
         self, lane: LaneId, effects: list[Effect], now_ms: int
     ) -> tuple[AttemptsMade | None, list[Effect]]:
-        """Attempts for which neither the chain nor a signer elsewhere must be asked."""
+        """Attempts that need neither the chain nor a remote signer, and the other effects."""
         account = self._accounts[lane]
         terms = terms_of(account)
         made: list[Made | NotMade] = []
@@ -59,14 +58,7 @@ class EoaPerformer:
                 made.append(one)
         return (AttemptsMade(now_ms, tuple(made)) if made else None), rest
 
-    # Behind the commit.
-
-    async def perform(self, lane: LaneId, effect: Effect) -> Event:
-        (event,) = await self.perform_all(lane, (effect,), lambda: None)
-        return event
-
-    def perform_now(self, _lane: LaneId, _effect: Effect) -> None:
-        return None
+    # After the commit.
 
     async def perform_all(
         self, lane: LaneId, effects: Sequence[Any], permit: Permit
@@ -76,7 +68,7 @@ class EoaPerformer:
         first: Effect = effects[0]
         match first:
             case MakeAttempt():
-                made = await make_all(account, effects, self._clock)
+                made = await all_of(make(account, one, self._clock) for one in effects)
                 return [AttemptsMade(self._clock.now_ms(), tuple(made))]
             case SendAttempt():
                 self._busy[lane] = None
@@ -90,7 +82,7 @@ class EoaPerformer:
                 assert_never(first)
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
-        """What it proves that an order was not begun: of bytes, nothing that is worth a risk."""
+        """The answer to an order that was not begun; of signed bytes it proves nothing final."""
         now_ms = self._clock.now_ms()
         match effect:
             case MakeAttempt(slot=slot, number=number):
@@ -130,7 +122,7 @@ class EoaPerformer:
     # What nobody asked for.
 
     async def follow(self, post: Callable[[LaneId, Any], None]) -> None:
-        """Tell accounts with something out of each new block."""
+        """Notify accounts with transactions under way of each new block."""
         views = list({id(one.view): one.view for one in self._accounts.values()}.values())
         await asyncio.gather(*(self._follow(view, post) for view in views))
 

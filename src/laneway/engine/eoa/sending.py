@@ -6,19 +6,18 @@ of the first, and then mine both at once.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from laneway.core.facts import SendKind, Sent
+from laneway.core.facts import SendAnswer, SendKind
 from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
 from laneway.engine.eoa.account import EvmAccount
 from laneway.engine.limits import SENDS_PER_PART
+from laneway.engine.performers import Permit
 from laneway.evm.envelope import decode
 from laneway.evm.transaction import cost_wei_max
 from laneway.lanes.eoa.values import SendAttempt, SendResult
 from laneway.ports import Clock
-
-Permit = Callable[[], str | None]
 
 HOPELESS = (
     SendKind.OVERSIZED,
@@ -37,15 +36,15 @@ CHEAP = (
 """The node looked at the bytes, and a dearer offer may be taken in their place."""
 
 GAVE_UP = (SendKind.UNREACHABLE, SendKind.SILENT, SendKind.RATE_LIMITED)
-"""What is said of the last of a part if its node was not asked to the end."""
+"""Answers for the last of a part that show that its node was not asked to the end."""
 
-BEHIND_A_DOUBT = "not offered: the node did not answer for those before it"
+AFTER_A_DOUBT = "not offered: the node did not answer for those before it"
 
 
 async def send_all(
     account: EvmAccount, orders: Sequence[SendAttempt], permit: Permit, clock: Clock
 ) -> list[SendResult]:
-    """What each node says of each of them."""
+    """The answer of each node to each order."""
     lost: set[str] = set()
     parts = [orders[at : at + SENDS_PER_PART] for at in range(0, len(orders), SENDS_PER_PART)]
     async with asyncio.TaskGroup() as group:
@@ -60,7 +59,7 @@ async def send_part(
     clock: Clock,
     lost: set[str],
 ) -> list[SendResult]:
-    """`lost` are nodes that failed in an earlier part: what comes behind a doubt would wait for it
+    """`lost` are nodes that failed in an earlier part: what comes after a doubt would wait for it
     anyway."""
     chain = account.view.chain
     async with account.stream:
@@ -71,21 +70,21 @@ async def send_part(
         if lost:
             only = tuple(node for node in only or chain.nodes if node not in lost)
             if not only:
-                return [one for order in orders for one in unsent(order, BEHIND_A_DOUBT)]
+                return [one for order in orders for one in unsent(order, AFTER_A_DOUBT)]
         asked_ms = clock.now_ms()
         answers = await chain.send([order.raw for order in orders], only)
         lost.update(answer.node for answer in answers[-1] if answer.kind in GAVE_UP)
     results = [
         result(order, answer, asked_ms)
-        for order, said in zip(orders, answers, strict=True)
-        for answer in said
+        for order, by_node in zip(orders, answers, strict=True)
+        for answer in by_node
     ]
     if lost:
         asked = {answer.node for answer in answers[-1]}
         results += [
             one
             for order in orders
-            for one in unsent(order, BEHIND_A_DOUBT)
+            for one in unsent(order, AFTER_A_DOUBT)
             if one.node in lost and one.node not in asked
         ]
     return results
@@ -94,8 +93,8 @@ async def send_part(
 def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str, ...]:
     """The nodes that some of these bytes still wait for; none named: all.
 
-    Where one of them is no node of this chain any more, others have come instead and never heard
-    of the bytes.
+    Where one of them is no node of this chain any more, others have come instead and never received
+    the bytes.
     """
     wanted = {node for order in orders for node in order.nodes}
     if not wanted.issubset(nodes):
@@ -103,7 +102,7 @@ def unanswered(orders: Sequence[SendAttempt], nodes: Sequence[str]) -> tuple[str
     return tuple(node for node in nodes if node in wanted)
 
 
-def result(order: SendAttempt, answer: Sent, asked_ms: int) -> SendResult:
+def result(order: SendAttempt, answer: SendAnswer, asked_ms: int) -> SendResult:
     if answer.outcome is Outcome.ACCEPTED:
         return SendResult(order.slot, order.number, answer.node, answer.outcome, not order.again)
     is_poor = answer.kind is SendKind.INSUFFICIENT_FUNDS

@@ -17,10 +17,10 @@ from laneway.ports import Clock, EvmChain
 
 
 class Since(Struct, frozen=True):
-    """What became of the chain behind a block."""
+    """The blocks of a chain after a known block."""
 
     blocks: tuple[BlockSeen, ...] | None
-    """Those behind it, up to the one that was asked for; None: too many to read."""
+    """The blocks after it, up to the one that was asked for; None if there are too many to read."""
     fork: int | None = None
     """The last block that still stands, if the known one does not."""
 
@@ -45,8 +45,8 @@ class ChainView:
         return self.fees
 
     async def since(self, known: BlockRef | None, upto: BlockRef, node: str = "") -> Since | None:
-        """What is behind the known block, up to the one that this node named; None when the nodes
-        do not agree yet."""
+        """The blocks after the known one, up to the one that this node named; None while the nodes
+        do not agree."""
         async with self._reading:
             if not await self._reach(upto, node):
                 return None
@@ -61,7 +61,7 @@ class ChainView:
         if begin is None:
             return await self._read_far(known, upto, node)
         if begin > end:
-            return None  # This node is behind what others said.
+            return None  # This node lags the others.
         return Since(tuple([self._blocks[place] for place in range(begin + 1, end + 1)]), fork)
 
     def _place(self, block: BlockRef) -> int | None:
@@ -86,22 +86,19 @@ class ChainView:
                 # was invented, or the chain was set back.
                 if self._blocks[0].block.number - upto.number <= BLOCKS_KEPT_MAX:
                     break
-                self._forget()
+                self._blocks.clear()
             lacking = upto.number - known[-1].number if known else 1
             if lacking > BLOCKS_ASKED * BLOCKS_ROUNDS_MAX:
-                self._forget()
+                # They are too old to be followed block by block.
+                self._blocks.clear()
                 known = []
             asked = max(1, min(lacking, BLOCKS_ASKED))
             if not self._take(await self.chain.blocks(known, asked, node)):
                 break
         return self._place(upto) is not None
 
-    def _forget(self) -> None:
-        """It is too far behind to be read block by block."""
-        self._blocks.clear()
-
     def _take(self, seen: BlocksSeen) -> bool:
-        """Whether that was news."""
+        """Add these blocks; True if there were any."""
         if seen.after is None:
             self._take_back(0)
             self._blocks.clear()
@@ -134,8 +131,8 @@ class ChainView:
         found = [block for block in seen.blocks if block.block.number <= upto.number]
         if found and found[-1].block == upto:
             return Since(tuple(found))
-        # The known block stands, and so many are above it that the one that was asked for is out
-        # of sight. Anything else is another branch than that one's: what was taken back between
+        # The known block stands, and there are too many above it: the one that was asked for is
+        # out of sight. Anything else is another branch than that one's: what was taken back between
         # the two must not pass for what stands.
         is_far = len(found) == limit and found[-1].block.number < upto.number
         return Since(None) if is_far else None

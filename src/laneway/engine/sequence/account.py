@@ -3,9 +3,9 @@
 import math
 
 from laneway.core.ids import LaneId, lane_id
-from laneway.cosmos.gas import MICRO
+from laneway.cosmos.blobs import MICRO
 from laneway.cosmos.keys import address, raw_address
-from laneway.engine.limits import FEES_KEPT_MS, GAS_FACTOR_MAX
+from laneway.engine.limits import FEES_KEPT_MS
 from laneway.ports import Clock, CosmosChain, CosmosSigner, PromptCosmosSigner
 
 KIND = "cosmos"
@@ -53,8 +53,8 @@ class CosmosView:
         known = self.price_known(kept_ms)
         if known is not None:
             return known
-        told = await self.chain.gas_price()
-        asked = 0 if told is None else math.ceil(told * MICRO)
+        price = await self.chain.gas_price()
+        asked = 0 if price is None else math.ceil(price * MICRO)
         self._price = max(asked, self._least)
         self._read_ms = self._clock.monotonic_ms()
         return self._price
@@ -88,7 +88,3 @@ class CosmosAccount:
         """Of one transaction; above it none is made, and its intent waits."""
         self.granter = granter
         """Who pays its fees."""
-
-    def gas_simulated_max(self) -> int:
-        """The most gas that a simulation may ask for."""
-        return GAS_FACTOR_MAX * self.gas_default

@@ -4,12 +4,12 @@ waits."""
 import msgspec
 from msgspec import Struct
 
-from laneway.cosmos.blobs import Blob, check, commitment, proto
-from laneway.cosmos.gas import MICRO, blob_gas, fee_for
+from laneway.cosmos.blobs import MICRO, CelestiaBlob, blob_gas, check, commitment, fee_for, proto
 from laneway.cosmos.limits import FEE_MAX
 from laneway.cosmos.messages import Any, BlobProto, Coin, MsgPayForBlobs, MsgSend
 from laneway.cosmos.protobuf import encode
-from laneway.cosmos.tx import Terms, body_of, fee_of, packed
+from laneway.cosmos.tx import SigningTerms, body_of, fee_of, packed
+from laneway.engine.performers import Parked
 from laneway.engine.sequence.account import CosmosAccount, CosmosView
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.values import MakeAttempt
@@ -26,11 +26,7 @@ class Expired(Exception):
     """The last block that its caller wants it in is over."""
 
 
-class Parked(Exception):
-    """It would cost more than is allowed; the words name what is asked and what is allowed."""
-
-
-class Draft(Struct, frozen=True):
+class SequenceDraft(Struct, frozen=True):
     """What is signed, but for the fee and the number."""
 
     body: bytes
@@ -44,7 +40,7 @@ class Draft(Struct, frozen=True):
 
 
 def request_of(order: MakeAttempt, account: CosmosAccount) -> CosmosRequest:
-    """The caller's words, or nothing but using a number: a coin sent to oneself."""
+    """The caller's request, or one that only uses a sequence: a coin sent to oneself."""
     if order.purpose == Purpose.INTENT:
         return decode_request(order.payload)
     own, coin = account.address, Coin(account.view.denom, "1")
@@ -52,16 +48,16 @@ def request_of(order: MakeAttempt, account: CosmosAccount) -> CosmosRequest:
     return CosmosRequest(messages=((MsgSend.url, encode(message)),), gas=FILLER_GAS)
 
 
-def draft(request: CosmosRequest, account: CosmosAccount, height: int) -> Draft:
+def draft(request: CosmosRequest, account: CosmosAccount, height: int) -> SequenceDraft:
     """InvalidCosmos where it can be no transaction at all."""
     timeout = height + account.timeout_blocks
     if request.timeout_height is not None:
-        # The lower one: all behind these bytes wait for their end.
+        # The lower one: everything after these bytes waits for their end.
         timeout = min(timeout, request.timeout_height)
         if timeout <= height:
             raise Expired
     blobs = [
-        Blob(
+        CelestiaBlob(
             one.namespace,
             one.data,
             one.share_version,
@@ -75,7 +71,7 @@ def draft(request: CosmosRequest, account: CosmosAccount, height: int) -> Draft:
     gas = request.gas
     if gas is None and blobs and len(messages) == 1:
         gas = blob_gas(blobs)
-    return Draft(
+    return SequenceDraft(
         body=body_of(messages, memo=request.memo, timeout_height=timeout),
         timeout_height=timeout,
         blobs=tuple([proto(blob) for blob in blobs]),
@@ -86,7 +82,7 @@ def draft(request: CosmosRequest, account: CosmosAccount, height: int) -> Draft:
     )
 
 
-def paying(blobs: list[Blob], signer: str) -> MsgPayForBlobs:
+def paying(blobs: list[CelestiaBlob], signer: str) -> MsgPayForBlobs:
     for blob in blobs:
         check(blob)
     return MsgPayForBlobs(
@@ -99,8 +95,8 @@ def paying(blobs: list[Blob], signer: str) -> MsgPayForBlobs:
 
 
 def terms_of(
-    one: Draft, order: MakeAttempt, account: CosmosAccount, gas: int, price_micro: int
-) -> Terms:
+    one: SequenceDraft, order: MakeAttempt, account: CosmosAccount, gas: int, price_micro: int
+) -> SigningTerms:
     """What the signature is for; Parked above what may be paid."""
     view, fee = account.view, one.fee
     if fee is None:
@@ -110,7 +106,7 @@ def terms_of(
     allowed = FEE_MAX if account.fee_max is None else min(account.fee_max, FEE_MAX)
     if fee > allowed:
         raise Parked(f"it asks a fee of {fee} {view.denom}, and fee_max allows {allowed}")
-    return Terms(
+    return SigningTerms(
         view.chain_id,
         order.account_number,
         order.sequence,
@@ -119,8 +115,8 @@ def terms_of(
 
 
 def check_price(price_micro: int, view: CosmosView) -> None:
-    """Parked where the price that nodes estimate is above its ceiling: their word alone must not
-    empty an account."""
+    """Parked where the price that nodes estimate is above its ceiling: their estimate alone must
+    not empty an account."""
     allowed = view.price_micro_max
     if allowed is not None and price_micro > allowed:
         raise Parked(
@@ -129,5 +125,5 @@ def check_price(price_micro: int, view: CosmosView) -> None:
         )
 
 
-def paid(terms: Terms) -> int:
+def paid(terms: SigningTerms) -> int:
     return sum(int(coin.amount) for coin in terms.fee.amount)

@@ -2,24 +2,23 @@
 sent at most once."""
 
 import asyncio
-from collections.abc import Sequence
 
 from laneway.core.cosmos import OfferKind
 from laneway.core.errors import LanewayError, SignerRefused
 from laneway.core.reason import clip
 from laneway.cosmos.errors import InvalidCosmos
-from laneway.cosmos.tx import Terms, auth_of, sealed, sign_doc
+from laneway.cosmos.tx import SigningTerms, auth_of, sealed, sign_doc
 from laneway.engine.limits import (
     BLOB_BYTES_AT_ONCE,
     FEES_AGAIN_MS,
     FEES_KEPT_MS,
     GAS_FACTOR_MAX,
 )
+from laneway.engine.performers import Parked
 from laneway.engine.sequence.account import CosmosAccount
 from laneway.engine.sequence.drafts import (
-    Draft,
     Expired,
-    Parked,
+    SequenceDraft,
     draft,
     paid,
     request_of,
@@ -50,10 +49,6 @@ def make_now(account: CosmosAccount, order: MakeAttempt) -> Made | NotMade | Non
     except (Expired, Parked, InvalidCosmos, LanewayError) as error:
         return failed(order, error)
     return made(order, one, terms, auth, signature)
-
-
-async def make_all(account: CosmosAccount, orders: Sequence[MakeAttempt]) -> list[Made | NotMade]:
-    return [await make(account, order) for order in orders]
 
 
 async def make(account: CosmosAccount, order: MakeAttempt) -> Made | NotMade:
@@ -88,14 +83,16 @@ def failed(order: MakeAttempt, error: Exception) -> NotMade:
     return NotMade(order.slot, order.number, final=final, reason=clip(str(error)))
 
 
-async def simulated(account: CosmosAccount, order: MakeAttempt, one: Draft) -> int | NotMade:
-    """What it would use. A node only simulates what is next in its own order: what comes behind is
-    given the account's default."""
+async def simulated(
+    account: CosmosAccount, order: MakeAttempt, one: SequenceDraft
+) -> int | NotMade:
+    """What it would use. A node only simulates what is next in its own order: what comes after
+    it gets the account's default."""
     terms = terms_of(one, order, account, account.gas_default, 0)
     unsigned = sealed(one.body, auth_of(account.public_key, terms), bytes(64), one.blobs)
     seen = await account.view.chain.gas_used(unsigned.raw)
     if seen.used is not None:
-        gas, allowed = seen.used * account.gas_percent // 100, account.gas_simulated_max()
+        gas, allowed = seen.used * account.gas_percent // 100, GAS_FACTOR_MAX * account.gas_default
         if gas > allowed:
             raise Parked(
                 f"nodes simulate {gas} gas, and {GAS_FACTOR_MAX} times gas_default allows "
@@ -108,7 +105,9 @@ async def simulated(account: CosmosAccount, order: MakeAttempt, one: Draft) -> i
     return NotMade(order.slot, order.number, final=False, reason=reason, fails=True)
 
 
-def made(order: MakeAttempt, one: Draft, terms: Terms, auth: bytes, signature: bytes) -> Made:
+def made(
+    order: MakeAttempt, one: SequenceDraft, terms: SigningTerms, auth: bytes, signature: bytes
+) -> Made:
     done = sealed(one.body, auth, signature, one.blobs)
     return Made(
         order.slot,

@@ -1,20 +1,21 @@
-"""Carries out a sequence lane's orders, and turns what nodes and signers say into its events.
+"""Carries out a sequence lane's orders, and turns the answers of nodes and signers into its events.
 
 Offers and looks of all accounts share two bounds: the number of accounts may grow, what is asked of
 nodes at once may not.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from laneway.core.cosmos import Offered, OfferKind, TxSeen
+from laneway.core.cosmos import OfferAnswer, OfferKind, TxSeen
 from laneway.core.errors import ChainError
 from laneway.core.ids import LaneId
 from laneway.core.reason import clip
 from laneway.engine.limits import LOOKS_AT_ONCE, OFFERS_AT_ONCE, READ_TIMEOUT_MS
+from laneway.engine.performers import BatchPerformer, Permit, all_of
 from laneway.engine.sequence.account import CosmosAccount
-from laneway.engine.sequence.making import make_all, make_now
+from laneway.engine.sequence.making import make, make_now
 from laneway.lanes.sequence.values import (
     AttemptsMade,
     Effect,
@@ -32,13 +33,9 @@ from laneway.lanes.sequence.values import (
 )
 from laneway.ports import Clock
 
-Permit = Callable[[], str | None]
 
-
-class SequencePerformer:
+class SequencePerformer(BatchPerformer):
     """Every order is answered, in the end by the adapter's own time limits."""
-
-    prompt = False
 
     def __init__(
         self,
@@ -58,7 +55,7 @@ class SequencePerformer:
     def answer_now(
         self, lane: LaneId, effects: list[Effect], now_ms: int
     ) -> tuple[AttemptsMade | None, list[Effect]]:
-        """Bytes for which neither the chain nor a signer elsewhere must be asked."""
+        """Attempts that need neither the chain nor a remote signer, and the other effects."""
         account = self._accounts[lane]
         made: list[Made | NotMade] = []
         rest: list[Effect] = []
@@ -70,14 +67,7 @@ class SequencePerformer:
                 made.append(one)
         return (AttemptsMade(now_ms, tuple(made)) if made else None), rest
 
-    # Behind the commit.
-
-    async def perform(self, lane: LaneId, effect: Effect) -> Event:
-        (event,) = await self.perform_all(lane, (effect,), lambda: None)
-        return event
-
-    def perform_now(self, _lane: LaneId, _effect: Effect) -> None:
-        return None
+    # After the commit.
 
     async def perform_all(
         self, lane: LaneId, effects: Sequence[Any], permit: Permit
@@ -87,20 +77,19 @@ class SequencePerformer:
         first: Effect = effects[0]
         match first:
             case MakeAttempt():
-                made = await make_all(account, effects)
+                made = [await make(account, order) for order in effects]
                 return [AttemptsMade(self._clock.now_ms(), tuple(made))]
             case OfferToNode():
-                offers = (self._offer(account, order, permit) for order in effects)
-                return list(await asyncio.gather(*offers))
+                return await all_of(self._offer(account, one, permit) for one in effects)
             case LookAtNode():
-                return list(await asyncio.gather(*(self._look(account, one) for one in effects)))
+                return await all_of(self._look(account, one) for one in effects)
             case ProveSequence():
                 return [await self._prove(account, order) for order in effects]
             case _:
                 assert_never(first)
 
     def decline(self, _lane: LaneId, effect: Effect, reason: str) -> Event:
-        """What it proves that an order was not begun: of bytes, nothing that is worth a risk."""
+        """The answer to an order that was not begun; of signed bytes it proves nothing final."""
         now_ms = self._clock.now_ms()
         match effect:
             case MakeAttempt(slot=slot, number=number):
@@ -120,14 +109,14 @@ class SequencePerformer:
             if reason is not None:
                 return self._unsent(order, reason)
             answers = await account.view.chain.send(order.raws, (order.node,))
-        return self._answered(order, tuple([said[0] for said in answers]))
+        return self._answered(order, tuple([by_node[0] for by_node in answers]))
 
     def _unsent(self, order: OfferToNode, reason: str) -> OfferReturned:
-        """Nothing of it left."""
-        told = Offered(order.node, OfferKind.UNREACHABLE, log=clip(reason))
-        return self._answered(order, (told,) * len(order.raws))
+        """The answer to an offer that was not sent at all."""
+        answer = OfferAnswer(order.node, OfferKind.UNREACHABLE, log=clip(reason))
+        return self._answered(order, (answer,) * len(order.raws))
 
-    def _answered(self, order: OfferToNode, answers: tuple[Offered, ...]) -> OfferReturned:
+    def _answered(self, order: OfferToNode, answers: tuple[OfferAnswer, ...]) -> OfferReturned:
         return OfferReturned(
             now_ms=self._clock.now_ms(),
             node=order.node,

@@ -1,54 +1,56 @@
 """What a block counts of its cores and services (Gray Paper 0.7.2, §13.2).
 
 These numbers are of one block: nothing of the block before is added to them. The gas that services
-used and the preimages that were provided are told, not found out. What is counted of validators
-over an epoch is not here.
+used and the preimages that were provided are arguments, not computed here. What is counted of
+validators over an epoch is not here.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from laneway.jam.codec import Natural
 from laneway.jam.extrinsic import AvailAssurance
-from laneway.jam.report import WorkReport, WorkResult
+from laneway.jam.report import RefineLoad, WorkReport, WorkResult
 from laneway.jam.rules.assuring import tally
 from laneway.jam.spec import SEGMENT_BYTES, ChainSpec
 
 
 class CoreActivity(msgspec.Struct, frozen=True, kw_only=True):
-    da_load: int = 0
+    da_load: Natural = 0
     """Bytes of bundles and segments that became available."""
-    popularity: int = 0
+    popularity: Natural = 0
     """Validators that assured the core's report."""
-    imports: int = 0
-    extrinsic_count: int = 0
-    extrinsic_size: int = 0
-    exports: int = 0
-    bundle_size: int = 0
-    gas_used: int = 0
+    imports: Natural = 0
+    extrinsic_count: Natural = 0
+    extrinsic_size: Natural = 0
+    exports: Natural = 0
+    bundle_size: Natural = 0
+    gas_used: Natural = 0
 
 
 class ServiceActivity(msgspec.Struct, frozen=True, kw_only=True):
-    provided_count: int = 0
-    provided_size: int = 0
-    refinement_count: int = 0
-    refinement_gas_used: int = 0
-    imports: int = 0
-    extrinsic_count: int = 0
-    extrinsic_size: int = 0
-    exports: int = 0
-    accumulate_count: int = 0
-    accumulate_gas_used: int = 0
+    provided_count: Natural = 0
+    provided_size: Natural = 0
+    refinement_count: Natural = 0
+    refinement_gas_used: Natural = 0
+    imports: Natural = 0
+    extrinsic_count: Natural = 0
+    extrinsic_size: Natural = 0
+    exports: Natural = 0
+    accumulate_count: Natural = 0
+    accumulate_gas_used: Natural = 0
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CountAndSum(msgspec.Struct, frozen=True):
     """How many of something a service had, and what they came to: bytes, or gas."""
 
     count: int
     amount: int
 
 
-NOTHING = Counted(0, 0)
+NOTHING = CountAndSum(0, 0)
 
 
 def core_activity(
@@ -73,13 +75,16 @@ def _core(
     return CoreActivity(
         da_load=stored_bytes(available) if available else 0,
         popularity=popularity,
-        imports=sum(load.imports for load in loads),
-        extrinsic_count=sum(load.extrinsic_count for load in loads),
-        extrinsic_size=sum(load.extrinsic_size for load in loads),
-        exports=sum(load.exports for load in loads),
+        **_moved(loads),
         bundle_size=reported.package_spec.length if reported else 0,
         gas_used=sum(load.gas_used for load in loads),
     )
+
+
+def _moved(loads: list[RefineLoad]) -> dict[str, int]:
+    """The totals of what goes into refining these and comes out of it."""
+    names = ("imports", "extrinsic_count", "extrinsic_size", "exports")
+    return {name: sum(getattr(load, name) for load in loads) for name in names}
 
 
 def stored_bytes(report: WorkReport) -> int:
@@ -90,8 +95,8 @@ def stored_bytes(report: WorkReport) -> int:
 
 def service_activity(
     reports: Iterable[WorkReport],
-    provided: Mapping[int, Counted],
-    accumulated: Mapping[int, Counted],
+    provided: Mapping[int, CountAndSum],
+    accumulated: Mapping[int, CountAndSum],
 ) -> dict[int, ServiceActivity]:
     """Of every service that has any: results reported in the block, preimages provided to it, and
     results accumulated with the gas that took; in ascending order of the services."""
@@ -109,26 +114,21 @@ def service_activity(
     }
 
 
-def _service(results: list[WorkResult], provided: Counted, accumulated: Counted) -> ServiceActivity:
+def _service(
+    results: list[WorkResult], provided: CountAndSum, accumulated: CountAndSum
+) -> ServiceActivity:
     loads = [result.refine_load for result in results]
     return ServiceActivity(
         provided_count=provided.count,
         provided_size=provided.amount,
         refinement_count=len(results),
         refinement_gas_used=sum(load.gas_used for load in loads),
-        imports=sum(load.imports for load in loads),
-        extrinsic_count=sum(load.extrinsic_count for load in loads),
-        extrinsic_size=sum(load.extrinsic_size for load in loads),
-        exports=sum(load.exports for load in loads),
+        **_moved(loads),
         accumulate_count=accumulated.count,
         accumulate_gas_used=accumulated.amount,
     )
 
 
-def accumulated_counts(reports: Iterable[WorkReport]) -> dict[int, int]:
+def accumulated_counts(reports: Iterable[WorkReport]) -> Counter[int]:
     """How many results of each service are in these reports, which were accumulated."""
-    counts: dict[int, int] = {}
-    for report in reports:
-        for result in report.results:
-            counts[result.service_id] = counts.get(result.service_id, 0) + 1
-    return counts
+    return Counter(result.service_id for report in reports for result in report.results)

@@ -1,6 +1,6 @@
 """The assurances of a block (Gray Paper 0.7.2, §11.2): which reports are available, which are late.
 
-Nothing here changes what it is given: the cores' reports go in, and those that are left come out.
+Nothing here changes its arguments: the cores' reports go in, and those that are left come out.
 Disputes come before this and have already taken their reports away.
 """
 
@@ -97,7 +97,7 @@ def _fault(
     if assurer <= before:
         return AssuranceFault.NOT_SORTED_OR_UNIQUE_ASSURERS
     if int.from_bytes(assurance.bitfield, "little") & ~engaged:
-        # A bit behind the last core is one of a core that nothing can occupy.
+        # A bit after that of the last core is one of a core that nothing can occupy.
         return AssuranceFault.CORE_NOT_ENGAGED
     message = assurance_message(parent, assurance.bitfield)
     if not verifies(keys[assurer], assurance.signature, message):

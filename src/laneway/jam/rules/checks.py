@@ -16,7 +16,7 @@ import msgspec
 from laneway.jam.ed25519 import ZERO_KEY, verifies
 from laneway.jam.extrinsic import ReportGuarantee
 from laneway.jam.report import WorkReport, output_bytes, report_hash
-from laneway.jam.rotation import Guarantors, Standing, guarantee_slots
+from laneway.jam.rotation import Guarantors, ValidatorStanding, guarantee_slots
 from laneway.jam.rules.assuring import PendingReport
 from laneway.jam.spec import (
     ACCUMULATE_GAS_MAX,
@@ -30,7 +30,7 @@ from laneway.jam.windows import lookup_slots
 GUARANTEE_CONTEXT: Final = b"jam_guarantee"
 """X_G: what a guarantor's signature begins with."""
 GUARANTOR_COUNT_MIN: Final = 2
-"""Of the three validators of a core, so many must sign."""
+"""How many of the three validators of a core must sign."""
 
 
 class ReportFault(Enum):
@@ -92,7 +92,7 @@ class ReportingState(msgspec.Struct, frozen=True, kw_only=True):
 
     pending: tuple[PendingReport | None, ...]
     """ρ‡: what occupies each core after this block's assurances."""
-    standing: Standing
+    standing: ValidatorStanding
     """κ′, λ′, η′ and ψ′_O: the validators after this block's header was taken in."""
     recent: tuple[RecentBlock, ...]
     """β†: the latest blocks, oldest first; the newest has the state root that this block's header
@@ -106,7 +106,7 @@ class ReportingState(msgspec.Struct, frozen=True, kw_only=True):
     judge that keeps no headers says None, and then a lookup anchor's age alone is judged."""
 
 
-class Bench(msgspec.Struct, frozen=True, kw_only=True):
+class CheckContext(msgspec.Struct, frozen=True, kw_only=True):
     """What the checks look things up in, made once for all guarantees of a block."""
 
     state: ReportingState
@@ -127,7 +127,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
         return self.guarantors[guarantee.slot // self.spec.rotation_slots]
 
 
-Check: TypeAlias = Callable[[Bench, ReportGuarantee], ReportFault | None]
+Check: TypeAlias = Callable[[CheckContext, ReportGuarantee], ReportFault | None]
 
 
 def guarantee_message(report: WorkReport) -> bytes:
@@ -135,13 +135,13 @@ def guarantee_message(report: WorkReport) -> bytes:
     return GUARANTEE_CONTEXT + report_hash(report)
 
 
-def check_core(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_core(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     if guarantee.report.core_index >= bench.spec.core_count:
         return ReportFault.BAD_CORE_INDEX
     return None
 
 
-def check_shape(_: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_shape(_: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """What no report may be, whatever the chain's state is."""
     report = guarantee.report
     if not report.results:
@@ -157,7 +157,7 @@ def check_shape(_: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
     return None
 
 
-def check_credential(_: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_credential(_: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """Two validators at least, in ascending order. There is no rule for more than three: no more
     are assigned to a core."""
     signers = [one.validator_index for one in guarantee.signatures]
@@ -168,7 +168,7 @@ def check_credential(_: Bench, guarantee: ReportGuarantee) -> ReportFault | None
     return None
 
 
-def check_assignment(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_assignment(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """The guarantee is of this rotation or the one before, and its signers were at the core then.
 
     This is `checkAssignment`: with R slots in a rotation, a guarantee may be (slot mod R) + R slots
@@ -190,7 +190,7 @@ def check_assignment(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | 
     return None
 
 
-def check_place(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_place(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """The core is free, and its pool holds the report's authorizer."""
     core = guarantee.report.core_index
     if bench.state.pending[core] is not None:
@@ -200,7 +200,7 @@ def check_place(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
     return None
 
 
-def check_services(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_services(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """Every result is of a service's present code, with the gas that the service asks for."""
     for result in guarantee.report.results:
         terms = bench.state.services.get(result.service_id)
@@ -213,7 +213,7 @@ def check_services(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | No
     return None
 
 
-def check_recent_block(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_recent_block(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """The anchor is one of the latest eight blocks, and its roots are as the report says.
 
     This is `checkRecentBlock`: an anchor that left those blocks fails as ErrGAnchorNotRecent (G15).
@@ -229,7 +229,7 @@ def check_recent_block(bench: Bench, guarantee: ReportGuarantee) -> ReportFault 
     return None
 
 
-def check_time_slot_header(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_time_slot_header(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """The lookup anchor is at most L slots old, and a block of this chain.
 
     This is `checkTimeSlotHeader`, which fails as ErrGReportEpochBeforeLast too: here it has a name
@@ -243,7 +243,7 @@ def check_time_slot_header(bench: Bench, guarantee: ReportGuarantee) -> ReportFa
     return ReportFault.LOOKUP_ANCHOR_NOT_RECENT
 
 
-def check_package(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_package(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """The package is new, and what it depends on is in this block or was reported lately."""
     report = guarantee.report
     if report.package_spec.hash in bench.known_packages:
@@ -257,7 +257,7 @@ def check_package(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | Non
     return None
 
 
-def check_signatures(bench: Bench, guarantee: ReportGuarantee) -> ReportFault | None:
+def check_signatures(bench: CheckContext, guarantee: ReportGuarantee) -> ReportFault | None:
     """Every signer signed this report. The signers must have been found assigned before."""
     keys = bench.guarantors_of(guarantee).keys
     message = guarantee_message(guarantee.report)

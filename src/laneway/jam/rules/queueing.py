@@ -1,16 +1,20 @@
-"""What waits for accumulation (Gray Paper 0.7.2, §§12.1 and 12.3): the ready queue and the history.
+"""What waits for accumulation (Gray Paper 0.7.2, §§12.1 to 12.3): the ready queue, the history, and
+the rounds that the gas of a block allows.
 
 `plan` says which reports can be accumulated in a block and in what order, `settle` what the queue
-and the history are once so many of them were. How many is not said here: it depends on gas, and
+and the history are once some of them were. How many is not decided here: it depends on gas, and
 what a service does with a report is its own.
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import accumulate, takewhile
+from typing import Final
 
 import msgspec
 
 from laneway.jam.report import WorkReport
-from laneway.jam.spec import ChainSpec
+from laneway.jam.service.interface import Operand, operand_of
+from laneway.jam.spec import ACCUMULATE_GAS_MAX, FULL, TINY, ChainSpec
 
 
 class ReadyRecord(msgspec.Struct, frozen=True):
@@ -33,7 +37,7 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
     block last, the packages in ascending order."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class AccumulationPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What can be accumulated in a block, and what of the new reports cannot be at once."""
 
     reports: tuple[WorkReport, ...]
@@ -103,7 +107,9 @@ def _package(record: ReadyRecord) -> bytes:
     return record.report.package_spec.hash
 
 
-def plan(state: QueueState, available: Iterable[WorkReport], slot: int, spec: ChainSpec) -> Plan:
+def plan(
+    state: QueueState, available: Iterable[WorkReport], slot: int, spec: ChainSpec
+) -> AccumulationPlan:
     """Say what can be accumulated in the block of this slot, with these newly available reports."""
     history = frozenset(package for block in state.accumulated for package in block)
     immediate: list[WorkReport] = []
@@ -120,10 +126,12 @@ def plan(state: QueueState, available: Iterable[WorkReport], slot: int, spec: Ch
     turned = (*state.ready[phase:], *state.ready[:phase], queued)
     waiting = [record for records in turned for record in records]
     rest = unlocked(edited(waiting, frozenset(package_hashes(immediate))))
-    return Plan(reports=(*immediate, *rest), queued=queued)
+    return AccumulationPlan(reports=(*immediate, *rest), queued=queued)
 
 
-def settle(state: QueueState, plan: Plan, count: int, slot: int, spec: ChainSpec) -> QueueState:
+def settle(
+    state: QueueState, plan: AccumulationPlan, count: int, slot: int, spec: ChainSpec
+) -> QueueState:
     """The queue and the history after a block that accumulated the first `count` of its plan.
 
     A record's place is the phase of the slot it became available in: it is dropped when that phase
@@ -137,3 +145,53 @@ def settle(state: QueueState, plan: Plan, count: int, slot: int, spec: ChainSpec
         ready[(slot - skipped) % spec.epoch_slots] = ()
     ready[slot % spec.epoch_slots] = edited(plan.queued, done)
     return QueueState(slot=slot, ready=tuple(ready), accumulated=(*state.accumulated[1:], latest))
+
+
+BLOCK_GAS: Final = {TINY.name: 20_000_000, FULL.name: 3_500_000_000}
+"""G_T: what the blocks of a chain have for accumulation, by the chain's name."""
+
+
+class ServiceTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """One service's part in a round."""
+
+    service_id: int
+    gas: int
+    """All it may use: the limits of its results, and what it may use for nothing."""
+    operands: tuple[Operand, ...]
+    """In the order of the reports, and of the results in each."""
+
+
+def block_gas(spec: ChainSpec, free: Mapping[int, int]) -> int:
+    """What the first round may hand out; `free` is the gas of the services that always accumulate.
+
+    Every core may bring a report with all the gas of one, so a chain never has less than that."""
+    cores = ACCUMULATE_GAS_MAX * spec.core_count + sum(free.values())
+    return max(BLOCK_GAS.get(spec.name, 0), cores)
+
+
+def accumulate_gas(report: WorkReport) -> int:
+    return sum(result.accumulate_gas for result in report.results)
+
+
+def round_count(reports: Sequence[WorkReport], gas: int) -> int:
+    """How many of the reports a round takes: as many from the first on as their limits allow."""
+    totals = accumulate(accumulate_gas(report) for report in reports)
+    return sum(1 for _ in takewhile(lambda total: total <= gas, totals))
+
+
+def turns(reports: Iterable[WorkReport], free: Mapping[int, int]) -> tuple[ServiceTurn, ...]:
+    """The services that accumulate in a round of these reports, in ascending order.
+
+    Only the first round has `free` gas in it: a service with some accumulates without a report."""
+    operands: dict[int, list[Operand]] = {service: [] for service in free}
+    for report in reports:
+        for result in report.results:
+            operands.setdefault(result.service_id, []).append(operand_of(report, result))
+    return tuple(
+        ServiceTurn(
+            service_id=service,
+            gas=free.get(service, 0) + sum(one.gas for one in operands[service]),
+            operands=tuple(operands[service]),
+        )
+        for service in sorted(operands)
+    )

@@ -1,4 +1,5 @@
-"""The guarantees of a block (Gray Paper 0.7.2, §§11.4 and 11.5): which reports it puts on cores.
+"""The guarantees of a block (Gray Paper 0.7.2, §§11.4 and 11.5): which reports it puts on cores,
+and which authorizers the cores take afterwards (§8).
 
 The rules that each guarantee must keep are those of `checks`; here they are asked, together with
 what the guarantees of one block must be to one another. Nothing that goes in is changed. Disputes
@@ -10,11 +11,12 @@ from collections.abc import Iterable, Set
 import msgspec
 
 from laneway.jam.extrinsic import ReportGuarantee
+from laneway.jam.report import WorkReport
 from laneway.jam.rotation import guarantee_slots, guarantors_for
 from laneway.jam.rules.assuring import PendingReport
 from laneway.jam.rules.checks import (
     CHECKS,
-    Bench,
+    CheckContext,
     RecentBlock,
     ReportedPackage,
     ReportFault,
@@ -22,10 +24,10 @@ from laneway.jam.rules.checks import (
     check_signatures,
 )
 from laneway.jam.rules.queueing import QueueState
-from laneway.jam.spec import ChainSpec
+from laneway.jam.spec import AUTHORIZER_POOL_COUNT_MAX, ChainSpec
 
 
-class Reported(msgspec.Struct, frozen=True, kw_only=True):
+class ReportedGuarantees(msgspec.Struct, frozen=True, kw_only=True):
     """What the guarantees of a block come to."""
 
     pending: tuple[PendingReport | None, ...]
@@ -65,7 +67,7 @@ def judge_guarantees(
     slot: int,
     known_packages: Set[bytes],
     spec: ChainSpec,
-) -> Reported | GuaranteesRefused:
+) -> ReportedGuarantees | GuaranteesRefused:
     """Say what the cores hold once the block at this slot has taken its guarantees, or which rule
     one of them breaks; `known_packages` is what `packages_in_pipeline` says."""
     bench = _bench(state, guarantees, slot, known_packages, spec)
@@ -80,7 +82,7 @@ def judge_guarantees(
         for one in guarantees
         for signature in one.signatures
     }
-    return Reported(
+    return ReportedGuarantees(
         pending=tuple(pending),
         reported=tuple(sorted(map(_package, guarantees), key=lambda package: package.hash)),
         reporters=tuple(sorted(signers)),
@@ -93,12 +95,12 @@ def _bench(
     slot: int,
     known_packages: Set[bytes],
     spec: ChainSpec,
-) -> Bench:
+) -> CheckContext:
     allowed = guarantee_slots(slot, spec)
     slots = {one.slot // spec.rotation_slots: one.slot for one in guarantees if one.slot in allowed}
     packages = [package for block in state.recent for package in block.reported]
     packages += map(_package, guarantees)
-    return Bench(
+    return CheckContext(
         state=state,
         slot=slot,
         spec=spec,
@@ -133,7 +135,7 @@ def _refused_together(guarantees: tuple[ReportGuarantee, ...]) -> GuaranteesRefu
 
 
 def _refused_alone(
-    bench: Bench, guarantees: tuple[ReportGuarantee, ...]
+    bench: CheckContext, guarantees: tuple[ReportGuarantee, ...]
 ) -> GuaranteesRefused | None:
     # No signature is verified before every other rule was asked of every guarantee.
     for checks in (CHECKS, (check_signatures,)):
@@ -143,3 +145,28 @@ def _refused_alone(
                 if fault is not None:
                     return GuaranteesRefused(fault, place)
     return None
+
+
+def next_pools(
+    pools: tuple[tuple[bytes, ...], ...],
+    queues: tuple[tuple[bytes, ...], ...],
+    reports: Iterable[WorkReport],
+    slot: int,
+) -> tuple[tuple[bytes, ...], ...]:
+    """α′: the pools after the block of this slot, with these reports in its guarantees.
+
+    `queues` are φ′, from after the block's accumulation. Every block takes one authorizer from
+    each queue, the next in turn by its slot, and the oldest of a full pool gives way."""
+    used = {report.core_index: report.authorizer_hash for report in reports}
+    return tuple(
+        (*_without(pool, used.get(core)), queue[slot % len(queue)])[-AUTHORIZER_POOL_COUNT_MAX:]
+        for core, (pool, queue) in enumerate(zip(pools, queues, strict=True))
+    )
+
+
+def _without(pool: tuple[bytes, ...], used: bytes | None) -> tuple[bytes, ...]:
+    """The pool without one entry of the used authorizer, the oldest if there are several."""
+    if used is None:
+        return pool
+    place = pool.index(used)
+    return pool[:place] + pool[place + 1 :]

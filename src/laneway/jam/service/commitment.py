@@ -1,26 +1,32 @@
-"""What a rollup service commits to: leaf, yield, and the records in its storage, to the byte.
+"""What a rollup service commits to: leaf, yield, and the records in its storage, to the byte; and
+where a package stands with its service, read from these records.
 
 The yield is the super-peak of a Merkle mountain range with one leaf for each block that had its
-effect, in the order of their numbers. The records under "b" and "w" say the same for ever, and are
-provable under any later state root. Nothing here decides which block has an effect.
+effect, in the order of their numbers. The records under "b" and "w" never change, and are provable
+under any later state root. Nothing here decides which block has an effect.
 """
 
+from enum import Enum
 from typing import Final
+
+import msgspec
 
 from laneway.jam.codec import HASH, U32, U64, Codec, Many, Maybe
 from laneway.jam.hashing import keccak
+from laneway.jam.limits import PEAK_COUNT_MAX
 from laneway.jam.mmr import EMPTY, Mmr, append
 from laneway.jam.service.interface import StorageView
-from laneway.jam.service.limits import PEAK_COUNT_MAX, REFUSAL_COUNT_MAX
+from laneway.jam.service.limits import HELD_SLOTS_MAX, REFUSAL_COUNT_MAX
 from laneway.jam.service.values import (
     BLOCK_RECORD,
     HEAD,
     REFUSAL,
     RIVALS,
-    BlockRecord,
-    Head,
-    Held,
-    Refusal,
+    AppliedBlock,
+    HeldBlock,
+    NoEffectReason,
+    ServiceHead,
+    ServiceRefusal,
 )
 
 LEAF_TAG: Final = b"jamroll-block/1"
@@ -33,11 +39,11 @@ PEAKS: Final[Codec[Mmr]] = Many(Maybe(HASH), PEAK_COUNT_MAX)
 
 
 def leaf(*, package_hash: bytes, exports_root: bytes, number: int, block: bytes) -> bytes:
-    """The leaf of a block, formed anew by whoever verifies it."""
+    """The leaf of a block, formed anew by anyone who verifies it."""
     return keccak(LEAF_TAG + package_hash + exports_root + U64.encode(number) + block)
 
 
-def grown(peaks: Mmr, number: int, record: BlockRecord) -> Mmr:
+def grown(peaks: Mmr, number: int, record: AppliedBlock) -> Mmr:
     """The range with the leaf of this block."""
     found = leaf(
         package_hash=record.package_hash,
@@ -69,20 +75,20 @@ def refusal_key(package_hash: bytes) -> bytes:
 
 
 def ring_key(index: int) -> bytes:
-    """Under which stands the package refused as the how-manieth, until another takes its place."""
+    """The key of the package with this number among the refused, until another takes its place."""
     return b"q" + U32.encode(index % REFUSAL_COUNT_MAX)
 
 
 def genesis_records(block: bytes, state_root: bytes) -> dict[bytes, bytes]:
     """The storage of a service whose first block will be on this one."""
-    head = Head(number=0, block=block, state_root=state_root, slot=0)
+    head = ServiceHead(number=0, block=block, state_root=state_root, slot=0)
     return {HEAD_KEY: HEAD.encode(head), PEAKS_KEY: PEAKS.encode(EMPTY)}
 
 
 # What stands under the keys.
 
 
-def head_of(view: StorageView) -> Head | None:
+def head_of(view: StorageView) -> ServiceHead | None:
     raw = view.read(HEAD_KEY)
     return None if raw is None else HEAD.decode(raw, "head")
 
@@ -92,7 +98,7 @@ def peaks_of(view: StorageView) -> Mmr:
     return EMPTY if raw is None else PEAKS.decode(raw, "peaks")
 
 
-def block_of(view: StorageView, number: int) -> BlockRecord | None:
+def block_of(view: StorageView, number: int) -> AppliedBlock | None:
     raw = view.read(block_key(number))
     return None if raw is None else BLOCK_RECORD.decode(raw, "block record")
 
@@ -102,12 +108,12 @@ def number_of(view: StorageView, package_hash: bytes) -> int | None:
     return None if raw is None else U64.decode(raw, "package record")
 
 
-def rivals_of(view: StorageView, number: int) -> tuple[Held, ...]:
+def rivals_of(view: StorageView, number: int) -> tuple[HeldBlock, ...]:
     raw = view.read(rivals_key(number))
     return () if raw is None else RIVALS.decode(raw, "held blocks")
 
 
-def refusal_of(view: StorageView, package_hash: bytes) -> Refusal | None:
+def refusal_of(view: StorageView, package_hash: bytes) -> ServiceRefusal | None:
     raw = view.read(refusal_key(package_hash))
     return None if raw is None else REFUSAL.decode(raw, "refusal")
 
@@ -119,5 +125,55 @@ def refusal_count_of(view: StorageView) -> int:
 
 
 def refused_at(view: StorageView, index: int) -> bytes | None:
-    """The package that was refused as the how-manieth, or as one that took its place."""
+    """The package with this number among the refused, or one that took its place."""
     return view.read(ring_key(index))
+
+
+class Stand(Enum):
+    APPLIED = "applied"
+    HELD = "held"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    """It has not accumulated on this fork, or its refusal is no longer remembered."""
+
+
+class ServiceStanding(msgspec.Struct, frozen=True, kw_only=True):
+    stand: Stand
+    number: int = 0
+    reason: NoEffectReason | None = None
+    """Why it was refused."""
+    slot_max: int | None = None
+    """The last slot in which the parent of a held block is in time."""
+
+
+UNKNOWN = ServiceStanding(stand=Stand.UNKNOWN)
+
+
+def standing_of(
+    view: StorageView, package_hash: bytes, *, number: int, slot: int
+) -> ServiceStanding:
+    """What came of a package whose block claims this number, as seen after this slot's block.
+
+    A package that brought a block is applied, whatever else was refused of it."""
+    applied = number_of(view, package_hash)
+    if applied is not None:
+        return ServiceStanding(stand=Stand.APPLIED, number=applied)
+    for held in rivals_of(view, number):
+        if held.package_hash == package_hash:
+            return _of_held(held, number, slot)
+    refusal = refusal_of(view, package_hash)
+    if refusal is None:
+        return UNKNOWN
+    return ServiceStanding(stand=Stand.REFUSED, number=refusal.number, reason=refusal.reason)
+
+
+def slot_max_of(held: HeldBlock) -> int:
+    """The last slot in which a held block can be applied."""
+    return held.slot + HELD_SLOTS_MAX
+
+
+def _of_held(held: HeldBlock, number: int, slot: int) -> ServiceStanding:
+    """The record of an expired block stays until its number is touched; it is dead all the same."""
+    if slot >= slot_max_of(held):
+        return ServiceStanding(stand=Stand.REFUSED, number=number, reason=NoEffectReason.EXPIRED)
+    return ServiceStanding(stand=Stand.HELD, number=number, slot_max=slot_max_of(held))

@@ -5,12 +5,13 @@ or node that calls again gets the same bytes. A service never sees a socket, a c
 another service.
 """
 
+from collections.abc import Mapping, MutableMapping
 from typing import Protocol
 
 import msgspec
 
 from laneway.jam.package import RefineContext
-from laneway.jam.report import Outcome, WorkReport
+from laneway.jam.report import Outcome, WorkReport, WorkResult
 
 
 class RefineInput(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,20 +56,16 @@ class StorageView(Protocol):
     def read(self, key: bytes, /) -> bytes | None: ...
 
 
-def operands_of(report: WorkReport, service: int) -> tuple[Operand, ...]:
-    """What a report brings to one service, in the order of its items."""
-    return tuple(
-        Operand(
-            package_hash=report.package_spec.hash,
-            exports_root=report.package_spec.exports_root,
-            authorizer_hash=report.authorizer_hash,
-            payload_hash=result.payload_hash,
-            gas=result.accumulate_gas,
-            result=result.result,
-            auth_trace=report.auth_output,
-        )
-        for result in report.results
-        if result.service_id == service
+def operand_of(report: WorkReport, result: WorkResult) -> Operand:
+    """What one result of a report brings to its service."""
+    return Operand(
+        package_hash=report.package_spec.hash,
+        exports_root=report.package_spec.exports_root,
+        authorizer_hash=report.authorizer_hash,
+        payload_hash=result.payload_hash,
+        gas=result.accumulate_gas,
+        result=result.result,
+        auth_trace=report.auth_output,
     )
 
 
@@ -87,8 +84,54 @@ class Service(Protocol):
     def code_hash(self) -> bytes:
         """What a work item names the service's code by."""
 
-    def refine(self, given: RefineInput, /) -> RefineOutput: ...
+    def refine(self, request: RefineInput, /) -> RefineOutput: ...
 
     def accumulate(
         self, view: StorageView, operands: tuple[Operand, ...], slot: int, /
     ) -> Accumulation: ...
+
+
+Writes = tuple[tuple[bytes, bytes | None], ...]
+
+
+class Stored:
+    """A mapping, seen as storage."""
+
+    def __init__(self, records: Mapping[bytes, bytes]) -> None:
+        self._records = records
+
+    def read(self, key: bytes, /) -> bytes | None:
+        return self._records.get(key)
+
+
+class Overlay:
+    """Reads see what was written; what lies below stays as it is."""
+
+    def __init__(self, below: StorageView) -> None:
+        self._below = below
+        self._written: dict[bytes, bytes | None] = {}
+
+    def read(self, key: bytes, /) -> bytes | None:
+        if key in self._written:
+            return self._written[key]
+        return self._below.read(key)
+
+    def write(self, key: bytes, value: bytes | None) -> None:
+        self._written[key] = value
+
+    def writes(self) -> Writes:
+        """What changed, by key: a record that is as it was is left out."""
+        return tuple(
+            (key, value)
+            for key, value in sorted(self._written.items(), key=lambda item: item[0])
+            if value != self._below.read(key)
+        )
+
+
+def put(records: MutableMapping[bytes, bytes], writes: Writes) -> None:
+    """Carry the writes out."""
+    for key, value in writes:
+        if value is None:
+            records.pop(key, None)
+        else:
+            records[key] = value

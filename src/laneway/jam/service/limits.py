@@ -1,7 +1,7 @@
 """Bounds of what a rollup service keeps and reads, each with its reason."""
 
 TAIL_BYTES_MAX = 1_024
-"""What a rollup may say behind its claim; it is kept with a held block, and four rivals of a number
+"""What a rollup may say after its claim; it is kept with a held block, and four rivals of a number
 stand in one record."""
 
 EARLY_COUNT_MAX = 341
@@ -18,9 +18,6 @@ their accumulation are 75; by then the builder has given the parent up, and its 
 
 REFUSAL_COUNT_MAX = 1_024
 """Refusals that can be read; at one in a slot they last for more than an hour and a half."""
-
-PEAK_COUNT_MAX = 64
-"""Of a Merkle mountain range: a block number has 64 bits."""
 
 OPERAND_GAS = 50_000
 """What the fate of one work item costs at accumulation: a hundred items stay below the ten million

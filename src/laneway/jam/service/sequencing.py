@@ -56,33 +56,32 @@ from laneway.jam.service.commitment import (
     ring_key,
     rivals_key,
     rivals_of,
+    slot_max_of,
 )
-from laneway.jam.service.interface import Operand, StorageView
+from laneway.jam.service.interface import Accumulation, Operand, Overlay, StorageView, Writes
 from laneway.jam.service.limits import (
     EARLY_COUNT_MAX,
     OPERAND_GAS,
     REFUSAL_COUNT_MAX,
     RIVAL_COUNT_MAX,
 )
-from laneway.jam.service.standing import slot_max_of
-from laneway.jam.service.storage import Overlay, Writes
 from laneway.jam.service.values import (
     BLOCK_RECORD,
     CLAIMED,
     HEAD,
     REFUSAL,
     RIVALS,
-    BlockRecord,
-    Head,
-    Held,
-    Reason,
-    Refusal,
+    AppliedBlock,
+    HeldBlock,
+    NoEffectReason,
+    ServiceHead,
+    ServiceRefusal,
 )
 
 
-class Refused(msgspec.Struct, frozen=True):
+class BlockRefused(msgspec.Struct, frozen=True):
     package_hash: bytes
-    refusal: Refusal
+    refusal: ServiceRefusal
 
 
 class Sequenced(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,9 +90,9 @@ class Sequenced(msgspec.Struct, frozen=True, kw_only=True):
     writes: Writes = ()
     yield_hash: bytes | None = None
     """The super-peak, when a block was applied."""
-    applied: tuple[Held, ...] = ()
+    applied: tuple[HeldBlock, ...] = ()
     """In the order of their numbers, for what a kind of rollup writes beside."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[BlockRefused, ...] = ()
     gas_used: int = 0
 
 
@@ -104,15 +103,22 @@ class _Step(Enum):
     HOLD = "hold"
 
 
-_Verdict: TypeAlias = _Step | Reason
+_Verdict: TypeAlias = _Step | NoEffectReason
 
 
 def sequence(view: StorageView, operands: tuple[Operand, ...], slot: int) -> Sequenced:
-    """Put what accumulates in this slot into the line, in the order in which it is given."""
+    """Put what accumulates in this slot into the line, in the order of the operands."""
     turn = _Turn(view, slot)
     for operand in operands:
         turn.take(operand)
     return turn.close(len(operands) * OPERAND_GAS)
+
+
+def accumulate(view: StorageView, operands: tuple[Operand, ...], slot: int) -> Accumulation:
+    """The accumulation of a rollup that adds no records of its own: the head's record has the root
+    of its newest state."""
+    done = sequence(view, operands, slot)
+    return Accumulation(writes=done.writes, yield_hash=done.yield_hash, gas_used=done.gas_used)
 
 
 class _Turn:
@@ -124,15 +130,15 @@ class _Turn:
         self._head = head_of(view)
         self._peaks = peaks_of(view)
         self._refusal_count = refusal_count_of(view)
-        self._applied: list[Held] = []
-        self._refused: list[Refused] = []
+        self._applied: list[HeldBlock] = []
+        self._refused: list[BlockRefused] = []
 
     def take(self, operand: Operand) -> None:
         match operand.result:
             case Ok(output=output):
                 self._take_output(operand, output)
             case WorkError():
-                self._refuse(operand.package_hash, 0, Reason.REFINE_FAILED)
+                self._refuse(operand.package_hash, 0, NoEffectReason.REFINE_FAILED)
             case _:
                 assert_never(operand.result)
 
@@ -157,9 +163,9 @@ class _Turn:
         try:
             claimed = CLAIMED.decode(output, "claim")
         except MalformedEncoding:
-            self._refuse(operand.package_hash, 0, Reason.MALFORMED_CLAIM)
+            self._refuse(operand.package_hash, 0, NoEffectReason.MALFORMED_CLAIM)
             return
-        arrival = Held(
+        arrival = HeldBlock(
             package_hash=operand.package_hash,
             exports_root=operand.exports_root,
             slot=self._slot,
@@ -167,12 +173,12 @@ class _Turn:
             tail=claimed.tail,
         )
         if operand.gas < OPERAND_GAS:
-            self._refuse(arrival.package_hash, arrival.claim.number, Reason.GAS_TOO_LOW)
+            self._refuse(arrival.package_hash, arrival.claim.number, NoEffectReason.GAS_TOO_LOW)
         elif self._settle(arrival):
             while self._settle_waiting():
                 pass
 
-    def _settle(self, arrival: Held) -> bool:
+    def _settle(self, arrival: HeldBlock) -> bool:
         """Give the block its place; whether it was applied."""
         verdict = self._verdict(arrival)
         if verdict is _Step.APPLY:
@@ -198,33 +204,35 @@ class _Turn:
             applied += self._settle(rival)
         return applied > 0
 
-    def _verdict(self, arrival: Held) -> _Verdict:
+    def _verdict(self, arrival: HeldBlock) -> _Verdict:
         """The rows d to m."""
         claim, head = arrival.claim, self._head
         if head is None:
-            return Reason.NOT_STARTED
+            return NoEffectReason.NOT_STARTED
         if number_of(self._storage, arrival.package_hash) is not None:
-            return Reason.PACKAGE_SPENT
+            return NoEffectReason.PACKAGE_SPENT
         if claim.number <= head.number:
             there = block_of(self._storage, claim.number)
             is_same = there is not None and there.block == claim.block
-            return Reason.SAME_BLOCK_APPLIED if is_same else Reason.OTHER_BLOCK_APPLIED
+            return (
+                NoEffectReason.SAME_BLOCK_APPLIED if is_same else NoEffectReason.OTHER_BLOCK_APPLIED
+            )
         if claim.number == head.number + 1:
             # The roots are compared too: a block hash that left them out would not be the end.
             is_next = (claim.parent, claim.pre_root) == (head.block, head.state_root)
-            return _Step.APPLY if is_next else Reason.WRONG_PARENT
+            return _Step.APPLY if is_next else NoEffectReason.WRONG_PARENT
         if claim.number > head.number + 1 + EARLY_COUNT_MAX:
-            return Reason.TOO_EARLY
+            return NoEffectReason.TOO_EARLY
         return self._room(arrival)
 
-    def _room(self, arrival: Held) -> _Verdict:
+    def _room(self, arrival: HeldBlock) -> _Verdict:
         """The rows k to m."""
         rivals = self._alive(arrival.claim.number)
         if any(rival.claim == arrival.claim for rival in rivals):
-            return Reason.SAME_BLOCK_HELD
-        return Reason.NO_ROOM if len(rivals) >= RIVAL_COUNT_MAX else _Step.HOLD
+            return NoEffectReason.SAME_BLOCK_HELD
+        return NoEffectReason.NO_ROOM if len(rivals) >= RIVAL_COUNT_MAX else _Step.HOLD
 
-    def _alive(self, number: int) -> tuple[Held, ...]:
+    def _alive(self, number: int) -> tuple[HeldBlock, ...]:
         """The held blocks of a number, after those are refused whose time has passed."""
         rivals = rivals_of(self._storage, number)
         alive = tuple(rival for rival in rivals if self._slot <= slot_max_of(rival))
@@ -232,13 +240,13 @@ class _Turn:
             self._storage.write(rivals_key(number), RIVALS.encode(alive) if alive else None)
             for rival in rivals:
                 if rival not in alive:
-                    self._refuse(rival.package_hash, number, Reason.EXPIRED)
+                    self._refuse(rival.package_hash, number, NoEffectReason.EXPIRED)
         return alive
 
-    def _apply(self, block: Held) -> None:
+    def _apply(self, block: HeldBlock) -> None:
         """The only place where a block has its effect."""
         claim = block.claim
-        record = BlockRecord(
+        record = AppliedBlock(
             package_hash=block.package_hash,
             exports_root=block.exports_root,
             block=claim.block,
@@ -247,19 +255,19 @@ class _Turn:
         self._storage.write(block_key(claim.number), BLOCK_RECORD.encode(record))
         self._storage.write(package_key(block.package_hash), U64.encode(claim.number))
         self._peaks = grown(self._peaks, claim.number, record)
-        self._head = Head(
+        self._head = ServiceHead(
             number=claim.number, block=claim.block, state_root=claim.post_root, slot=self._slot
         )
         self._applied.append(block)
 
-    def _refuse(self, package_hash: bytes, number: int, reason: Reason) -> None:
+    def _refuse(self, package_hash: bytes, number: int, reason: NoEffectReason) -> None:
         index = self._refusal_count
         self._forget(index - REFUSAL_COUNT_MAX)
-        refusal = Refusal(index=index, number=number, reason=reason, slot=self._slot)
+        refusal = ServiceRefusal(index=index, number=number, reason=reason, slot=self._slot)
         self._storage.write(refusal_key(package_hash), REFUSAL.encode(refusal))
         self._storage.write(ring_key(index), package_hash)
         self._refusal_count = index + 1
-        self._refused.append(Refused(package_hash, refusal))
+        self._refused.append(BlockRefused(package_hash, refusal))
 
     def _forget(self, index: int) -> None:
         """Make room in the ring, unless the package was refused again since."""

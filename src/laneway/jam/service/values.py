@@ -5,11 +5,23 @@ whether it comes at its time for `sequencing`.
 """
 
 from enum import Enum, unique
+from operator import attrgetter
 from typing import Final
 
 import msgspec
 
-from laneway.jam.codec import HASH, U8, U32, U64, Blob, Codec, Many, Mapped, Reader, Record
+from laneway.jam.codec import (
+    U8,
+    Blob,
+    ByteReader,
+    Codec,
+    Hash,
+    Many,
+    Mapped,
+    Uint32,
+    Uint64,
+    record,
+)
 from laneway.jam.errors import Unencodable
 from laneway.jam.service.limits import RIVAL_COUNT_MAX, TAIL_BYTES_MAX
 
@@ -20,45 +32,45 @@ CLAIM_BYTES: Final = 137
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What refine found to be true: this block leads from one state of the rollup to another."""
 
-    number: int
-    parent: bytes
+    number: Uint64
+    parent: Hash
     """The hash of the block before it, whatever the rollup's own header says of it."""
-    block: bytes
+    block: Hash
     """Its hash, which no rebuild of the same block changes."""
-    pre_root: bytes
-    post_root: bytes
+    pre_root: Hash
+    post_root: Hash
 
 
 class Claimed(msgspec.Struct, frozen=True):
-    """A refine output: the claim, and what the rollup says behind it."""
+    """A refine output: the claim, and what the rollup says after it."""
 
     claim: Claim
     tail: bytes = b""
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceHead(msgspec.Struct, frozen=True, kw_only=True):
     """The newest block that had its effect."""
 
-    number: int
-    block: bytes
-    state_root: bytes
-    slot: int
-    """Of the chain's block in which it was applied."""
+    number: Uint64
+    block: Hash
+    state_root: Hash
+    slot: Uint32
+    """The slot of the chain's block in which it was applied."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class HeldBlock(msgspec.Struct, frozen=True, kw_only=True):
     """A block that came before its parent."""
 
-    package_hash: bytes
-    exports_root: bytes
-    slot: int
+    package_hash: Hash
+    exports_root: Hash
+    slot: Uint32
     """When it came."""
     claim: Claim
     tail: bytes = b""
 
 
 @unique
-class Reason(Enum):
+class NoEffectReason(Enum):
     """Why a work item had no effect; the value is its number in a record."""
 
     REFINE_FAILED = 1
@@ -86,35 +98,27 @@ class Reason(Enum):
     """It was held, and its parent did not come in time."""
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+class ServiceRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a package came to nothing, for its builder to read."""
 
-    index: int
-    """The how-manieth refusal of the service it is, from zero."""
-    number: int
+    index: Uint64
+    """Its number among the service's refusals, from zero."""
+    number: Uint64
     """What its claim says, or zero where there is none."""
-    reason: Reason
-    slot: int
+    reason: NoEffectReason
+    slot: Uint32
 
 
-class BlockRecord(msgspec.Struct, frozen=True, kw_only=True):
+class AppliedBlock(msgspec.Struct, frozen=True, kw_only=True):
     """What was applied under a number."""
 
-    package_hash: bytes
-    exports_root: bytes
-    block: bytes
-    slot: int
+    package_hash: Hash
+    exports_root: Hash
+    block: Hash
+    slot: Uint32
 
 
-def _reason(number: int) -> Reason:
-    return Reason(number)
-
-
-def _reason_number(reason: Reason) -> int:
-    return reason.value
-
-
-_CLAIM: Final = Record(Claim, number=U64, parent=HASH, block=HASH, pre_root=HASH, post_root=HASH)
+_CLAIM: Final = record(Claim)
 
 
 class _Claim(Codec[Claim]):
@@ -124,7 +128,7 @@ class _Claim(Codec[Claim]):
         out.append(CLAIM_FORMAT)
         _CLAIM.write(out, value)
 
-    def read(self, reader: Reader) -> Claim:
+    def read(self, reader: ByteReader) -> Claim:
         found = reader.byte()
         if found != CLAIM_FORMAT:
             raise reader.trouble(f"{found} is no format of a claim")
@@ -136,34 +140,23 @@ class _Claimed(Codec[Claimed]):
 
     def write(self, out: bytearray, value: Claimed) -> None:
         if len(value.tail) > TAIL_BYTES_MAX:
-            problem = f"{len(value.tail)} bytes behind a claim; {TAIL_BYTES_MAX} are allowed"
+            problem = f"{len(value.tail)} bytes after a claim; {TAIL_BYTES_MAX} are allowed"
             raise Unencodable(problem=problem)
         CLAIM.write(out, value.claim)
         out += value.tail
 
-    def read(self, reader: Reader) -> Claimed:
+    def read(self, reader: ByteReader) -> Claimed:
         claim = CLAIM.read(reader)
         if reader.left > TAIL_BYTES_MAX:
-            problem = f"{reader.left} bytes behind a claim; {TAIL_BYTES_MAX} are allowed"
+            problem = f"{reader.left} bytes after a claim; {TAIL_BYTES_MAX} are allowed"
             raise reader.trouble(problem)
         return Claimed(claim, reader.take(reader.left))
 
 
 CLAIM: Final[Codec[Claim]] = _Claim()
 CLAIMED: Final[Codec[Claimed]] = _Claimed()
-HEAD: Final = Record(Head, number=U64, block=HASH, state_root=HASH, slot=U32)
-HELD: Final = Record(
-    Held,
-    package_hash=HASH,
-    exports_root=HASH,
-    slot=U32,
-    claim=CLAIM,
-    tail=Blob(TAIL_BYTES_MAX),
-)
-RIVALS: Final[Codec[tuple[Held, ...]]] = Many(HELD, RIVAL_COUNT_MAX)
-REFUSAL: Final = Record(
-    Refusal, index=U64, number=U64, reason=Mapped(U8, _reason_number, _reason), slot=U32
-)
-BLOCK_RECORD: Final = Record(
-    BlockRecord, package_hash=HASH, exports_root=HASH, block=HASH, slot=U32
-)
+HEAD: Final = record(ServiceHead)
+HELD: Final = record(HeldBlock, claim=CLAIM, tail=Blob(TAIL_BYTES_MAX))
+RIVALS: Final[Codec[tuple[HeldBlock, ...]]] = Many(HELD, RIVAL_COUNT_MAX)
+REFUSAL: Final = record(ServiceRefusal, reason=Mapped(U8, attrgetter("value"), NoEffectReason))
+BLOCK_RECORD: Final = record(AppliedBlock)

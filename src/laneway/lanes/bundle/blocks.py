@@ -1,33 +1,33 @@
 """Blocks from the pool: begun with transactions in their order, executed, sealed.
 
-One block is executed at a time, on the state behind the one before it.
+One block is executed at a time, on the state that the one before it left. Transactions whose block
+was dropped, or had no room for them, make a block at once. Those that the builder puts off, because
+another has to come before them, are in every block that is begun with intents of the backlog; alone
+they are tried after pauses that grow, and not for ever.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from laneway.core.intent import IntentRow
-from laneway.core.outcome import Status
 from laneway.core.reason import clip
-from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.fold import is_inside
 from laneway.lanes.bundle.lane import BundleLane, is_large, replace
-from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, SLOTS_OPEN_MAX, TELLS_OWED_MAX
-from laneway.lanes.bundle.returned import Room, due_ms, has_urgent, in_order, picked, put_off
-from laneway.lanes.bundle.rows import Member, Slot, Verdict, Word
-from laneway.lanes.bundle.standing import parent_of, payloads_behind, queued_count
-from laneway.lanes.bundle.values import (
-    BlockBuilt,
-    BlockNotBuilt,
-    BlockSealed,
-    BlockUnmade,
-    BuildBlock,
-    IntentDropped,
-    IntentsOffered,
-    Judged,
-    SlotClaimed,
+from laneway.lanes.bundle.limits import (
+    REASON_KEPT_BYTES_MAX,
+    RETRY_GROWTH_MAX,
+    SLOTS_OPEN_MAX,
+    TELLS_OWED_MAX,
 )
+from laneway.lanes.bundle.rows import Back, BlockState, Deferral, ExecutionVerdict, Member, Slot
+from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.bundle.standing import parent_of, payloads_below, queued_count
+from laneway.lanes.bundle.values import BlockBuilt, BlockNotBuilt, BuildBlock, JudgedTransaction
+from laneway.lanes.common.commands import expiry_of, is_expired
+from laneway.lanes.common.values import IntentsOffered
 
-UNSAID = "the builder said nothing of it"
+UNSAID = "the builder did not answer for it"
 
 
 def is_running(lane: BundleLane) -> bool:
@@ -35,7 +35,7 @@ def is_running(lane: BundleLane) -> bool:
 
 
 def is_drained(lane: BundleLane) -> bool:
-    """Whether it was told to finish what it had, and that is done."""
+    """Whether an operator's drain is done."""
     head = lane.head
     busy = head.drain_left or lane.slots or lane.returned
     return head.mode == "draining" and not busy
@@ -45,7 +45,7 @@ def may_begin(lane: BundleLane) -> bool:
     """Whether another block may be begun, if there are transactions for it."""
     if not is_running(lane) or lane.head.block_ms is not None:
         return False
-    if lane.places[Word.BUILDING] or len(lane.slots) >= SLOTS_OPEN_MAX:
+    if lane.places[BlockState.BUILDING] or len(lane.slots) >= SLOTS_OPEN_MAX:
         return False
     if is_large(lane) or len(lane.tells) >= TELLS_OWED_MAX:
         return False
@@ -61,8 +61,8 @@ def wants(lane: BundleLane) -> int:
     return min(wanted, lane.head.drain_left) if lane.head.mode == "draining" else wanted
 
 
-def claim_offered(draft: Draft, event: IntentsOffered) -> None:
-    """A block of transactions from the backlog, as many as fit, in their order, behind those that
+def claim_offered(draft: DecisionDraft, event: IntentsOffered) -> None:
+    """A block of transactions from the backlog, as many as fit, in their order, after those that
     the builder put off."""
     lane = draft.lane
     if not wants(lane):
@@ -78,7 +78,7 @@ def claim_offered(draft: Draft, event: IntentsOffered) -> None:
         if lane.head.mode == "draining" and intent.seq > lane.head.drain_seq:
             break
         if is_expired(intent, draft.now_ms) and not chosen:
-            draft.say(dropped(intent, draft.now_ms))
+            draft.say(expiry_of(intent, draft.now_ms))
             continue
         size += intent.size()
         if len(chosen) >= left or (chosen and size > lane.settings.block_bytes_max):
@@ -90,7 +90,7 @@ def claim_offered(draft: Draft, event: IntentsOffered) -> None:
         begin(draft, [*first, *chosen])
 
 
-def begin_returned(draft: Draft) -> None:
+def begin_returned(draft: DecisionDraft) -> None:
     """A block of transactions that had one before, and of no others."""
     due = pool_ms(draft.lane)
     if due is None or due > draft.now_ms:
@@ -104,30 +104,14 @@ def pool_ms(lane: BundleLane) -> int | None:
     return due_ms(lane) if lane.returned and may_begin(lane) else None
 
 
-def drop_expired(draft: Draft) -> None:
+def drop_expired(draft: DecisionDraft) -> None:
     for back in in_order(draft.lane):
         intent = draft.lane.intents[back.intent]
         if is_expired(intent, draft.now_ms):
-            draft.say(dropped(intent, draft.now_ms))
+            draft.say(expiry_of(intent, draft.now_ms))
 
 
-def is_expired(intent: IntentRow, now_ms: int) -> bool:
-    return intent.valid_until_ms is not None and intent.valid_until_ms < now_ms
-
-
-def dropped(intent: IntentRow, now_ms: int) -> IntentDropped:
-    return IntentDropped(
-        intent=intent.id,
-        seq=intent.seq,
-        priority=intent.priority,
-        size=intent.size(),
-        status=Status.EXPIRED.value,
-        reason="it was valid no longer when its turn came",
-        at_ms=now_ms,
-    )
-
-
-def begin(draft: Draft, intents: Sequence[IntentRow]) -> None:
+def begin(draft: DecisionDraft, intents: Sequence[IntentRow]) -> None:
     """There are no empty blocks."""
     if not intents:
         return
@@ -145,7 +129,7 @@ def begin(draft: Draft, intents: Sequence[IntentRow]) -> None:
     members = tuple([member_of(lane, intent) for intent in intents])
     interval_ms = lane.settings.block_interval_ms
     block_ms = draft.now_ms + interval_ms if interval_ms else None
-    draft.say(SlotClaimed(slot, members, block_ms, intents[0].id in lane.returned))
+    draft.say(r.SlotClaimed(slot, members, block_ms, intents[0].id in lane.returned))
     draft.order(build(lane, slot, {intent.id: intent for intent in intents}))
 
 
@@ -175,7 +159,7 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         made_ms=slot.made_ms,
         intents=ids,
         payloads=tuple([intents[one].payload for one in ids]),
-        behind=payloads_behind(lane, slot.number, parent.block),
+        behind=payloads_below(lane, slot.number, parent.block),
     )
 
 
@@ -190,7 +174,7 @@ def awaited(lane: BundleLane, slot: int, order: int) -> Slot | None:
     return found
 
 
-def judge_block(draft: Draft, event: BlockBuilt) -> None:
+def judge_block(draft: DecisionDraft, event: BlockBuilt) -> None:
     slot = awaited(draft.lane, event.slot, event.order)
     if slot is None:
         return
@@ -201,7 +185,7 @@ def judge_block(draft: Draft, event: BlockBuilt) -> None:
     members = judged(draft, slot, event)
     inside = [member for member in members if is_inside(member)]
     if not inside:
-        draft.say(BlockUnmade(slot.id, members, draft.now_ms))
+        draft.say(r.BlockUnmade(slot.id, members, draft.now_ms))
         return
     sealed = replace(
         slot,
@@ -219,25 +203,31 @@ def judge_block(draft: Draft, event: BlockBuilt) -> None:
         pre_root=event.pre_root,
         post_root=event.post_root,
     )
-    draft.say(BlockSealed(sealed, members, event.payload, draft.now_ms))
+    draft.say(r.BlockSealed(sealed, members, event.payload, draft.now_ms))
 
 
-def judged(draft: Draft, slot: Slot, event: BlockBuilt) -> tuple[Member, ...]:
+def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member, ...]:
     """What the builder says of each, and what follows for those that it puts off."""
     lane = draft.lane
     found = {one.intent: one for one in event.judged}
     members: list[Member] = []
     for member in lane.members[slot.id]:
-        one = found.get(member.intent) or Judged(member.intent, Verdict.DEFERRED, reason=UNSAID)
+        one = found.get(member.intent) or JudgedTransaction(
+            member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID
+        )
         members.append(replace(member, hash=one.hash, verdict=one.verdict, reason=clip(one.reason)))
     is_empty = not any(is_inside(member) for member in members)
     # What waits for nothing but room begins a block at once; where none is made that is no good.
-    late = (Verdict.DEFERRED, Verdict.FULL) if is_empty else (Verdict.DEFERRED,)
+    late = (
+        (ExecutionVerdict.DEFERRED, ExecutionVerdict.FULL)
+        if is_empty
+        else (ExecutionVerdict.DEFERRED,)
+    )
     begin_ms = draft.now_ms if is_empty else max(draft.now_ms, lane.head.block_ms or 0)
-    room = Room(lane)
+    capacity = Capacity(lane)
     return tuple(
         [
-            put_off(lane.settings, member, room, now_ms=draft.now_ms, begin_ms=begin_ms)
+            put_off(lane.settings, member, capacity, now_ms=draft.now_ms, begin_ms=begin_ms)
             if member.verdict in late
             else replace(member, deferral=None)
             for member in members
@@ -245,30 +235,125 @@ def judged(draft: Draft, slot: Slot, event: BlockBuilt) -> tuple[Member, ...]:
     )
 
 
-def judge_not_built(draft: Draft, event: BlockNotBuilt) -> None:
+def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:
     slot = awaited(draft.lane, event.slot, event.order)
     if slot is not None:
         delay(draft, slot, event.reason)
 
 
-def delay(draft: Draft, slot: Slot, reason: str) -> None:
+def delay(draft: DecisionDraft, slot: Slot, reason: str) -> None:
     """The builder is asked again in a while, each time later."""
     pause_ms = draft.lane.settings.build_retry_ms << min(slot.tries, RETRY_GROWTH_MAX)
-    draft.change(
-        slot,
-        "delayed",
-        making=None,
-        retry_ms=draft.now_ms + pause_ms,
-        tries=slot.tries + 1,
-        wait_reason=reason,
-    )
+    reason = clip(reason, REASON_KEPT_BYTES_MAX)
+    draft.change(r.BuildDelayed(slot.id, draft.now_ms + pause_ms, slot.tries + 1, reason))
 
 
-def build_again(draft: Draft) -> None:
+def build_again(draft: DecisionDraft) -> None:
     """What could not be executed is asked for once more."""
-    for one in list(draft.lane.places[Word.BUILDING]):
+    for one in list(draft.lane.places[BlockState.BUILDING]):
         slot = draft.lane.slots[one]
         if slot.retry_ms is not None and slot.retry_ms <= draft.now_ms:
-            order = draft.lane.head.order_next
-            again = draft.change(slot, "retried", retry_ms=None, order=order)
+            again = draft.change(r.BuildRetried(slot.id, draft.lane.head.order_next))
             draft.order(build(draft.lane, again, draft.lane.intents))
+
+
+TOO_LONG = "that did not come in {seconds:g} s: send it first, and then this one again"
+TOO_MANY = "too many others are put off already: send this one again later"
+
+
+def in_order(lane: BundleLane) -> list[Back]:
+    return sorted(lane.returned.values(), key=lambda one: (one.priority, one.seq))
+
+
+def has_urgent(lane: BundleLane) -> bool:
+    """Whether some wait for nothing but a block."""
+    return any(one.deferral is None for one in lane.returned.values())
+
+
+def due_ms(lane: BundleLane) -> int | None:
+    """When a block may be begun of them alone; None: there are none."""
+    found = [one.deferral for one in lane.returned.values()]
+    return min([0 if one is None else one.again_ms for one in found], default=None)
+
+
+# Who.
+
+
+def share(settings: BundleSettings) -> tuple[int, int]:
+    """How many may be put off at a time, and bytes of them: half a block. The other half is for
+    those who come after them, whatever they wait for."""
+    return max(1, settings.block_txs_max // 2), settings.block_bytes_max // 2
+
+
+def picked(lane: BundleLane, now_ms: int) -> list[IntentRow]:
+    """Those of the next block, in their order. Each that is put off fits, unless its
+    settings were others then; in that case those go first whose time has come."""
+    settings = lane.settings
+    backs = in_order(lane)
+    late = [one for one in backs if one.deferral is not None]
+    late.sort(key=lambda one: one.deferral is not None and one.deferral.again_ms > now_ms)
+    count, size = share(settings)
+    chosen = fitting(lane, late, count, size)
+    count = max(1, settings.block_txs_max - len(chosen))
+    size = settings.block_bytes_max - sum([intent.size() for intent in chosen])
+    chosen += fitting(lane, [one for one in backs if one.deferral is None], count, size)
+    return sorted(chosen, key=lambda one: (one.priority, one.seq))
+
+
+def fitting(lane: BundleLane, backs: Iterable[Back], count: int, size: int) -> list[IntentRow]:
+    """As many of them as fit, from the first on; one always does."""
+    chosen: list[IntentRow] = []
+    for back in backs:
+        intent = lane.intents[back.intent]
+        size -= intent.size()
+        if chosen and (len(chosen) >= count or size < 0):
+            break
+        chosen.append(intent)
+    return chosen
+
+
+# For how long.
+
+
+class Capacity:
+    """How many more transactions may be put off, and bytes of them."""
+
+    def __init__(self, lane: BundleLane) -> None:
+        self._count_max, self._size_max = share(lane.settings)
+        self._count = self._size = 0
+        for back in lane.returned.values():
+            if back.deferral is not None:
+                self.take(lane.intents[back.intent].size())
+
+    def take(self, size: int) -> bool:
+        """Whether one of this size fits; the first always does."""
+        is_full = self._count >= self._count_max or self._size + size > self._size_max
+        if self._count and is_full:
+            return False
+        self._count += 1
+        self._size += size
+        return True
+
+
+def put_off(
+    settings: BundleSettings, member: Member, capacity: Capacity, *, now_ms: int, begin_ms: int
+) -> Member:
+    """What becomes of a transaction that the builder puts off. The next block may be begun at
+    `begin_ms`: what comes until then is tried with it, before it is tried alone."""
+    known = member.deferral
+    since_ms, tries = (now_ms, 0) if known is None else (known.since_ms, known.tries)
+    until_ms = since_ms + settings.deferred_ms_max
+    if now_ms >= until_ms:
+        return refused(member, TOO_LONG.format(seconds=settings.deferred_ms_max / 1_000))
+    if not capacity.take(member.size):
+        return refused(member, TOO_MANY)
+    pause_ms = settings.build_retry_ms << min(tries, RETRY_GROWTH_MAX)
+    again_ms = min(begin_ms + pause_ms, until_ms)
+    deferral = Deferral(since_ms, tries + 1, again_ms)
+    return replace(member, verdict=ExecutionVerdict.DEFERRED, deferral=deferral)
+
+
+def refused(member: Member, why: str) -> Member:
+    """The builder's reason stands first."""
+    reason = clip(f"{clip(member.reason, REASON_KEPT_BYTES_MAX)}; {why}")
+    return replace(member, verdict=ExecutionVerdict.REFUSED, reason=reason, deferral=None)

@@ -4,24 +4,16 @@ them is decided on how things stand then. The lane itself is only read."""
 from typing import TypeAlias
 
 from laneway.core import records
-from laneway.core.reason import clip
 from laneway.lanes.bundle.fold import fold
-from laneway.lanes.bundle.lane import BundleLane, replace
-from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.records import BlockSealed, OfSlot, OfVersion, Record, SlotClaimed
 from laneway.lanes.bundle.rows import Slot, Version
-from laneway.lanes.bundle.values import (
-    BlockSealed,
-    Effect,
-    Record,
-    SlotChanged,
-    SlotClaimed,
-    VersionChanged,
-)
+from laneway.lanes.bundle.values import Effect
 
 Decision: TypeAlias = records.Decision[Record, Effect]
 
 
-class Draft:
+class DecisionDraft:
     def __init__(self, lane: BundleLane, now_ms: int) -> None:
         self.lane = lane.fork()
         self.now_ms = now_ms
@@ -35,23 +27,23 @@ class Draft:
     def say(self, record: Record) -> None:
         fold(self.lane, record)
         self._records.append(record)
-        if isinstance(record, SlotClaimed | BlockSealed | SlotChanged):
+        if isinstance(record, SlotClaimed | BlockSealed):
             self.touched[record.slot.id] = None
 
     def order(self, effect: Effect) -> None:
         self._effects.append(effect)
 
-    def change(self, slot: Slot, what: str, /, **fields: object) -> Slot:
-        """The slot with these fields set otherwise."""
-        if "wait_reason" in fields:
-            fields["wait_reason"] = clip(str(fields["wait_reason"]), REASON_KEPT_BYTES_MAX)
-        changed = replace(self.lane.slots[slot.id], **fields)
-        self.say(SlotChanged(changed, what))
-        return changed
+    def change(self, record: OfSlot) -> Slot:
+        """The block as it stands after this record."""
+        self.say(record)
+        self.touched[record.slot] = None
+        return self.lane.slots[record.slot]
 
-    def alter(self, version: Version, what: str, /, **fields: object) -> Version:
-        changed = replace(version, **fields)
-        self.say(VersionChanged(changed, what))
+    def alter(self, record: OfVersion) -> Version:
+        """The version as it stands after this record."""
+        self.say(record)
+        changed = self.lane.version(record.slot, record.version)
+        assert changed is not None
         return changed
 
     def decision(self) -> Decision:

@@ -7,10 +7,12 @@ was built on it goes with it.
 
 from laneway.core.jam import PackageKind
 from laneway.core.reason import clip
-from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.packages import discard
-from laneway.lanes.bundle.rows import Kind, Slot, Version, Word
+from laneway.lanes.bundle.rows import BlockState, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -18,42 +20,41 @@ from laneway.lanes.bundle.standing import (
     is_dead_for_good,
 )
 from laneway.lanes.bundle.tells import TAKEN_BACK, owe
-from laneway.lanes.bundle.values import BlockDropped, ModeChanged
+from laneway.lanes.common.values import ModeChanged
 
 UNSETTLED = "its end is not final yet"
 OVERDUE = "its accumulation is overdue"
 
 
-def judge_ends(draft: Draft) -> None:
-    """The lowest block first: those behind it may depend on it."""
+def judge_ends(draft: DecisionDraft) -> None:
+    """The lowest block first: those after it may depend on it."""
     for one in list(draft.lane.in_order()):
         slot = draft.lane.slots.get(one.id)
-        if slot is None or draft.lane.words[slot.id] in (Word.BUILDING, Word.ACCUMULATED):
+        if slot is None or draft.lane.words[slot.id] in (
+            BlockState.BUILDING,
+            BlockState.ACCUMULATED,
+        ):
             continue
         slot = judge_overdue(draft, slot)
         if slot.queued:
             judge_queued(draft, slot)
-        elif is_over(draft.lane, slot):
+        elif slot.id in draft.lane.over:
             judge_over(draft, slot)
 
 
-def judge_overdue(draft: Draft, slot: Slot) -> Slot:
+def judge_overdue(draft: DecisionDraft, slot: Slot) -> Slot:
     """It was guaranteed and does not accumulate. Counted so often, and then left to the chain."""
     if slot.overdue_ms is None or slot.overdue_ms > draft.now_ms:
         return slot
     settings = draft.lane.settings
     overdue = slot.overdue + 1
     again_ms = draft.now_ms + settings.accumulate_timeout_ms
-    return draft.change(
-        slot,
-        "overdue",
-        overdue=overdue,
-        overdue_ms=again_ms if overdue < settings.accumulate_timeouts_max else None,
-        wait_reason=OVERDUE if slot.winner else slot.wait_reason,
-    )
+    overdue_ms = again_ms if overdue < settings.accumulate_timeouts_max else None
+    reason = OVERDUE if slot.winner else slot.wait_reason
+    return draft.change(r.OverdueCounted(slot.id, overdue, overdue_ms, reason))
 
 
-def judge_queued(draft: Draft, slot: Slot) -> None:
+def judge_queued(draft: DecisionDraft, slot: Slot) -> None:
     """A fork may have brought a version back that others have: then no other one is wanted."""
     lane = draft.lane
     alive = [one for one in lane.of(slot.id) if one.is_sent() and not one.is_dead()]
@@ -61,40 +62,26 @@ def judge_queued(draft: Draft, slot: Slot) -> None:
         for version in lane.of(slot.id):
             if not version.is_sent():
                 discard(draft, slot, version, "an earlier version may land after all")
-        draft.change(slot, "revived", queued=False, making=None, wait_reason="")
+        draft.change(r.BlockRevived(slot.id))
     elif slot.is_hopeless and slot.making is None and can_drop(lane, slot):
         drop(draft, slot, slot.wait_reason)
 
 
-def is_over(lane: BundleLane, slot: Slot) -> bool:
-    """Whether it was submitted and no version of it can land."""
-    return slot.id in lane.over
-
-
-def judge_over(draft: Draft, slot: Slot) -> None:
+def judge_over(draft: DecisionDraft, slot: Slot) -> None:
     lane = draft.lane
     gate = gate_ms(lane, slot)
     if gate is None or gate > draft.now_ms:
         return
     last = lane.of(slot.id)[-1]
     if not must_drop(lane, slot):
-        fact = last.fact(Kind.DEAD)
+        fact = last.fact(FactKind.DEAD)
         own = fact is None or not fact.by_prerequisite
-        draft.change(
-            slot,
-            "requeued",
-            queued=True,
-            event_id=lane.head.event_next,
-            add_ms=draft.now_ms,
-            faults=slot.faults + own,
-            overdue=0,
-            overdue_ms=None,
-            wait_reason=reason_of(last),
-        )
+        reason, number = clip(reason_of(last), REASON_KEPT_BYTES_MAX), lane.head.event_next
+        draft.change(r.BlockRequeued(slot.id, number, draft.now_ms, slot.faults + own, reason))
     elif can_drop(lane, slot):
         drop(draft, slot, reason_of(last))
     elif slot.wait_reason != UNSETTLED:
-        draft.change(slot, "waits", wait_reason=UNSETTLED)
+        draft.change(r.WaitChanged(slot.id, UNSETTLED))
 
 
 def gate_ms(lane: BundleLane, slot: Slot) -> int | None:
@@ -103,7 +90,7 @@ def gate_ms(lane: BundleLane, slot: Slot) -> int | None:
     last = lane.of(slot.id)[-1]
     if last.is_refused or last.first_ms is None:
         return 0
-    fact = last.fact(Kind.DEAD)
+    fact = last.fact(FactKind.DEAD)
     assert fact is not None
     if fact.by_prerequisite:
         # It goes with the block before it, which has another version or is to have one.
@@ -121,16 +108,16 @@ def gate_ms(lane: BundleLane, slot: Slot) -> int | None:
 def was_guaranteed(version: Version) -> bool:
     """Whether it may have waited for its accumulation: it was reported, its report was not dropped
     for want of validators that had it, and the service was not given it."""
-    if version.fact(Kind.REPORTED) is None or version.fact(Kind.REFUSED) is not None:
+    if version.fact(FactKind.REPORTED) is None or version.fact(FactKind.REFUSED) is not None:
         return False
-    failed = version.fact(Kind.FAILED)
+    failed = version.fact(FactKind.FAILED)
     return failed is None or not failed.words.startswith(PackageKind.UNAVAILABLE.value)
 
 
 def must_drop(lane: BundleLane, slot: Slot) -> bool:
     """Whether no other version is tried: there were enough, or none can land."""
     last = lane.of(slot.id)[-1]
-    fact = last.fact(Kind.DEAD)
+    fact = last.fact(FactKind.DEAD)
     if slot.is_hopeless or last.is_hopeless or (fact is not None and fact.is_hopeless):
         return True
     own = fact is None or not fact.by_prerequisite
@@ -149,7 +136,7 @@ def over_ms(lane: BundleLane, slot: Slot) -> int | None:
 
 
 def reason_of(version: Version) -> str:
-    fact = version.fact(Kind.DEAD)
+    fact = version.fact(FactKind.DEAD)
     if fact is not None:
         return fact.words
     return "; ".join(f"{one.node}: {one.kind} {one.words}".strip() for one in version.answers)
@@ -158,7 +145,7 @@ def reason_of(version: Version) -> str:
 # Dropping.
 
 
-def drop(draft: Draft, slot: Slot, reason: str) -> None:
+def drop(draft: DecisionDraft, slot: Slot, reason: str) -> None:
     """The block and those that were built on it. Their transactions keep their order."""
     lane = draft.lane
     for one in [slot, *dependants(lane, slot)]:
@@ -166,14 +153,14 @@ def drop(draft: Draft, slot: Slot, reason: str) -> None:
             owe(draft, one, "restored", TAKEN_BACK)
         if not one.building:
             owe(draft, one, "failed", reason)
-        draft.say(BlockDropped(one.id, reason, draft.now_ms, one.id == slot.id))
+        draft.say(r.BlockDropped(one.id, reason, draft.now_ms, one.id == slot.id))
     if lane.head.drops >= lane.settings.drops_max:
         why = f"{lane.head.drops} blocks were dropped one after the other: {reason}"
         draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
 
 
 def dependants(lane: BundleLane, slot: Slot) -> list[Slot]:
-    """Blocks behind it that had no effect yet. Its service takes none of them without it; one that
+    """Blocks after it that had no effect yet. Its service takes none of them without it; one that
     takes blocks as they come may still take what is out, so that stays."""
     return [
         one

@@ -8,11 +8,11 @@ from typing import assert_never
 
 from laneway.core.jam import (
     Accumulated,
-    BlockRef,
-    BlockSeen,
-    BlocksSeen,
     Failed,
     Finalised,
+    JamBlockRef,
+    JamBlockSeen,
+    JamBlocksSeen,
     May,
     PackageSeen,
     Ready,
@@ -22,28 +22,21 @@ from laneway.core.jam import (
     SlotClock,
 )
 from laneway.core.reason import clip
-from laneway.lanes.bundle.draft import Draft
-from laneway.lanes.bundle.lane import BundleLane, replace
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
+from laneway.lanes.bundle.lane import BundleLane, name_of, replace
 from laneway.lanes.bundle.limits import TROUBLE_BYTES_MAX, WATCHED_MAX, WORDS_BYTES_MAX
-from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, STAGES, Fact, Kind, Slot, Version
+from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, STAGES, Fact, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import death, end_of, given_up, is_accumulated
-from laneway.lanes.bundle.values import (
-    ChainLooked,
-    ChainSeen,
-    Counted,
-    LookEnded,
-    LookFailed,
-    SlotNumbered,
-    VersionDiscarded,
-)
+from laneway.lanes.bundle.values import ChainLooked, LookFailed
 
 WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
 """Why a service takes no version of a block: another stands in its place, or before it."""
 
-OLDER = "a node tells of an older chain, or of another one"
+OLDER = "a node shows an older chain, or another one"
 
 
-def judge_look(draft: Draft, event: ChainLooked) -> None:
+def judge_look(draft: DecisionDraft, event: ChainLooked) -> None:
     lane, seen = draft.lane, event.seen
     if not lane.head.looking or is_late(lane, seen):
         judge_failed(draft, LookFailed(event.now_ms))
@@ -56,7 +49,7 @@ def judge_look(draft: Draft, event: ChainLooked) -> None:
     blocks = tuple([one.block for one in seen.blocks])
     if blocks or kept != lane.head.height or seen.head.finalised != lane.head.finalised:
         draft.is_wide = True
-        draft.say(ChainSeen(kept, blocks, seen.head.finalised))
+        draft.say(r.ChainSeen(kept, blocks, seen.head.finalised))
     height = lane.head.height - len(blocks)
     for block in seen.blocks:
         height += 1
@@ -65,11 +58,11 @@ def judge_look(draft: Draft, event: ChainLooked) -> None:
     bury(draft, seen.blocks[-1] if seen.blocks else None)
     draft.is_wide |= is_other_clock(lane.head.clock, event.clock)
     again_ms = event.now_ms + (lane.settings.poll_ms if seen.is_whole else 0)
-    draft.say(LookEnded(again_ms, event.clock))
+    draft.say(r.LookEnded(again_ms, event.clock))
 
 
-def is_late(lane: BundleLane, seen: BlocksSeen) -> bool:
-    """Whether it answers an older question: it begins behind a block that is gone meanwhile, or
+def is_late(lane: BundleLane, seen: JamBlocksSeen) -> bool:
+    """Whether it answers an older question: it begins after a block that is gone meanwhile, or
     knows nothing of some that came since. What those showed would be taken back for nothing."""
     if seen.after is None:
         return False
@@ -79,7 +72,7 @@ def is_late(lane: BundleLane, seen: BlocksSeen) -> bool:
     return tuple([block for height, block in lane.chain.items() if height > kept]) != seen.gone
 
 
-def is_older(lane: BundleLane, seen: BlocksSeen) -> bool:
+def is_older(lane: BundleLane, seen: JamBlocksSeen) -> bool:
     """Whether a node is behind what is known, or on another chain: it would take back blocks that
     are final, or begins anew without being ahead. A chain that goes on is ahead before long."""
     best, finalised = lane.head.best, lane.head.finalised
@@ -87,8 +80,8 @@ def is_older(lane: BundleLane, seen: BlocksSeen) -> bool:
         return False
     if seen.after is not None:
         return any(lane.is_final(one) for one in seen.gone)
-    told = seen.head.finalised
-    is_behind = told is not None and finalised is not None and told.slot < finalised.slot
+    theirs = seen.head.finalised
+    is_behind = theirs is not None and finalised is not None and theirs.slot < finalised.slot
     return is_behind or seen.head.best.slot <= best.slot
 
 
@@ -101,17 +94,17 @@ def is_other_clock(known: SlotClock | None, clock: SlotClock | None) -> bool:
     )  # fmt: skip
 
 
-def judge_failed(draft: Draft, event: LookFailed) -> None:
+def judge_failed(draft: DecisionDraft, event: LookFailed) -> None:
     """Asked again soon, and nothing is known."""
     if draft.lane.head.looking:
         reason = clip(event.reason, TROUBLE_BYTES_MAX)
-        draft.say(LookEnded(event.now_ms + draft.lane.settings.poll_ms, reason=reason))
+        draft.say(r.LookEnded(event.now_ms + draft.lane.settings.poll_ms, reason=reason))
 
 
 # What is not so any more.
 
 
-def take_back(draft: Draft, kept: int | None) -> None:
+def take_back(draft: DecisionDraft, kept: int | None) -> None:
     """Facts of blocks that are gone. Without a common block only what is final counts: the newest
     block's state shows the rest anew."""
     lane = draft.lane
@@ -129,33 +122,33 @@ def take_back(draft: Draft, kept: int | None) -> None:
                 forget(draft, version, lost)
 
 
-def is_lost(draft: Draft, fact: Fact, kept: int | None, gone: dict[bytes, None]) -> bool:
+def is_lost(draft: DecisionDraft, fact: Fact, kept: int | None, gone: dict[bytes, None]) -> bool:
     if kept is None:
         return not draft.lane.is_final(fact.block)
     return fact.block.header_hash in gone
 
 
-def forget(draft: Draft, version: Version, lost: list[Fact]) -> None:
+def forget(draft: DecisionDraft, version: Version, lost: list[Fact]) -> None:
     """On another fork the same bytes may be submitted as often as on the first."""
     facts = tuple([one for one in version.facts if one not in lost])
-    again = any(one.kind in (Kind.REPORTED, Kind.DEAD, Kind.FAILED) for one in lost)
+    again = any(one.kind in (FactKind.REPORTED, FactKind.DEAD, FactKind.FAILED) for one in lost)
     sends = 0 if again else version.sends
-    left = draft.alter(version, "gone", facts=facts, sends=sends)
+    left = draft.alter(r.FactsTakenBack(*name_of(version), facts, sends))
     slot = draft.lane.slots[version.slot]
     if slot.winner == version.version and not may_win(left):
-        draft.change(slot, "undecided", winner=0, overdue=0, overdue_ms=None, wait_reason="")
+        draft.change(r.WinnerLost(slot.id, is_afresh=True))
     elif again and slot.wait_reason and not (slot.winner or slot.queued):
-        draft.change(slot, "reopened", wait_reason="")
+        draft.change(r.WaitChanged(slot.id, ""))
 
 
 def may_win(version: Version) -> bool:
-    return version.is_reported() or version.fact(Kind.ACCUMULATED) is not None
+    return version.is_reported() or version.fact(FactKind.ACCUMULATED) is not None
 
 
 # What is seen.
 
 
-def note(draft: Draft, seen: PackageSeen, height: int) -> None:
+def note(draft: DecisionDraft, seen: PackageSeen, height: int) -> None:
     version = draft.lane.named(seen.package_hash)
     if version is None or not version.is_sent():
         return
@@ -164,35 +157,39 @@ def note(draft: Draft, seen: PackageSeen, height: int) -> None:
         assert version is not None
         facts = merged(version, fact)
         if facts != version.facts:
-            version = draft.alter(version, "seen", facts=facts)
+            version = see(draft, version, facts)
             judge_fact(draft, draft.lane.slots[version.slot], version, fact)
 
 
-def facts_of(draft: Draft, seen: PackageSeen, height: int) -> list[Fact]:
+def see(draft: DecisionDraft, version: Version, facts: tuple[Fact, ...]) -> Version:
+    return draft.alter(r.FactsSeen(*name_of(version), facts))
+
+
+def facts_of(draft: DecisionDraft, seen: PackageSeen, height: int) -> list[Fact]:
     """The fact as it is kept."""
     block, fact = seen.block, seen.fact
     match fact:
         case Reportable(remaining_blocks=left):
-            return [Fact(Kind.REPORTABLE, block, height, height + left)]
+            return [Fact(FactKind.REPORTABLE, block, height, height + left)]
         case Reported(reported_in=reported_in):
             return [reported(draft, block, height, reported_in)]
         case Ready(reported_in=reported_in):
             first = reported(draft, block, height, reported_in)
-            return [first, Fact(Kind.READY, block, height)]
+            return [first, Fact(FactKind.READY, block, height)]
         case Failed(kind=kind, words=words):
             if not is_telling(seen):
                 return []
-            told = clip(f"{kind.value}: {words}", WORDS_BYTES_MAX)
+            reason = clip(f"{kind.value}: {words}", WORDS_BYTES_MAX)
             hopeless = May.REBUILD not in seen.may
-            return [Fact(Kind.FAILED, block, height, words=told, is_hopeless=hopeless)]
+            return [Fact(FactKind.FAILED, block, height, words=reason, is_hopeless=hopeless)]
         case Accumulated(number=number):
-            return [Fact(Kind.ACCUMULATED, block, height, number)]
+            return [Fact(FactKind.ACCUMULATED, block, height, number)]
         case ServiceRefused(reason=reason, number=number):
             hopeless = reason.upper() in WRONG_BLOCK
-            told = clip(reason, WORDS_BYTES_MAX)
-            return [Fact(Kind.REFUSED, block, height, number, told, is_hopeless=hopeless)]
+            text = clip(reason, WORDS_BYTES_MAX)
+            return [Fact(FactKind.REFUSED, block, height, number, text, is_hopeless=hopeless)]
         case Finalised(finalised=finalised):
-            draft.say(ChainSeen(draft.lane.head.height, (), finalised))
+            draft.say(r.ChainSeen(draft.lane.head.height, (), finalised))
             return []
         case _:
             assert_never(fact)
@@ -207,31 +204,33 @@ def is_telling(seen: PackageSeen) -> bool:
     return May.SAME_BYTES not in seen.may and (May.REBUILD in seen.may or May.DROP in seen.may)
 
 
-def reported(draft: Draft, block: BlockRef, height: int, reported_in: BlockRef) -> Fact:
+def reported(
+    draft: DecisionDraft, block: JamBlockRef, height: int, reported_in: JamBlockRef
+) -> Fact:
     found = draft.lane.height_of(reported_in)
-    return Fact(Kind.REPORTED, block, height if found is None else found, reported_in.slot)
+    return Fact(FactKind.REPORTED, block, height if found is None else found, reported_in.slot)
 
 
 def merged(version: Version, fact: Fact) -> tuple[Fact, ...]:
     """The newest stage counts; that it was reported is remembered with what came after, and what
     the service did is not unsaid by what the chain's own queues show later."""
     known = version.fact(fact.kind)
-    revived = fact.kind == Kind.REPORTED and version.fact(Kind.FAILED) is not None
+    revived = fact.kind == FactKind.REPORTED and version.fact(FactKind.FAILED) is not None
     if known is not None and not revived and is_old(known, fact):
         return version.facts
-    if fact.kind == Kind.FAILED and version.fact(Kind.ACCUMULATED) is not None:
-        # A chain forgets what it gave to a service; whoever is asked then may call it failed.
+    if fact.kind == FactKind.FAILED and version.fact(FactKind.ACCUMULATED) is not None:
+        # A chain forgets what it gave to a service; a node that is asked then may call it failed.
         return version.facts
-    if fact.kind == Kind.ACCUMULATED:
-        gone: tuple[str, ...] = (Kind.ACCUMULATED, Kind.DEAD, Kind.FAILED)
-    elif fact.kind == Kind.REFUSED:
-        gone = (Kind.REFUSED,)
-    elif fact.kind == Kind.FAILED:
-        gone = (Kind.REPORTABLE, Kind.FAILED, Kind.READY)
-    elif fact.kind == Kind.READY:
-        gone = (Kind.REPORTABLE, Kind.FAILED, Kind.DEAD)
+    if fact.kind == FactKind.ACCUMULATED:
+        gone: tuple[str, ...] = (FactKind.ACCUMULATED, FactKind.DEAD, FactKind.FAILED)
+    elif fact.kind == FactKind.REFUSED:
+        gone = (FactKind.REFUSED,)
+    elif fact.kind == FactKind.FAILED:
+        gone = (FactKind.REPORTABLE, FactKind.FAILED, FactKind.READY)
+    elif fact.kind == FactKind.READY:
+        gone = (FactKind.REPORTABLE, FactKind.FAILED, FactKind.DEAD)
     else:
-        gone = (*STAGES, Kind.DEAD)
+        gone = (*STAGES, FactKind.DEAD)
     kept = [one for one in version.facts if one.kind not in gone or is_lasting(one, fact)]
     return (*kept, fact)
 
@@ -239,15 +238,15 @@ def merged(version: Version, fact: Fact) -> tuple[Fact, ...]:
 def is_lasting(known: Fact, fact: Fact) -> bool:
     """Whether it died with the package that it names: that it is reported does not bring that one
     back, and only with it can it accumulate."""
-    return known.by_prerequisite and fact.kind != Kind.ACCUMULATED
+    return known.by_prerequisite and fact.kind != FactKind.ACCUMULATED
 
 
 def is_old(known: Fact, fact: Fact) -> bool:
     """Whether it says what is known: of that the first block that showed it is kept."""
     match fact.kind:
-        case Kind.REPORTABLE:
+        case FactKind.REPORTABLE:
             return known.number == fact.number
-        case Kind.ACCUMULATED:
+        case FactKind.ACCUMULATED:
             return known.number is not None or fact.number is None
         case _:
             return True
@@ -256,33 +255,33 @@ def is_old(known: Fact, fact: Fact) -> bool:
 # Who may advance.
 
 
-def judge_fact(draft: Draft, slot: Slot, version: Version, fact: Fact) -> None:
+def judge_fact(draft: DecisionDraft, slot: Slot, version: Version, fact: Fact) -> None:
     """Enforced when a package is guaranteed, and again when it is accumulated; what is final was
     accumulated before."""
     if version.is_accumulated(draft.lane.settings.keeps_records):
-        if fact.kind == Kind.ACCUMULATED:
+        if fact.kind == FactKind.ACCUMULATED:
             judge_accumulated(draft, slot, version, fact)
         return
-    if fact.kind in (Kind.ACCUMULATED, Kind.REFUSED):
+    if fact.kind in (FactKind.ACCUMULATED, FactKind.REFUSED):
         if slot.winner not in (0, version.version):
             count(draft, "duplicate_accumulate", slot, version)
-        elif slot.winner == 0 and fact.kind == Kind.ACCUMULATED and is_eligible(draft, version):
+        elif slot.winner == 0 and fact.kind == FactKind.ACCUMULATED and is_eligible(draft, version):
             win(draft, slot, version)
-    elif fact.kind == Kind.REPORTED:
+    elif fact.kind == FactKind.REPORTED:
         if slot.winner == 0 and is_eligible(draft, version):
             win(draft, slot, version)
         elif slot.winner not in (0, version.version):
             count(draft, "duplicate_guarantee", slot, version)
 
 
-def is_eligible(draft: Draft, version: Version) -> bool:
+def is_eligible(draft: DecisionDraft, version: Version) -> bool:
     """Whether it may win: any version, or the newest alone."""
     if draft.lane.settings.winner == "first_guarantee_wins":
         return True
     return version.version == draft.lane.slots[version.slot].version
 
 
-def judge_accumulated(draft: Draft, slot: Slot, version: Version, fact: Fact) -> None:
+def judge_accumulated(draft: DecisionDraft, slot: Slot, version: Version, fact: Fact) -> None:
     """What the service wrote down outranks every policy: the block has had its effect. Without
     such a record of two versions that accumulated the winner counts."""
     by_record = fact.number is not None
@@ -296,17 +295,17 @@ def judge_accumulated(draft: Draft, slot: Slot, version: Version, fact: Fact) ->
         win(draft, slot, version)
     if fact.number is not None and draft.lane.slots[slot.id].winner == version.version:
         if fact.number != slot.number:
-            draft.say(SlotNumbered(slot.id, fact.number))
+            draft.say(r.SlotNumbered(slot.id, fact.number, slot.count))
         else:
-            draft.change(slot, "canonical", is_canonical=True)
+            draft.change(r.NumberConfirmed(slot.id))
 
 
-def count(draft: Draft, what: str, slot: Slot, version: Version) -> None:
+def count(draft: DecisionDraft, what: str, slot: Slot, version: Version) -> None:
     winner = draft.lane.slots[slot.id].winner
-    draft.say(Counted(what, slot.id, version.version, winner))
+    draft.say(r.Counted(what, slot.id, version.version, winner))
 
 
-def win(draft: Draft, slot: Slot, version: Version) -> None:
+def win(draft: DecisionDraft, slot: Slot, version: Version) -> None:
     """All other versions are cancelled: what waits is not submitted, what is out not again. The
     block itself stays what it was."""
     lane = draft.lane
@@ -316,31 +315,23 @@ def win(draft: Draft, slot: Slot, version: Version) -> None:
         if not other.is_dead():
             cancel(draft, slot, other.version, version)
     for other in unsent:
-        draft.say(VersionDiscarded(slot.id, other.version, "another version was guaranteed"))
+        draft.say(r.VersionDiscarded(slot.id, other.version, "another version was guaranteed"))
     if slot.queued and slot.version and not unsent:
         cancel(draft, slot, slot.version + 1, version)  # It was to be built.
-    draft.change(
-        slot,
-        "won",
-        winner=version.version,
-        queued=False,
-        making=None,
-        version=max(one.version for one in lane.of(slot.id)),
-        overdue=0,
-        overdue_ms=draft.now_ms + lane.settings.accumulate_timeout_ms,
-        wait_reason="",
-    )
+    newest = max(one.version for one in lane.of(slot.id))
+    overdue_ms = draft.now_ms + lane.settings.accumulate_timeout_ms
+    draft.change(r.VersionWon(slot.id, version.version, newest, overdue_ms))
 
 
-def cancel(draft: Draft, slot: Slot, version: int, winner: Version) -> None:
-    draft.say(Counted("version_cancelled", slot.id, version, winner.version))
+def cancel(draft: DecisionDraft, slot: Slot, version: int, winner: Version) -> None:
+    draft.say(r.Counted("version_cancelled", slot.id, version, winner.version))
 
 
 # What can have no effect any more.
 
 
-def bury(draft: Draft, newest: BlockSeen | None) -> None:
-    """The lowest block first, for those behind it may name what died."""
+def bury(draft: DecisionDraft, newest: JamBlockSeen | None) -> None:
+    """The lowest block first, for those after it may name what died."""
     lane = draft.lane
     shown = shown_by(newest)
     is_whole = newest is not None and newest.is_readable and is_watched_whole(lane)
@@ -353,11 +344,11 @@ def bury(draft: Draft, newest: BlockSeen | None) -> None:
             if fact is None and is_whole:
                 fact = given_up(lane, version)
             if fact is not None:
-                draft.alter(version, "dead", facts=(*version.facts, fact))
+                draft.alter(r.VersionDied(*name_of(version), (*version.facts, fact)))
         undecide(draft, lane.slots[slot.id])
 
 
-def shown_by(newest: BlockSeen | None) -> dict[bytes, None]:
+def shown_by(newest: JamBlockSeen | None) -> dict[bytes, None]:
     """The packages that the newest block was asked for, and that it says something of."""
     if newest is None:
         return {}
@@ -371,39 +362,43 @@ def is_watched_whole(lane: BundleLane) -> bool:
     return len(out) <= WATCHED_MAX
 
 
-def reviewed(draft: Draft, version: Version) -> Version:
+def reviewed(draft: DecisionDraft, version: Version) -> Version:
     """It lives again with the package that it names, if that does."""
-    fact = version.fact(Kind.DEAD)
+    fact = version.fact(FactKind.DEAD)
     if fact is None or not fact.by_prerequisite:
         return version
     others = [draft.lane.named(one) for one in version.prerequisites]
     if any(other is None or end_of(draft.lane, other) is not None for other in others):
         return version
-    return draft.alter(version, "seen", facts=tuple([one for one in version.facts if one != fact]))
+    return see(draft, version, tuple([one for one in version.facts if one != fact]))
 
 
-def recognise(draft: Draft, slot: Slot) -> None:
+def recognise(draft: DecisionDraft, slot: Slot) -> None:
     """The service refuses a package because its block was applied: then the block has had its
     effect, by whatever package. Were it built again, its transactions would be in two blocks."""
     if is_accumulated(draft.lane, slot):
         return
     for version in draft.lane.of(slot.id):
-        fact = version.fact(Kind.REFUSED)
+        fact = version.fact(FactKind.REFUSED)
         if fact is not None and fact.words.upper() == SAME_BLOCK_APPLIED:
-            done = replace(fact, kind=Kind.ACCUMULATED)
-            facts = [one for one in version.facts if one.kind not in (Kind.ACCUMULATED, Kind.DEAD)]
-            version = draft.alter(version, "seen", facts=(*facts, done))
+            done = replace(fact, kind=FactKind.ACCUMULATED)
+            facts = [
+                one
+                for one in version.facts
+                if one.kind not in (FactKind.ACCUMULATED, FactKind.DEAD)
+            ]
+            version = see(draft, version, (*facts, done))
             if slot.winner in (0, version.version):
                 count(draft, "overruled", slot, version)
             judge_accumulated(draft, draft.lane.slots[slot.id], version, done)
             return
 
 
-def undecide(draft: Draft, slot: Slot) -> None:
+def undecide(draft: DecisionDraft, slot: Slot) -> None:
     """A winner that died leaves the place to whichever other version is guaranteed."""
     winner = draft.lane.version(slot.id, slot.winner) if slot.winner else None
     if winner is not None and winner.is_dead():
-        slot = draft.change(slot, "undecided", winner=0)
+        slot = draft.change(r.WinnerLost(slot.id, is_afresh=False))
     if slot.winner:
         return
     able = [
@@ -417,4 +412,6 @@ def undecide(draft: Draft, slot: Slot) -> None:
 
 def guaranteed_at(version: Version) -> int:
     """The block in which it was seen first; one that accumulated was reported before."""
-    return min(fact.height for fact in version.facts if fact.kind in (*STAGES, Kind.ACCUMULATED))
+    return min(
+        fact.height for fact in version.facts if fact.kind in (*STAGES, FactKind.ACCUMULATED)
+    )

@@ -4,12 +4,13 @@
 the lane itself and then to the tables that a fork shares with it.
 """
 
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
 from laneway.core.rows import Index, Result, RowKey, RowPut, Table, Touch, Touched
+from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.lane import (
     CHAIN,
     FINISHED,
@@ -20,9 +21,7 @@ from laneway.lanes.bundle.lane import (
     decode_finished,
     drop_slot,
     drop_version,
-    encode,
     extend,
-    passed,
     put_package,
     put_payload,
     put_returned,
@@ -34,53 +33,28 @@ from laneway.lanes.bundle.lane import (
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS, MADE_STEP_MS, TROUBLE_BYTES_MAX
 from laneway.lanes.bundle.rows import (
-    BundleHead,
+    BlockState,
     Ear,
+    ExecutionVerdict,
+    FactKind,
     Finished,
     History,
-    Kind,
     Member,
     Slot,
     Tip,
-    Verdict,
-    Word,
 )
-from laneway.lanes.bundle.values import (
-    BlockDropped,
-    BlockDue,
-    BlockFinalised,
-    BlockSealed,
-    BlockUnmade,
-    ChainSeen,
-    CommandRefused,
-    Counted,
-    IntentDropped,
-    LookBegun,
-    LookEnded,
-    ModeChanged,
-    Record,
-    SlotChanged,
-    SlotClaimed,
-    SlotNumbered,
-    StatusChanged,
-    TellOwed,
-    TellsBegun,
-    TellsDelayed,
-    TellsDone,
-    VersionChanged,
-    VersionDiscarded,
-    VersionSealed,
-    WindowAwaited,
-)
+from laneway.lanes.common import heads
+from laneway.lanes.common.heads import encode
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 
-WORDS = {
-    Verdict.INCLUDED: Status.CONFIRMED.value,
-    Verdict.REVERTED: Status.REVERTED.value,
+RESULT_STATUSES = {
+    ExecutionVerdict.INCLUDED: Status.CONFIRMED.value,
+    ExecutionVerdict.REVERTED: Status.REVERTED.value,
 }
-"""What a transaction of a final block is told to be."""
+"""The final status of a transaction by its verdict, once its block is final."""
 
 
-def evolve(lane: BundleLane, record: Record) -> Touched:
+def evolve(lane: BundleLane, record: r.Record) -> Touched:
     """Fold one record into the lane; the rows it touched."""
     touched = fold(lane, record)
     gone: list[Touch] = []
@@ -110,32 +84,44 @@ def follow(lane: BundleLane, key: str, body: bytes) -> list[Touch]:
     return gone
 
 
-def fold(lane: BundleLane, record: Record) -> Touched:
+def fold(lane: BundleLane, record: r.Record) -> Touched:
     """What a record does to all that is open."""
     match record:
-        case SlotClaimed():
+        case r.SlotClaimed():
             return claim(lane, record)
-        case BlockSealed():
+        case r.BlockSealed():
             return seal(lane, record)
-        case BlockUnmade():
+        case r.BlockUnmade():
             return unmake(lane, record)
-        case SlotChanged() | StatusChanged() | SlotNumbered():
-            return fold_slot(lane, record)
-        case VersionSealed() | VersionChanged() | VersionDiscarded():
-            return fold_version(lane, record)
-        case BlockDropped():
+        case r.BlockRecord():
+            return (change_slot(lane, record),)
+        case r.VersionRecord():
+            return change_version(lane, record)
+        case r.VersionSealed(slot=slot, version=version, package=package):
+            put = put_slot(lane, slot), put_version(lane, version)
+            return (*put, put_package(lane, version, package))
+        case r.StatusChanged(slot=number, word=word):
+            lane.head.drops = 0 if word == BlockState.ACCUMULATED else lane.head.drops
+            return (put_slot(lane, replace(lane.slots[number], word=word)),)
+        case r.SlotNumbered(slot=number, number=wanted):
+            return renumber(lane, lane.slots[number], wanted)
+        case r.VersionDiscarded(slot=number, version=which):
+            found = lane.version(number, which)
+            assert found is not None
+            return tuple(drop_version(lane, found))
+        case r.BlockDropped():
             return drop_block(lane, record)
-        case BlockFinalised():
+        case r.BlockFinalised():
             return finalise(lane, record)
-        case ChainSeen():
+        case r.ChainSeen():
             return see_chain(lane, record)
-        case TellOwed() | TellsBegun() | TellsDone() | TellsDelayed():
+        case r.TellOwed() | r.TellsBegun() | r.TellsDone() | r.TellsDelayed():
             return fold_tells(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
         case (
-            Counted() | LookBegun() | LookEnded() | BlockDue() | WindowAwaited() | ModeChanged()
-            | CommandRefused()
+            r.Counted() | r.LookBegun() | r.LookEnded() | r.BlockDue() | r.WindowAwaited()
+            | ModeChanged() | CommandRefused()
         ):  # fmt: skip
             fold_head(lane, record)
             return ()
@@ -143,125 +129,150 @@ def fold(lane: BundleLane, record: Record) -> Touched:
             assert_never(record)
 
 
-def fold_slot(lane: BundleLane, record: SlotChanged | StatusChanged | SlotNumbered) -> Touched:
-    head = lane.head
+def change_slot(lane: BundleLane, record: r.OfSlot) -> Touch:
+    head, slot = lane.head, changed(lane.slots[record.slot], record)
+    head.event_next = max(head.event_next, slot.event_id + 1)
+    head.order_next = max(head.order_next, order_of(slot) + 1)
+    return put_slot(lane, slot)
+
+
+def changed(slot: Slot, record: r.OfSlot) -> Slot:
+    """A block after a record that changes its own row alone."""
     match record:
-        case SlotChanged(slot=slot):
-            head.event_next = max(head.event_next, slot.event_id + 1)
-            head.order_next = max(head.order_next, order_of(slot) + 1)
-            return (put_slot(lane, slot),)
-        case StatusChanged(slot=number, word=word):
-            if word == Word.ACCUMULATED:
-                head.drops = 0
-            return (put_slot(lane, replace(lane.slots[number], word=word)),)
-        case SlotNumbered(slot=number, number=wanted):
-            return renumber(lane, lane.slots[number], wanted)
+        case r.BuildDelayed(retry_ms=retry_ms, tries=tries, reason=reason):
+            return replace(slot, making=None, retry_ms=retry_ms, tries=tries, wait_reason=reason)
+        case r.BuildRetried(order=order):
+            return replace(slot, retry_ms=None, order=order)
+        case r.VersionOrdered(making=making):
+            return replace(slot, making=making, retry_ms=None)
+        case r.VersionPutBack(version=version):
+            return replace(slot, making=None, version=version)
+        case r.BlockRequeued(event_id=event_id, at_ms=at_ms, faults=faults, reason=reason):
+            again = replace(slot, queued=True, event_id=event_id, add_ms=at_ms, faults=faults)
+            return replace(again, overdue=0, overdue_ms=None, wait_reason=reason)
+        case r.BlockRevived():
+            return replace(slot, queued=False, making=None, wait_reason="")
+        case r.BlockHopeless():
+            return replace(slot, is_hopeless=True)
+        case r.VersionWon(version=winner, newest=newest, overdue_ms=overdue_ms):
+            won = replace(slot, winner=winner, queued=False, making=None, version=newest)
+            return replace(won, overdue=0, overdue_ms=overdue_ms, wait_reason="")
+        case r.WinnerLost(is_afresh=True):
+            return replace(slot, winner=0, overdue=0, overdue_ms=None, wait_reason="")
+        case r.WinnerLost():
+            return replace(slot, winner=0)
+        case r.WaitChanged(reason=reason):
+            return replace(slot, wait_reason=reason)
+        case r.OverdueCounted(overdue=overdue, overdue_ms=overdue_ms, reason=reason):
+            return replace(slot, overdue=overdue, overdue_ms=overdue_ms, wait_reason=reason)
+        case r.OverdueEnded():
+            return replace(slot, overdue=0, overdue_ms=None, wait_reason="")
+        case r.NumberConfirmed():
+            return replace(slot, is_canonical=True)
+        case r.AccumulationTold(told=told, overdue_ms=overdue_ms):
+            return replace(slot, told=told, overdue_ms=overdue_ms)
         case _:
             assert_never(record)
 
 
-def fold_version(
-    lane: BundleLane, record: VersionSealed | VersionChanged | VersionDiscarded
-) -> Touched:
+def change_version(lane: BundleLane, record: r.OfVersion) -> Touched:
+    version = lane.version(record.slot, record.version)
+    assert version is not None
+    slot = lane.slots[record.slot]
     match record:
-        case VersionSealed(slot=slot, version=version, package=package):
-            put = put_slot(lane, slot), put_version(lane, version)
-            return (*put, put_package(lane, version, package))
-        case VersionChanged(version=version):
-            return (put_version(lane, version),)
-        case VersionDiscarded(slot=number, version=which):
-            found = lane.version(number, which)
-            assert found is not None
-            return tuple(drop_version(lane, found))
+        case r.VersionOffered():
+            offered = replace(
+                version,
+                nodes=record.nodes,
+                serial=record.serial,
+                sends=record.sends,
+                first_ms=record.first_ms,
+                last_ms=record.last_ms,
+                offering=True,
+            )
+            put = [put_slot(lane, replace(slot, queued=False))] if slot.queued else []
+            return (*put, put_version(lane, offered))
+        case r.VersionAnswered():
+            answered = replace(
+                version,
+                offering=False,
+                is_held=record.is_held,
+                is_refused=record.is_refused,
+                is_hopeless=record.is_hopeless,
+                core=record.core,
+                answers=record.answers,
+            )
+            return (put_version(lane, answered),)
+        case r.FactsTakenBack(facts=facts, sends=sends):
+            return (put_version(lane, replace(version, facts=facts, sends=sends)),)
+        case r.FactsSeen(facts=facts) | r.VersionDied(facts=facts):
+            return (put_version(lane, replace(version, facts=facts)),)
         case _:
             assert_never(record)
 
 
 def fold_tells(
-    lane: BundleLane, record: TellOwed | TellsBegun | TellsDone | TellsDelayed
+    lane: BundleLane, record: r.TellOwed | r.TellsBegun | r.TellsDone | r.TellsDelayed
 ) -> Touched:
+    head = lane.head
     match record:
-        case TellOwed(tell=tell):
+        case r.TellOwed(tell=tell):
             lane.tells[tell.id] = tell
-            lane.head.tell_next = tell.id + 1
+            head.tell_next = tell.id + 1
             return (RowPut(Table.AUX, f"{TELL}{tell.id}", None, encode(tell)),)
-        case (
-            TellsBegun(ear=Ear.BUILDER) | TellsDone(ear=Ear.BUILDER) | TellsDelayed(ear=Ear.BUILDER)
-        ):
-            fold_hearing(lane.head, record)
-            return ()
-        case TellsBegun() | TellsDone() | TellsDelayed():
-            fold_telling(lane.head, record)
-            return forget_tells(lane, record.last) if isinstance(record, TellsDone) else ()
+        case r.TellsBegun(last=last, ear=Ear.BUILDER):
+            head.hearing, head.hear_ms = last, None
+        case r.TellsBegun(last=last):
+            head.telling, head.tell_ms = last, None
+        case r.TellsDone(last=last, ear=Ear.BUILDER):
+            head.heard, head.hearing, head.hear_tries = last, 0, 0
+            head.tell_reason = head.tell_reason if head.tell_tries else ""
+        case r.TellsDone(last=last):
+            head.telling, head.tell_tries = 0, 0
+            head.tell_reason = head.tell_reason if head.hear_tries else ""
+            return forget_tells(lane, last)
+        case r.TellsDelayed(tell_ms=tell_ms, reason=reason, ear=ear):
+            head.tell_reason = clip(reason, TROUBLE_BYTES_MAX)
+            if ear == Ear.BUILDER:
+                head.hearing, head.hear_ms, head.hear_tries = 0, tell_ms, head.hear_tries + 1
+            else:
+                head.telling, head.tell_ms, head.tell_tries = 0, tell_ms, head.tell_tries + 1
         case _:
             assert_never(record)
+    return ()
 
 
 def forget_tells(lane: BundleLane, last: int) -> Touched:
-    """Whoever hears last has heard of these."""
-    told = [one for one in lane.tells if one <= last]
-    for one in told:
+    """The last to be notified knows of these."""
+    known = [one for one in lane.tells if one <= last]
+    for one in known:
         del lane.tells[one]
-    return tuple([RowKey(Table.AUX, f"{TELL}{one}") for one in told])
+    return tuple([RowKey(Table.AUX, f"{TELL}{one}") for one in known])
 
 
-def fold_hearing(head: BundleHead, record: TellsBegun | TellsDone | TellsDelayed) -> None:
-    match record:
-        case TellsBegun(last=last):
-            head.hearing, head.hear_ms = last, None
-        case TellsDone(last=last):
-            head.heard, head.hearing, head.hear_tries = last, 0, 0
-            head.tell_reason = head.tell_reason if head.tell_tries else ""
-        case TellsDelayed(tell_ms=tell_ms, reason=reason):
-            head.hearing, head.hear_ms = 0, tell_ms
-            head.tell_reason = clip(reason, TROUBLE_BYTES_MAX)
-            head.hear_tries += 1
-        case _:
-            assert_never(record)
+OfHead: TypeAlias = (
+    r.Counted | r.LookBegun | r.LookEnded | r.BlockDue | r.WindowAwaited | ModeChanged
+    | CommandRefused
+)  # fmt: skip
 
 
-def fold_telling(head: BundleHead, record: TellsBegun | TellsDone | TellsDelayed) -> None:
-    match record:
-        case TellsBegun(last=last):
-            head.telling, head.tell_ms = last, None
-        case TellsDone():
-            head.telling, head.tell_tries = 0, 0
-            head.tell_reason = head.tell_reason if head.hear_tries else ""
-        case TellsDelayed(tell_ms=tell_ms, reason=reason):
-            head.telling, head.tell_ms = 0, tell_ms
-            head.tell_reason = clip(reason, TROUBLE_BYTES_MAX)
-            head.tell_tries += 1
-        case _:
-            assert_never(record)
-
-
-def fold_head(
-    lane: BundleLane,
-    record: Counted
-    | LookBegun
-    | LookEnded
-    | BlockDue
-    | WindowAwaited
-    | ModeChanged
-    | CommandRefused,
-) -> None:
+def fold_head(lane: BundleLane, record: OfHead) -> None:
     """Those that change the head alone."""
     head = lane.head
     match record:
-        case Counted(what=what):
+        case r.Counted(what=what):
             count(lane, what)
-        case LookBegun():
+        case r.LookBegun():
             head.looking, head.look_ms = True, None
-        case LookEnded(look_ms=look_ms, clock=clock, reason=reason):
+        case r.LookEnded(look_ms=look_ms, clock=clock, reason=reason):
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
-        case BlockDue():
+        case r.BlockDue():
             head.block_ms = None
-        case WindowAwaited(window_ms=window_ms):
+        case r.WindowAwaited(window_ms=window_ms):
             head.window_ms = window_ms
-        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
-            head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
-            head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
+        case ModeChanged(mode=mode):
+            heads.change_mode(head, record)
             if mode == "running":
                 head.drops = 0
         case CommandRefused():
@@ -292,7 +303,7 @@ def order_of(slot: Slot) -> int:
 # Blocks and their transactions.
 
 
-def claim(lane: BundleLane, record: SlotClaimed) -> Touched:
+def claim(lane: BundleLane, record: r.SlotClaimed) -> Touched:
     head, slot = lane.head, record.slot
     head.slot_next, head.event_next = slot.id + 1, slot.event_id + 1
     head.order_next, head.number_next = slot.order + 1, slot.number + 1
@@ -302,7 +313,7 @@ def claim(lane: BundleLane, record: SlotClaimed) -> Touched:
         if lane.returned.pop(member.intent, None) is not None:
             touched.append(RowKey(Table.RETURNED, member.intent))
         else:
-            head.cursors = passed(head.cursors, member.priority, member.seq)
+            head.cursors = heads.passed(head.cursors, member.priority, member.seq)
             head.drain_left = max(0, head.drain_left - 1)
         key = MEMBER + member.intent
         touched.append(RowPut(Table.AUX, key, member.intent, str(slot.id).encode()))
@@ -315,10 +326,10 @@ def put_members(lane: BundleLane, slot: Slot, members: tuple[Member, ...]) -> To
 
 
 def is_inside(member: Member) -> bool:
-    return member.verdict in WORDS
+    return member.verdict in RESULT_STATUSES
 
 
-def seal(lane: BundleLane, record: BlockSealed) -> Touched:
+def seal(lane: BundleLane, record: r.BlockSealed) -> Touched:
     slot = record.slot
     inside = tuple([one for one in record.members if is_inside(one)])
     outside = tuple([one for one in record.members if not is_inside(one)])
@@ -339,8 +350,8 @@ def leave(lane: BundleLane, members: tuple[Member, ...], at_ms: int) -> list[Tou
     """They are in no block: refused for good, or back in the pool."""
     touched: list[Touch] = []
     for member in members:
-        if member.verdict == Verdict.REFUSED:
-            settle(lane, member.size)
+        if member.verdict == ExecutionVerdict.REFUSED:
+            heads.settle(lane.head, member.size)
             touched.append(RowKey(Table.AUX, MEMBER + member.intent))
             word = Status.REFUSED.value
             touched.append(Result(member.intent, word, at_ms, reason=member.reason))
@@ -349,12 +360,7 @@ def leave(lane: BundleLane, members: tuple[Member, ...], at_ms: int) -> list[Tou
     return touched
 
 
-def settle(lane: BundleLane, size: int) -> None:
-    lane.head.settled_count += 1
-    lane.head.settled_bytes += size
-
-
-def unmake(lane: BundleLane, record: BlockUnmade) -> Touched:
+def unmake(lane: BundleLane, record: r.BlockUnmade) -> Touched:
     slot = lane.slots[record.slot]
     touched = leave(lane, record.members, record.at_ms)
     lane.head.block_ms = None
@@ -362,7 +368,7 @@ def unmake(lane: BundleLane, record: BlockUnmade) -> Touched:
     return (*drop_slot(lane, slot), *touched)
 
 
-def drop_block(lane: BundleLane, record: BlockDropped) -> Touched:
+def drop_block(lane: BundleLane, record: r.BlockDropped) -> Touched:
     slot, head = lane.slots[record.slot], lane.head
     touched = [touch for one in lane.members[slot.id] for touch in put_returned(lane, one)]
     head.number_next = min(head.number_next, slot.number)
@@ -376,11 +382,11 @@ def drop_block(lane: BundleLane, record: BlockDropped) -> Touched:
     return tuple(touched)
 
 
-def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
+def finalise(lane: BundleLane, record: r.BlockFinalised) -> Touched:
     slot, head = lane.slots[record.slot], lane.head
     version = lane.version(slot.id, record.version)
     assert version is not None
-    fact = version.fact(Kind.ACCUMULATED)
+    fact = version.fact(FactKind.ACCUMULATED)
     assert fact is not None
     finished = Finished(
         slot.id, slot.number, version.version, version.brought(), slot.block, slot.post_root,
@@ -389,10 +395,10 @@ def finalise(lane: BundleLane, record: BlockFinalised) -> Touched:
     )  # fmt: skip
     touched: list[Touch] = []
     for index, member in enumerate(lane.members[slot.id]):
-        settle(lane, member.size)
+        heads.settle(lane.head, member.size)
         touched.append(RowKey(Table.AUX, MEMBER + member.intent))
         history = encode(History(finished, index))
-        word = WORDS[member.verdict]
+        word = RESULT_STATUSES[member.verdict]
         touched.append(
             Result(
                 member.intent, word, record.at_ms, slot.number, member.hash, member.reason, history
@@ -431,23 +437,15 @@ def renumber(lane: BundleLane, slot: Slot, number: int) -> Touched:
 
 
 def drop_intent(lane: BundleLane, record: IntentDropped) -> Touched:
-    head = lane.head
-    result = Result(record.intent, record.status, record.at_ms, reason=record.reason)
-    settle(lane, record.size)
     if lane.returned.pop(record.intent, None) is not None:
-        return (RowKey(Table.RETURNED, record.intent), result)
-    head.drain_left = max(0, head.drain_left - (record.seq <= head.drain_seq))
-    if record.passes:
-        head.cursors = passed(head.cursors, record.priority, record.seq)
-    else:
-        head.dropped_seq = max(head.dropped_seq, record.seq)
-    return (result,)
+        return (RowKey(Table.RETURNED, record.intent), heads.drop(lane.head, record))
+    return (heads.drop_waiting(lane.head, record),)
 
 
 # The chain.
 
 
-def see_chain(lane: BundleLane, record: ChainSeen) -> Touched:
+def see_chain(lane: BundleLane, record: r.ChainSeen) -> Touched:
     head = lane.head
     kept = -1 if record.kept is None else record.kept
     touched: list[Touch] = []

@@ -8,22 +8,13 @@ import msgspec
 
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.jam import BlockRef, Package
+from laneway.core.jam import JamBlockRef, Package
 from laneway.core.reason import clip
-from laneway.core.rows import (
-    START,
-    Cursors,
-    HeadWrite,
-    RowKey,
-    RowPut,
-    Rows,
-    Table,
-    Touch,
-    taken,
-)
+from laneway.core.rows import HeadWrite, RowKey, RowPut, Rows, Table, Touch, all_classes
 from laneway.lanes.bundle.limits import OPEN_BYTES_MAX, WAITS_BYTES_MAX
 from laneway.lanes.bundle.rows import (
     Back,
+    BlockState,
     BundleHead,
     Finished,
     History,
@@ -32,12 +23,11 @@ from laneway.lanes.bundle.rows import (
     Tell,
     Tip,
     Version,
-    Word,
 )
 from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.common.heads import encode, head_row
 
 replace = msgspec.structs.replace
-encode = msgspec.msgpack.Encoder().encode
 decode_head = msgspec.msgpack.Decoder(BundleHead).decode
 decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_version = msgspec.msgpack.Decoder(Version).decode
@@ -45,7 +35,7 @@ decode_members = msgspec.msgpack.Decoder(tuple[Member, ...]).decode
 decode_tell = msgspec.msgpack.Decoder(Tell).decode
 decode_back = msgspec.msgpack.Decoder(Back).decode
 decode_finished = msgspec.msgpack.Decoder(Finished).decode
-decode_block = msgspec.msgpack.Decoder(BlockRef).decode
+decode_block = msgspec.msgpack.Decoder(JamBlockRef).decode
 decode_package = msgspec.msgpack.Decoder(Package).decode
 decode_history = msgspec.msgpack.Decoder(History).decode
 
@@ -56,9 +46,15 @@ are written once, the best chain, callbacks that are owed, and blocks that are f
 
 NO_VERSIONS: tuple[Version, ...] = ()
 
-WORDS = (Word.BUILDING, Word.QUEUED, Word.SUBMITTED, Word.GUARANTEED, Word.ACCUMULATED)
+OPEN_STATES = (
+    BlockState.BUILDING,
+    BlockState.QUEUED,
+    BlockState.SUBMITTED,
+    BlockState.GUARANTEED,
+    BlockState.ACCUMULATED,
+)
 """Where an open block may be."""
-WAITING = (Word.BUILDING, Word.QUEUED)
+WAITING = (BlockState.BUILDING, BlockState.QUEUED)
 
 OPEN_BYTES_FULL = "its blocks that are not final are too large together to begin another"
 
@@ -84,7 +80,7 @@ class BundleLane:
         self.packages: dict[tuple[int, int], bytes] = {}
         self.returned: dict[IntentId, Back] = {}
         self.tells: dict[int, Tell] = {}
-        self.chain: dict[int, BlockRef] = {}
+        self.chain: dict[int, JamBlockRef] = {}
         """By height, the lowest first."""
         # What follows from the rows, kept so that nobody has to go through all of them.
         self.open_bytes = 0
@@ -93,7 +89,7 @@ class BundleLane:
         """Of the blocks of `chain`, by their hashes."""
         self.words: dict[int, str] = {}
         """Where each block is, finality aside."""
-        self.places: dict[str, dict[int, None]] = {word: {} for word in WORDS}
+        self.places: dict[str, dict[int, None]] = {word: {} for word in OPEN_STATES}
         """The blocks that are in one place."""
         self.overdue: dict[int, int] = {}
         """When blocks are overdue for accumulation."""
@@ -148,11 +144,11 @@ class BundleLane:
         found = self.hashes.get(package_hash)
         return None if found is None else self.version(*found)
 
-    def height_of(self, block: BlockRef) -> int | None:
+    def height_of(self, block: JamBlockRef) -> int | None:
         """Of a block that is on the best chain, as far as that is remembered."""
         return self.heights.get(block.header_hash)
 
-    def is_final(self, block: BlockRef) -> bool:
+    def is_final(self, block: JamBlockRef) -> bool:
         """Of a block of the best chain: the final one is on the same fork, where slots order."""
         finalised = self.head.finalised
         return finalised is not None and block.slot <= finalised.slot
@@ -166,7 +162,7 @@ def restore(rows: Rows, settings: BundleSettings) -> BundleLane:
     lane = BundleLane(rows.head.lane, settings)
     if rows.head.state:
         lane.head = decode_head(rows.head.state)
-        lane.head.cursors += START[len(lane.head.cursors) :]
+        lane.head.cursors = all_classes(lane.head.cursors)
     finished: list[Finished] = []
     for row in rows.open:
         match row.table:
@@ -235,17 +231,12 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
         # What is being built, looked at or told is work, though no intent may wait for it: should
         # this process die, another has to end it.
         wake_ms = 0
-    return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
+    return head_row(head, wake_ms)
 
 
 def is_large(lane: BundleLane) -> bool:
     """Whether the blocks that are not final hold so much that none may be begun."""
     return lane.open_bytes >= OPEN_BYTES_MAX
-
-
-def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
-    assert seq > taken(cursors, priority)
-    return (*cursors[:priority], seq, *cursors[priority + 1 :])
 
 
 # Rows, each put in one place alone.
@@ -263,7 +254,7 @@ def index_slot(lane: BundleLane, slot: Slot) -> None:
 def reckon(lane: BundleLane, slot: Slot) -> None:
     """What follows from a block's rows, when one of them has changed."""
     versions = lane.of(slot.id)
-    word = word_by_rows(slot, versions, lane.settings.keeps_records)
+    word = status_by_rows(slot, versions, lane.settings.keeps_records)
     known = lane.words.get(slot.id)
     if word != known:
         if known is not None:
@@ -274,23 +265,23 @@ def reckon(lane: BundleLane, slot: Slot) -> None:
         lane.overdue.pop(slot.id, None)
     else:
         lane.overdue[slot.id] = slot.overdue_ms
-    if word == Word.SUBMITTED and all(one.is_dead() for one in versions):
+    if word == BlockState.SUBMITTED and all(one.is_dead() for one in versions):
         lane.over[slot.id] = None
     else:
         lane.over.pop(slot.id, None)
 
 
-def word_by_rows(slot: Slot, versions: tuple[Version, ...], keeps_records: bool) -> str:
+def status_by_rows(slot: Slot, versions: tuple[Version, ...], keeps_records: bool) -> str:
     """The status of a block, were nothing final."""
     if slot.building:
-        return Word.BUILDING
+        return BlockState.BUILDING
     for version in versions:
         if version.version == slot.winner:
             done = version.is_accumulated(keeps_records)
-            return Word.ACCUMULATED if done else Word.GUARANTEED
+            return BlockState.ACCUMULATED if done else BlockState.GUARANTEED
     if slot.queued or not any(version.is_sent() for version in versions):
-        return Word.QUEUED
-    return Word.SUBMITTED
+        return BlockState.QUEUED
+    return BlockState.SUBMITTED
 
 
 def extend(lane: BundleLane, slot: Slot) -> None:
@@ -349,6 +340,11 @@ def index_version(lane: BundleLane, version: Version) -> None:
     slot = lane.slots.get(version.slot)
     if slot is not None:  # Rows are restored in any order.
         reckon(lane, slot)
+
+
+def name_of(version: Version) -> tuple[int, int, bytes]:
+    """What every record of a version begins with."""
+    return version.slot, version.version, version.package_hash
 
 
 def version_key(version: Version) -> str:

@@ -29,7 +29,7 @@ HELD_SLOTS_MAX = 80
 came to it by an unknown package may land."""
 
 CORES_OFFERED_MAX = 4
-"""Cores that one submission may try, one behind the other."""
+"""Cores that one submission may try, one after the other."""
 
 ANSWERS_KEPT_MAX = 2
 """Answers of the last submission that a version's row keeps; it stays under 1 KB."""
@@ -51,11 +51,11 @@ RETRY_GROWTH_MAX = 5
 is made again that failed: half a minute, which is five slots."""
 
 TELLS_BATCH_MAX = 64
-"""Callbacks that are made one behind the other before the lane hears that they were."""
+"""Callbacks that are made one after the other before the lane is notified of them."""
 
 TELLS_OWED_MAX = 1_024
-"""Callbacks that wait for someone who does not hear them, with the hashes of their transactions:
-about 18 MB of a full block's, and three quarters of an hour. With so many no block is begun; those
+"""Callbacks that wait for a listener which does not answer, with the hashes of their transactions:
+about 18 MB of a full block's, and three quarters of an hour. With more no block is begun; those
 that are open add two each."""
 
 PAGES_AHEAD = 2

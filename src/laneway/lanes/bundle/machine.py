@@ -1,7 +1,7 @@
 """All transitions of a bundle lane: rollup blocks as work packages, several in flight.
 
 Queued (executed, its payload sealed for ever) → Submitted (a version's bytes are durable before
-any node hears of them; the same bytes again every slot) → Guaranteed → Accumulated → Finalised. A
+any node is offered them; the same bytes again every slot) → Guaranteed → Accumulated → Finalised. A
 status is a function of facts on the best fork, so a reorganisation takes it back by taking back
 facts. Another version is built only when all before it are dead on the chain.
 """
@@ -9,70 +9,72 @@ facts. Another version is built only when all before it are dead on the chain.
 from collections.abc import Mapping
 from typing import assert_never
 
-import msgspec
-
 from laneway.core.ids import LaneId
+from laneway.core.rows import Command
+from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.blocks import build, claim_offered, judge_block, judge_not_built, wants
-from laneway.lanes.bundle.commands import judge_command
-from laneway.lanes.bundle.draft import Decision, Draft
+from laneway.lanes.bundle.draft import Decision, DecisionDraft
 from laneway.lanes.bundle.facts import judge_failed, judge_look
 from laneway.lanes.bundle.fold import evolve
-from laneway.lanes.bundle.lane import BundleLane, encode, head_write, replace, restore
+from laneway.lanes.bundle.lane import BundleLane, head_write, replace, restore
 from laneway.lanes.bundle.limits import PAGES_AHEAD
 from laneway.lanes.bundle.packages import (
     build_version,
     judge_made,
-    judge_results,
+    judge_submitted,
     may_build,
     may_submit,
     submission,
 )
+from laneway.lanes.bundle.records import BlockSealed, Record, VersionSealed
+from laneway.lanes.bundle.released import decode_records
 from laneway.lanes.bundle.rounds import deadline, drive, look
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import describe
 from laneway.lanes.bundle.standing import free_cores
 from laneway.lanes.bundle.tells import judge_told, tell_blocks, tell_builder
-from laneway.lanes.bundle.values import (
-    BlockBuilt,
-    BlockNotBuilt,
-    BlockSealed,
-    BlocksTold,
-    ChainLooked,
-    CommandTold,
-    Effect,
-    Event,
-    IntentsOffered,
-    LookFailed,
-    PackagesSubmitted,
-    Record,
-    TimerFired,
-    VersionSealed,
-    VersionsMade,
+from laneway.lanes.common.commands import (
+    FINAL_ALREADY,
+    cancelled,
+    drained,
+    is_taken,
+    mode_changed,
+    refusal,
+    unfit_cancel,
 )
-from laneway.lanes.kind import LaneKind
+from laneway.lanes.common.heads import encode
+from laneway.lanes.common.values import (
+    CommandRefused,
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    TimerFired,
+)
+from laneway.lanes.kind import LaneKind, PerLane
 
 
-def decide(lane: BundleLane, event: Event) -> Decision:
+def decide(lane: BundleLane, event: v.Event) -> Decision:
     """Say what becomes true and what must be done; change nothing."""
-    draft = Draft(lane, event.now_ms)
+    draft = DecisionDraft(lane, event.now_ms)
     match event:
         case IntentsOffered():
             claim_offered(draft, event)
-        case BlockBuilt():
+        case v.BlockBuilt():
             judge_block(draft, event)
-        case BlockNotBuilt():
+        case v.BlockNotBuilt():
             judge_not_built(draft, event)
-        case VersionsMade(made=made):
+        case v.VersionsMade(made=made):
             draft.is_wide = True
             judge_made(draft, made)
-        case PackagesSubmitted(results=results):
+        case v.PackagesSubmitted(results=results):
             draft.is_wide = True
-            judge_results(draft, results)
-        case ChainLooked():
+            for result in results:
+                judge_submitted(draft, result)
+        case v.ChainLooked():
             judge_look(draft, event)
-        case LookFailed():
+        case v.LookFailed():
             judge_failed(draft, event)
-        case BlocksTold():
+        case v.BlocksTold():
             judge_told(draft, event)
         case CommandTold(command=command):
             draft.is_wide = True
@@ -87,10 +89,10 @@ def decide(lane: BundleLane, event: Event) -> Decision:
     return draft.decision()
 
 
-def resume(lane: BundleLane) -> tuple[Effect, ...]:
+def resume(lane: BundleLane) -> tuple[v.Effect, ...]:
     """What a crash may have lost: blocks and versions being built, packages being submitted, a look
     at the chain, a callback."""
-    effects: list[Effect] = []
+    effects: list[v.Effect] = []
     cores = free_cores(lane)
     for slot in lane.in_order():
         if slot.building and slot.retry_ms is None:
@@ -107,7 +109,7 @@ def resume(lane: BundleLane) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-def encode_told(records: tuple[Record, ...]) -> bytes:
+def encode_for_feed(records: tuple[Record, ...]) -> bytes:
     """As the feed keeps them: large bytes stand in their own rows, and are named by their hash."""
     return encode(tuple([unburdened(record) for record in records]))
 
@@ -120,26 +122,14 @@ def unburdened(record: Record) -> Record:
     return record
 
 
-_decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
-
-
 def bundle_kind(settings: BundleSettings | Mapping[LaneId, BundleSettings]) -> LaneKind:
     """Rollups of one chain, or each with its own settings; without them it is not served."""
-
-    def cursors(lane: BundleLane) -> tuple[int, ...]:
-        return lane.head.cursors
-
-    def of(lane: LaneId) -> BundleSettings:
-        return settings if isinstance(settings, BundleSettings) else settings[lane]
-
-    def serves(lane: LaneId) -> bool:
-        return isinstance(settings, BundleSettings) or lane in settings
-
+    known = PerLane(settings)
     return LaneKind(
         name="rollup",
-        empty=lambda lane: BundleLane(lane, of(lane)),
-        restore=lambda rows: restore(rows, of(rows.head.lane)),
-        serves=serves,
+        empty=lambda lane: BundleLane(lane, known.of(lane)),
+        restore=lambda rows: restore(rows, known.of(rows.head.lane)),
+        serves=known.serves,
         pages=PAGES_AHEAD,
         decide=decide,
         evolve=evolve,
@@ -147,11 +137,37 @@ def bundle_kind(settings: BundleSettings | Mapping[LaneId, BundleSettings]) -> L
         wants=wants,
         deadline=deadline,
         head=head_write,
-        cursors=cursors,
-        offered=IntentsOffered,
-        told=CommandTold,
-        woken=TimerFired,
-        encode=encode_told,
-        decode=_decode,
+        encode=encode_for_feed,
+        decode=decode_records,
         describe=describe,
     )
+
+
+def judge_command(draft: DecisionDraft, command: Command) -> None:
+    lane = draft.lane
+    match command.verb:
+        case "pause":
+            draft.say(mode_changed("paused", command, draft.now_ms))
+        case "resume":
+            draft.say(mode_changed("running", command, draft.now_ms))
+        case "drain":
+            begun = sum(map(len, lane.members.values())) + len(lane.returned)
+            # One that is idle is paused with all else that is due.
+            draft.say(drained(lane.head, command, draft.now_ms, begun=begun, is_idle=False))
+        case "cancel":
+            draft.say(cancel(draft, command))
+        case verb:
+            draft.say(refusal(command, f"a bundle lane has no command {verb!r}"))
+
+
+def cancel(draft: DecisionDraft, command: Command) -> IntentDropped | CommandRefused:
+    """What is in no block is taken back; a block that is sealed never changes."""
+    lane = draft.lane
+    unfit = unfit_cancel(command)
+    if unfit is not None:
+        return unfit
+    if command.intent in lane.bound:
+        return refusal(command, "it is in a block, which never changes")
+    if command.intent not in lane.returned and is_taken(lane.head, command):
+        return refusal(command, FINAL_ALREADY)
+    return cancelled(command, draft.now_ms)

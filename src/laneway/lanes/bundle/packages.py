@@ -1,19 +1,22 @@
 """Versions of blocks: popped in the build window, sealed, submitted in the submission window.
 
+A window is a part of a timeslot, by the chain's slots on this machine's clock.
+
 A version's bytes are durable before they are submitted, and every submission is of the same bytes.
 """
 
 from collections.abc import Iterable
-from typing import assert_never
 
-from laneway.core.jam import May, PackageAnswer, Submission
+from laneway.core.jam import May, PackageAnswer, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.blocks import delay, is_running
-from laneway.lanes.bundle.draft import Draft
-from laneway.lanes.bundle.lane import BundleLane, encode, replace
+from laneway.lanes.bundle.draft import DecisionDraft
+from laneway.lanes.bundle.lane import BundleLane, name_of, replace
 from laneway.lanes.bundle.limits import ANSWERS_KEPT_MAX, CORES_OFFERED_MAX, WORDS_BYTES_MAX
-from laneway.lanes.bundle.rows import Answered, Making, Slot, Version, Word
+from laneway.lanes.bundle.rows import Answered, BlockState, Making, Slot, Version
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -21,20 +24,12 @@ from laneway.lanes.bundle.standing import (
     inflight,
     is_accumulated,
     is_stale,
-    payloads_behind,
-    prerequisites_behind,
+    payloads_below,
+    prerequisites_after,
     prerequisites_of,
 )
-from laneway.lanes.bundle.values import (
-    BuildVersion,
-    SubmitPackage,
-    Submitted,
-    VersionBuilt,
-    VersionDiscarded,
-    VersionNotBuilt,
-    VersionSealed,
-)
-from laneway.lanes.bundle.windows import anchor_offset, is_open
+from laneway.lanes.common.heads import encode
+from laneway.lanes.common.timers import is_due
 
 
 def is_skewed(lane: BundleLane) -> bool:
@@ -49,30 +44,31 @@ def may_act(lane: BundleLane) -> bool:
     return is_running(lane) and lane.head.clock is not None and not is_skewed(lane)
 
 
-def may_build(draft: Draft) -> bool:
-    lane, settings = draft.lane, draft.lane.settings
-    clock = lane.head.clock
-    if clock is None or not may_act(lane):
-        return False
-    return is_open(clock, draft.now_ms, settings.build_from_ms, settings.build_until_ms)
+def may_build(draft: DecisionDraft) -> bool:
+    settings = draft.lane.settings
+    return is_in_window(draft, settings.build_from_ms, settings.build_until_ms)
 
 
-def may_submit(draft: Draft) -> bool:
-    lane, settings = draft.lane, draft.lane.settings
-    clock = lane.head.clock
-    if clock is None or not may_act(lane):
+def may_submit(draft: DecisionDraft) -> bool:
+    settings = draft.lane.settings
+    return is_in_window(draft, settings.submit_from_ms, settings.submit_until_ms)
+
+
+def is_in_window(draft: DecisionDraft, from_ms: int, until_ms: int) -> bool:
+    clock = draft.lane.head.clock
+    if clock is None or not may_act(draft.lane):
         return False
-    return is_open(clock, draft.now_ms, settings.submit_from_ms, settings.submit_until_ms)
+    return is_open(clock, draft.now_ms, from_ms, until_ms)
 
 
 # Building.
 
 
-def pop(draft: Draft) -> None:
+def pop(draft: DecisionDraft) -> None:
     """Blocks that wait are given a version, the lowest first, while there is room and a core.
 
     Where packages name the one before them, a block waits until that one has its hash. So they are
-    made one behind the other: a line of them that was begun in the window is made to its end while
+    made one after the other: a line of them that was begun in the window is made to its end while
     it can be submitted, or a slow builder would make one or two in each."""
     lane = draft.lane
     is_chained = lane.settings.order == "chained"
@@ -80,26 +76,26 @@ def pop(draft: Draft) -> None:
     if is_over and not (is_chained and may_submit(draft)):
         return
     most = lane.settings.max_inflight
-    is_full = len(lane.places[Word.SUBMITTED]) >= most or inflight(lane) >= most
-    chosen = lane.places[Word.QUEUED] if draft.is_wide else draft.touched
+    is_full = len(lane.places[BlockState.SUBMITTED]) >= most or inflight(lane) >= most
+    chosen = lane.places[BlockState.QUEUED] if draft.is_wide else draft.touched
     if is_full and not is_lowest_waiting(lane, chosen):
         return
-    room = most - inflight(lane)
+    capacity = most - inflight(lane)
     cores = free_cores(lane)
     previous: Slot | None = None
     ahead = 0
     for slot in list(lane.in_order()):
         if needs_version(lane, slot) and (slot.retry_ms or 0) <= draft.now_ms:
-            prerequisites = prerequisites_behind(lane, previous)
-            has_room = room > 0 or ahead == 0
-            if prerequisites is None or not has_room or not cores:
+            prerequisites = prerequisites_after(lane, previous)
+            has_capacity = capacity > 0 or ahead == 0
+            if prerequisites is None or not has_capacity or not cores:
                 return
             if is_over and not is_from_window(draft, previous):
                 return
             core = core_for(lane, slot, cores)
             cores.remove(core)
             make(draft, slot, prerequisites, core=core, ahead=ahead)
-            room -= 1
+            capacity -= 1
         if is_chained and current(lane, lane.slots[slot.id]) is None:
             return
         ahead += not is_accumulated(lane, slot)
@@ -116,7 +112,7 @@ def core_for(lane: BundleLane, slot: Slot, cores: list[int]) -> int:
 def is_lowest_waiting(lane: BundleLane, chosen: Iterable[int]) -> bool:
     """Whether one of these waits for a version, and all below it have accumulated. It is kept
     waiting by none above it, whatever is in flight: those may wait for it for ever."""
-    waiting = [lane.slots[one] for one in chosen if lane.words.get(one) == Word.QUEUED]
+    waiting = [lane.slots[one] for one in chosen if lane.words.get(one) == BlockState.QUEUED]
     found = min(waiting, key=lambda one: one.number, default=None)
     if found is None:
         return False
@@ -126,7 +122,7 @@ def is_lowest_waiting(lane: BundleLane, chosen: Iterable[int]) -> bool:
     return below is None
 
 
-def is_from_window(draft: Draft, found: Slot | None) -> bool:
+def is_from_window(draft: DecisionDraft, found: Slot | None) -> bool:
     """Whether the version of this block was made in the window that was open last."""
     lane, clock = draft.lane, draft.lane.head.clock
     version = None if found is None else current(lane, found)
@@ -142,7 +138,7 @@ def needs_version(lane: BundleLane, slot: Slot) -> bool:
 
 
 def make(
-    draft: Draft, slot: Slot, prerequisites: tuple[bytes, ...], *, core: int, ahead: int
+    draft: DecisionDraft, slot: Slot, prerequisites: tuple[bytes, ...], *, core: int, ahead: int
 ) -> None:
     """All that a version depends on is fixed here, but for what the chain is when it is built."""
     lane, settings = draft.lane, draft.lane.settings
@@ -152,14 +148,14 @@ def make(
     making = Making(
         lane.head.order_next, slot.version + 1, prerequisites, core, offset, draft.now_ms
     )
-    popped = draft.change(slot, "popped", making=making, retry_ms=None)
+    popped = draft.change(r.VersionOrdered(slot.id, making))
     draft.order(build_version(lane, popped))
 
 
-def build_version(lane: BundleLane, slot: Slot) -> BuildVersion:
+def build_version(lane: BundleLane, slot: Slot) -> v.BuildVersion:
     making = slot.making
     assert making is not None
-    return BuildVersion(
+    return v.BuildVersion(
         slot=slot.id,
         order=making.order,
         version=making.version,
@@ -171,7 +167,7 @@ def build_version(lane: BundleLane, slot: Slot) -> BuildVersion:
         prerequisites=making.prerequisites,
         anchor_offset=making.anchor_offset,
         core=making.core,
-        behind=payloads_behind(lane, slot.number, slot.parent),
+        behind=payloads_below(lane, slot.number, slot.parent),
     )
 
 
@@ -183,18 +179,15 @@ def popped_as(lane: BundleLane, slot: int, order: int) -> Slot | None:
     return found
 
 
-def judge_made(draft: Draft, made: tuple[VersionBuilt | VersionNotBuilt, ...]) -> None:
+def judge_made(draft: DecisionDraft, made: tuple[v.VersionBuilt | v.VersionNotBuilt, ...]) -> None:
     for one in made:
-        match one:
-            case VersionBuilt():
-                judge_version(draft, one)
-            case VersionNotBuilt():
-                judge_version_failed(draft, one)
-            case _:
-                assert_never(one)
+        if isinstance(one, v.VersionBuilt):
+            judge_version(draft, one)
+        else:
+            judge_version_failed(draft, one)
 
 
-def judge_version(draft: Draft, event: VersionBuilt) -> None:
+def judge_version(draft: DecisionDraft, event: v.VersionBuilt) -> None:
     lane = draft.lane
     slot = popped_as(lane, event.slot, event.order)
     if slot is None:
@@ -208,7 +201,7 @@ def judge_version(draft: Draft, event: VersionBuilt) -> None:
         return
     if prerequisites_of(lane, slot) != slot.making.prerequisites:
         # What it names has changed while it was built: it is popped again.
-        draft.change(slot, "unpopped", making=None)
+        draft.change(r.VersionPutBack(slot.id, slot.version))
         return
     making = slot.making
     package = encode(event.package)
@@ -225,29 +218,29 @@ def judge_version(draft: Draft, event: VersionBuilt) -> None:
         born=lane.head.height - making.anchor_offset,
     )
     sealed = replace(slot, making=None, version=making.version, tries=0, wait_reason="")
-    draft.say(VersionSealed(sealed, version, package))
+    draft.say(r.VersionSealed(sealed, version, package))
 
 
-def judge_version_failed(draft: Draft, event: VersionNotBuilt) -> None:
+def judge_version_failed(draft: DecisionDraft, event: v.VersionNotBuilt) -> None:
     slot = popped_as(draft.lane, event.slot, event.order)
     if slot is None:
         return
     delay(draft, slot, event.reason)
     if event.final:
-        draft.change(slot, "hopeless", is_hopeless=True)
+        draft.change(r.BlockHopeless(slot.id))
 
 
-def discard(draft: Draft, slot: Slot, version: Version, reason: str) -> None:
-    """Nobody ever heard of it; its number is given to the next."""
-    draft.say(VersionDiscarded(slot.id, version.version, reason))
+def discard(draft: DecisionDraft, slot: Slot, version: Version, reason: str) -> None:
+    """No node was ever offered it; its number is given to the next."""
+    draft.say(r.VersionDiscarded(slot.id, version.version, reason))
     last = max((one.version for one in draft.lane.of(slot.id)), default=0)
-    draft.change(slot, "unpopped", version=last)
+    draft.change(r.VersionPutBack(slot.id, last))
 
 
 # Submitting.
 
 
-def submit(draft: Draft) -> None:
+def submit(draft: DecisionDraft) -> None:
     """What was not submitted yet, and the same bytes again where nobody reported them; the lowest
     block first. What names a package that is not to be is of no use, so none goes before it."""
     if not may_submit(draft):
@@ -267,18 +260,18 @@ def submit(draft: Draft) -> None:
                     # policy is at odds with the age that is allowed.
                     delay(draft, slot, reason)
             else:
-                offer(draft, slot, version, cores)
-        elif version is not None and is_due_again(lane, slot, version, draft.now_ms):
-            offer(draft, slot, version, cores)
+                offer(draft, version, cores)
+        elif version is not None and is_due(retry_ms(lane, slot, version), draft.now_ms):
+            offer(draft, version, cores)
         previous = lane.slots[slot.id]
 
 
 def why_useless(lane: BundleLane, version: Version, previous: Slot | None) -> str:
-    """Why bytes that nobody heard of are built again before they are submitted; empty: they are
+    """Why bytes that no node was offered are built again before they are submitted; empty: they are
     not."""
     if is_stale(lane, version):
         return "its anchor grew too old before it was submitted"
-    if prerequisites_behind(lane, previous) != version.prerequisites:
+    if prerequisites_after(lane, previous) != version.prerequisites:
         return "the package that it names is another by now"
     return ""
 
@@ -293,33 +286,27 @@ def retry_ms(lane: BundleLane, slot: Slot, version: Version) -> int | None:
     return version.last_ms + lane.settings.submit_retry_ms
 
 
-def is_due_again(lane: BundleLane, slot: Slot, version: Version, now_ms: int) -> bool:
-    due = retry_ms(lane, slot, version)
-    return due is not None and due <= now_ms
-
-
-def offer(draft: Draft, slot: Slot, version: Version, cores: list[int]) -> None:
+def offer(draft: DecisionDraft, version: Version, cores: list[int]) -> None:
     """The nodes are committed with it: until each of them refused it, one may have it."""
     lane = draft.lane
-    if slot.queued:
-        draft.change(slot, "submitted", queued=False)
     offered = draft.alter(
-        version,
-        "offered",
-        nodes=tuple(dict.fromkeys((*version.nodes, *lane.settings.nodes))),
-        serial=version.serial + 1,
-        sends=version.sends + 1,
-        first_ms=draft.now_ms if version.first_ms is None else version.first_ms,
-        last_ms=draft.now_ms,
-        offering=True,
+        r.VersionOffered(
+            *name_of(version),
+            nodes=tuple(dict.fromkeys((*version.nodes, *lane.settings.nodes))),
+            serial=version.serial + 1,
+            sends=version.sends + 1,
+            first_ms=draft.now_ms if version.first_ms is None else version.first_ms,
+            last_ms=draft.now_ms,
+            core=version.core,
+        )
     )
     draft.order(submission(lane, offered, cores))
 
 
-def submission(lane: BundleLane, version: Version, cores: list[int]) -> SubmitPackage:
+def submission(lane: BundleLane, version: Version, cores: list[int]) -> v.SubmitPackage:
     """For its core, or else for one of those that are free."""
     others = [core for core in cores[:CORES_OFFERED_MAX] if core != version.core]
-    return SubmitPackage(
+    return v.SubmitPackage(
         slot=version.slot,
         version=version.version,
         serial=version.serial,
@@ -330,37 +317,32 @@ def submission(lane: BundleLane, version: Version, cores: list[int]) -> SubmitPa
     )
 
 
-def judge_results(draft: Draft, results: tuple[Submitted, ...]) -> None:
-    for result in results:
-        judge_submitted(draft, result)
-
-
-def judge_submitted(draft: Draft, event: Submitted) -> None:
+def judge_submitted(draft: DecisionDraft, event: v.Submitted) -> None:
     """Decide what the answers prove: unknown counts as sent, and only a final refusal by every node
     that was ever offered it shows that nobody has it."""
     version = draft.lane.version(event.slot, event.version)
     if version is None or not version.offering or version.serial != event.serial:
         return
-    told = event.submission
+    submission = event.submission
     was_inherited = (event.slot, event.version) in draft.lane.inherited
-    is_held = version.is_held or was_inherited or told.outcome() is not Outcome.REFUSED
-    taken = told.taken()
-    is_refused = told.final and not is_held and covers(told, version)
+    is_held = version.is_held or was_inherited or submission.outcome() is not Outcome.REFUSED
+    taken = submission.taken()
+    is_refused = submission.final and not is_held and covers(submission, version)
     draft.alter(
-        version,
-        "answered",
-        offering=False,
-        is_held=is_held,
-        is_refused=is_refused,
-        is_hopeless=is_refused and all(is_hopeless(answer) for answer in told.answers),
-        core=version.core if taken is None or taken.core is None else taken.core,
-        answers=tuple([kept(answer) for answer in told.answers[-ANSWERS_KEPT_MAX:]]),
+        r.VersionAnswered(
+            *name_of(version),
+            is_held=is_held,
+            is_refused=is_refused,
+            is_hopeless=is_refused and all(is_hopeless(answer) for answer in submission.answers),
+            core=version.core if taken is None or taken.core is None else taken.core,
+            answers=tuple([kept(answer) for answer in submission.answers[-ANSWERS_KEPT_MAX:]]),
+        )
     )
 
 
-def covers(told: Submission, version: Version) -> bool:
+def covers(submission: SubmissionAnswers, version: Version) -> bool:
     """Whether each node that was ever offered it has answered."""
-    asked = {answer.node: None for answer in told.answers}
+    asked = {answer.node: None for answer in submission.answers}
     return all(node in asked for node in version.nodes)
 
 
@@ -373,3 +355,31 @@ def kept(answer: PackageAnswer) -> Answered:
     return Answered(
         answer.node, answer.core, answer.kind.value, answer.outcome.value, answer.final, words
     )
+
+
+def is_open(clock: SlotClock, now_ms: int, from_ms: int, until_ms: int) -> bool:
+    """Whether the next timeslot is so far ahead."""
+    return until_ms <= clock.until_next_ms(now_ms) <= from_ms
+
+
+def opens_ms(clock: SlotClock, after_ms: int, from_ms: int) -> int:
+    """When the window opens next after this moment."""
+    begin = after_ms + clock.until_next_ms(after_ms) - from_ms
+    while begin <= after_ms:
+        begin += clock.slot_ms
+    return begin
+
+
+def anchor_offset(policy: str, ahead: int, cores: int, recent_blocks: int) -> int:
+    """How many blocks below the best one a package is anchored, with this many bundles ahead of it.
+
+    Seed 000 gives later bundles fresher anchors. Its formula and its table differ from the sixth
+    bundle on, with two cores; both are kept."""
+    pairs = ahead // cores
+    match policy:
+        case "formula":
+            return max(recent_blocks - 2 - pairs, 1)
+        case "table":
+            return max(recent_blocks - 2 - pairs, 1) if pairs < 3 else 1
+        case _:
+            return 1

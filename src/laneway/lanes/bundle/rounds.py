@@ -1,6 +1,6 @@
 """What every event ends with: all that has become possible or due is done, in one order.
 
-Behind every event nothing is left that could be done. So one that concerns a single block or none
+After every event nothing is left that could be done. So one that concerns a single block or none
 needs a look at that block alone, unless a time has come: it costs the same however many are open.
 
 The lane's clock is here too: what it waits for, and when it must be woken.
@@ -10,28 +10,31 @@ from collections.abc import Iterable, Iterator
 
 from laneway.core.jam import Watched
 from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained, pool_ms
-from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import judge_ends, over_ms
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import WATCHED_MAX
-from laneway.lanes.bundle.packages import may_act, needs_version, pop, retry_ms, submit
-from laneway.lanes.bundle.rows import Word
-from laneway.lanes.bundle.standing import current
-from laneway.lanes.bundle.tells import tell_next, tell_words
-from laneway.lanes.bundle.values import (
-    BlockDue,
-    LookAtChain,
-    LookBegun,
-    LookEnded,
-    ModeChanged,
-    WindowAwaited,
+from laneway.lanes.bundle.packages import (
+    is_open,
+    may_act,
+    needs_version,
+    opens_ms,
+    pop,
+    retry_ms,
+    submit,
 )
-from laneway.lanes.bundle.windows import is_open, opens_ms
+from laneway.lanes.bundle.records import BlockDue, LookBegun, LookEnded, WindowAwaited
+from laneway.lanes.bundle.rows import BlockState
+from laneway.lanes.bundle.standing import current
+from laneway.lanes.bundle.tells import tell_next, tell_statuses
+from laneway.lanes.bundle.values import LookAtChain
+from laneway.lanes.common.timers import earliest, is_due
+from laneway.lanes.common.values import ModeChanged
 
 
-def drive(draft: Draft) -> None:
+def drive(draft: DecisionDraft) -> None:
     lane, head = draft.lane, draft.lane.head
-    draft.is_wide |= is_due(lane, draft.now_ms)
+    draft.is_wide |= is_due(wide_ms(lane), draft.now_ms)
     if head.block_ms is not None and head.block_ms <= draft.now_ms:
         draft.say(BlockDue())
     if draft.is_wide:
@@ -42,7 +45,7 @@ def drive(draft: Draft) -> None:
         submit(draft)
     if draft.is_wide or draft.touched:
         pop(draft)
-    tell_words(draft)
+    tell_statuses(draft)
     tell_next(draft)
     look_on(draft)
     await_window(draft)
@@ -53,7 +56,7 @@ def drive(draft: Draft) -> None:
 # Looks at the chain.
 
 
-def look_on(draft: Draft) -> None:
+def look_on(draft: DecisionDraft) -> None:
     """While a block is open the chain is looked at."""
     lane, head = draft.lane, draft.lane.head
     if head.looking:
@@ -86,7 +89,7 @@ def look(lane: BundleLane) -> LookAtChain:
 # Windows.
 
 
-def await_window(draft: Draft) -> None:
+def await_window(draft: DecisionDraft) -> None:
     """When something is tried next that only a window allows."""
     lane, awaited = draft.lane, draft.lane.head.window_ms
     if draft.is_wide:
@@ -105,7 +108,7 @@ def windows(lane: BundleLane, chosen: Iterable[int], now_ms: int) -> Iterator[in
         return
     settings = lane.settings
     for one in chosen:
-        if lane.words.get(one) not in (Word.QUEUED, Word.SUBMITTED):
+        if lane.words.get(one) not in (BlockState.QUEUED, BlockState.SUBMITTED):
             continue
         slot = lane.slots[one]
         version = current(lane, slot)
@@ -119,7 +122,7 @@ def windows(lane: BundleLane, chosen: Iterable[int], now_ms: int) -> Iterator[in
 
 
 def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: int) -> int:
-    """The first moment behind now, and not before it is due, at which the window is open."""
+    """The first moment after now, and not before it is due, at which the window is open."""
     clock = lane.head.clock
     assert clock is not None
     if due_ms > now_ms and is_open(clock, due_ms, from_ms, until_ms):
@@ -133,17 +136,15 @@ def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: i
 def deadline(lane: BundleLane) -> int | None:
     head = lane.head
     times = [head.block_ms, head.look_ms, head.hear_ms, head.tell_ms, wide_ms(lane)]
-    times += [pool_ms(lane), *[lane.slots[one].retry_ms for one in lane.places[Word.BUILDING]]]
-    return min((at_ms for at_ms in times if at_ms is not None), default=None)
+    times += [
+        pool_ms(lane),
+        *[lane.slots[one].retry_ms for one in lane.places[BlockState.BUILDING]],
+    ]
+    return earliest(times)
 
 
 def wide_ms(lane: BundleLane) -> int | None:
     """When a time comes that concerns blocks which nothing has touched."""
     times = [lane.head.window_ms, min(lane.overdue.values(), default=None)]
     times += [over_ms(lane, lane.slots[one]) for one in lane.over]
-    return min((at_ms for at_ms in times if at_ms is not None), default=None)
-
-
-def is_due(lane: BundleLane, now_ms: int) -> bool:
-    at_ms = wide_ms(lane)
-    return at_ms is not None and at_ms <= now_ms
+    return earliest(times)

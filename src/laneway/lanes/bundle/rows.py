@@ -5,12 +5,13 @@ from typing import Final
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
-from laneway.core.jam import BlockRef, SlotClock
+from laneway.core.jam import JamBlockRef, SlotClock
 from laneway.core.rows import START, Cursors
+from laneway.lanes.common.values import LaneRow
 
 
-class Word:
-    """Where a block is, in the seeds' words. Plain words: an Enum hashes ten times slower."""
+class BlockState:
+    """Where a block is, by the seeds' names. Plain strings: an Enum hashes ten times slower."""
 
     BUILDING: Final = "building"
     """It is being executed; it has no payload yet."""
@@ -21,7 +22,7 @@ class Word:
     FINALISED: Final = "finalised"
 
 
-class Kind:
+class FactKind:
     """What a fact says of a package on the fork of its block."""
 
     REPORTABLE: Final = "reportable"
@@ -40,20 +41,20 @@ SAME_BLOCK_APPLIED: Final = "SAME_BLOCK_APPLIED"
 SAME_BLOCK_HELD: Final = "SAME_BLOCK_HELD"
 """Why a service refuses a package: its block waits there already for the one before it."""
 
-STAGES: Final = (Kind.REPORTABLE, Kind.REPORTED, Kind.READY, Kind.FAILED)
+STAGES: Final = (FactKind.REPORTABLE, FactKind.REPORTED, FactKind.READY, FactKind.FAILED)
 """Of these the newest says where a package is."""
 
 
 class Ear:
-    """Who hears what became of blocks."""
+    """Who is notified of what became of blocks."""
 
     BUILDER: Final = "builder"
     """First, for its snapshots follow; it waits for nobody."""
     USER: Final = "user"
-    """Of what the builder has heard."""
+    """Of what the builder was notified of."""
 
 
-class Verdict:
+class ExecutionVerdict:
     """What became of a transaction when its block was executed."""
 
     INCLUDED: Final = "included"
@@ -64,14 +65,14 @@ class Verdict:
     DEFERRED: Final = "deferred"
     """Something has to come before it. It goes back to the pool, though not for ever."""
     FULL: Final = "full"
-    """There was no room for it; it goes back to the pool."""
+    """The block was full without it; it goes back to the pool."""
 
 
-class Fact(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Fact(LaneRow, frozen=True):
     """Something seen of a package, with the block whose state shows it."""
 
     kind: str
-    block: BlockRef
+    block: JamBlockRef
     height: int
     """Of the block in which it came to be so, as this lane counts the blocks of a fork."""
     number: int | None = None
@@ -85,7 +86,7 @@ class Fact(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """DEAD, because the package it names is."""
 
 
-class Answered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Answered(LaneRow, frozen=True):
     """What a node said to a submission."""
 
     node: str
@@ -96,14 +97,14 @@ class Answered(Struct, frozen=True, array_like=True, forbid_unknown_fields=True)
     words: str = ""
 
 
-class Version(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One work package of a block. Its bytes are durable before any node hears of it."""
+class Version(LaneRow, frozen=True):
+    """One work package of a block. Its bytes are durable before any node is offered it."""
 
     slot: int
     version: int
     package_hash: bytes
-    anchor: BlockRef
-    lookup_anchor: BlockRef
+    anchor: JamBlockRef
+    lookup_anchor: JamBlockRef
     core: int
     prerequisites: tuple[bytes, ...]
     built_ms: int
@@ -140,25 +141,25 @@ class Version(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return self.first_ms is not None
 
     def is_dead(self) -> bool:
-        return self.is_refused or self.fact(Kind.DEAD) is not None
+        return self.is_refused or self.fact(FactKind.DEAD) is not None
 
     def is_reported(self) -> bool:
         """Whether it is guaranteed on this fork, and that was not in vain."""
-        return self.fact(Kind.REPORTED) is not None and self.fact(Kind.FAILED) is None
+        return self.fact(FactKind.REPORTED) is not None and self.fact(FactKind.FAILED) is None
 
     def is_accumulated(self, keeps_records: bool) -> bool:
         """Whether its block had its effect. A service that keeps records says so; one that does not
         takes whatever it is given."""
-        fact = self.fact(Kind.ACCUMULATED)
+        fact = self.fact(FactKind.ACCUMULATED)
         return fact is not None and (fact.number is not None or not keeps_records)
 
     def brought(self) -> bytes:
         """The package that brought its block; empty: one that this lane does not know."""
-        fact = self.fact(Kind.ACCUMULATED)
+        fact = self.fact(FactKind.ACCUMULATED)
         return b"" if fact is not None and fact.words else self.package_hash
 
 
-class Making(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Making(LaneRow, frozen=True):
     """A version that is being built, with all that was fixed when its block was popped."""
 
     order: int
@@ -169,7 +170,7 @@ class Making(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     at_ms: int
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Slot(LaneRow, frozen=True):
     """One rollup block. What it holds never changes once it is sealed; versions come and go."""
 
     id: int
@@ -214,17 +215,17 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     overdue: int = 0
     is_canonical: bool = False
     """The service's record gave its number."""
-    word: str = Word.BUILDING
-    """As it was told last."""
+    word: str = BlockState.BUILDING
+    """As it was notified last."""
     told: bool = False
-    """Its accumulation was told."""
+    """Its accumulation was notified."""
     wait_reason: str = ""
 
     def bundle_id(self) -> str:
         return f"B-{self.id}"
 
 
-class Deferral(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Deferral(LaneRow, frozen=True, gc=False):
     """A transaction that the builder puts off."""
 
     since_ms: int
@@ -235,7 +236,7 @@ class Deferral(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     """When it is tried again, should nothing come that it could be tried with before."""
 
 
-class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Member(LaneRow, frozen=True, gc=False):
     """A transaction of a block."""
 
     intent: IntentId
@@ -249,20 +250,20 @@ class Member(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, g
     """It was left out of this block, or of the one before."""
 
 
-class Back(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Back(LaneRow, frozen=True, gc=False):
     """A transaction that had a block and is in none. It keeps its order, before the backlog."""
 
     intent: IntentId
     seq: int
     priority: int
     deferral: Deferral | None = None
-    """None: its block was dropped, or had no room for it."""
+    """None: its block was dropped, or was full without it."""
     reason: str = ""
     """Why it is put off."""
 
 
-class Tell(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A callback that is owed: what became of a block."""
+class Tell(LaneRow, frozen=True):
+    """A notification that is owed: what became of a block."""
 
     id: int
     word: str
@@ -279,7 +280,7 @@ class Tell(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class Tip(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Tip(LaneRow, frozen=True):
     """The block that the next one is built on; without a hash it is what the service has."""
 
     number: int
@@ -287,7 +288,7 @@ class Tip(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     root: bytes = b""
 
 
-class Finished(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Finished(LaneRow, frozen=True, gc=False):
     """A block that is final, as it is kept for a while."""
 
     slot: int
@@ -297,7 +298,7 @@ class Finished(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     """Empty: the service had the block from a package that this lane does not know."""
     block: bytes
     post_root: bytes
-    accumulated: BlockRef
+    accumulated: JamBlockRef
     count: int
     begun_ms: int
     finished_ms: int
@@ -305,7 +306,7 @@ class Finished(Struct, frozen=True, array_like=True, forbid_unknown_fields=True,
     """Which it was among all that ever became final."""
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class History(LaneRow, frozen=True):
     """Where a transaction is, kept in its result."""
 
     finished: Finished
@@ -330,7 +331,7 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     by: str = ""
     mode_ms: int = 0
     drain_seq: int = 0
-    """While it drains: intents behind this place of the backlog stay there."""
+    """While it drains: intents after this place of the backlog stay there."""
     drain_left: int = 0
     dropped_seq: int = 0
     block_ms: int | None = None
@@ -346,8 +347,8 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     clock: SlotClock | None = None
     height: int = 0
     """Of the best block, as this lane counts."""
-    best: BlockRef | None = None
-    finalised: BlockRef | None = None
+    best: JamBlockRef | None = None
+    finalised: JamBlockRef | None = None
     tip: Tip = Tip(0)
     """The newest block that is final."""
     duplicate_guarantees: int = 0
@@ -367,12 +368,12 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     waits: str = ""
     """Why the first block that waits does."""
     heard: int = 0
-    """The builder has heard of all up to this one."""
+    """The builder was notified of all up to this one."""
     hearing: int = 0
-    """It is being told of all up to this one; 0: of none."""
+    """It is being notified of all up to this one; 0: of none."""
     hear_ms: int | None = None
     hear_tries: int = 0
-    """How often in a row the builder did not hear."""
+    """How often in a row the builder could not be notified."""
     tell_tries: int = 0
     """And the user's callbacks failed."""
     tell_reason: str = ""

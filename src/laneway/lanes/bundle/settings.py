@@ -23,14 +23,14 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     its parent. Without it an accumulation is all that is known, and of two versions both count."""
 
     max_queue_depth: int = 8
-    """Blocks that wait to be submitted; with so many nothing is taken from the pool."""
+    """Blocks that wait to be submitted; with this many nothing is taken from the pool."""
     max_inflight: int = 3
     """Blocks that are in flight, as `inflight_counts` says."""
     inflight_counts: Literal["submitted", "submitted_and_guaranteed"] = "submitted"
     """Seed 000 counts the first, seed 001 the second."""
     core_reuse: Literal["expected", "ready", "guaranteed"] = "expected"
     """When a core is given the next package. `ready`: the chain says that its report is available
-    or dropped. `expected`: also right behind the block that reported it, for the next one makes it
+    or dropped. `expected`: also right after the block that reported it, for the next one makes it
     available before it takes new ones. `guaranteed`: once it is reported, as seed 000 has it."""
     order: Literal["chained", "parallel"] = "chained"
     """`chained`: each package names the one before it, and the chain keeps the order. `parallel`:
@@ -88,7 +88,7 @@ class BundleSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     anchor_age_blocks_max: int = 6
     """Bytes whose anchor is older are built again before they are submitted first."""
     recent_blocks: int = 8
-    """H: a package can be reported in so many blocks after its anchor."""
+    """H: a package can be reported in this many blocks after its anchor."""
     lookup_slots_max: int = 24
     """L: the greatest age of a lookup anchor; 24 on the tiny chain, 14,400 on the full one."""
     availability_slots: int = 5

@@ -1,21 +1,22 @@
-"""A bundle lane for people: its state, its blocks, the word of each transaction, why it waits."""
+"""A bundle lane for people: its state, its blocks, the status of each transaction, why it waits."""
 
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
-from laneway.lanes.bundle.lane import OPEN_BYTES_FULL, BundleLane, decode_head
+from laneway.lanes.bundle.lane import OPEN_BYTES_FULL, BundleLane
 from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX, TELLS_OWED_MAX
 from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed
-from laneway.lanes.bundle.rows import BundleHead, Kind, Slot, Version, Word
+from laneway.lanes.bundle.rows import BlockState, BundleHead, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import (
     free_cores,
     inflight,
     is_cancelled,
     is_popped,
     prerequisites_of,
-    word_of,
+    status_of,
 )
+from laneway.lanes.common.heads import head_reader
 from laneway.lanes.kind import LaneState
 
 IN_POOL = "in_pool"
@@ -38,20 +39,19 @@ CALLBACKS_OWED = "callbacks_owed"
 HALTED = "halted"
 UNSEEN = "the chain cannot be looked at"
 CALLBACKS_FAIL = "callbacks fail"
-"""Behind the last four stands why."""
+"""The last four are followed by the reason."""
 
 STATUSES = {
-    Word.BUILDING: Status.QUEUED,
-    Word.QUEUED: Status.QUEUED,
-    Word.SUBMITTED: Status.SUBMITTED,
-    Word.GUARANTEED: Status.INCLUDED,
-    Word.ACCUMULATED: Status.INCLUDED,
+    BlockState.BUILDING: Status.QUEUED,
+    BlockState.QUEUED: Status.QUEUED,
+    BlockState.SUBMITTED: Status.SUBMITTED,
+    BlockState.GUARANTEED: Status.INCLUDED,
+    BlockState.ACCUMULATED: Status.INCLUDED,
 }
-"""A block's word as the status of its transactions; what is final has a result."""
+"""A block's state as the status of its transactions; what is final has a result."""
 
 
-def read_head(state: bytes) -> BundleHead:
-    return decode_head(state) if state else BundleHead()
+read_head = head_reader(BundleHead)
 
 
 def describe(state: bytes) -> LaneState:
@@ -94,7 +94,7 @@ class Sight(Struct, frozen=True):
 
     status: Status
     waits: str
-    """One of the words above, or a builder's or a chain's own."""
+    """One of the codes above, or a message of a builder or a chain."""
     slot: Slot | None = None
     versions: tuple[Version, ...] = ()
 
@@ -116,7 +116,7 @@ def sight(lane: BundleLane, intent: IntentId, seq: int = 0) -> Sight:
 
 def why_pooled(head: BundleHead, seq: int, depth: int | None, owed: int = 0) -> str:
     """Why a transaction of this place in the backlog is in no block; 0: it had one before. `owed`
-    are callbacks that nobody heard."""
+    are callbacks that nobody has received."""
     if found := stopped(head):
         return found
     if head.mode == "draining" and seq > head.drain_seq:
@@ -132,21 +132,21 @@ def why_pooled(head: BundleHead, seq: int, depth: int | None, owed: int = 0) -> 
 
 def wait_reason(lane: BundleLane, slot: Slot) -> str:
     """Why a block is not further than it is."""
-    word = word_of(lane, slot)
-    if word != Word.BUILDING and lane.head.look_reason:
+    word = status_of(lane, slot)
+    if word != BlockState.BUILDING and lane.head.look_reason:
         return unseen(lane.head)
-    if word == Word.QUEUED and slot.making is None and stopped(lane.head):
+    if word == BlockState.QUEUED and slot.making is None and stopped(lane.head):
         return stopped(lane.head)
     if slot.wait_reason:
         return slot.wait_reason
     match word:
-        case Word.BUILDING:
+        case BlockState.BUILDING:
             return BEING_BUILT
-        case Word.QUEUED:
+        case BlockState.QUEUED:
             return why_queued(lane, slot)
-        case Word.SUBMITTED:
+        case BlockState.SUBMITTED:
             return REBUILD_NOT_DUE if slot.id in lane.over else NOT_GUARANTEED
-        case Word.GUARANTEED:
+        case BlockState.GUARANTEED:
             return NOT_ACCUMULATED
         case _:
             return NOT_FINAL
@@ -180,7 +180,7 @@ class Picture(Struct, frozen=True):
     finalised: tuple[str, ...]
     inflight: int
     can_submit: bool
-    """Whether something waits, and there is room for it in flight."""
+    """Whether something waits, and it may be in flight beside the others."""
     duplicate_guarantees_rejected: int
     duplicate_accumulates_rejected: int
     non_winning_versions_cancelled: int
@@ -190,21 +190,23 @@ def picture(lane: BundleLane) -> Picture:
     found: dict[str, list[str]] = {}
     stale: list[str] = []
     for slot in lane.in_order():
-        word = word_of(lane, slot)
-        queued = word in (Word.BUILDING, Word.QUEUED)
+        word = status_of(lane, slot)
+        queued = word in (BlockState.BUILDING, BlockState.QUEUED)
         version = slot.winner or (waiting_version(lane, slot) if queued else slot.version)
-        found.setdefault(Word.QUEUED if queued else word, []).append(named(slot.number, version))
+        found.setdefault(BlockState.QUEUED if queued else word, []).append(
+            named(slot.number, version)
+        )
         stale += [
             named(slot.number, one.version) for one in lane.of(slot.id) if is_stale(slot, one)
         ]
     head, flying = lane.head, inflight(lane)
-    waiting = found.get(Word.QUEUED, [])
+    waiting = found.get(BlockState.QUEUED, [])
     return Picture(
         queued=tuple(waiting),
-        submitted=tuple(found.get(Word.SUBMITTED, ())),
-        guaranteed=tuple(found.get(Word.GUARANTEED, ())),
+        submitted=tuple(found.get(BlockState.SUBMITTED, ())),
+        guaranteed=tuple(found.get(BlockState.GUARANTEED, ())),
         stale=tuple(stale),
-        accumulated=tuple(found.get(Word.ACCUMULATED, ())),
+        accumulated=tuple(found.get(BlockState.ACCUMULATED, ())),
         finalised=tuple(named(one.number, one.version) for one in lane.finished.values()),
         inflight=flying,
         can_submit=bool(waiting) and flying < lane.settings.max_inflight,
@@ -225,6 +227,6 @@ def named(number: int, version: int) -> str:
 
 def is_stale(slot: Slot, version: Version) -> bool:
     """Whether a hash is on the chain and never advances."""
-    if version.fact(Kind.REPORTED) is None:
+    if version.fact(FactKind.REPORTED) is None:
         return False
     return is_cancelled(slot, version) or version.is_dead()

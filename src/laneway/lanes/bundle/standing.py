@@ -5,25 +5,33 @@ Nothing here knows the time or changes anything.
 
 from collections.abc import Iterator
 
-from laneway.core.jam import BlockRef
+from laneway.core.jam import JamBlockRef
 from laneway.lanes.bundle.lane import WAITING, BundleLane, walked
 from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
-from laneway.lanes.bundle.rows import SAME_BLOCK_HELD, Fact, Kind, Slot, Tip, Version, Word
+from laneway.lanes.bundle.rows import (
+    SAME_BLOCK_HELD,
+    BlockState,
+    Fact,
+    FactKind,
+    Slot,
+    Tip,
+    Version,
+)
 
 
-def word_of(lane: BundleLane, slot: Slot) -> str:
+def status_of(lane: BundleLane, slot: Slot) -> str:
     """The status of a block: a function of its facts and of what is final."""
     word = lane.words[slot.id]
-    if word != Word.ACCUMULATED:
+    if word != BlockState.ACCUMULATED:
         return word
     winner = lane.version(slot.id, slot.winner)
-    fact = None if winner is None else winner.fact(Kind.ACCUMULATED)
+    fact = None if winner is None else winner.fact(FactKind.ACCUMULATED)
     assert fact is not None
-    return Word.FINALISED if lane.is_final(fact.block) else word
+    return BlockState.FINALISED if lane.is_final(fact.block) else word
 
 
 def is_accumulated(lane: BundleLane, slot: Slot) -> bool:
-    return lane.words[slot.id] == Word.ACCUMULATED
+    return lane.words[slot.id] == BlockState.ACCUMULATED
 
 
 def current(lane: BundleLane, slot: Slot) -> Version | None:
@@ -56,7 +64,7 @@ def parent_of(lane: BundleLane, slot: Slot) -> Tip:
     return lane.head.tip if found is None else Tip(found.number, found.block, found.post_root)
 
 
-def payloads_behind(lane: BundleLane, number: int, parent: bytes) -> tuple[bytes, ...]:
+def payloads_below(lane: BundleLane, number: int, parent: bytes) -> tuple[bytes, ...]:
     """Of the open blocks that a block of this number and parent stands on, the lowest first."""
     below = lane.slots.get(lane.numbers.get(number - 1, 0))
     if below is None or not parent or below.block != parent:
@@ -68,10 +76,10 @@ def payloads_behind(lane: BundleLane, number: int, parent: bytes) -> tuple[bytes
 
 
 def prerequisites_of(lane: BundleLane, slot: Slot) -> tuple[bytes, ...] | None:
-    return prerequisites_behind(lane, before(lane, slot))
+    return prerequisites_after(lane, before(lane, slot))
 
 
-def prerequisites_behind(lane: BundleLane, found: Slot | None) -> tuple[bytes, ...] | None:
+def prerequisites_after(lane: BundleLane, found: Slot | None) -> tuple[bytes, ...] | None:
     """What a package names that follows this block: its package, while that is in flight. None: it
     has to be made first.
 
@@ -82,7 +90,7 @@ def prerequisites_behind(lane: BundleLane, found: Slot | None) -> tuple[bytes, .
     version = current(lane, found)
     if version is None:
         return None
-    reported = version.fact(Kind.REPORTED)
+    reported = version.fact(FactKind.REPORTED)
     if reported is not None:
         age = lane.head.height + 1 - reported.height
         if age > lane.settings.recent_blocks:
@@ -107,10 +115,10 @@ def is_popped(lane: BundleLane, slot: Slot) -> bool:
 
 def inflight(lane: BundleLane) -> int:
     """Blocks that count against `max_inflight`."""
-    count = len(lane.places[Word.SUBMITTED])
+    count = len(lane.places[BlockState.SUBMITTED])
     if lane.settings.inflight_counts == "submitted_and_guaranteed":
-        count += len(lane.places[Word.GUARANTEED])
-    return count + sum([is_popped(lane, lane.slots[one]) for one in lane.places[Word.QUEUED]])
+        count += len(lane.places[BlockState.GUARANTEED])
+    return count + sum([is_popped(lane, lane.slots[one]) for one in lane.places[BlockState.QUEUED]])
 
 
 def free_cores(lane: BundleLane) -> list[int]:
@@ -123,7 +131,7 @@ def engaged_cores(lane: BundleLane) -> Iterator[int]:
     for slot in lane.slots.values():
         if slot.making is not None:
             yield slot.making.core
-        if lane.words[slot.id] == Word.ACCUMULATED:
+        if lane.words[slot.id] == BlockState.ACCUMULATED:
             continue  # Its versions have accumulated or are cancelled.
         for version in lane.of(slot.id):
             is_out = not version.is_dead() and not is_cancelled(slot, version)
@@ -134,9 +142,9 @@ def engaged_cores(lane: BundleLane) -> Iterator[int]:
 def engages(lane: BundleLane, version: Version) -> bool:
     """Whether it keeps its core from others: until it is reported, and then until that report is
     available or was dropped."""
-    if version.fact(Kind.ACCUMULATED) is not None or version.fact(Kind.READY) is not None:
+    if version.fact(FactKind.ACCUMULATED) is not None or version.fact(FactKind.READY) is not None:
         return False
-    reported = version.fact(Kind.REPORTED)
+    reported = version.fact(FactKind.REPORTED)
     if reported is None:
         return True
     match lane.settings.core_reuse:
@@ -158,7 +166,7 @@ def expires(lane: BundleLane, version: Version) -> int | None:
     anchor = lane.height_of(version.anchor)
     if anchor is not None:
         return anchor + lane.settings.recent_blocks
-    reportable = version.fact(Kind.REPORTABLE)
+    reportable = version.fact(FactKind.REPORTABLE)
     return None if reportable is None else reportable.number
 
 
@@ -178,7 +186,7 @@ def death(lane: BundleLane, version: Version, *, is_shown: bool) -> Fact | None:
     what nobody looked at nobody knows that it was not reported."""
     if version.is_dead() or version.is_accumulated(lane.settings.keeps_records):
         return None
-    refused, failed = version.fact(Kind.REFUSED), version.fact(Kind.FAILED)
+    refused, failed = version.fact(FactKind.REFUSED), version.fact(FactKind.FAILED)
     if refused is not None:
         return ended(refused)
     orphan = orphaned(lane, version)
@@ -190,28 +198,30 @@ def death(lane: BundleLane, version: Version, *, is_shown: bool) -> Fact | None:
 
 
 def ended(fact: Fact) -> Fact:
-    return Fact(Kind.DEAD, fact.block, fact.height, words=fact.words, is_hopeless=fact.is_hopeless)
+    return Fact(
+        FactKind.DEAD, fact.block, fact.height, words=fact.words, is_hopeless=fact.is_hopeless
+    )
 
 
 def orphaned(lane: BundleLane, version: Version) -> Fact | None:
     """It names a package that can never be reported, or never accumulated."""
-    if version.fact(Kind.ACCUMULATED) is not None:
+    if version.fact(FactKind.ACCUMULATED) is not None:
         return None
     for prerequisite in version.prerequisites:
         other = lane.named(prerequisite)
         found = None if other is None else end_of(lane, other)
         if found is not None:
             words = "the package that it names is dead"
-            return Fact(Kind.DEAD, found, lane.head.height, words=words, by_prerequisite=True)
+            return Fact(FactKind.DEAD, found, lane.head.height, words=words, by_prerequisite=True)
     return None
 
 
-def end_of(lane: BundleLane, version: Version) -> BlockRef | None:
+def end_of(lane: BundleLane, version: Version) -> JamBlockRef | None:
     """The block that shows that a package will never accumulate. One that the service refused did
     accumulate: those that name it are free."""
-    if version.fact(Kind.REFUSED) is not None:
+    if version.fact(FactKind.REFUSED) is not None:
         return None
-    fact = version.fact(Kind.DEAD)
+    fact = version.fact(FactKind.DEAD)
     if fact is not None:
         return fact.block
     return lane.head.best if version.is_refused else None
@@ -219,26 +229,26 @@ def end_of(lane: BundleLane, version: Version) -> BlockRef | None:
 
 def expired(lane: BundleLane, version: Version) -> Fact | None:
     head = lane.head
-    if head.best is None or version.fact(Kind.REPORTED) or version.fact(Kind.ACCUMULATED):
+    if head.best is None or version.fact(FactKind.REPORTED) or version.fact(FactKind.ACCUMULATED):
         return None
     until = expires(lane, version)
     if until is not None and until <= head.height:
         block = lane.chain.get(until, head.best)
-        return Fact(Kind.DEAD, block, until, words="its anchor is no recent block any more")
+        return Fact(FactKind.DEAD, block, until, words="its anchor is no recent block any more")
     if head.best.slot > version.lookup_anchor.slot + lane.settings.lookup_slots_max:
-        return Fact(Kind.DEAD, head.best, head.height, words="its lookup anchor is too old")
+        return Fact(FactKind.DEAD, head.best, head.height, words="its lookup anchor is too old")
     return None
 
 
 def given_up(lane: BundleLane, version: Version) -> Fact | None:
     """It was given to the service, which holds an early block for so long. What that neither wrote
     down nor refused by then can have no effect: it was held too long, or came to nothing."""
-    best, held = lane.head.best, version.fact(Kind.ACCUMULATED)
+    best, held = lane.head.best, version.fact(FactKind.ACCUMULATED)
     if best is None or held is None or version.is_accumulated(lane.settings.keeps_records):
         return None
     if version.is_dead() or best.slot <= held.block.slot + HELD_SLOTS_MAX:
         return None
-    return Fact(Kind.DEAD, best, lane.head.height, words="the service holds it no longer")
+    return Fact(FactKind.DEAD, best, lane.head.height, words="the service holds it no longer")
 
 
 def is_leant_on(lane: BundleLane, slot: Slot) -> bool:
@@ -259,7 +269,7 @@ def is_leant_on(lane: BundleLane, slot: Slot) -> bool:
 def is_dead_for_good(lane: BundleLane, version: Version) -> bool:
     """Whether no fork can bring it back, nor can its block land by a package that this lane does
     not know: one that the service holds."""
-    fact, refused = version.fact(Kind.DEAD), version.fact(Kind.REFUSED)
+    fact, refused = version.fact(FactKind.DEAD), version.fact(FactKind.REFUSED)
     if fact is None or not lane.is_final(fact.block):
         return version.is_refused
     if refused is None or refused.words.upper() != SAME_BLOCK_HELD:

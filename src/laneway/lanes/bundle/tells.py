@@ -1,32 +1,23 @@
-"""Callbacks: what became of a block is told after the commit, in order, until it was heard.
+"""Callbacks: what became of a block is notified after the commit, in order, until that succeeded.
 
 They are made in their order, some at a time, and may be made twice with the same ids. The builder
-hears first and waits for nobody, or a user who does not listen would keep it from building; the
-user hears of what the builder has heard.
+is notified first and waits for nobody, or a user who does not answer would keep it from building;
+the user is notified of what the builder knows.
 """
 
 from laneway.core.reason import clip
-from laneway.lanes.bundle.draft import Draft
+from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX
-from laneway.lanes.bundle.rows import Ear, Slot, Tell, Version, Word
-from laneway.lanes.bundle.standing import is_leant_on, word_of
-from laneway.lanes.bundle.values import (
-    BlockFinalised,
-    BlocksTold,
-    StatusChanged,
-    TellBlocks,
-    TellBuilder,
-    TellOwed,
-    TellsBegun,
-    TellsDelayed,
-    TellsDone,
-)
+from laneway.lanes.bundle.rows import BlockState, Ear, Slot, Tell, Version
+from laneway.lanes.bundle.standing import is_leant_on, status_of
+from laneway.lanes.bundle.values import BlocksTold, TellBlocks, TellBuilder
 
 TAKEN_BACK = "the accumulation was on a fork that is gone"
 
 
-def owe(draft: Draft, slot: Slot, word: str, reason: str = "") -> None:
+def owe(draft: DecisionDraft, slot: Slot, word: str, reason: str = "") -> None:
     """Also for a block without a version, and whatever it holds: its snapshot has to go too."""
     lane = draft.lane
     number = slot.winner or slot.version
@@ -44,52 +35,52 @@ def owe(draft: Draft, slot: Slot, word: str, reason: str = "") -> None:
         at_ms=draft.now_ms,
         reason=clip(reason),
     )
-    draft.say(TellOwed(tell))
+    draft.say(r.TellOwed(tell))
 
 
-def tell_words(draft: Draft) -> None:
-    """Blocks that are somewhere else than they were told to be; those that are final end here."""
+def tell_statuses(draft: DecisionDraft) -> None:
+    """Notifications of blocks whose status changed; those that are final end here."""
     lane = draft.lane
     touched = [lane.slots[one] for one in draft.touched if one in lane.slots]
     for slot in list(lane.in_order()) if draft.is_wide else touched:
-        word = word_of(lane, slot)
-        if word == Word.FINALISED and is_leant_on(lane, slot):
-            word = Word.ACCUMULATED
-        is_done = word in (Word.ACCUMULATED, Word.FINALISED)
+        word = status_of(lane, slot)
+        if word == BlockState.FINALISED and is_leant_on(lane, slot):
+            word = BlockState.ACCUMULATED
+        is_done = word in (BlockState.ACCUMULATED, BlockState.FINALISED)
         if is_done and slot.overdue_ms is not None:
-            slot = draft.change(slot, "accumulated", overdue=0, overdue_ms=None, wait_reason="")
+            slot = draft.change(r.OverdueEnded(slot.id))
         if word == slot.word:
             continue
         version = slot.winner or slot.version
-        draft.say(StatusChanged(slot.id, slot.number, version, slot.word, word))
+        draft.say(r.StatusChanged(slot.id, slot.number, version, slot.word, word, slot.count))
         if is_done and not slot.told:
             owe(draft, slot, "accumulated")
-            draft.change(slot, "told", told=True)
+            draft.change(r.AccumulationTold(slot.id, True))
         elif slot.told and not is_done:
             owe(draft, slot, "restored", TAKEN_BACK)
             overdue_ms = draft.now_ms + lane.settings.accumulate_timeout_ms
-            waits = word == Word.GUARANTEED
-            draft.change(slot, "told", told=False, overdue_ms=overdue_ms if waits else None)
-        if word == Word.FINALISED:
+            waits = word == BlockState.GUARANTEED
+            draft.change(r.AccumulationTold(slot.id, False, overdue_ms if waits else None))
+        if word == BlockState.FINALISED:
             owe(draft, slot, "finalised")
             members = draft.lane.members[slot.id]
-            draft.say(BlockFinalised(slot.id, slot.winner, draft.now_ms, members))
+            draft.say(r.BlockFinalised(slot.id, slot.winner, draft.now_ms, members))
 
 
-def judge_told(draft: Draft, event: BlocksTold) -> None:
+def judge_told(draft: DecisionDraft, event: BlocksTold) -> None:
     head, settings = draft.lane.head, draft.lane.settings
     is_builder = event.ear == Ear.BUILDER
     if event.last != (head.hearing if is_builder else head.telling) or not event.last:
         return
     if event.is_done:
-        draft.say(TellsDone(event.last, event.ear))
+        draft.say(r.TellsDone(event.last, event.ear))
         return
     tries = head.hear_tries if is_builder else head.tell_tries
     again_ms = draft.now_ms + (settings.tell_retry_ms << min(tries, RETRY_GROWTH_MAX))
-    draft.say(TellsDelayed(again_ms, clip(event.reason), event.ear))
+    draft.say(r.TellsDelayed(again_ms, clip(event.reason), event.ear))
 
 
-def tell_next(draft: Draft) -> None:
+def tell_next(draft: DecisionDraft) -> None:
     """The callbacks that are owed, if none is being made. Their ids have no gap."""
     lane, head = draft.lane, draft.lane.head
     if not lane.tells:
@@ -97,10 +88,10 @@ def tell_next(draft: Draft) -> None:
     first, newest = next(iter(lane.tells)), head.tell_next - 1
     heard = max(first - 1, head.heard)
     if not head.hearing and (head.hear_ms or 0) <= draft.now_ms and heard < newest:
-        draft.say(TellsBegun(min(newest, heard + TELLS_BATCH_MAX), Ear.BUILDER))
+        draft.say(r.TellsBegun(min(newest, heard + TELLS_BATCH_MAX), Ear.BUILDER))
         draft.order(tell_builder(lane))
     if not head.telling and (head.tell_ms or 0) <= draft.now_ms and first <= head.heard:
-        draft.say(TellsBegun(min(head.heard, first - 1 + TELLS_BATCH_MAX)))
+        draft.say(r.TellsBegun(min(head.heard, first - 1 + TELLS_BATCH_MAX)))
         draft.order(tell_blocks(lane))
 
 

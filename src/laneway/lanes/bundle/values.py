@@ -1,29 +1,30 @@
-"""The bundle lane's three families of values: events, records, effects."""
+"""The bundle lane's events and effects; what becomes true stands in `records.py`."""
 
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
-from laneway.core.intent import IntentRow
-from laneway.core.jam import BlockRef, BlocksSeen, Package, SlotClock, Submission, Watched
-from laneway.core.rows import Command
-from laneway.lanes.bundle.rows import Ear, Member, Slot, Tell, Version
+from laneway.core.jam import (
+    JamBlockRef,
+    JamBlocksSeen,
+    Package,
+    SlotClock,
+    SubmissionAnswers,
+    Watched,
+)
+from laneway.lanes.bundle.rows import Ear, Tell
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
 
 # Events.
 
 
-class IntentsOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
-
-
-class Judged(Struct, frozen=True):
+class JudgedTransaction(Struct, frozen=True):
     """What became of one transaction when its block was executed."""
 
     intent: IntentId
     verdict: str
-    """One of the words of `Verdict`."""
+    """One of `ExecutionVerdict`."""
     hash: bytes = b""
     """Of what the rollup calls the transaction."""
     reason: str = ""
@@ -42,7 +43,7 @@ class BlockBuilt(Struct, frozen=True, kw_only=True):
     block: bytes
     pre_root: bytes
     post_root: bytes
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedTransaction, ...]
     """One for each of its transactions, in their order."""
 
 
@@ -64,8 +65,8 @@ class VersionBuilt(Struct, frozen=True, kw_only=True):
     """The hash of the block that it carries: the one that was sealed."""
     package_hash: bytes
     package: Package
-    anchor: BlockRef
-    lookup_anchor: BlockRef
+    anchor: JamBlockRef
+    lookup_anchor: JamBlockRef
 
 
 class VersionNotBuilt(Struct, frozen=True):
@@ -87,7 +88,7 @@ class Submitted(Struct, frozen=True):
     slot: int
     version: int
     serial: int
-    submission: Submission
+    submission: SubmissionAnswers
 
 
 class PackagesSubmitted(Struct, frozen=True):
@@ -99,7 +100,7 @@ class PackagesSubmitted(Struct, frozen=True):
 
 class ChainLooked(Struct, frozen=True):
     now_ms: int
-    seen: BlocksSeen
+    seen: JamBlocksSeen
     clock: SlotClock | None
 
 
@@ -120,217 +121,9 @@ class BlocksTold(Struct, frozen=True):
     ear: str = Ear.USER
 
 
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-class CommandTold(Struct, frozen=True):
-    now_ms: int
-    command: Command
-
-
 Event: TypeAlias = (
     IntentsOffered | BlockBuilt | BlockNotBuilt | VersionsMade | PackagesSubmitted | ChainLooked
     | LookFailed | BlocksTold | TimerFired | CommandTold
-)  # fmt: skip
-
-# Records.
-
-
-class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A block is begun with these transactions."""
-
-    slot: Slot
-    members: tuple[Member, ...]
-    block_ms: int | None
-    """Before then no other is; None: one may be at once."""
-    returned: bool = False
-    """Some of them had a block before: the first ones. The others are from the backlog."""
-
-
-class BlockSealed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It was executed: what it holds never changes."""
-
-    slot: Slot
-    members: tuple[Member, ...]
-    """All that were given to it; those that are not in it are refused or go back to the pool."""
-    payload: bytes
-    at_ms: int
-
-
-class BlockUnmade(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Nothing would be in it: there are no empty blocks. Another may be begun at once."""
-
-    slot: int
-    members: tuple[Member, ...]
-    at_ms: int
-
-
-class SlotChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    slot: Slot
-    what: str
-    """retried, delayed, popped, unpopped, requeued, won, undecided, reopened, overdue, waits or
-    told."""
-
-
-class SlotNumbered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """The service's record gave a block its number; those behind it stay behind it."""
-
-    slot: int
-    number: int
-
-
-class StatusChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A block is somewhere else than it was told to be."""
-
-    slot: int
-    number: int
-    version: int
-    before: str
-    word: str
-
-
-class VersionSealed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """The bytes are durable, and only now may they be submitted."""
-
-    slot: Slot
-    version: Version
-    package: bytes
-    """Encoded, with all that comes with it."""
-
-
-class VersionChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    version: Version
-    what: str
-    """offered, answered, seen, gone (facts were taken back) or dead."""
-
-
-class VersionDiscarded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Nobody ever heard of it, and nobody will."""
-
-    slot: int
-    version: int
-    reason: str
-
-
-class Counted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Something that an operator should know of."""
-
-    what: str
-    """duplicate_guarantee, duplicate_accumulate, version_cancelled or overruled."""
-    slot: int
-    version: int
-    winner: int = 0
-
-
-class BlockDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """None of its versions can land: its transactions go back to the pool, and its number to the
-    next block."""
-
-    slot: int
-    reason: str
-    at_ms: int
-    is_cause: bool = True
-    """It is dropped for itself, and not with the one that it was built on."""
-
-
-class BlockFinalised(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Its accumulation cannot be taken back."""
-
-    slot: int
-    version: int
-    at_ms: int
-    members: tuple[Member, ...] = ()
-    """Its transactions, for the feed: each of them has its final word now."""
-
-
-class ChainSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Blocks above `kept` are gone, and these are behind it."""
-
-    kept: int | None
-    """A height. None: none of the known blocks counts any more."""
-    blocks: tuple[BlockRef, ...]
-    finalised: BlockRef | None
-
-
-class LookBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    pass
-
-
-class LookEnded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    look_ms: int | None
-    clock: SlotClock | None = None
-    """None: as it was."""
-    reason: str = ""
-    """Why it came back with nothing."""
-
-
-class BlockDue(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A block may be begun."""
-
-
-class WindowAwaited(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Something waits for a window that opens then; None: nothing does."""
-
-    window_ms: int | None
-
-
-class TellOwed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    tell: Tell
-
-
-class TellsBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """All up to this one are being told."""
-
-    last: int
-    ear: str = Ear.USER
-
-
-class TellsDone(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    last: int
-    ear: str = Ear.USER
-
-
-class TellsDelayed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    tell_ms: int
-    reason: str = ""
-    ear: str = Ear.USER
-
-
-class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It is in no block, and never will be."""
-
-    intent: IntentId
-    seq: int
-    priority: int
-    size: int
-    status: str
-    reason: str
-    at_ms: int
-    passes: bool = True
-    """The cursor passes it; otherwise it is behind the cursor, or waits in the backlog."""
-
-
-class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    mode: str
-    reason: str
-    by: str
-    at_ms: int
-    drain_seq: int = 0
-    drain_left: int = 0
-
-
-class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    verb: str
-    reason: str
-    intent: IntentId | None = None
-
-
-Record: TypeAlias = (
-    SlotClaimed | BlockSealed | BlockUnmade | SlotChanged | SlotNumbered | StatusChanged
-    | VersionSealed | VersionChanged | VersionDiscarded | Counted | BlockDropped | BlockFinalised
-    | ChainSeen | LookBegun | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun
-    | TellsDone | TellsDelayed | IntentDropped | ModeChanged | CommandRefused
 )  # fmt: skip
 
 # Effects.
@@ -350,8 +143,8 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     intents: tuple[IntentId, ...]
     payloads: tuple[bytes, ...]
     behind: tuple[bytes, ...] = ()
-    """Payloads of the blocks below it that are not final, the lowest first: whoever has the state
-    behind the newest final block can make all others from them."""
+    """Payloads of the blocks below it that are not final, the lowest first: who has the state
+    after the newest final block can make all others from them."""
 
 
 class BuildVersion(Struct, frozen=True, kw_only=True):
@@ -387,7 +180,7 @@ class SubmitPackage(Struct, frozen=True, kw_only=True):
 
 
 class LookAtChain(Struct, frozen=True):
-    known: tuple[BlockRef, ...]
+    known: tuple[JamBlockRef, ...]
     """Oldest first."""
     packages: tuple[Watched, ...]
 
@@ -400,7 +193,7 @@ class TellBuilder(Struct, frozen=True):
 
 
 class TellBlocks(Struct, frozen=True):
-    """For each in this order: call the user back. The builder has heard of them. Safe to repeat."""
+    """For each in this order: call the user back. The builder knows of them. Safe to repeat."""
 
     tells: tuple[Tell, ...]
 

@@ -1,10 +1,20 @@
-"""What an operator may tell a contract lane, and what each word does."""
+"""The commands of an operator to a contract lane, and what each does."""
 
 from laneway.core.limits import NAME_BYTES_MAX
 from laneway.core.outcome import AttemptWord
 from laneway.core.reason import clip
 from laneway.core.records import Decision as CoreDecision
-from laneway.core.rows import Command, taken
+from laneway.core.rows import Command
+from laneway.lanes.common.commands import (
+    FINAL_ALREADY,
+    cancelled,
+    drained,
+    is_taken,
+    mode_changed,
+    refusal,
+    unfit_cancel,
+)
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.tries import (
     NOTHING,
@@ -15,16 +25,6 @@ from laneway.lanes.contract.tries import (
     open_attempts,
     settled,
 )
-from laneway.lanes.contract.values import (
-    AttemptDoubted,
-    AttemptRefused,
-    CommandRefused,
-    IntentDropped,
-    ModeChanged,
-    Record,
-    RetryPlanned,
-    Slot,
-)
 
 TO_SETTLE = "look at the chain, then `laneway tx settle ID executed` or `not_executed`"
 
@@ -34,7 +34,9 @@ def judge_command(lane: ContractLane, command: Command, now_ms: int) -> Decision
         case "pause":
             return CoreDecision((mode_changed("paused", command, now_ms),))
         case "drain":
-            return drain(lane, command, now_ms)
+            is_idle = lane.slot is None
+            mode = drained(lane.head, command, now_ms, begun=0, is_idle=is_idle)
+            return CoreDecision((mode,))
         case "resume":
             return resume_lane(lane, command, now_ms)
         case "cancel":
@@ -44,30 +46,7 @@ def judge_command(lane: ContractLane, command: Command, now_ms: int) -> Decision
         case "put_aside":
             return put_aside(lane, command, now_ms)
         case _:
-            return refuse(command, now_ms, f"a contract lane has no command {command.verb!r}")
-
-
-def drain(lane: ContractLane, command: Command, now_ms: int) -> Decision:
-    """Finish the queue as it stands, or only what runs, and start nothing more."""
-    match command.word:
-        case "queue":
-            # Sequences have no gaps, so those that are not final yet are easily counted.
-            seq = max(command.seq, lane.head.cancelled_seq, *lane.head.cursors)
-            left = seq - lane.head.settled_count
-        case "running":
-            seq = left = 0
-        case _:
-            return refuse(command, now_ms, "a lane drains its 'queue' or what is 'running'")
-    if lane.slot is None and left == 0:
-        return CoreDecision((mode_changed("paused", command, now_ms),))
-    return CoreDecision((mode_changed("draining", command, now_ms, seq, left),))
-
-
-def mode_changed(
-    mode: str, command: Command, now_ms: int, drain_seq: int = 0, drain_left: int = 0
-) -> ModeChanged:
-    reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
-    return ModeChanged(mode, reason, by, now_ms, drain_seq, drain_left)
+            return refuse(command, f"a contract lane has no command {command.verb!r}")
 
 
 def resume_lane(lane: ContractLane, command: Command, now_ms: int) -> Decision:
@@ -75,47 +54,35 @@ def resume_lane(lane: ContractLane, command: Command, now_ms: int) -> Decision:
     if not lane.head.halted:
         return CoreDecision((running,))
     if may_land(lane):
-        return refuse(command, now_ms, f"its outcome is unknown; {TO_SETTLE}")
+        return refuse(command, f"its outcome is unknown; {TO_SETTLE}")
     assert lane.slot is not None
-    again = RetryPlanned(lane.slot.id, now_ms, told_by(command), failed=False, afresh=True)
-    return CoreDecision((*halt_lifted(lane, told_by(command), now_ms), running, again))
+    again = v.RetryPlanned(lane.slot.id, now_ms, commanded_by(command), failed=False, afresh=True)
+    return CoreDecision((*halt_lifted(lane, commanded_by(command), now_ms), running, again))
 
 
 def cancel(lane: ContractLane, command: Command, now_ms: int) -> Decision:
     slot = lane.slot
-    if command.intent is None:
-        return refuse(command, now_ms, "it names no intent")
-    if command.word:
-        # The store tells each word on an intent once; two cancels must not differ by theirs.
-        return refuse(command, now_ms, "a cancel takes no word")
+    unfit = unfit_cancel(command)
+    if unfit is not None:
+        return CoreDecision((unfit,))
     if slot is not None and slot.intent == command.intent:
         if may_land(lane):
             unknown = f"it may have run; {TO_SETTLE}"
             executing = "it is executing; an execution cannot be called back"
-            return refuse(command, now_ms, unknown if lane.head.halted else executing)
+            return refuse(command, unknown if lane.head.halted else executing)
         # It waits for another try, and none of those it had can land.
         return CoreDecision(settled(lane, "cancelled", now_ms, reason=command.reason))
-    if command.seq <= taken(lane.head.cursors, command.priority):
-        return refuse(command, now_ms, "it is final already")
-    dropped = IntentDropped(
-        intent=command.intent,
-        seq=command.seq,
-        priority=command.priority,
-        size=command.size,
-        status="cancelled",
-        reason=clip(command.reason),
-        at_ms=now_ms,
-        passed=False,
-    )
-    return CoreDecision((dropped,))
+    if is_taken(lane.head, command):
+        return refuse(command, FINAL_ALREADY)
+    return CoreDecision((cancelled(command, now_ms),))
 
 
 def settle_by_hand(lane: ContractLane, command: Command, now_ms: int) -> Decision:
-    """A person who looked knows what no call can tell."""
+    """A person who looked at the chain knows what no call can show."""
     slot = lane.slot
     if slot is None or slot.intent != command.intent or not lane.head.halted:
-        return refuse(command, now_ms, "the lane is not halted over this intent")
-    reason = told_by(command)
+        return refuse(command, "the lane is not halted over this intent")
+    reason = commanded_by(command)
     match command.word:
         case "executed" if may_land(lane):
             return CoreDecision(settled(lane, "confirmed", now_ms, reason=reason))
@@ -124,8 +91,8 @@ def settle_by_hand(lane: ContractLane, command: Command, now_ms: int) -> Decisio
         case "skip" if not may_land(lane):
             return CoreDecision(settled(lane, "dead", now_ms, reason=reason))
         case _:
-            words = "say 'executed' or 'not_executed' of a doubt, 'skip' of an exhausted one"
-            return refuse(command, now_ms, words)
+            verdicts = "say 'executed' or 'not_executed' of a doubt, 'skip' of an exhausted one"
+            return refuse(command, verdicts)
 
 
 def put_aside(lane: ContractLane, command: Command, now_ms: int) -> Decision:
@@ -136,30 +103,31 @@ def put_aside(lane: ContractLane, command: Command, now_ms: int) -> Decision:
         return NOTHING
     reason = clip(command.reason)
     doubts = [
-        AttemptDoubted(slot.id, attempt.number, False, reason, now_ms, False, aside=True)
+        v.AttemptDoubted(slot.id, attempt.number, False, reason, now_ms, False, aside=True)
         for attempt in open_attempts(lane)
     ]
     found = f"{slot.intent} may have run when a bug stopped the lane; {TO_SETTLE}; {reason}"
     return CoreDecision((*doubts, halted(found, now_ms)))
 
 
-def not_executed(lane: ContractLane, slot: Slot, reason: str, now_ms: int) -> tuple[Record, ...]:
+def not_executed(
+    lane: ContractLane, slot: v.Slot, reason: str, now_ms: int
+) -> tuple[v.Record, ...]:
     dropped = [
-        AttemptRefused(slot.id, attempt.number, AttemptWord.DROPPED, reason, now_ms)
+        v.AttemptRefused(slot.id, attempt.number, AttemptWord.DROPPED, reason, now_ms)
         for attempt in open_attempts(lane)
     ]
     if slot.final_reason is not None:
         # Nothing can land any more, and a try was refused for good: that is the answer.
         return (*dropped, *settled(lane, "refused", now_ms, reason=slot.final_reason))
-    again = RetryPlanned(slot.id, now_ms, reason, failed=False)
+    again = v.RetryPlanned(slot.id, now_ms, reason, failed=False)
     return (*dropped, *halt_lifted(lane, reason, now_ms), again)
 
 
-def told_by(command: Command) -> str:
+def commanded_by(command: Command) -> str:
     by = clip(command.by, NAME_BYTES_MAX) or "an operator"
-    return clip(f"told by {by}: {command.reason}")
+    return clip(f"commanded by {by}: {command.reason}")
 
 
-def refuse(command: Command, now_ms: int, reason: str) -> Decision:
-    verb = clip(command.verb, NAME_BYTES_MAX)
-    return CoreDecision((CommandRefused(verb, command.intent, clip(reason), now_ms),))
+def refuse(command: Command, reason: str) -> Decision:
+    return CoreDecision((refusal(command, reason),))

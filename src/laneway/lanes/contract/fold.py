@@ -4,31 +4,16 @@ from typing import assert_never
 
 from laneway.core.outcome import AttemptWord, Status
 from laneway.core.rows import Result, RowKey, Table, Touched
+from laneway.lanes.common import heads
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.lane import (
     WINDOW_PLACE,
     ContractLane,
-    encode,
     open_slot,
-    passed,
     put_attempt,
     put_slot,
     replace,
-)
-from laneway.lanes.contract.values import (
-    Attempt,
-    AttemptDoubted,
-    AttemptOffered,
-    AttemptRefused,
-    CommandRefused,
-    ContractHead,
-    History,
-    IntentDropped,
-    ModeChanged,
-    Record,
-    RetryPlanned,
-    SearchPlanned,
-    SlotClaimed,
-    SlotSettled,
 )
 from laneway.lanes.limits import ATTEMPTS_KEPT_MAX
 
@@ -39,26 +24,27 @@ FIRST_GONE = RowKey(Table.ATTEMPT, "1")
 """Nearly every slot has one attempt and ends with these two."""
 
 
-def evolve(lane: ContractLane, record: Record) -> Touched:
+def evolve(lane: ContractLane, record: v.Record) -> Touched:
     """Fold one record into the lane; the only function that changes it."""
     match record:
-        case SlotSettled():
+        case v.SlotSettled():
             return settle(lane, record)
-        case SlotClaimed():
+        case v.SlotClaimed():
             return claim(lane, record)
-        case AttemptOffered(attempt=attempt):
+        case v.AttemptOffered(attempt=attempt):
             return offer(lane, attempt)
-        case AttemptDoubted():
+        case v.AttemptDoubted():
             return doubt(lane, record)
-        case AttemptRefused():
+        case v.AttemptRefused():
             return refuse(lane, record)
-        case RetryPlanned():
+        case v.RetryPlanned():
             return plan_retry(lane, record)
-        case SearchPlanned():
+        case v.SearchPlanned():
             lane.head.next_ms = record.search_ms
             return put_slot(lane, replace(open_slot(lane), search_ms=record.search_ms))
         case IntentDropped():
-            return drop(lane, record)
+            lane.intents.pop(record.intent, None)
+            return (heads.drop_waiting(lane.head, record),)
         case ModeChanged():
             change_mode(lane.head, record)
             return ()
@@ -68,9 +54,9 @@ def evolve(lane: ContractLane, record: Record) -> Touched:
             assert_never(record)
 
 
-def claim(lane: ContractLane, record: SlotClaimed) -> Touched:
+def claim(lane: ContractLane, record: v.SlotClaimed) -> Touched:
     slot, head = record.slot, lane.head
-    head.cursors = passed(head.cursors, record.priority, slot.seq)
+    head.cursors = heads.passed(head.cursors, record.priority, slot.seq)
     head.slot_next = slot.id + 1
     head.started_count += 1
     head.running_since_ms = slot.claimed_ms
@@ -80,7 +66,7 @@ def claim(lane: ContractLane, record: SlotClaimed) -> Touched:
     return put_slot(lane, slot) + put_attempt(lane, record.attempt)
 
 
-def offer(lane: ContractLane, attempt: Attempt) -> Touched:
+def offer(lane: ContractLane, attempt: v.Attempt) -> Touched:
     head = lane.head
     head.height = attempt.parent
     head.floor = max(head.floor, attempt.parent)
@@ -101,7 +87,7 @@ def forget(lane: ContractLane) -> Touched:
     return tuple(attempt_gone(number) for number in dead[:excess])
 
 
-def doubt(lane: ContractLane, record: AttemptDoubted) -> Touched:
+def doubt(lane: ContractLane, record: v.AttemptDoubted) -> Touched:
     head, attempt = lane.head, lane.attempts[record.attempt]
     head.failures += 1 if record.failed else 0
     head.doubted = True
@@ -113,7 +99,7 @@ def doubt(lane: ContractLane, record: AttemptDoubted) -> Touched:
     return touched + put_slot(lane, replace(open_slot(lane), final_reason=record.reason))
 
 
-def refuse(lane: ContractLane, record: AttemptRefused) -> Touched:
+def refuse(lane: ContractLane, record: v.AttemptRefused) -> Touched:
     head, slot, attempt = lane.head, open_slot(lane), lane.attempts[record.attempt]
     touched = put_attempt(
         lane, replace(attempt, word=record.word, reason=record.reason, doubted=False)
@@ -134,7 +120,7 @@ def refuse(lane: ContractLane, record: AttemptRefused) -> Touched:
     return touched + put_slot(lane, slot)
 
 
-def plan_retry(lane: ContractLane, record: RetryPlanned) -> Touched:
+def plan_retry(lane: ContractLane, record: v.RetryPlanned) -> Touched:
     head, slot = lane.head, open_slot(lane)
     head.failures += 1 if record.failed else 0
     head.waiting = record.retry_ms is not None
@@ -148,7 +134,7 @@ def attempt_gone(number: int) -> RowKey:
     return FIRST_GONE if number == 1 else RowKey(Table.ATTEMPT, str(number))
 
 
-def settle(lane: ContractLane, record: SlotSettled) -> Touched:
+def settle(lane: ContractLane, record: v.SlotSettled) -> Touched:
     slot, head = open_slot(lane), lane.head
     confirmed = record.status == CONFIRMED
     if record.attempt is not None:
@@ -157,12 +143,13 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
         lane.attempts[record.attempt] = replace(
             attempt, word=word, doubted=False, reason=record.reason
         )
-    history = History(slot, tuple(lane.attempts.values()))
+    history = v.History(slot, tuple(lane.attempts.values()))
     dropped = [attempt_gone(number) for number in lane.attempts]
     if confirmed:
         head.floor = max(head.floor, block_least(lane, record))
     head.height = height_after(lane, record, confirmed=confirmed)
-    count_final(head, slot.seq, slot.size)
+    heads.settle(head, slot.size)
+    heads.count_drained(head, slot.seq)
     head.failures = 0
     head.wait_reason = ""
     head.running_since_ms = None
@@ -177,22 +164,22 @@ def settle(lane: ContractLane, record: SlotSettled) -> Touched:
         settled_ms=record.at_ms,
         number=record.block,
         reason=record.reason,
-        history=encode(history),
+        history=heads.encode(history),
     )
     return (result, SLOT_GONE, *dropped)
 
 
-def block_least(lane: ContractLane, record: SlotSettled) -> int:
+def block_least(lane: ContractLane, record: v.SlotSettled) -> int:
     """The lowest number that the block of a confirmed slot can have."""
     attempt = lane.attempts.get(record.attempt or 0)
     if attempt is not None:
         return max(record.block or 0, attempt.parent + 1)
-    # A person's word, or a try long forgotten: it is behind what may still land, if anything.
+    # A person's answer, or a try long forgotten: it comes after what may still land, if anything.
     parents = [attempt.parent for attempt in lane.attempts.values() if attempt.may_land()]
     return max(record.block or 0, min(parents, default=-1) + 1)
 
 
-def height_after(lane: ContractLane, record: SlotSettled, *, confirmed: bool) -> int | None:
+def height_after(lane: ContractLane, record: v.SlotSettled, *, confirmed: bool) -> int | None:
     """The height the next execution may build on without asking; None where it must ask."""
     head, settings = lane.head, lane.settings
     if not settings.has_chain:
@@ -206,37 +193,10 @@ def height_after(lane: ContractLane, record: SlotSettled, *, confirmed: bool) ->
     return None if record.block is None else head.floor
 
 
-def drop(lane: ContractLane, record: IntentDropped) -> Touched:
-    head = lane.head
-    if record.passed:
-        head.cursors = passed(head.cursors, record.priority, record.seq)
-    else:
-        head.cancelled_seq = max(head.cancelled_seq, record.seq)
-    count_final(head, record.seq, record.size)
-    lane.intents.pop(record.intent, None)
-    return (
-        Result(
-            intent=record.intent,
-            status=record.status,
-            settled_ms=record.at_ms,
-            reason=record.reason,
-        ),
-    )
-
-
-def count_final(head: ContractHead, seq: int, size: int) -> None:
-    head.settled_count += 1
-    head.settled_bytes += size
-    if head.drain_left and seq <= head.drain_seq:
-        head.drain_left -= 1
-
-
-def change_mode(head: ContractHead, record: ModeChanged) -> None:
+def change_mode(head: v.ContractHead, record: ModeChanged) -> None:
     if record.halt:
         head.halted = record.mode == "halted"
         if head.halted:
             head.halt_ms, head.wait_reason = record.at_ms, record.reason
         return
-    head.mode, head.reason, head.by = record.mode, record.reason, record.by
-    head.mode_ms = record.at_ms
-    head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
+    heads.change_mode(head, record)

@@ -2,15 +2,14 @@
 
 import msgspec
 
-from laneway.core.ids import IntentId, LaneId
+from laneway.core.ids import LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.outcome import Status
-from laneway.core.rows import START, Cursors, HeadWrite, RowPut, Rows, Table, Touched, taken
+from laneway.core.rows import START, Cursors, RowPut, Rows, Table, Touched, all_classes
+from laneway.lanes.common.heads import encode
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import Attempt, ContractHead, History, Slot
 
 replace = msgspec.structs.replace
-encode = msgspec.msgpack.Encoder().encode
 decode_head = msgspec.msgpack.Decoder(ContractHead).decode
 decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
@@ -48,7 +47,7 @@ def restore(rows: Rows, settings: ContractSettings) -> ContractLane:
     if rows.head.state:
         lane.head = decode_head(rows.head.state)
         if settings.priorities:  # They may have been switched on since it was written.
-            lane.head.cursors += START[len(lane.head.cursors) :]
+            lane.head.cursors = all_classes(lane.head.cursors)
     for row in rows.open:
         if row.table == Table.SLOT:
             lane.slot = decode_slot(row.body)
@@ -59,25 +58,6 @@ def restore(rows: Rows, settings: ContractSettings) -> ContractLane:
     lane.attempts = dict(sorted(lane.attempts.items()))
     lane.intents = {intent.id: intent for intent in rows.intents}
     return lane
-
-
-def head_write(lane: ContractLane, wake_ms: int | None) -> HeadWrite:
-    head = lane.head
-    return HeadWrite(
-        cursors=head.cursors,
-        settled_count=head.settled_count,
-        settled_bytes=head.settled_bytes,
-        wake_ms=wake_ms,
-        state=encode(head),
-    )
-
-
-def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
-    assert seq > taken(cursors, priority)
-    if priority == 0 and len(cursors) == 1:
-        return (seq,)
-    cursors += START[len(cursors) :]
-    return (*cursors[:priority], seq, *cursors[priority + 1 :])
 
 
 def open_slot(lane: ContractLane) -> Slot:
@@ -93,10 +73,3 @@ def put_slot(lane: ContractLane, slot: Slot) -> Touched:
 def put_attempt(lane: ContractLane, attempt: Attempt) -> Touched:
     lane.attempts[attempt.number] = attempt
     return (RowPut(Table.ATTEMPT, str(attempt.number), None, encode(attempt)),)
-
-
-def intent_status(intent: IntentId, lane: ContractLane) -> Status:
-    """The word of an intent without a final answer."""
-    if lane.slot is not None and lane.slot.intent == intent:
-        return Status.SUBMITTED
-    return Status.QUEUED

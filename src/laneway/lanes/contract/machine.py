@@ -9,16 +9,22 @@ of the tries can land. Elsewhere the lane halts until the block appears or a per
 from functools import partial
 from typing import assert_never
 
-import msgspec
-
 from laneway.core.intent import IntentRow
 from laneway.core.records import Decision as CoreDecision
-from laneway.core.rows import Command
-from laneway.lanes.contract.absence import judge_search
-from laneway.lanes.contract.answers import doubt, judge_answer, judge_height
+from laneway.lanes.common.commands import expiry_of, is_expired
+from laneway.lanes.common.timers import is_due
+from laneway.lanes.common.values import (
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    ModeChanged,
+    TimerFired,
+)
+from laneway.lanes.contract import values as v
+from laneway.lanes.contract.answers import doubt, judge_answer, judge_height, judge_search
 from laneway.lanes.contract.commands import judge_command
 from laneway.lanes.contract.fold import evolve
-from laneway.lanes.contract.lane import ContractLane, encode, head_write, restore
+from laneway.lanes.contract.lane import ContractLane, restore
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.show import describe
 from laneway.lanes.contract.tries import (
@@ -33,29 +39,10 @@ from laneway.lanes.contract.tries import (
     parent_kept,
     read_height,
 )
-from laneway.lanes.contract.values import (
-    CommandTold,
-    Effect,
-    Event,
-    ExecutionReturned,
-    HeightRead,
-    IntentDropped,
-    IntentsOffered,
-    ModeChanged,
-    ReadHeight,
-    Record,
-    RetryPlanned,
-    SearchPlanned,
-    SearchReturned,
-    Slot,
-    SlotClaimed,
-    SlotSettled,
-    TimerFired,
-)
 from laneway.lanes.kind import LaneKind
 
 
-def decide(lane: ContractLane, event: Event) -> Decision:
+def decide(lane: ContractLane, event: v.Event) -> Decision:
     """Say what becomes true and what must be done; change nothing."""
     decision = judge(lane, event)
     if lane.head.mode == "draining":
@@ -63,15 +50,15 @@ def decide(lane: ContractLane, event: Event) -> Decision:
     return decision
 
 
-def judge(lane: ContractLane, event: Event) -> Decision:
+def judge(lane: ContractLane, event: v.Event) -> Decision:
     match event:
         case IntentsOffered():
             return claim_next(lane, event.intents, event.now_ms)
-        case ExecutionReturned():
+        case v.ExecutionReturned():
             return judge_answer(lane, event)
-        case HeightRead():
+        case v.HeightRead():
             return judge_height(lane, event)
-        case SearchReturned():
+        case v.SearchReturned():
             return judge_search(lane, event)
         case TimerFired(now_ms=now_ms):
             return judge_timer(lane, now_ms)
@@ -85,13 +72,13 @@ def claim_next(lane: ContractLane, intents: tuple[IntentRow, ...], now_ms: int) 
     """Take the first intent that is still wanted; pass those that came too late."""
     if wants(lane) == 0:
         return NOTHING
-    records: list[Record] = []
+    records: list[v.Record] = []
     for intent in intents:
-        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
-            records.append(expire(intent, now_ms))
+        if is_expired(intent, now_ms):
+            records.append(expiry_of(intent, now_ms, "valid_until passed while it waited"))
             continue
         height = lane.head.height
-        slot = Slot(
+        slot = v.Slot(
             id=lane.head.slot_next,
             intent=intent.id,
             seq=intent.seq,
@@ -101,27 +88,14 @@ def claim_next(lane: ContractLane, intents: tuple[IntentRow, ...], now_ms: int) 
             attempt_next=1 if height is None else 2,
         )
         if height is None:
-            records.append(SlotClaimed(slot, intent.priority, None))
-            effect: Effect = ReadHeight(slot.id, intent.payload)
+            records.append(v.SlotClaimed(slot, intent.priority, None))
+            effect: v.Effect = v.ReadHeight(slot.id, intent.payload)
         else:
             attempt = new_attempt(lane, slot.id, 1, height, now_ms)
-            records.append(SlotClaimed(slot, intent.priority, attempt))
+            records.append(v.SlotClaimed(slot, intent.priority, attempt))
             effect = execution(attempt, intent.payload)
         return CoreDecision(tuple(records), (effect,))
     return CoreDecision(tuple(records))
-
-
-def expire(intent: IntentRow, now_ms: int) -> IntentDropped:
-    return IntentDropped(
-        intent=intent.id,
-        seq=intent.seq,
-        priority=intent.priority,
-        size=intent.size(),
-        status="expired",
-        reason="valid_until passed while it waited",
-        at_ms=now_ms,
-        passed=True,
-    )
 
 
 def judge_timer(lane: ContractLane, now_ms: int) -> Decision:
@@ -134,13 +108,13 @@ def judge_timer(lane: ContractLane, now_ms: int) -> Decision:
     if slot.search_ms is not None:
         if slot.search_ms > now_ms:
             return NOTHING
-        return CoreDecision((SearchPlanned(slot.id, None),), (find(lane, slot),))
-    if slot.retry_ms is None or slot.retry_ms > now_ms or not is_active(lane) or may_land(lane):
+        return CoreDecision((v.SearchPlanned(slot.id, None),), (find(lane, slot),))
+    if not is_due(slot.retry_ms, now_ms) or not is_active(lane) or may_land(lane):
         return NOTHING
     parent = parent_kept(lane)
     if parent is not None:
         return offer_on(lane, slot, parent, now_ms)
-    tried = RetryPlanned(slot.id, None, "", failed=False)
+    tried = v.RetryPlanned(slot.id, None, "", failed=False)
     return CoreDecision((tried,), (read_height(lane, slot),))
 
 
@@ -150,10 +124,10 @@ def end_drain(lane: ContractLane, decision: Decision, now_ms: int) -> Decision:
     left, busy = head.drain_left, lane.slot is not None
     for record in decision.records:
         if isinstance(record, ModeChanged) and not record.halt:
-            return decision  # The operator's new word ends the drain.
-        if isinstance(record, SlotClaimed):
+            return decision  # The operator's new command ends the drain.
+        if isinstance(record, v.SlotClaimed):
             busy = True
-        elif isinstance(record, SlotSettled):
+        elif isinstance(record, v.SlotSettled):
             assert lane.slot is not None
             busy = False
             left -= 1 if lane.slot.seq <= head.drain_seq else 0
@@ -165,7 +139,7 @@ def end_drain(lane: ContractLane, decision: Decision, now_ms: int) -> Decision:
     return CoreDecision((*decision.records, paused), decision.effects)
 
 
-def resume(lane: ContractLane) -> tuple[Effect, ...]:
+def resume(lane: ContractLane) -> tuple[v.Effect, ...]:
     """What a crash may have lost. For an execution that is the question what became of it."""
     slot = lane.slot
     if slot is None or slot.search_ms is not None:
@@ -198,9 +172,6 @@ def deadline(lane: ContractLane) -> int | None:
     return slot.retry_ms
 
 
-_decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
-
-
 def contract_kind(settings: ContractSettings) -> LaneKind:
     """The contract discipline under these settings, as the engine knows it."""
     return LaneKind(
@@ -212,20 +183,7 @@ def contract_kind(settings: ContractSettings) -> LaneKind:
         resume=resume,
         wants=wants,
         deadline=deadline,
-        head=head_write,
-        cursors=lambda lane: lane.head.cursors,
-        offered=offered,
-        told=told,
-        woken=TimerFired,
-        encode=encode,
-        decode=_decode,
+        decode=v.decode_records,
         describe=partial(describe, settings=settings),
+        aside_verbs=("put_aside", "cancel"),
     )
-
-
-def offered(now_ms: int, intents: tuple[IntentRow, ...]) -> IntentsOffered:
-    return IntentsOffered(now_ms, intents)
-
-
-def told(now_ms: int, command: Command) -> CommandTold:
-    return CommandTold(now_ms, command)

@@ -4,10 +4,12 @@ from msgspec import Struct
 
 from laneway.core.ids import lane_key
 from laneway.core.rows import LaneView
-from laneway.lanes.contract.lane import decode_head
+from laneway.lanes.common.heads import head_reader
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import ContractHead
 from laneway.lanes.kind import LaneState
+
+read_head = head_reader(ContractHead)
 
 
 class QueueMetrics(Struct, frozen=True, rename="camel"):
@@ -31,7 +33,7 @@ class QueueMetrics(Struct, frozen=True, rename="camel"):
 
 def describe(state: bytes, settings: ContractSettings) -> LaneState:
     head = read_head(state)
-    word, reason, since_ms = words(head, settings)
+    word, reason, since_ms = state_of(head, settings)
     return LaneState(
         word=word,
         reason=reason,
@@ -56,11 +58,7 @@ def is_proven_dead(status: str) -> bool:
     return status in ("refused", "cancelled", "expired", "dead")
 
 
-def read_head(state: bytes) -> ContractHead:
-    return decode_head(state) if state else ContractHead()
-
-
-def words(head: ContractHead, settings: ContractSettings) -> tuple[str, str, int]:
+def state_of(head: ContractHead, settings: ContractSettings) -> tuple[str, str, int]:
     """The state, why, and since when. What holds it up longest comes first."""
     if head.halted:
         return "halted", head.wait_reason, head.halt_ms

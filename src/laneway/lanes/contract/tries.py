@@ -5,22 +5,12 @@ from typing import TypeAlias
 from laneway.core.outcome import AttemptWord
 from laneway.core.reason import clip
 from laneway.core.records import Decision as CoreDecision
+from laneway.lanes.common.values import ModeChanged
+from laneway.lanes.contract import values as v
 from laneway.lanes.contract.lane import ContractLane
-from laneway.lanes.contract.values import (
-    Attempt,
-    AttemptOffered,
-    Effect,
-    Execute,
-    FindExecution,
-    ModeChanged,
-    ReadHeight,
-    Record,
-    Slot,
-    SlotSettled,
-)
 from laneway.lanes.limits import DOUBLINGS_MAX
 
-Decision: TypeAlias = CoreDecision[Record, Effect]
+Decision: TypeAlias = CoreDecision[v.Record, v.Effect]
 
 NOTHING: Decision = CoreDecision()
 
@@ -28,7 +18,7 @@ MACHINE = "laneway"
 """Who halts a lane and lifts the halt again."""
 
 
-def open_attempts(lane: ContractLane) -> list[Attempt]:
+def open_attempts(lane: ContractLane) -> list[v.Attempt]:
     """The attempts that may land. All share one parent: another is taken only when all are dead."""
     return [attempt for attempt in lane.attempts.values() if attempt.may_land()]
 
@@ -46,9 +36,9 @@ def parent_kept(lane: ContractLane) -> int | None:
     latest = next(reversed(lane.attempts.values()), None)
     if latest is None or not lane.settings.takes_parent:
         return None
-    words = [tried.word for tried in lane.attempts.values() if tried.parent == latest.parent]
+    ends = [tried.word for tried in lane.attempts.values() if tried.parent == latest.parent]
     # Once it was passed, somebody looked, and our block was not there.
-    is_kept = AttemptWord.DROPPED in words and AttemptWord.STALE not in words
+    is_kept = AttemptWord.DROPPED in ends and AttemptWord.STALE not in ends
     return latest.parent if is_kept else None
 
 
@@ -58,7 +48,7 @@ def is_active(lane: ContractLane) -> bool:
 
 
 def backoff_ms(lane: ContractLane, failures: int) -> int:
-    """How long to wait after so many failures in a row; the breaker's rest once it trips."""
+    """How long to wait after this many failures in a row; the breaker's rest once it trips."""
     settings = lane.settings
     if failures >= settings.breaker_failures:
         return settings.breaker_open_ms
@@ -68,12 +58,12 @@ def backoff_ms(lane: ContractLane, failures: int) -> int:
     return min(settings.retry_ms_min << doublings, settings.retry_ms_max)
 
 
-def payload(lane: ContractLane, slot: Slot) -> bytes:
+def payload(lane: ContractLane, slot: v.Slot) -> bytes:
     return lane.intents[slot.intent].payload
 
 
-def new_attempt(lane: ContractLane, slot: int, number: int, parent: int, now_ms: int) -> Attempt:
-    return Attempt(
+def new_attempt(lane: ContractLane, slot: int, number: int, parent: int, now_ms: int) -> v.Attempt:
+    return v.Attempt(
         slot=slot,
         number=number,
         parent=parent,
@@ -83,22 +73,22 @@ def new_attempt(lane: ContractLane, slot: int, number: int, parent: int, now_ms:
     )
 
 
-def execution(attempt: Attempt, body: bytes) -> Execute:
-    return Execute(attempt.slot, attempt.number, body, attempt.parent, attempt.deadline_ms)
+def execution(attempt: v.Attempt, body: bytes) -> v.Execute:
+    return v.Execute(attempt.slot, attempt.number, body, attempt.parent, attempt.deadline_ms)
 
 
-def offer_on(lane: ContractLane, slot: Slot, parent: int, now_ms: int) -> Decision:
+def offer_on(lane: ContractLane, slot: v.Slot, parent: int, now_ms: int) -> Decision:
     attempt = new_attempt(lane, slot.id, slot.attempt_next, parent, now_ms)
-    return CoreDecision((AttemptOffered(attempt),), (execution(attempt, payload(lane, slot)),))
+    return CoreDecision((v.AttemptOffered(attempt),), (execution(attempt, payload(lane, slot)),))
 
 
-def find(lane: ContractLane, slot: Slot) -> FindExecution:
+def find(lane: ContractLane, slot: v.Slot) -> v.FindExecution:
     parent = next(attempt.parent for attempt in lane.attempts.values() if attempt.may_land())
-    return FindExecution(slot.id, slot.attempt_next - 1, payload(lane, slot), parent)
+    return v.FindExecution(slot.id, slot.attempt_next - 1, payload(lane, slot), parent)
 
 
-def read_height(lane: ContractLane, slot: Slot) -> ReadHeight:
-    return ReadHeight(slot.id, payload(lane, slot))
+def read_height(lane: ContractLane, slot: v.Slot) -> v.ReadHeight:
+    return v.ReadHeight(slot.id, payload(lane, slot))
 
 
 def settled(
@@ -109,11 +99,11 @@ def settled(
     attempt: int | None = None,
     block: int | None = None,
     reason: str = "",
-) -> tuple[Record, ...]:
+) -> tuple[v.Record, ...]:
     """The slot has its final answer, and what the lane was halted over is known."""
     slot = lane.slot
     assert slot is not None
-    ended = SlotSettled(slot.id, status, attempt, block, clip(reason), now_ms, slot.intent)
+    ended = v.SlotSettled(slot.id, status, attempt, block, clip(reason), now_ms, slot.intent)
     return (ended, *halt_lifted(lane, "its outcome is known", now_ms))
 
 
@@ -122,7 +112,7 @@ def halted(reason: str, now_ms: int) -> ModeChanged:
 
 
 def halt_lifted(lane: ContractLane, reason: str, now_ms: int) -> tuple[ModeChanged, ...]:
-    """The machine's halt ends; whatever the operator said last counts again."""
+    """The machine's halt ends; the operator's last command counts again."""
     if not lane.head.halted:
         return ()
     return (ModeChanged(lane.head.mode, reason, MACHINE, now_ms, halt=True),)

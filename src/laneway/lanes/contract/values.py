@@ -5,9 +5,19 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
-from laneway.core.intent import IntentRow
 from laneway.core.outcome import AttemptWord, Outcome
-from laneway.core.rows import START, Command, Cursors
+from laneway.core.rows import START, Cursors
+from laneway.lanes.common.released import Dropped, RefusedAt, dropped, records_reader, refused
+from laneway.lanes.common.values import (
+    CommandRefused,
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    LaneRecord,
+    LaneRow,
+    ModeChanged,
+    TimerFired,
+)
 
 # Rows.
 
@@ -33,18 +43,18 @@ class ContractHead(Struct, array_like=True, forbid_unknown_fields=True):
     failures: int = 0
     """Doubtful or failed answers in a row; a tripped breaker is a count at its limit."""
     mode: str = "running"
-    """The operator's word: running, paused, or draining (finish the queue, then pause)."""
+    """The operator's mode: running, paused, or draining (finish the queue, then pause)."""
     reason: str = ""
     by: str = ""
     mode_ms: int = 0
     drain_seq: int = 0
     """While draining: what was accepted up to this sequence is still to be finished."""
     drain_left: int = 0
-    """While draining: how many of those are not final yet."""
-    cancelled_seq: int = 0
+    """While draining: how many of these are not final yet."""
+    dropped_seq: int = 0
     """The highest sequence that became final while it waited."""
     halted: bool = False
-    """The machine's own word, over the operator's: only a person or the chain can go on."""
+    """The machine's own halt, over the operator's mode: only a person or the chain can go on."""
     halt_ms: int = 0
     wait_reason: str = ""
     """Why the open slot waits, looks or is halted."""
@@ -58,7 +68,7 @@ class ContractHead(Struct, array_like=True, forbid_unknown_fields=True):
     """When the open slot's next attempt or look at the chain is due, for people to see."""
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Slot(LaneRow, frozen=True):
     """Block N+1 on block N, claimed for one intent."""
 
     id: int
@@ -78,8 +88,8 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Why a try was refused for good; it is the answer once no other try can land."""
 
 
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One execution on one parent. Durable before the host hears of it."""
+class Attempt(LaneRow, frozen=True):
+    """One execution on one parent. Durable before the host is asked."""
 
     slot: int
     number: int
@@ -87,8 +97,8 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     offered_ms: int
     deadline_ms: int
     bound: bool
-    """The host was told the parent, so it lands there or nowhere. Kept with the attempt: the
-    host may be another one after a restart."""
+    """The host was asked to build on the parent, so it lands there or nowhere. Kept with the
+    attempt: the host may be another one after a restart."""
     word: AttemptWord = AttemptWord.OFFERED
     reason: str = ""
     doubted: bool = False
@@ -104,7 +114,7 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return self.word is AttemptWord.OFFERED and not self.doubted
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class History(LaneRow, frozen=True):
     """A finished slot with its latest attempts, kept in the result."""
 
     slot: Slot
@@ -112,11 +122,6 @@ class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 # Events.
-
-
-class IntentsOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
 
 
 class HeightRead(Struct, frozen=True):
@@ -152,15 +157,6 @@ class SearchReturned(Struct, frozen=True):
     reason: str = ""
 
 
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-class CommandTold(Struct, frozen=True):
-    now_ms: int
-    command: Command
-
-
 Event: TypeAlias = (
     IntentsOffered | HeightRead | ExecutionReturned | SearchReturned | TimerFired | CommandTold
 )
@@ -169,18 +165,18 @@ Event: TypeAlias = (
 # Records.
 
 
-class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotClaimed(LaneRecord, frozen=True):
     slot: Slot
     priority: int
     attempt: Attempt | None
     """Its first attempt, when the height was known; else one follows once it is read."""
 
 
-class AttemptOffered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptOffered(LaneRecord, frozen=True):
     attempt: Attempt
 
 
-class AttemptDoubted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptDoubted(LaneRecord, frozen=True):
     """Nobody knows whether it ran. It counts as sent."""
 
     slot: int
@@ -194,8 +190,8 @@ class AttemptDoubted(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
     """A person put it aside: no other try is made, and the reason is its answer if none landed."""
 
 
-class AttemptRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Proven not to have run, and never to run; or DROPPED, by the word of a person."""
+class AttemptRefused(LaneRecord, frozen=True):
+    """Proven not to have run, and never to run; or DROPPED, by a person's command."""
 
     slot: int
     attempt: int
@@ -206,7 +202,7 @@ class AttemptRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unkn
     """No other try of the same call can fare better."""
 
 
-class RetryPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class RetryPlanned(LaneRecord, frozen=True):
     slot: int
     retry_ms: int | None
     """None: it is being tried now."""
@@ -217,13 +213,13 @@ class RetryPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
     """A person wants it tried: what was counted against it is forgotten."""
 
 
-class SearchPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SearchPlanned(LaneRecord, frozen=True):
     slot: int
     search_ms: int | None
     """None: the chain is being asked now."""
 
 
-class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotSettled(LaneRecord, frozen=True):
     slot: int
     status: str
     attempt: int | None
@@ -231,42 +227,7 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     reason: str
     at_ms: int
     intent: IntentId | None = None
-    """Whose slot it was, so that a reader who joins the feed in the middle can tell it."""
-
-
-class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A waiting intent became final without a slot: cancelled or expired."""
-
-    intent: IntentId
-    seq: int
-    priority: int
-    size: int
-    status: str
-    reason: str
-    at_ms: int
-    passed: bool
-    """It was pulled from the backlog, so the cursor passes it."""
-
-
-class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    mode: str
-    """What the lane does from now on: running, paused, draining or halted."""
-    reason: str
-    by: str
-    at_ms: int
-    drain_seq: int = 0
-    drain_left: int = 0
-    halt: bool = False
-    """The machine halts, or lifts its halt and the operator's last word counts again."""
-
-
-class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """An operator's word that cannot be followed, and why."""
-
-    verb: str
-    intent: IntentId | None
-    reason: str
-    at_ms: int
+    """Whose slot it was, so that a reader who joins the feed in the middle knows it."""
 
 
 Record: TypeAlias = (
@@ -281,6 +242,8 @@ Record: TypeAlias = (
     | ModeChanged
     | CommandRefused
 )
+
+decode_records = records_reader(Record, {Dropped: dropped, RefusedAt: refused})
 
 
 # Effects.
@@ -302,7 +265,7 @@ class Execute(Struct, frozen=True):
 
 
 class FindExecution(Struct, frozen=True):
-    """Look for our executor and data behind the parent."""
+    """Look for our executor and data on top of the parent."""
 
     slot: int
     attempt: int

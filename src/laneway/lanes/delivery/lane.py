@@ -1,16 +1,24 @@
-"""The delivery lane in memory, its rows, and what its head says for people."""
+"""The delivery lane in memory, its rows, how each record changes it, and its state for people."""
+
+from typing import assert_never
 
 import msgspec
 
 from laneway.core.ids import LaneId
 from laneway.core.intent import IntentRow
-from laneway.core.rows import HeadWrite, RowKey, RowPut, Rows, Table, Touched
+from laneway.core.outcome import Status
+from laneway.core.reason import clip
+from laneway.core.rows import Result, RowKey, RowPut, Rows, Table, Touched
+from laneway.lanes.common import heads
+from laneway.lanes.common.heads import encode, head_reader
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.delivery import values as v
 from laneway.lanes.delivery.values import Attempt, DeliveryHead, History, Slot
 from laneway.lanes.kind import LaneState
+from laneway.lanes.limits import DELIVERY_REASON_BYTES_MAX
 
 replace = msgspec.structs.replace
-encode = msgspec.msgpack.Encoder().encode
-decode_head = msgspec.msgpack.Decoder(DeliveryHead).decode
+read_head = head_reader(DeliveryHead)
 decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_history = msgspec.msgpack.Decoder(History).decode
@@ -38,8 +46,7 @@ class DeliveryLane:
 def restore(rows: Rows) -> DeliveryLane:
     """Stand a lane up from its rows, as they were committed."""
     lane = DeliveryLane(rows.head.lane)
-    if rows.head.state:
-        lane.head = decode_head(rows.head.state)
+    lane.head = read_head(rows.head.state)
     slots: list[Slot] = []
     attempts: list[tuple[int, Attempt]] = []
     for row in rows.open:
@@ -54,17 +61,6 @@ def restore(rows: Rows) -> DeliveryLane:
         put_attempt(lane, number, attempt)
     lane.intents = {intent.id: intent for intent in rows.intents}
     return lane
-
-
-def head_write(lane: DeliveryLane, wake_ms: int | None) -> HeadWrite:
-    head = lane.head
-    return HeadWrite(
-        cursors=head.cursors,
-        settled_count=head.settled_count,
-        settled_bytes=head.settled_bytes,
-        wake_ms=wake_ms,
-        state=encode(head),
-    )
 
 
 def put_slot(lane: DeliveryLane, slot: Slot) -> RowPut:
@@ -90,10 +86,6 @@ def drop_slot(lane: DeliveryLane, slot: Slot) -> Touched:
     return (RowKey(Table.SLOT, str(slot.id)), *gone)
 
 
-def read_head(state: bytes) -> DeliveryHead:
-    return decode_head(state) if state else DeliveryHead()
-
-
 def describe(state: bytes) -> LaneState:
     """What the head says, without waking the lane."""
     head = read_head(state)
@@ -114,3 +106,72 @@ def describe(state: bytes) -> LaneState:
         failures=head.failures,
         by=head.by,
     )
+
+
+DELIVERED = Status.CONFIRMED.value
+DEAD = Status.DEAD.value
+
+
+def evolve(lane: DeliveryLane, record: v.Record) -> Touched:
+    """Fold one record into the lane; the only function that changes it."""
+    touched = fold(lane, record)
+    lane.head.open_count = len(lane.slots)
+    lane.head.waiting_count = len(lane.waiting)
+    return touched
+
+
+def fold(lane: DeliveryLane, record: v.Record) -> Touched:
+    head = lane.head
+    match record:
+        case v.SlotClaimed(slot=slot):
+            assert slot.seq > head.cursors[0]
+            head.cursors = (slot.seq,)
+            head.slot_next = slot.id + 1
+            return (put_slot(lane, slot),)
+        case v.AttemptBegun(slot=number):
+            return (put_slot(lane, replace(lane.slots[number], retry_ms=None)),)
+        case v.AttemptFailed(slot=number, attempt=attempt, retry_ms=retry_ms):
+            head.failures += 1
+            head.wait_reason = clip(attempt.reason, DELIVERY_REASON_BYTES_MAX)
+            slot = replace(lane.slots[number], attempt=attempt.number + 1, retry_ms=retry_ms)
+            return (put_slot(lane, slot), put_attempt(lane, number, attempt))
+        case v.AttemptPutOff(slot=number, retry_ms=retry_ms):
+            return (put_slot(lane, replace(lane.slots[number], retry_ms=retry_ms)),)
+        case v.SlotSettled():
+            return settle(lane, record)
+        case IntentDropped():
+            return (heads.drop(head, record),)
+        case ModeChanged(mode=mode, at_ms=at_ms):
+            head.reason = clip(record.reason, DELIVERY_REASON_BYTES_MAX)
+            head.mode, head.by, head.mode_ms = mode, record.by, at_ms
+            return ()
+        case v.FeedPassed(cursor=cursor):
+            head.feed = cursor
+            return ()
+        case CommandRefused():
+            return ()
+        case _:
+            assert_never(record)
+
+
+def settle(lane: DeliveryLane, record: v.SlotSettled) -> Touched:
+    head, slot = lane.head, lane.slots[record.slot]
+    attempts = lane.attempts.get(slot.id, ())
+    history = v.History(slot, attempts if record.attempt is None else (*attempts, record.attempt))
+    heads.settle(head, slot.size)
+    if record.status == DELIVERED:
+        head.delivered_count += 1
+        head.failures = 0
+    elif record.attempt is not None:
+        head.failures += 1
+        head.wait_reason = clip(record.reason, DELIVERY_REASON_BYTES_MAX)
+    head.dead_count += 1 if record.status == DEAD else 0
+    lane.intents.pop(slot.intent, None)
+    result = Result(
+        slot.intent,
+        record.status,
+        record.at_ms,
+        reason=record.reason,
+        history=heads.encode(history),
+    )
+    return (result, *drop_slot(lane, slot))

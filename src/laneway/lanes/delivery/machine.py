@@ -7,38 +7,14 @@ An attempt may be repeated after a crash: receivers know a message by its id.
 
 from typing import TypeAlias, assert_never
 
-import msgspec
-
 from laneway.core.intent import IntentRow
-from laneway.core.limits import NAME_BYTES_MAX
 from laneway.core.reason import clip
 from laneway.core.records import Decision as CoreDecision
-from laneway.core.rows import Command, taken
-from laneway.lanes.delivery.fold import evolve
-from laneway.lanes.delivery.lane import DeliveryLane, describe, encode, head_write, restore
-from laneway.lanes.delivery.values import (
-    KIND,
-    Attempt,
-    AttemptBegun,
-    AttemptFailed,
-    AttemptPutOff,
-    CommandRefused,
-    CommandTold,
-    Effect,
-    Event,
-    FeedPassed,
-    IntentDropped,
-    IntentsOffered,
-    ModeChanged,
-    Post,
-    PostDeclined,
-    PostReturned,
-    Record,
-    Slot,
-    SlotClaimed,
-    SlotSettled,
-    TimerFired,
-)
+from laneway.core.rows import Command
+from laneway.lanes.common.commands import FINAL_ALREADY, cancelled, is_taken, mode_changed, refusal
+from laneway.lanes.common.values import CommandTold, IntentsOffered, ModeChanged, TimerFired
+from laneway.lanes.delivery import values as v
+from laneway.lanes.delivery.lane import DeliveryLane, describe, evolve, restore
 from laneway.lanes.kind import LaneKind
 from laneway.lanes.limits import (
     DELIVERIES_OPEN_MAX,
@@ -55,19 +31,19 @@ GONE = 410
 BUSY = (429, 503)
 """Answers whose Retry-After counts (RFC 6585 §4, RFC 9110 §15.6.4)."""
 
-Decision: TypeAlias = CoreDecision[Record, Effect]
+Decision: TypeAlias = CoreDecision[v.Record, v.Effect]
 
 NOTHING: Decision = CoreDecision()
 
 
-def decide(lane: DeliveryLane, event: Event) -> Decision:
+def decide(lane: DeliveryLane, event: v.Event) -> Decision:
     """Say what becomes true and what must be done; change nothing."""
     match event:
         case IntentsOffered(intents=intents, now_ms=now_ms):
             return claim(lane, intents, now_ms)
-        case PostReturned():
+        case v.PostReturned():
             return judge_answer(lane, event)
-        case PostDeclined():
+        case v.PostDeclined():
             return judge_declined(lane, event)
         case TimerFired(now_ms=now_ms):
             return begin_due(lane, now_ms)
@@ -79,14 +55,14 @@ def decide(lane: DeliveryLane, event: Event) -> Decision:
 
 def claim(lane: DeliveryLane, intents: tuple[IntentRow, ...], now_ms: int) -> Decision:
     slots = [
-        Slot(lane.head.slot_next + place, intent.id, intent.seq, intent.size(), now_ms)
+        v.Slot(lane.head.slot_next + place, intent.id, intent.seq, intent.size(), now_ms)
         for place, intent in enumerate(intents[: wants(lane)])
     ]
     posts = tuple(
-        Post(slot.id, slot.attempt, intent.payload)
+        v.Post(slot.id, slot.attempt, intent.payload)
         for slot, intent in zip(slots, intents, strict=False)
     )
-    return CoreDecision(tuple(SlotClaimed(slot) for slot in slots), posts)
+    return CoreDecision(tuple(v.SlotClaimed(slot) for slot in slots), posts)
 
 
 def begin_due(lane: DeliveryLane, now_ms: int) -> Decision:
@@ -95,22 +71,22 @@ def begin_due(lane: DeliveryLane, now_ms: int) -> Decision:
         return NOTHING
     due = sorted((at_ms, number) for number, at_ms in lane.waiting.items() if at_ms <= now_ms)
     begun = [lane.slots[number] for _, number in due[: DELIVERIES_OUT_MAX - lane.out_count()]]
-    records = tuple(AttemptBegun(slot.id) for slot in begun)
+    records = tuple(v.AttemptBegun(slot.id) for slot in begun)
     return CoreDecision(records, tuple(post(lane, slot) for slot in begun))
 
 
-def post(lane: DeliveryLane, slot: Slot) -> Post:
-    return Post(slot.id, slot.attempt, lane.intents[slot.intent].payload)
+def post(lane: DeliveryLane, slot: v.Slot) -> v.Post:
+    return v.Post(slot.id, slot.attempt, lane.intents[slot.intent].payload)
 
 
 # Answers.
 
 
-def judge_answer(lane: DeliveryLane, event: PostReturned) -> Decision:
+def judge_answer(lane: DeliveryLane, event: v.PostReturned) -> Decision:
     slot = out_slot(lane, event.slot, event.attempt)
     if slot is None:
         return NOTHING  # It was sent twice, and the other answer came first.
-    attempt = Attempt(
+    attempt = v.Attempt(
         number=event.attempt,
         ended_ms=event.now_ms,
         duration_ms=event.duration_ms,
@@ -131,10 +107,10 @@ def judge_answer(lane: DeliveryLane, event: PostReturned) -> Decision:
     if code in BUSY and event.retry_after_ms is not None:
         # Never earlier than the ladder says: a receiver cannot make us ask it in a ring.
         wait_ms = max(wait_ms, min(event.retry_after_ms, RETRY_AFTER_MS_MAX))
-    return CoreDecision((AttemptFailed(slot.id, attempt, now_ms + wait_ms),))
+    return CoreDecision((v.AttemptFailed(slot.id, attempt, now_ms + wait_ms),))
 
 
-def out_slot(lane: DeliveryLane, number: int, attempt: int) -> Slot | None:
+def out_slot(lane: DeliveryLane, number: int, attempt: int) -> v.Slot | None:
     """The slot whose attempt of this number is out."""
     slot = lane.slots.get(number)
     if slot is None or slot.retry_ms is not None or slot.attempt != attempt:
@@ -142,15 +118,15 @@ def out_slot(lane: DeliveryLane, number: int, attempt: int) -> Slot | None:
     return slot
 
 
-def settled(slot: Slot, status: str, attempt: Attempt, now_ms: int) -> SlotSettled:
-    return SlotSettled(slot.id, slot.intent, status, attempt, attempt.reason, now_ms)
+def settled(slot: v.Slot, status: str, attempt: v.Attempt, now_ms: int) -> v.SlotSettled:
+    return v.SlotSettled(slot.id, slot.intent, status, attempt, attempt.reason, now_ms)
 
 
-def judge_declined(lane: DeliveryLane, event: PostDeclined) -> Decision:
+def judge_declined(lane: DeliveryLane, event: v.PostDeclined) -> Decision:
     slot = out_slot(lane, event.slot, event.attempt)
     if slot is None:
         return NOTHING
-    return CoreDecision((AttemptPutOff(slot.id, event.now_ms + PUT_OFF_MS),))
+    return CoreDecision((v.AttemptPutOff(slot.id, event.now_ms + PUT_OFF_MS),))
 
 
 # Commands.
@@ -165,45 +141,40 @@ def judge_command(lane: DeliveryLane, command: Command, now_ms: int) -> Decision
         case "cancel":
             return cancel(lane, command, now_ms)
         case "fed":
-            return CoreDecision((FeedPassed(command.word),))
+            return CoreDecision((v.FeedPassed(command.word),))
         case _:
-            return refuse(command, now_ms, f"a delivery lane has no command {command.verb!r}")
-
-
-def mode_changed(mode: str, command: Command, now_ms: int) -> ModeChanged:
-    return ModeChanged(mode, clip(command.reason), clip(command.by, NAME_BYTES_MAX), now_ms)
+            return refuse(command, f"a delivery lane has no command {command.verb!r}")
 
 
 def cancel(lane: DeliveryLane, command: Command, now_ms: int) -> Decision:
     if command.intent is None:
-        return refuse(command, now_ms, "it names no delivery")
-    reason = clip(command.reason)
+        return refuse(command, "it names no delivery")
     for slot in lane.slots.values():
         if slot.intent == command.intent:
             if slot.retry_ms is None:
-                return refuse(command, now_ms, "it is being sent; wait for its answer")
-            gone = SlotSettled(slot.id, slot.intent, "cancelled", None, reason, now_ms)
+                return refuse(command, "it is being sent; wait for its answer")
+            reason = clip(command.reason)
+            gone = v.SlotSettled(slot.id, slot.intent, "cancelled", None, reason, now_ms)
             return CoreDecision((gone,))
-    if command.seq <= taken(lane.head.cursors, command.priority):
-        return refuse(command, now_ms, "it is final already")
-    return CoreDecision((IntentDropped(command.intent, command.size, "cancelled", reason, now_ms),))
+    if is_taken(lane.head, command):
+        return refuse(command, FINAL_ALREADY)
+    return CoreDecision((cancelled(command, now_ms),))
 
 
-def refuse(command: Command, now_ms: int, reason: str) -> Decision:
-    verb = clip(command.verb, NAME_BYTES_MAX)
-    return CoreDecision((CommandRefused(verb, command.intent, clip(reason), now_ms),))
+def refuse(command: Command, reason: str) -> Decision:
+    return CoreDecision((refusal(command, reason),))
 
 
 # The other three, and the kind.
 
 
-def resume(lane: DeliveryLane) -> tuple[Effect, ...]:
+def resume(lane: DeliveryLane) -> tuple[v.Effect, ...]:
     """What a crash may have lost: every attempt that is out is sent once more."""
     return tuple(post(lane, slot) for slot in lane.slots.values() if slot.retry_ms is None)
 
 
 def wants(lane: DeliveryLane) -> int:
-    """As many as may be under way, unless so many wait that the endpoint must be down."""
+    """As many as may be under way, unless the number that waits shows that the endpoint is down."""
     if lane.head.mode != "running":
         return 0
     free = min(DELIVERIES_OUT_MAX - lane.out_count(), DELIVERIES_OPEN_MAX - len(lane.slots))
@@ -216,13 +187,10 @@ def deadline(lane: DeliveryLane) -> int | None:
     return min(lane.waiting.values(), default=None)
 
 
-_decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
-
-
 def delivery_kind() -> LaneKind:
     """The delivery discipline, as the engine knows it."""
     return LaneKind(
-        name=KIND,
+        name=v.KIND,
         empty=DeliveryLane,
         restore=restore,
         decide=decide,
@@ -230,12 +198,6 @@ def delivery_kind() -> LaneKind:
         resume=resume,
         wants=wants,
         deadline=deadline,
-        head=head_write,
-        cursors=lambda lane: lane.head.cursors,
-        offered=IntentsOffered,
-        told=CommandTold,
-        woken=TimerFired,
-        encode=encode,
-        decode=_decode,
+        decode=v.decode_records,
         describe=describe,
     )

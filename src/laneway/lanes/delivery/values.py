@@ -5,8 +5,18 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
-from laneway.core.intent import IntentRow
-from laneway.core.rows import Command, Cursors
+from laneway.core.rows import Cursors
+from laneway.lanes.common.released import RefusedAt, records_reader, refused
+from laneway.lanes.common.values import (
+    CommandRefused,
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    LaneRecord,
+    LaneRow,
+    ModeChanged,
+    TimerFired,
+)
 
 KIND = "delivery"
 
@@ -38,7 +48,7 @@ class DeliveryHead(Struct, array_like=True, forbid_unknown_fields=True):
     """Of the last attempt that failed."""
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Slot(LaneRow, frozen=True):
     """One delivery. It holds up no other."""
 
     id: int
@@ -52,7 +62,7 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """When the next attempt is due; None while one is out."""
 
 
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Attempt(LaneRow, frozen=True):
     """One POST and what came of it. Written when it is answered: sending it twice is allowed."""
 
     number: int
@@ -65,7 +75,7 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """How the answer's body began."""
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class History(LaneRow, frozen=True):
     """A finished delivery with its attempts, kept in the result."""
 
     slot: Slot
@@ -73,11 +83,6 @@ class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 # Events.
-
-
-class IntentsOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
 
 
 class PostReturned(Struct, frozen=True):
@@ -102,47 +107,38 @@ class PostDeclined(Struct, frozen=True):
     attempt: int
 
 
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-class CommandTold(Struct, frozen=True):
-    now_ms: int
-    command: Command
-
-
 Event: TypeAlias = IntentsOffered | PostReturned | PostDeclined | TimerFired | CommandTold
 
 
 # Records.
 
 
-class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotClaimed(LaneRecord, frozen=True):
     """A delivery begins, with its first attempt."""
 
     slot: Slot
 
 
-class AttemptBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptBegun(LaneRecord, frozen=True):
     """The next attempt is out."""
 
     slot: int
 
 
-class AttemptFailed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptFailed(LaneRecord, frozen=True):
     slot: int
     attempt: Attempt
     retry_ms: int
 
 
-class AttemptPutOff(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptPutOff(LaneRecord, frozen=True):
     """It was not sent after all, and is sent then."""
 
     slot: int
     retry_ms: int
 
 
-class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotSettled(LaneRecord, frozen=True):
     slot: int
     intent: IntentId
     status: str
@@ -151,36 +147,10 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     at_ms: int
 
 
-class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """A message was taken back before its first attempt."""
-
-    intent: IntentId
-    size: int
-    status: str
-    reason: str
-    at_ms: int
-
-
-class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    mode: str
-    reason: str
-    by: str
-    at_ms: int
-
-
-class FeedPassed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class FeedPassed(LaneRecord, frozen=True):
     """All that concerns this endpoint is accepted, up to this cursor of the feed."""
 
     cursor: str
-
-
-class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """An operator's word that cannot be followed, and why."""
-
-    verb: str
-    intent: IntentId | None
-    reason: str
-    at_ms: int
 
 
 Record: TypeAlias = (
@@ -196,11 +166,30 @@ Record: TypeAlias = (
 )
 
 
+class DroppedBySize(LaneRecord, frozen=True, tag="IntentDropped"):
+    """As earlier releases had it: without its place, for no delivery lane drains."""
+
+    intent: IntentId
+    size: int
+    status: str
+    reason: str
+    at_ms: int
+
+
+def dropped_by_size(old: DroppedBySize) -> IntentDropped:
+    return IntentDropped(
+        old.intent, 0, 0, old.size, old.status, old.reason, old.at_ms, passes=False
+    )
+
+
+decode_records = records_reader(Record, {RefusedAt: refused, DroppedBySize: dropped_by_size})
+
+
 # Effects.
 
 
 class Post(Struct, frozen=True):
-    """Send it. It may be sent twice: the message's own id tells the receiver."""
+    """Send it. It may be sent twice: by the message's own id the receiver recognises it."""
 
     slot: int
     attempt: int

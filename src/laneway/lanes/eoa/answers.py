@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.units import amount, value
-from laneway.lanes.eoa.lane import EoaLane, answered, is_late, is_next_taken
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.lane import EoaLane, answered, is_late, is_next_taken, moved
 from laneway.lanes.eoa.limits import (
     NOOP_GROWTH_MAX,
     RAW_INLINE_MAX,
@@ -20,29 +21,10 @@ from laneway.lanes.eoa.tries import (
     PARKED,
     Decision,
     Spending,
+    decided,
     make,
     needs_majority,
     over_cap,
-    said,
-)
-from laneway.lanes.eoa.values import (
-    AttemptAnswered,
-    AttemptSigned,
-    AttemptsTaken,
-    Effect,
-    FundsJudged,
-    Made,
-    MakingDelayed,
-    NoncesCrowded,
-    NotMade,
-    Offered,
-    Record,
-    ResendPlanned,
-    SendAttempt,
-    SendResult,
-    SlotDropped,
-    SlotFellOut,
-    SlotFreed,
 )
 
 HAD = ("taken", "cheap")
@@ -51,22 +33,22 @@ HAD = ("taken", "cheap")
 # The signer.
 
 
-def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> Decision:
+def judge_made(lane: EoaLane, made: tuple[v.Made | v.NotMade, ...], now_ms: int) -> Decision:
     """Signed bytes become durable, and are sent when everything below them was."""
-    records: list[Record] = []
+    records: list[v.Record] = []
     signed: dict[int, tuple[Attempt, bytes]] = {}
     spending = Spending(lane)
     for slot, one in waited_for(lane, made):
         if is_late(lane, slot.intent, now_ms):
             continue  # The timer is due that ends it.
-        if isinstance(one, NotMade):
+        if isinstance(one, v.NotMade):
             if is_final(lane, slot, one) and falls_out(lane, slot):
                 # Those above it move down and are made anew, so nothing else of this batch holds.
                 return fall_out(lane, slot, one.reason, now_ms, records)
             records += not_made(lane, slot, one, now_ms)
         elif (why := PARKED if over_cap(lane, one) else spending.why_not(slot, one)) is not None:
             pause_ms = lane.settings.poll_ms << min(slot.make_tries, lane.settings.make_tries_max)
-            records.append(MakingDelayed(slot.id, now_ms + pause_ms, why))
+            records.append(v.MakingDelayed(slot.id, now_ms + pause_ms, why))
         else:
             attempt = Attempt(
                 slot=slot.id,
@@ -82,20 +64,22 @@ def judge_made(lane: EoaLane, made: tuple[Made | NotMade, ...], now_ms: int) -> 
                 block=lane.head.block,
             )
             apart = b"" if attempt.raw else one.raw
-            records.append(AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce))
+            records.append(
+                v.AttemptSigned(attempt, apart, amount(one.cost), slot.intent, slot.nonce)
+            )
             signed[slot.nonce] = (attempt, one.raw)
     return offer(lane, records, signed, now_ms)
 
 
-def is_final(lane: EoaLane, slot: Slot, one: NotMade) -> bool:
+def is_final(lane: EoaLane, slot: Slot, one: v.NotMade) -> bool:
     """A call that fails may succeed once those before it have been mined: an allowance, then its
     use. It is judged when it is the next."""
     return one.final and not (one.reverts and slot.nonce > lane.head.latest)
 
 
 def waited_for(
-    lane: EoaLane, made: tuple[Made | NotMade, ...]
-) -> list[tuple[Slot, Made | NotMade]]:
+    lane: EoaLane, made: tuple[v.Made | v.NotMade, ...]
+) -> list[tuple[Slot, v.Made | v.NotMade]]:
     """In the order of numbers; late answers are left out, for only bytes that are waited for are
     ever sent."""
     found = [
@@ -110,7 +94,7 @@ def waited_for(
 
 def offer(
     lane: EoaLane,
-    records: list[Record],
+    records: list[v.Record],
     signed: dict[int, tuple[Attempt, bytes]],
     now_ms: int,
     latest: int = 0,
@@ -121,7 +105,7 @@ def offer(
     Numbers below `latest` are used up, by whomever, and hold nobody back. A reorg may free them
     again, so what is signed there is offered with the others, and never after its time.
     """
-    effects: list[Effect] = []
+    effects: list[v.Effect] = []
     now_ms = max(now_ms, newest_ms(lane)) if lane.dated else now_ms
     begun = max(lane.head.offered_next, latest)
     below = range(lane.head.offered_next, latest)
@@ -134,20 +118,20 @@ def offer(
         if lane.dated and is_late(lane, lane.slots[attempt.slot].intent, now_ms):
             begun = nonce
             break
-        effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
+        effects.append(v.SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
     for nonce in sorted([nonce for nonce in signed if nonce < begun]):
         attempt, raw = signed[nonce]
-        effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
+        effects.append(v.SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
     number = begun
     while (ready := signed.get(number) or made_before(lane, number)) is not None:
         attempt, raw = ready
         if lane.dated and is_late(lane, lane.slots[attempt.slot].intent, now_ms):
             break
-        effects.append(SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
+        effects.append(v.SendAttempt(attempt.slot, attempt.number, raw, attempt.silent))
         number += 1
     if number > lane.head.offered_next:
-        records.append(Offered(number))
-    return said(records, effects)
+        records.append(v.Offered(number))
+    return decided(records, effects)
 
 
 def newest_ms(lane: EoaLane) -> int:
@@ -173,45 +157,30 @@ def fall_out(
     slot: Slot,
     reason: str,
     now_ms: int,
-    before: list[Record],
+    before: list[v.Record],
     *,
     status: str = Status.REFUSED.value,
 ) -> Decision:
     """A final answer for one; those above it take the numbers below theirs.
 
-    What the batch said `before` concerns lower numbers; higher ones are made again.
+    The records `before` concern lower numbers; higher ones are made again.
     """
     signed = {
         lane.slots[record.attempt.slot].nonce: (record.attempt, record.attempt.raw or record.raw)
         for record in before
-        if isinstance(record, AttemptSigned)
+        if isinstance(record, v.AttemptSigned)
     }
     decision = offer(lane, before, signed, now_ms)
-    gone = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
-    again: list[Effect] = []
-    for nonce in sorted([one for one in lane.nonces if one > slot.nonce]):
-        above = lane.slots[lane.nonces[nonce]]
-        moved = Slot(
-            id=above.id,
-            intent=above.intent,
-            seq=above.seq,
-            priority=above.priority,
-            size=above.size,
-            nonce=nonce - 1,
-            claimed_ms=above.claimed_ms,
-            accepted_ms=above.accepted_ms,
-            purpose=above.purpose,
-            attempt_next=above.attempt_next + 1,
-            content=above.content,
-        )
-        again.append(make(lane, moved))
-    return said((*decision.records, gone), (*decision.effects, *again))
+    gone = v.SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
+    above = sorted([one for one in lane.nonces if one > slot.nonce])
+    again = [make(lane, moved(lane.slots[lane.nonces[nonce]])) for nonce in above]
+    return decided((*decision.records, gone), (*decision.effects, *again))
 
 
-def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Record]:
+def not_made(lane: EoaLane, slot: Slot, one: v.NotMade, now_ms: int) -> list[v.Record]:
     settings = lane.settings
     if one.broke and not can_pay(lane, slot, one.needed):
-        delayed = MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
+        delayed = v.MakingDelayed(slot.id, now_ms + settings.funds_retry_ms, OUT_OF_FUNDS)
         if not is_of_this_balance(lane, one.asked_ms):
             return [delayed]
         return [delayed, broke(lane, slot, one.needed, now_ms)]
@@ -219,7 +188,7 @@ def not_made(lane: EoaLane, slot: Slot, one: NotMade, now_ms: int) -> list[Recor
         # Its number lies below others that were offered: it is filled, by whom stands in claims.
         return [dropped(lane, slot, Status.REFUSED.value, one.reason, now_ms)]
     tries = min(slot.make_tries, settings.make_tries_max)
-    return [MakingDelayed(slot.id, now_ms + (settings.make_retry_ms << tries), one.reason)]
+    return [v.MakingDelayed(slot.id, now_ms + (settings.make_retry_ms << tries), one.reason)]
 
 
 def dropped(
@@ -231,9 +200,9 @@ def dropped(
     *,
     retake_ms: int | None = None,
     recycle: bool = True,
-) -> SlotDropped:
+) -> v.SlotDropped:
     """A final answer without anything on chain."""
-    return SlotDropped(
+    return v.SlotDropped(
         slot=slot.id,
         status=status,
         reason=reason,
@@ -245,7 +214,7 @@ def dropped(
     )
 
 
-def broke(lane: EoaLane, slot: Slot, needed: int, now_ms: int) -> FundsJudged:
+def broke(lane: EoaLane, slot: Slot, needed: int, now_ms: int) -> v.FundsJudged:
     """What the account has is not enough, whatever it is (seed 002). Of several slots that it
     cannot pay the lowest is noted."""
     health = lane.head.health
@@ -255,7 +224,7 @@ def broke(lane: EoaLane, slot: Slot, needed: int, now_ms: int) -> FundsJudged:
         known = lane.slots.get(health.poor_slot)
         if known is not None and known.nonce < slot.nonce:
             slot, needed = known, value(health.needed)
-    return FundsJudged(True, amount(held), amount(needed), slot.id, at_ms)
+    return v.FundsJudged(True, amount(held), amount(needed), slot.id, at_ms)
 
 
 def can_pay(lane: EoaLane, slot: Slot, needed: int) -> bool:
@@ -279,12 +248,12 @@ def is_of_this_balance(lane: EoaLane, asked_ms: int) -> bool:
 
 def funds_judged(
     lane: EoaLane,
-    poor: Iterable[SendResult],
+    poor: Iterable[v.SendResult],
     after: dict[tuple[int, int], Attempt],
     now_ms: int,
     *,
     rich: bool,
-) -> list[FundsJudged]:
+) -> list[v.FundsJudged]:
     """By what nodes said: `poor` are answers that a slot cannot be paid. A node that lags may say
     so when there are funds again."""
     lacking = {
@@ -297,21 +266,21 @@ def funds_judged(
     if lacking:
         lowest = lacking[min(lacking)]
         return [broke(lane, lane.slots[lowest.slot], lowest.needed, now_ms)]
-    return [FundsJudged(False, lane.head.health.threshold)] if rich and lane.head.broke else []
+    return [v.FundsJudged(False, lane.head.health.threshold)] if rich and lane.head.broke else []
 
 
-def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -> Decision:
+def judge_answers(lane: EoaLane, results: tuple[v.SendResult, ...], now_ms: int) -> Decision:
     in_row = taken_in_a_row(lane, results)
     if in_row is not None:
-        return said([in_row])
-    records: list[Record] = []
-    effects: list[Effect] = []
+        return decided([in_row])
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
     after: dict[tuple[int, int], Attempt] = {}
-    hopeless: dict[int, SendResult] = {}
+    hopeless: dict[int, v.SendResult] = {}
     first: dict[int, None] = {}
     judged: dict[int, None] = {}
     """Slots whose number could be free now; one that a node took an attempt of is not."""
-    poor: dict[int, SendResult] = {}
+    poor: dict[int, v.SendResult] = {}
     rich = False
     doubtful = False
     for result in results:
@@ -326,7 +295,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
             first[result.slot] = None
             intent = lane.slots[result.slot].intent
         records.append(
-            AttemptAnswered(
+            v.AttemptAnswered(
                 result.slot, result.number, result.node, word, result.reason, intent,
                 b"" if intent is None else attempt.hash,
                 now_ms if word in HAD and attempt.doubted and not attempt.was_had() else 0,
@@ -334,7 +303,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
         )  # fmt: skip
         after[place] = answered(attempt, result.node, word, result.reason, lane.head.block)
         if word == "taken":
-            # Whoever takes new bytes has looked at the balance; old ones it may just have kept.
+            # A node that takes new bytes has looked at the balance; old ones it may just have kept.
             rich = rich or not result.reason
             continue
         judged[result.slot] = None
@@ -359,7 +328,7 @@ def judge_answers(lane: EoaLane, results: tuple[SendResult, ...], now_ms: int) -
     records += funds_judged(lane, poor.values(), after, now_ms, rich=rich)
     if doubtful and lane.head.resend_ms is None:
         records.append(resend_planned(lane, now_ms))
-    return said(records, effects)
+    return decided(records, effects)
 
 
 def is_tried_out(lane: EoaLane, number: int) -> bool:
@@ -367,13 +336,13 @@ def is_tried_out(lane: EoaLane, number: int) -> bool:
     return lane.slots[number].refusals + 1 >= REFUSALS_MAX
 
 
-def resend_planned(lane: EoaLane, now_ms: int) -> ResendPlanned:
+def resend_planned(lane: EoaLane, now_ms: int) -> v.ResendPlanned:
     """Ever more rarely, while nothing but doubt comes back."""
     pause_ms = lane.settings.resend_ms << min(lane.head.resends, RESEND_GROWTH_MAX)
-    return ResendPlanned(now_ms + pause_ms)
+    return v.ResendPlanned(now_ms + pause_ms)
 
 
-def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTaken | None:
+def taken_in_a_row(lane: EoaLane, results: tuple[v.SendResult, ...]) -> v.AttemptsTaken | None:
     """The next first attempts of several slots, which every node took at once; None for whatever
     must be judged one by one."""
     first = results[0].slot if results else 0
@@ -384,8 +353,8 @@ def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTa
         attempt = lane.tries(slot).get(FIRST)
         if attempt is None or not attempt.is_new() or attempt.taken or attempt.reason:
             return None
-        said = place + len(attempt.silent)
-        if place == said or said > len(results):
+        end = place + len(attempt.silent)
+        if place == end or end > len(results):
             return None
         for node in attempt.silent:
             if not is_plain(results[place], slot, node):
@@ -396,10 +365,10 @@ def taken_in_a_row(lane: EoaLane, results: tuple[SendResult, ...]) -> AttemptsTa
         slot += 1
     if len(hashes) < 2 or lane.head.broke or not is_next_taken(lane, first):
         return None
-    return AttemptsTaken(first, tuple(intents), tuple(hashes))
+    return v.AttemptsTaken(first, tuple(intents), tuple(hashes))
 
 
-def is_plain(result: SendResult, slot: int, node: str) -> bool:
+def is_plain(result: v.SendResult, slot: int, node: str) -> bool:
     """Whether this node took the first attempt of this slot, or has it already."""
     if result.slot != slot or result.number != 1 or result.node != node:
         return False
@@ -429,7 +398,7 @@ def is_denied(
     return is_void and not all(one.is_dead() for one in tries)
 
 
-def proven(result: SendResult, attempt: Attempt, *, is_first: bool, is_alone: bool) -> str:
+def proven(result: v.SendResult, attempt: Attempt, *, is_first: bool, is_alone: bool) -> str:
     match result.outcome:
         case Outcome.ACCEPTED:
             return "taken"
@@ -448,11 +417,11 @@ def judge_dead(
     lane: EoaLane,
     number: int,
     after: dict[tuple[int, int], Attempt],
-    hopeless: SendResult | None,
+    hopeless: v.SendResult | None,
     now_ms: int,
     *,
     poor: bool,
-) -> list[Record]:
+) -> list[v.Record]:
     """A number is free only when every node refused every attempt of it for good."""
     slot = lane.slots[number]
     tries = [after.get((number, one), attempt) for one, attempt in lane.tries(number).items()]
@@ -466,14 +435,14 @@ def judge_dead(
     said_of_it = ("" if hopeless is None else hopeless.reason, *(one.reason for one in tries))
     reason = next((one for one in said_of_it if one), "every node refused it")
     if slot.purpose == Purpose.CANCEL:
-        word = Status.CANCELLED.value
-        return [dropped(lane, slot, word, "taken back", now_ms, retake_ms=retake_ms)]
+        status = Status.CANCELLED.value
+        return [dropped(lane, slot, status, "taken back", now_ms, retake_ms=retake_ms)]
     if slot.intent is None or hopeless is not None:
         return [dropped(lane, slot, Status.REFUSED.value, reason, now_ms, retake_ms=retake_ms)]
-    return [SlotFreed(number, retake_ms, reason, intent=slot.intent, nonce=slot.nonce)]
+    return [v.SlotFreed(number, retake_ms, reason, intent=slot.intent, nonce=slot.nonce)]
 
 
-def crowded(lane: EoaLane, freed: int) -> list[Record]:
-    """Someone is told when free numbers become more than are allowed, and not again until then."""
+def crowded(lane: EoaLane, freed: int) -> list[v.Record]:
+    """A notice when free numbers become more than are allowed, and not again until then."""
     bound, free = lane.settings.recycled_max, lane.free.count
-    return [NoncesCrowded(free + freed, bound)] if free <= bound < free + freed else []
+    return [v.NoncesCrowded(free + freed, bound)] if free <= bound < free + freed else []

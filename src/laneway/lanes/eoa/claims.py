@@ -3,19 +3,12 @@
 from collections import deque
 
 from laneway.core.intent import IntentRow
-from laneway.core.outcome import Status
+from laneway.lanes.common.commands import expiry_of, is_expired
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import CLAIMS_MAX, SLOTS_OPEN_MAX
 from laneway.lanes.eoa.rows import Purpose, Slot
-from laneway.lanes.eoa.tries import NOTHING, Decision, ceiling, look, make, make_first, market, said
-from laneway.lanes.eoa.values import (
-    Effect,
-    IntentDropped,
-    LookBegun,
-    LookEnded,
-    Record,
-    SlotClaimed,
-)
+from laneway.lanes.eoa.tries import NOTHING, Decision, ceiling, decided, look, make, make_at, market
 
 
 def budget(lane: EoaLane) -> int:
@@ -36,7 +29,7 @@ def wants(lane: EoaLane) -> int:
     """How many intents of the backlog may be given numbers now.
 
     None while an older one waits to be given one again, or a number below those in flight is
-    free: what is behind must not overtake.
+    free: what comes later must not overtake.
     """
     if not is_running(lane) or lane.returned:
         return 0
@@ -52,7 +45,7 @@ def wants(lane: EoaLane) -> int:
 
 
 def is_drained(lane: EoaLane) -> bool:
-    """Whether it was told to finish what it had, and that is done; no-ops are nobody's work."""
+    """Whether an operator's drain is done: all intents have ended, and no-ops do not count."""
     head = lane.head
     return head.mode == "draining" and not head.drain_left and not lane.bound and not lane.returned
 
@@ -94,26 +87,26 @@ def claim_offered(lane: EoaLane, intents: tuple[IntentRow, ...], now_ms: int) ->
         is_planned = lane.head.poll_ms is not None and now_ms < lane.head.poll_ms
         if lane.head.looking or is_planned:
             return NOTHING
-        return said([LookBegun()], [look(lane)])
+        return decided([v.LookBegun()], [look(lane)])
     numbers, asked, bound = Numbers(lane), market(lane), ceiling(lane)
-    records: list[Record] = []
-    effects: list[Effect] = []
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
     draining = lane.head.mode == "draining"
     for intent in intents:
         if draining and intent.seq > lane.head.drain_seq:
             break
-        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
-            records.append(expired(intent, now_ms, returned=False))
+        if is_expired(intent, now_ms):
+            records.append(expiry_of(intent, now_ms))
             continue
         if left == 0:
             break
         left -= 1
         slot = slot_for(lane, intent, numbers, now_ms)
-        records.append(SlotClaimed(slot, returned=False))
+        records.append(v.SlotClaimed(slot, returned=False))
         content = lane.contents.get(intent.id) if slot.content else None
         payload = intent.payload if content is None else content.payload
-        effects.append(make_first(slot, payload, asked, bound))
-    return said((*records, *poll_soon(lane, now_ms)), effects)
+        effects.append(make_at(slot, payload, asked, bound))
+    return decided((*records, *poll_soon(lane, now_ms)), effects)
 
 
 def is_stale(lane: EoaLane, now_ms: int) -> bool:
@@ -124,41 +117,39 @@ def is_stale(lane: EoaLane, now_ms: int) -> bool:
     return not lane.slots and now_ms - head.read_ms > lane.settings.rest_ms
 
 
-def poll_soon(lane: EoaLane, now_ms: int) -> tuple[Record, ...]:
+def poll_soon(lane: EoaLane, now_ms: int) -> tuple[v.Record, ...]:
     """While something is out the chain is looked at."""
     if lane.head.looking or lane.head.poll_ms is not None:
         return ()
-    return (LookEnded(now_ms + lane.settings.poll_ms),)
+    return (v.LookEnded(now_ms + lane.settings.poll_ms),)
 
 
 def retake(lane: EoaLane, now_ms: int) -> Decision:
-    """Returned intents take the free numbers, and new ones behind them; no-ops fill the rest.
+    """Returned intents take the free numbers, and new ones after them; no-ops fill the rest.
 
     A free number is not for one that is younger than some intent above it: it would overtake.
     """
     if not is_running(lane):
         return NOTHING
     numbers = Numbers(lane)
-    records: list[Record] = []
-    effects: list[Effect] = []
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
     back = deque[IntentRow]()
     for row in sorted(lane.returned.values(), key=lambda row: (-row.priority, row.seq)):
         intent = lane.intents[row.intent]
-        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
-            records.append(expired(intent, now_ms, returned=True))
+        if is_expired(intent, now_ms):
+            records.append(expiry_of(intent, now_ms))
         else:
             back.append(intent)
     while back or numbers.has_free():
-        if back and may_take(lane, back[0], numbers.lowest()):
-            intent = back.popleft()
-            slot = slot_for(lane, intent, numbers, now_ms)
-            records.append(SlotClaimed(slot, returned=True))
-            effects.append(make(lane, slot))
+        is_back = bool(back) and may_take(lane, back[0], numbers.lowest())
+        if is_back:
+            slot = slot_for(lane, back.popleft(), numbers, now_ms)
         else:
-            slot = no_op(numbers, now_ms)
-            records.append(SlotClaimed(slot, returned=False))
-            effects.append(make(lane, slot))
-    return said((*records, *poll_soon(lane, now_ms)), effects)
+            slot = no_op(numbers.slot(), numbers.take(), now_ms)
+        records.append(v.SlotClaimed(slot, returned=is_back))
+        effects.append(make(lane, slot))
+    return decided((*records, *poll_soon(lane, now_ms)), effects)
 
 
 def may_take(lane: EoaLane, intent: IntentRow, number: int) -> bool:
@@ -189,27 +180,6 @@ def slot_for(lane: EoaLane, intent: IntentRow, numbers: Numbers, now_ms: int) ->
     )
 
 
-def no_op(numbers: Numbers, now_ms: int) -> Slot:
-    return Slot(
-        id=numbers.slot(),
-        intent=None,
-        seq=0,
-        priority=0,
-        size=0,
-        nonce=numbers.take(),
-        claimed_ms=now_ms,
-        purpose=Purpose.NOOP,
-    )
-
-
-def expired(intent: IntentRow, now_ms: int, *, returned: bool) -> IntentDropped:
-    return IntentDropped(
-        intent=intent.id,
-        seq=intent.seq,
-        priority=intent.priority,
-        size=intent.size(),
-        status=Status.EXPIRED.value,
-        reason="it was valid no longer when its turn came",
-        at_ms=now_ms,
-        returned=returned,
-    )
+def no_op(slot: int, nonce: int, now_ms: int) -> Slot:
+    """A slot that fills a number and has no intent."""
+    return Slot(slot, None, 0, 0, 0, nonce, now_ms, purpose=Purpose.NOOP)

@@ -1,40 +1,39 @@
-"""An operator's or a caller's word to the lane; each is answered by a record."""
+"""An operator's or a caller's command to the lane; each is answered by a record."""
 
 from msgspec import Struct
 
 from laneway.core.limits import NAME_BYTES_MAX
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
-from laneway.core.rows import Command, taken
+from laneway.core.rows import Command
+from laneway.lanes.common.commands import (
+    FINAL_ALREADY,
+    cancelled,
+    drained,
+    is_taken,
+    mode_changed,
+    refusal,
+    unfit_cancel,
+)
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.answers import dropped, fall_out, falls_out
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX, GAP_NUMBERS_MAX
 from laneway.lanes.eoa.rows import Content, Purpose, Slot
 from laneway.lanes.eoa.timers import bump
-from laneway.lanes.eoa.tries import Decision, look, make, said
-from laneway.lanes.eoa.values import (
-    CommandRefused,
-    ContentReplaced,
-    Effect,
-    FundsJudged,
-    IntentDropped,
-    LookBegun,
-    MakingResumed,
-    ModeChanged,
-    NoncesReset,
-    Record,
-    SlotDropped,
-)
+from laneway.lanes.eoa.tries import Decision, decided, look, make
 
 
 def judge_command(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     match command.verb:
         case "pause":
-            return said([mode_changed("paused", command, now_ms)])
+            return decided([mode_changed("paused", command, now_ms)])
         case "resume":
             return go_on(lane, command, now_ms)
         case "drain":
-            return drain(lane, command, now_ms)
+            begun = len(lane.bound) + len(lane.returned)
+            mode = drained(lane.head, command, now_ms, begun=begun, is_idle=not begun)
+            return decided([mode])
         case "cancel":
             return cancel(lane, command, now_ms)
         case "bump":
@@ -44,49 +43,27 @@ def judge_command(lane: EoaLane, command: Command, now_ms: int) -> Decision:
         case "reset-nonce":
             return reset(lane, command, now_ms)
         case verb:
-            return refused(command, f"an account's lane knows no {verb}")
+            return refused(command, f"an account's lane has no command {verb!r}")
 
 
 def refused(command: Command, reason: str) -> Decision:
-    return said([CommandRefused(clip(command.verb, NAME_BYTES_MAX), clip(reason), command.intent)])
-
-
-def mode_changed(mode: str, command: Command, now_ms: int, seq: int = 0, left: int = 0) -> Record:
-    reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
-    return ModeChanged(mode, reason, by, now_ms, seq, left)
+    return decided([refusal(command, reason)])
 
 
 # The lane.
 
 
 def go_on(lane: EoaLane, command: Command, now_ms: int) -> Decision:
-    """After a pause or a drain; and out of funds by a person's word, who knows of a top-up before
-    the next look, or that the threshold was learned from a larger transaction."""
-    records: list[Record] = [mode_changed("running", command, now_ms)]
-    effects: list[Effect] = []
+    """Run again after a pause or a drain; also out of funds, as the operator may know
+    of a top-up before the next look, or that a larger transaction set the threshold."""
+    records: list[v.Record] = [mode_changed("running", command, now_ms)]
+    effects: list[v.Effect] = []
     if lane.head.broke:
-        records.append(FundsJudged(False, b""))
+        records.append(v.FundsJudged(False, b""))
         if lane.delayed:
-            records.append(MakingResumed())
+            records.append(v.MakingResumed())
             effects += [make(lane, lane.slots[one]) for one in lane.delayed]
-    return said(records, effects)
-
-
-def drain(lane: EoaLane, command: Command, now_ms: int) -> Decision:
-    """Finish the queue as it stands, or only what has a number, and start nothing more."""
-    head = lane.head
-    match command.word:
-        case "queue":
-            # Sequences have no gaps, so those that have no number yet are easily counted.
-            seq = max(command.seq, head.dropped_seq, *head.cursors)
-            left = seq - head.settled_count - len(lane.bound) - len(lane.returned)
-        case "running":
-            seq = left = 0
-        case _:
-            return refused(command, "a lane drains its 'queue' or what is 'running'")
-    if not left and not lane.bound and not lane.returned:
-        return said([mode_changed("paused", command, now_ms)])
-    return said([mode_changed("draining", command, now_ms, seq, left)])
+    return decided(records, effects)
 
 
 # One intent.
@@ -94,63 +71,44 @@ def drain(lane: EoaLane, command: Command, now_ms: int) -> Decision:
 
 def is_final(lane: EoaLane, command: Command) -> bool:
     """Whether it was taken from the backlog, and neither has a number nor waits for one again."""
-    return command.intent not in lane.returned and command.seq <= taken(
-        lane.head.cursors, command.priority
-    )
+    return command.intent not in lane.returned and is_taken(lane.head, command)
 
 
 def cancel(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     """Waiting: it never gets a number. Bound: a no-op at its number, never a hole."""
-    if command.intent is None:
-        return refused(command, "it names no intent")
-    if command.word:
-        # The store tells each word on an intent once; two cancels must not differ by theirs.
-        return refused(command, "a cancel takes no word")
+    unfit = unfit_cancel(command)
+    if unfit is not None:
+        return decided([unfit])
     slot = lane.slot_of(command.intent)
     if slot is None:
         if is_final(lane, command):
-            return refused(command, "it is final already")
-        return said([waiting_dropped(lane, command, now_ms)])
+            return refused(command, FINAL_ALREADY)
+        return decided([cancelled(command, now_ms)])
     if slot.seen is not None:
         return refused(command, f"it was mined in block {slot.seen.block}")
     reason = clip(command.reason)
     if lane.head.halted and slot.nonce == lane.head.halted_nonce:
-        return said([released(lane, slot, reason, now_ms)])
+        return decided([released(lane, slot, reason, now_ms)])
     if slot.purpose == Purpose.CANCEL:
         return refused(command, "it is being taken back already")
     if falls_out(lane, slot):
         return fall_out(lane, slot, reason, now_ms, [], status=Status.CANCELLED.value)
     if not lane.tries(slot.id):
         # Nothing of it was ever signed. Its number is filled by the next one, or by a no-op.
-        return said([dropped(lane, slot, Status.CANCELLED.value, reason, now_ms)])
+        return decided([dropped(lane, slot, Status.CANCELLED.value, reason, now_ms)])
     return bump(lane, slot, reason, Purpose.CANCEL)
 
 
-def released(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> SlotDropped:
+def released(lane: EoaLane, slot: Slot, reason: str, now_ms: int) -> v.SlotDropped:
     """A halted lane's slot is given up: its number is used and nothing shows by what, or it is far
     above the account's count; a no-op could not land there either. If bytes of it were signed,
     they may be what used it, or land one day, and "cancelled" could be retried."""
-    word = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
+    status = Status.INDETERMINATE if lane.tries(slot.id) else Status.CANCELLED
     why = "was used by no transaction that a node shows"
     if slot.nonce - lane.head.latest > GAP_NUMBERS_MAX:
         why = f"is far above the account's count of {lane.head.latest}"
-    told = clip(f"its nonce {slot.nonce} {why}; {reason}")
-    return dropped(lane, slot, word.value, told, now_ms, recycle=False)
-
-
-def waiting_dropped(lane: EoaLane, command: Command, now_ms: int) -> IntentDropped:
-    assert command.intent is not None
-    return IntentDropped(
-        intent=command.intent,
-        seq=command.seq,
-        priority=command.priority,
-        size=command.size,
-        status=Status.CANCELLED.value,
-        reason=clip(command.reason),
-        at_ms=now_ms,
-        returned=command.intent in lane.returned,
-        passes=False,
-    )
+    reason = clip(f"its nonce {slot.nonce} {why}; {reason}")
+    return dropped(lane, slot, status.value, reason, now_ms, recycle=False)
 
 
 def dearer(lane: EoaLane, command: Command) -> Decision:
@@ -174,8 +132,8 @@ def put_instead(lane: EoaLane, command: Command) -> Decision:
         return refused(command, "it names no intent")
     slot = lane.slot_of(command.intent)
     if slot is None and is_final(lane, command):
-        return refused(command, "it is final already")
-    if slot is not None and (why := unfit(lane, slot)) is not None:
+        return refused(command, FINAL_ALREADY)
+    if slot is not None and (why := unreplaceable(lane, slot)) is not None:
         return refused(command, why)
     before = lane.contents.get(command.intent)
     if before is not None and before.payload == command.payload:
@@ -188,14 +146,14 @@ def put_instead(lane: EoaLane, command: Command) -> Decision:
         payload=command.payload,
     )
     reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
-    told = ContentReplaced(content, reason, by)
+    replaced = v.ContentReplaced(content, reason, by)
     if slot is None:
-        return said([told])
+        return decided([replaced])
     order = bump(lane, slot, reason, Purpose.INTENT, content)
-    return said([told, *order.records], order.effects)
+    return decided([replaced, *order.records], order.effects)
 
 
-def unfit(lane: EoaLane, slot: Slot) -> str | None:
+def unreplaceable(lane: EoaLane, slot: Slot) -> str | None:
     """Why the content of what has a number cannot be replaced."""
     if slot.seen is not None:
         return f"it was mined in block {slot.seen.block}"
@@ -213,7 +171,7 @@ class ResetPlan(Struct, frozen=True):
     nonce_next: int
     """The optimistic nonce now."""
     latest: int
-    """The account's count, as the chain last said."""
+    """The account's count, as the chain last showed it."""
     bound: int
     """Numbers that an intent or a no-op has."""
     bound_highest: int | None
@@ -261,11 +219,11 @@ def reset(lane: EoaLane, command: Command, now_ms: int) -> Decision:
     if plan is None:
         return refused(command, "the account was not read yet")
     reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
-    done = NoncesReset(plan.becomes, now_ms, reason, by)
+    done = v.NoncesReset(plan.becomes, now_ms, reason, by)
     stuck = lane.slot_at(lane.head.halted_nonce) if lane.head.halted else None
     if stuck is not None and (stuck.intent is None or stuck.purpose == Purpose.CANCEL):
         # No intent is left to cancel there, and a no-op will never land. The next look is soon.
-        return said([released(lane, stuck, reason, now_ms), done])
+        return decided([released(lane, stuck, reason, now_ms), done])
     if lane.head.looking:
-        return said([done])
-    return said([done, LookBegun()], [look(lane)])
+        return decided([done])
+    return decided([done, v.LookBegun()], [look(lane)])

@@ -1,11 +1,11 @@
 """What becomes of intents that are valid no longer before any of their bytes were offered."""
 
 from laneway.core.outcome import Status
+from laneway.lanes.common.commands import expiry_of
 from laneway.lanes.eoa.answers import dropped, fall_out
-from laneway.lanes.eoa.claims import expired
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.rows import Purpose, Slot
-from laneway.lanes.eoa.tries import Decision, said
+from laneway.lanes.eoa.tries import Decision, decided
 from laneway.lanes.eoa.values import Record, SlotFellOut
 
 LATE = "it was valid no longer before any of its bytes were offered"
@@ -27,7 +27,7 @@ def expire(lane: EoaLane, now_ms: int) -> Decision:
         for slot in bound
     ]
     waiting = [lane.intents[intent] for intent in late if intent in lane.returned]
-    return said([*records, *(expired(intent, now_ms, returned=True) for intent in waiting)])
+    return decided([*records, *(expiry_of(intent, now_ms) for intent in waiting)])
 
 
 def let_fall(lane: EoaLane, late: list[Slot], now_ms: int) -> Decision:
@@ -40,7 +40,7 @@ def let_fall(lane: EoaLane, late: list[Slot], now_ms: int) -> Decision:
             break
         records.append(SlotFellOut(slot.id, status(slot), LATE, now_ms, slot.intent))
     if records:
-        return said(records)
+        return decided(records)
     return fall_out(lane, late[0], LATE, now_ms, [], status=status(late[0]))
 
 

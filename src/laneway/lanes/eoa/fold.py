@@ -5,19 +5,21 @@ from typing import TypeAlias, assert_never
 
 from laneway.core.rows import Index, Result, Returned, RowKey, RowPut, Table, Touch, Touched
 from laneway.core.units import value
-from laneway.lanes.eoa.fees import NO_FEE
+from laneway.lanes.common import heads
+from laneway.lanes.common.heads import encode
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.lane import (
     EoaLane,
     answered,
     drop_attempts,
     drop_content,
     drop_slot,
-    encode,
     free_number,
     index_slot,
     is_between,
+    moved,
     note_date,
-    passed,
     put_attempt,
     put_content,
     put_raw,
@@ -31,100 +33,68 @@ from laneway.lanes.eoa.lane import (
 )
 from laneway.lanes.eoa.limits import RESETS_KEPT
 from laneway.lanes.eoa.rows import FIRST, Attempt, History, Slot
-from laneway.lanes.eoa.values import (
-    AccountSeen,
-    AttemptAnswered,
-    AttemptReoffered,
-    AttemptSigned,
-    AttemptsTaken,
-    BumpOrdered,
-    CleanupDone,
-    CommandRefused,
-    ContentReplaced,
-    FundsJudged,
-    HaltJudged,
-    HeadMoved,
-    InclusionDenied,
-    IntentDropped,
-    LookBegun,
-    LookEnded,
-    MakingDelayed,
-    MakingResumed,
-    ModeChanged,
-    NoncesCrowded,
-    NoncesReset,
-    Offered,
-    ProofOrdered,
-    ProofsPaced,
-    Record,
-    ResendPlanned,
-    SlotClaimed,
-    SlotDropped,
-    SlotFellOut,
-    SlotFreed,
-    SlotIncluded,
-    SlotSettled,
-)
 
 
-def evolve(lane: EoaLane, record: Record) -> Touched:
+def evolve(lane: EoaLane, record: v.Record) -> Touched:
     """Fold one record into the lane; the rows it touched. The most frequent stand first."""
     match record:
-        case SlotClaimed():
+        case v.SlotClaimed():
             return claim(lane, record)
-        case AttemptSigned():
+        case v.AttemptSigned():
             return sign(lane, record)
-        case SlotSettled():
+        case v.SlotSettled():
             return settle(lane, record)
-        case AttemptsTaken():
+        case v.AttemptsTaken():
             return take_all(lane, record)
-        case AttemptAnswered():
+        case v.AttemptAnswered():
             return answer(lane, record)
-        case SlotIncluded(slot=place, inclusion=inclusion):
+        case v.SlotIncluded(slot=place, inclusion=inclusion):
             seen = replace(lane.slots[place], seen=inclusion, proving=False, wait_reason="")
             return (put_slot(lane, seen),)
-        case SlotFellOut():
+        case v.SlotFellOut():
             return fall_out(lane, record)
-        case AttemptReoffered():
+        case v.AttemptReoffered():
             return reoffer(lane, record)
-        case ResendPlanned(at_ms=resend_ms):
+        case v.ResendPlanned(at_ms=resend_ms):
             lane.head.resend_ms = resend_ms
             return () if resend_ms is not None else doubt(lane)
-        case MakingDelayed():
+        case v.MakingDelayed():
             return delay(lane, record)
-        case MakingResumed():
+        case v.MakingResumed():
             lane.head.make_ms = None
             made_again = [replace(lane.slots[one], delayed=False) for one in lane.delayed]
             return tuple([put_slot(lane, one) for one in made_again])
-        case SlotFreed():
+        case v.SlotFreed():
             return free(lane, record)
-        case SlotDropped():
+        case v.SlotDropped():
             return drop(lane, record)
-        case BumpOrdered():
+        case v.BumpOrdered():
             return bump(lane, record)
-        case ContentReplaced(content=content):
+        case v.ContentReplaced(content=content):
             return (put_content(lane, content),)
-        case HeadMoved():
+        case v.HeadMoved():
             return move_head(lane, record)
-        case InclusionDenied(slot=place):
+        case v.InclusionDenied(slot=place):
             return (put_slot(lane, replace(lane.slots[place], seen=None)),)
-        case ProofOrdered(slot=place, proving=proving):
+        case v.ProofOrdered(slot=place, proving=proving):
             return (put_slot(lane, replace(lane.slots[place], proving=proving)),)
         case IntentDropped():
             return drop_intent(lane, record)
-        case AccountSeen() | Offered() | LookBegun() | LookEnded() | FundsJudged():
+        case v.AccountSeen() | v.Offered() | v.LookBegun() | v.LookEnded() | v.FundsJudged():
             return evolve_head(lane, record)
-        case NoncesReset() | NoncesCrowded() | CleanupDone() | ModeChanged() | CommandRefused():
+        case (
+            v.NoncesReset() | v.NoncesCrowded() | v.CleanupDone() | ModeChanged() | CommandRefused()
+        ):
             return evolve_head(lane, record)
-        case ProofsPaced() | HaltJudged():
+        case v.ProofsPaced() | v.HaltJudged():
             return evolve_head(lane, record)
         case _:
             assert_never(record)
 
 
 OfHead: TypeAlias = (
-    AccountSeen | Offered | LookBegun | LookEnded | FundsJudged | NoncesReset | NoncesCrowded
-    | CleanupDone | ModeChanged | CommandRefused | ProofsPaced | HaltJudged
+    v.AccountSeen | v.Offered | v.LookBegun | v.LookEnded | v.FundsJudged | v.NoncesReset
+    | v.NoncesCrowded | v.CleanupDone | ModeChanged | CommandRefused | v.ProofsPaced | v.HaltJudged
 )  # fmt: skip
 
 
@@ -132,36 +102,35 @@ def evolve_head(lane: EoaLane, record: OfHead) -> Touched:
     """Those that change the head alone."""
     head = lane.head
     match record:
-        case AccountSeen():
+        case v.AccountSeen():
             return see_account(lane, record)
-        case Offered(next=number):
+        case v.Offered(next=number):
             head.offered_next = number
             undate(lane)
-        case LookBegun():
+        case v.LookBegun():
             head.looking, head.poll_ms = True, None
-        case LookEnded(poll_ms=poll_ms):
+        case v.LookEnded(poll_ms=poll_ms):
             head.looking, head.poll_ms = False, poll_ms
-        case FundsJudged():
+        case v.FundsJudged():
             judge_funds(lane, record)
-        case NoncesReset(nonce_next=nonce_next, at_ms=at_ms):
+        case v.NoncesReset(nonce_next=nonce_next, at_ms=at_ms):
             return reset(lane, nonce_next, at_ms)
-        case CleanupDone(report=report):
+        case v.CleanupDone(report=report):
             head.report = report
-        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
-            head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
-            head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
-        case ProofsPaced(next_ms=next_ms, tries=tries):
+        case ModeChanged():
+            heads.change_mode(head, record)
+        case v.ProofsPaced(next_ms=next_ms, tries=tries):
             head.prove_ms, head.prove_tries = next_ms, tries
-        case HaltJudged(nonce=nonce, reason=reason, at_ms=at_ms):
+        case v.HaltJudged(nonce=nonce, reason=reason, at_ms=at_ms):
             head.halted, head.halted_nonce, head.halted_ms = reason, nonce, at_ms
-        case CommandRefused() | NoncesCrowded():
+        case CommandRefused() | v.NoncesCrowded():
             pass
         case _:
             assert_never(record)
     return ()
 
 
-def judge_funds(lane: EoaLane, record: FundsJudged) -> None:
+def judge_funds(lane: EoaLane, record: v.FundsJudged) -> None:
     head = lane.head
     head.broke = record.broke
     health = replace(head.health, threshold=record.threshold, broke_ms=record.at_ms)
@@ -172,7 +141,7 @@ def judge_funds(lane: EoaLane, record: FundsJudged) -> None:
         head.retake_ms = None if head.retake_ms is None else min(head.retake_ms, head.read_ms)
 
 
-def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
+def see_account(lane: EoaLane, record: v.AccountSeen) -> Touched:
     head = lane.head
     touched: list[Touch] = []
     while (lowest := lane.free.lowest()) is not None and lowest < record.latest:
@@ -182,7 +151,7 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
     # Others may have used numbers beyond ours; those are nobody's to give out.
     head.nonce_next = max(head.nonce_next, record.latest)
     if not lane.slots:
-        # Nothing is out: the chain's word is all there is, whatever others did, or a reorg undid.
+        # Nothing is out: only the chain's count is known, whatever others did, or a reorg undid.
         head.low = head.nonce_next = head.offered_next = record.latest
         for number in lane.free.first(lane.free.count):
             touched += take_number(lane, number)  # It is the next, or comes after the next.
@@ -200,7 +169,7 @@ def see_account(lane: EoaLane, record: AccountSeen) -> Touched:
     return tuple(touched)
 
 
-def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
+def claim(lane: EoaLane, record: v.SlotClaimed) -> Touched:
     head, slot = lane.head, record.slot
     assert head.nonce_next is not None
     touched: list[Touch] = []
@@ -212,7 +181,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
         del lane.returned[slot.intent]
         touched.append(RowKey(Table.RETURNED, slot.intent))
     elif slot.intent is not None:
-        head.cursors = passed(head.cursors, slot.priority, slot.seq)
+        head.cursors = heads.passed(head.cursors, slot.priority, slot.seq)
         if head.drain_left:
             head.drain_left -= 1
         if lane.contents:
@@ -234,7 +203,7 @@ def claim(lane: EoaLane, record: SlotClaimed) -> Touched:
     return tuple(touched)
 
 
-def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
+def fall_out(lane: EoaLane, record: v.SlotFellOut) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     assert head.nonce_next is not None
     assert slot.nonce >= head.offered_next
@@ -244,24 +213,14 @@ def fall_out(lane: EoaLane, record: SlotFellOut) -> Touched:
         above = lane.slots[lane.nonces.pop(nonce)]
         touched += drop_attempts(lane, above.id)
         lane.spend -= value(above.cost)
-        moved = replace(
-            above,
-            nonce=nonce - 1,
-            making=True,
-            delayed=False,
-            # Bytes for its old number may still be made; they must not be taken for the new ones.
-            attempt_next=above.attempt_next + 1,
-            floor=NO_FEE,
-            cost=b"",
-        )
-        touched.append(put_slot(lane, moved))
+        touched.append(put_slot(lane, moved(above)))
     head.nonce_next -= 1
     if slot.intent is None:
         return tuple(touched)
     return (*final(lane, slot, record.status, record.at_ms, reason=record.reason), *touched)
 
 
-def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
+def sign(lane: EoaLane, record: v.AttemptSigned) -> Touched:
     attempt = record.attempt
     slot = lane.slots[attempt.slot]
     cost = record.cost
@@ -295,7 +254,7 @@ def sign(lane: EoaLane, record: AttemptSigned) -> Touched:
     return (*touched, Index("hash", attempt.hash.hex(), slot.intent, lane.id))
 
 
-def reoffer(lane: EoaLane, record: AttemptReoffered) -> Touched:
+def reoffer(lane: EoaLane, record: v.AttemptReoffered) -> Touched:
     attempt = lane.attempts[record.slot][record.number]
     touched: list[Touch] = []
     if lane.raw(attempt):
@@ -323,14 +282,14 @@ def doubt(lane: EoaLane) -> Touched:
     return tuple([put_attempt(lane, replace(attempt, doubted=True)) for attempt in certain])
 
 
-def take_all(lane: EoaLane, record: AttemptsTaken) -> Touched:
+def take_all(lane: EoaLane, record: v.AttemptsTaken) -> Touched:
     first, lane.head.taken_next = record.first, record.first + len(record.hashes)
     for slot in range(first, lane.head.taken_next):
         take_first(lane, slot)
     return ()
 
 
-def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
+def answer(lane: EoaLane, record: v.AttemptAnswered) -> Touched:
     before, slot = lane.attempts[record.slot][record.number], lane.slots[record.slot]
     attempt = answered(before, record.node, record.word, record.reason, lane.head.block)
     is_refused = attempt.is_outvoted() and not before.is_outvoted()
@@ -344,7 +303,7 @@ def answer(lane: EoaLane, record: AttemptAnswered) -> Touched:
     return (touched, put_slot(lane, slot)) if is_apart else (touched,)
 
 
-def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
+def delay(lane: EoaLane, record: v.MakingDelayed) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     tries = slot.make_tries + 1
     head.make_ms = record.make_ms if head.make_ms is None else min(head.make_ms, record.make_ms)
@@ -352,7 +311,7 @@ def delay(lane: EoaLane, record: MakingDelayed) -> Touched:
     return (put_slot(lane, waiting),)
 
 
-def free(lane: EoaLane, record: SlotFreed) -> Touched:
+def free(lane: EoaLane, record: v.SlotFreed) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     assert slot.intent is not None
     back = Returned(slot.intent, slot.seq, slot.priority, slot.refusals, record.reason)
@@ -369,7 +328,7 @@ def free(lane: EoaLane, record: SlotFreed) -> Touched:
     )
 
 
-def drop(lane: EoaLane, record: SlotDropped) -> Touched:
+def drop(lane: EoaLane, record: v.SlotDropped) -> Touched:
     slot = lane.slots[record.slot]
     if record.proven:
         use_up(lane, slot.nonce)
@@ -389,7 +348,7 @@ def drop(lane: EoaLane, record: SlotDropped) -> Touched:
     return (*ended, *touched)
 
 
-def bump(lane: EoaLane, record: BumpOrdered) -> Touched:
+def bump(lane: EoaLane, record: v.BumpOrdered) -> Touched:
     slot = lane.slots[record.slot]
     slot = replace(
         slot,
@@ -405,7 +364,7 @@ def bump(lane: EoaLane, record: BumpOrdered) -> Touched:
     return (put_slot(lane, slot),)
 
 
-def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
+def move_head(lane: EoaLane, record: v.HeadMoved) -> Touched:
     lane.head.block, lane.head.block_hash = record.block, record.block_hash
     if record.fork is None:
         return ()
@@ -413,7 +372,7 @@ def move_head(lane: EoaLane, record: HeadMoved) -> Touched:
     return tuple([put_slot(lane, replace(lane.slots[slot], seen=None)) for slot in undone])
 
 
-def settle(lane: EoaLane, record: SlotSettled) -> Touched:
+def settle(lane: EoaLane, record: v.SlotSettled) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     lane.spend -= value(slot.cost)
     if head.health.confirmed_ms != record.at_ms:
@@ -444,8 +403,7 @@ def final(
 ) -> list[Touch]:
     """The answer, with all that was tried for it, and what of that was mined."""
     assert slot.intent is not None
-    lane.head.settled_count += 1
-    lane.head.settled_bytes += slot.size
+    heads.settle(lane.head, slot.size)
     lane.intents.pop(slot.intent, None)
     lane.dated.pop(slot.intent, None)
     content = lane.contents.get(slot.intent)
@@ -458,24 +416,15 @@ def final(
 
 
 def drop_intent(lane: EoaLane, record: IntentDropped) -> Touched:
-    head = lane.head
+    intent = record.intent
     touched: list[Touch] = []
-    if record.returned:
-        del lane.returned[record.intent]
-        touched.append(RowKey(Table.RETURNED, record.intent))
+    if lane.returned.pop(intent, None) is not None:
+        touched += [heads.drop(lane.head, record), RowKey(Table.RETURNED, intent)]
     else:
-        head.drain_left = max(0, head.drain_left - (record.seq <= head.drain_seq))
-        if record.passes:
-            head.cursors = passed(head.cursors, record.priority, record.seq)
-        else:
-            head.dropped_seq = max(head.dropped_seq, record.seq)
-    touched += drop_content(lane, record.intent)
-    head.settled_count += 1
-    head.settled_bytes += record.size
-    lane.intents.pop(record.intent, None)
-    lane.dated.pop(record.intent, None)
-    result = Result(record.intent, record.status, record.at_ms, reason=record.reason)
-    return (result, *touched)
+        touched.append(heads.drop_waiting(lane.head, record))
+    lane.intents.pop(intent, None)
+    lane.dated.pop(intent, None)
+    return (*touched, *drop_content(lane, intent))
 
 
 def reset(lane: EoaLane, nonce_next: int, at_ms: int) -> Touched:

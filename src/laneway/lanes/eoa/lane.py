@@ -8,8 +8,6 @@ import msgspec
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.rows import (
-    START,
-    Cursors,
     HeadWrite,
     Returned,
     RowKey,
@@ -18,8 +16,11 @@ from laneway.core.rows import (
     Table,
     Touch,
     Touched,
+    all_classes,
 )
 from laneway.core.units import amount, value
+from laneway.lanes.common.heads import encode, head_row
+from laneway.lanes.eoa.fees import NO_FEE
 from laneway.lanes.eoa.ranges import Ranges
 from laneway.lanes.eoa.rows import (
     FIRST,
@@ -28,15 +29,14 @@ from laneway.lanes.eoa.rows import (
     EoaHead,
     History,
     Inclusion,
-    Kept,
+    KeptSlot,
     Slot,
 )
 from laneway.lanes.eoa.settings import EoaSettings
 
 replace = msgspec.structs.replace
-encode = msgspec.msgpack.Encoder().encode
 decode_head = msgspec.msgpack.Decoder(EoaHead).decode
-decode_kept = msgspec.msgpack.Decoder(Kept).decode
+decode_kept = msgspec.msgpack.Decoder(KeptSlot).decode
 decode_attempt = msgspec.msgpack.Decoder(Attempt).decode
 decode_returned = msgspec.msgpack.Decoder(Returned).decode
 
@@ -67,7 +67,7 @@ class EoaLane:
         self.hashes: dict[bytes, tuple[int, int]] = {}
         """Whose bytes a hash is: slot and attempt."""
         self.unsure: dict[tuple[int, int], None] = {}
-        """Attempts that some node has not answered, or in words that may change."""
+        """Attempts that some node has not answered, or with an answer that may change."""
         self.inherited: dict[tuple[int, int], None] = {}
         """Attempts that were out when the lane was stood up, and are offered again by `resume`: an
         answer to the first offer may still come. Not a row: it is true of this life alone."""
@@ -124,7 +124,7 @@ def restore(rows: Rows, settings: EoaSettings) -> EoaLane:
     lane = EoaLane(rows.head.lane, settings)
     if rows.head.state:
         lane.head = decode_head(rows.head.state)
-        lane.head.cursors += START[len(lane.head.cursors) :]
+        lane.head.cursors = all_classes(lane.head.cursors)
         lane.spend = value(lane.head.spend)
     found: list[Attempt] = []
     taken_next = lane.head.taken_next
@@ -252,7 +252,7 @@ def head_write(lane: EoaLane, wake_ms: int | None) -> HeadWrite:
         # What is being made or looked at is work, though no intent may wait for it: should this
         # process die, another has to end it.
         wake_ms = 0
-    return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
+    return head_row(head, wake_ms)
 
 
 def left_rows(lane: EoaLane) -> Touched:
@@ -261,11 +261,12 @@ def left_rows(lane: EoaLane) -> Touched:
     return tuple([put_slot(lane, lane.slots[number]) for number in left if number in lane.slots])
 
 
-def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
-    assert seq > cursors[priority]
-    moved = list(cursors)
-    moved[priority] = seq
-    return tuple(moved)
+def moved(slot: Slot) -> Slot:
+    """A slot at the number below its own. Bytes for its old number may still be made; the number of
+    its next attempt keeps them from being taken for the new ones."""
+    nonce, number = slot.nonce - 1, slot.attempt_next + 1
+    again = replace(slot, nonce=nonce, making=True, delayed=False, attempt_next=number)
+    return replace(again, floor=NO_FEE, cost=b"")
 
 
 # Rows, each put in one place alone.
@@ -350,7 +351,7 @@ def drop_content(lane: EoaLane, intent: IntentId) -> list[Touch]:
 
 
 def stale_contents(lane: EoaLane, slot: Slot) -> list[Touch]:
-    """Of intents that were taken back while they waited, and replaced by a later word."""
+    """Of intents that were taken back while they waited, and replaced by a later command."""
     stale = [
         content.intent
         for content in lane.contents.values()

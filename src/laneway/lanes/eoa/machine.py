@@ -1,6 +1,6 @@
 """All transitions of an account's lane: many nonces in flight, each bound to one intent.
 
-Pending → borrowed (its signed bytes are durable before any node hears of them) → submitted →
+Pending → borrowed (its signed bytes are durable before any node is offered them) → submitted →
 included → confirmed. A nonce is free again only when every node refused every attempt of it for
 good; unknown counts as sent. What is mined may be taken back by a reorg until it is final.
 """
@@ -8,15 +8,16 @@ good; unknown counts as sent. What is mined may be taken back by a reorg until i
 from collections.abc import Mapping
 from typing import assert_never
 
-import msgspec
-
 from laneway.core.ids import LaneId
+from laneway.lanes.common.timers import is_due
+from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.answers import judge_answers, judge_made
 from laneway.lanes.eoa.claims import claim_offered, wants
 from laneway.lanes.eoa.commands import judge_command
 from laneway.lanes.eoa.expiry import expire
 from laneway.lanes.eoa.fold import evolve
-from laneway.lanes.eoa.lane import EoaLane, encode, head_write, left_rows, restore
+from laneway.lanes.eoa.lane import EoaLane, head_write, left_rows, restore
 from laneway.lanes.eoa.limits import PAGES_AHEAD
 from laneway.lanes.eoa.settings import EoaSettings
 from laneway.lanes.eoa.show import describe
@@ -24,46 +25,30 @@ from laneway.lanes.eoa.sightings import judge_chain, judge_proof
 from laneway.lanes.eoa.timers import (
     deadline,
     expire_ms,
-    is_due,
     judge_head,
     judge_timer,
     offered,
 )
-from laneway.lanes.eoa.tries import Decision, look, make, prove, said, send_again
-from laneway.lanes.eoa.values import (
-    AttemptsMade,
-    BroadcastReturned,
-    ChainRead,
-    CommandTold,
-    Effect,
-    Event,
-    HeadSeen,
-    IntentsOffered,
-    LookEnded,
-    NonceProven,
-    ReadFailed,
-    Record,
-    TimerFired,
-)
-from laneway.lanes.kind import LaneKind
+from laneway.lanes.eoa.tries import Decision, decided, look, make, prove, send_again
+from laneway.lanes.kind import LaneKind, PerLane
 
 
-def decide(lane: EoaLane, event: Event) -> Decision:
+def decide(lane: EoaLane, event: v.Event) -> Decision:
     """Say what becomes true and what must be done; change nothing."""
     match event:
         case IntentsOffered(intents=intents, now_ms=now_ms):
             return claim_offered(lane, intents, now_ms)
-        case AttemptsMade(made=made, now_ms=now_ms):
+        case v.AttemptsMade(made=made, now_ms=now_ms):
             return judge_made(lane, made, now_ms)
-        case BroadcastReturned(results=results, now_ms=now_ms):
+        case v.BroadcastReturned(results=results, now_ms=now_ms):
             return judge_answers(lane, results, now_ms)
-        case HeadSeen(now_ms=now_ms):
+        case v.HeadSeen(now_ms=now_ms):
             return judge_head(lane, now_ms)
-        case ChainRead():
+        case v.ChainRead():
             return judge_chain(lane, event)
-        case ReadFailed(now_ms=now_ms):
-            return said([LookEnded(now_ms + lane.settings.poll_ms)])
-        case NonceProven():
+        case v.ReadFailed(now_ms=now_ms):
+            return decided([v.LookEnded(now_ms + lane.settings.poll_ms)])
+        case v.NonceProven():
             return judge_proof(lane, event)
         case TimerFired(now_ms=now_ms) if is_due(expire_ms(lane), now_ms):
             return expire(lane, now_ms)  # It moves numbers; what else is due follows at once.
@@ -75,9 +60,9 @@ def decide(lane: EoaLane, event: Event) -> Decision:
             assert_never(event)
 
 
-def resume(lane: EoaLane) -> tuple[Effect, ...]:
+def resume(lane: EoaLane) -> tuple[v.Effect, ...]:
     """What a crash may have lost: bytes being made, bytes being sent, looks at the chain."""
-    effects: list[Effect] = []
+    effects: list[v.Effect] = []
     if lane.head.looking:
         effects.append(look(lane))
     for slot in lane.slots.values():
@@ -89,26 +74,14 @@ def resume(lane: EoaLane) -> tuple[Effect, ...]:
     return tuple(effects)
 
 
-_decode = msgspec.msgpack.Decoder(tuple[Record, ...]).decode
-
-
 def eoa_kind(settings: EoaSettings | Mapping[LaneId, EoaSettings]) -> LaneKind:
     """Accounts of one chain, or each with its own settings; without them it is not served."""
-
-    def cursors(lane: EoaLane) -> tuple[int, ...]:
-        return lane.head.cursors
-
-    def of(lane: LaneId) -> EoaSettings:
-        return settings if isinstance(settings, EoaSettings) else settings[lane]
-
-    def serves(lane: LaneId) -> bool:
-        return isinstance(settings, EoaSettings) or lane in settings
-
+    known = PerLane(settings)
     return LaneKind(
         name="evm",
-        empty=lambda lane: EoaLane(lane, of(lane)),
-        restore=lambda rows: restore(rows, of(rows.head.lane)),
-        serves=serves,
+        empty=lambda lane: EoaLane(lane, known.of(lane)),
+        restore=lambda rows: restore(rows, known.of(rows.head.lane)),
+        serves=known.serves,
         pages=PAGES_AHEAD,
         decide=decide,
         evolve=evolve,
@@ -117,11 +90,6 @@ def eoa_kind(settings: EoaSettings | Mapping[LaneId, EoaSettings]) -> LaneKind:
         wants=wants,
         deadline=deadline,
         head=head_write,
-        cursors=cursors,
-        offered=IntentsOffered,
-        told=CommandTold,
-        woken=TimerFired,
-        encode=encode,
-        decode=_decode,
+        decode=v.decode_records,
         describe=describe,
     )

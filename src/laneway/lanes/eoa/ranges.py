@@ -24,7 +24,7 @@ class Ranges:
         return self._starts[0] if self._starts else None
 
     def first(self, limit: int) -> list[int]:
-        """The lowest numbers, so many at most."""
+        """The lowest numbers, at most this many."""
         found: list[int] = []
         for start, end in zip(self._starts, self._ends, strict=True):
             found += range(start, min(end, start + limit - len(found)))

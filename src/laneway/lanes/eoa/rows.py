@@ -8,11 +8,12 @@ from laneway.core.ids import IntentId
 from laneway.core.majority import final_quorum
 from laneway.core.rows import START, Cursors
 from laneway.core.units import Amount
-from laneway.lanes.eoa.fees import NO_FEE, Fee
+from laneway.lanes.common.values import LaneRow
+from laneway.lanes.eoa.fees import NO_FEE, EvmFee
 
 
 class Purpose:
-    """What a slot's next bytes do. Plain words: an Enum hashes ten times slower."""
+    """What a slot's next bytes do. Plain strings: an Enum hashes ten times slower."""
 
     INTENT: Final = "intent"
     NOOP: Final = "noop"
@@ -21,7 +22,7 @@ class Purpose:
     """A no-op over an intent's own attempts: whichever lands decides."""
 
 
-class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Health(LaneRow, frozen=True):
     """Seed 002's health of an account."""
 
     balance: Amount | None = None
@@ -43,7 +44,7 @@ class Health(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Since when the account is out of funds."""
 
 
-class CleanupReport(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Cleanup(LaneRow, frozen=True):
     """What one look at the chain cleared away (seed 002, box F27)."""
 
     at_ms: int = 0
@@ -70,7 +71,7 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     offered_next: int = 0
     """Every number below it was offered to a node; those from it on never were."""
     latest: int = 0
-    """The account's count, as the chain last said: the lowest number not yet mined."""
+    """The account's count, as the chain last showed it: the lowest number not yet mined."""
     preconfirmed: int = 0
     block: int = 0
     block_hash: bytes = b""
@@ -100,7 +101,7 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     spend: Amount = b""
     """Of the gas of all attempts in flight, the dearest of each slot."""
     drain_seq: int = 0
-    """While it drains: intents behind this place of the backlog stay there."""
+    """While it drains: intents after this place of the backlog stay there."""
     drain_left: int = 0
     """While it drains: how many of the backlog are still to be given numbers."""
     dropped_seq: int = 0
@@ -115,7 +116,7 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     free_count: int = 0
     crowded: bool = False
     """More numbers are free than the settings allow: no new ones are given out."""
-    report: CleanupReport = CleanupReport()
+    report: Cleanup = Cleanup()
     """The last one that had something to say."""
     resends: int = 0
     """How often in a row bytes were offered again that had been offered again before."""
@@ -135,10 +136,10 @@ class EoaHead(Struct, array_like=True, forbid_unknown_fields=True):
     noop_refusals: int = 0
     """How often in a row every node refused a no-op for a free number."""
     noop_reason: str = ""
-    """What they said to the last one."""
+    """Why they refused the last one."""
 
 
-class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Inclusion(LaneRow, frozen=True, gc=False):
     """A fact: where one attempt was mined."""
 
     attempt: int
@@ -149,7 +150,7 @@ class Inclusion(Struct, frozen=True, array_like=True, forbid_unknown_fields=True
     price: int = 0
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class Slot(LaneRow, frozen=True, gc=False):
     """One nonce, bound to one intent, or to nothing but filling it."""
 
     id: int
@@ -167,7 +168,7 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     """Making did not succeed; it is tried again with the lane's next `make_ms`."""
     make_tries: int = 0
     attempt_next: int = 1
-    floor: Fee = NO_FEE
+    floor: EvmFee = NO_FEE
     """What the next attempt must offer at least, to take the place of the last."""
     cost: Amount = b""
     """Of the dearest attempt's gas."""
@@ -184,14 +185,14 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=
     """How often every node refused bytes of its intent for good, at this number and before."""
 
 
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Signed bytes. Durable before any node hears of them."""
+class Attempt(LaneRow, frozen=True, gc=False):
+    """Signed bytes. Durable before any node is offered them."""
 
     slot: int
     number: int
     hash: bytes
     purpose: str
-    fee: Fee
+    fee: EvmFee
     gas: int
     made_ms: int
     silent: tuple[str, ...]
@@ -224,7 +225,7 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, 
         return tuple([node for node in self.silent if node not in self.denied])
 
     def is_new(self) -> bool:
-        """Whether it was offered once, as the first of its slot, and no node said no."""
+        """Whether it was offered once, as the first of its slot, and no node refused it."""
         return self.number == FIRST and not (self.doubted or self.refused or self.denied)
 
     def was_had(self) -> bool:
@@ -254,15 +255,15 @@ FIRST: Final = 1
 row less is written and dropped for each of them."""
 
 
-class Kept(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class KeptSlot(LaneRow, frozen=True):
     """A slot's row."""
 
     slot: Slot
     first: Attempt | None = None
 
 
-class Content(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """What an intent's caller put in the place of what it first said."""
+class Content(LaneRow, frozen=True):
+    """What an intent's caller put in the place of its first content."""
 
     intent: IntentId
     seq: int
@@ -272,7 +273,7 @@ class Content(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     payload: bytes
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class History(LaneRow, frozen=True, gc=False):
     """A finished slot with its attempts, kept in the result."""
 
     slot: Slot

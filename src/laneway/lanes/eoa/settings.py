@@ -19,19 +19,19 @@ class EoaSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     block_ms: int = 12_000
     confirm_delay_ms: int = 2_000
     finality_depth_blocks: int = 12
-    """A block with so many above it counts as final. A nonce that someone else's transaction took,
+    """A block with this many above it is final. A nonce that someone else's transaction took,
     or a no-op, is given up at this depth too: 0 is for chains whose blocks are never taken back."""
     bump_after_ms: int = 60_000
-    """The lowest nonce stands still for so long, and its last attempt is as old (seed 002)."""
+    """The lowest nonce stands still for this long, and its last attempt is as old (seed 002)."""
     recycled_max: int = 50
-    """With more free nonces than this no new ones are given out, and someone is told."""
+    """With more free nonces than this no new ones are given out, and operators are notified."""
     recycled: Literal["returned", "any"] = "returned"
     """Who may take a free nonce below others that were offered. `returned`: only an intent that
     had one before, for any other would overtake; a no-op fills what is left. `any`: the seed's."""
     fee_wei_max: int | None = None
     """Of one unit of gas. An attempt that would have to pay more is parked, not sent."""
     fee_wei_source: str = "fee_wei_max"
-    """Where `fee_wei_max` comes from, as people are told."""
+    """Where `fee_wei_max` comes from, for messages to people."""
     fee_by_base: bool = False
     """Whether fees that nodes name are bounded by the base fee too: where nobody set a ceiling."""
     cost_wei_max: int | None = None

@@ -1,11 +1,12 @@
-"""An account's lane for people: its state, the word of each intent, and why it waits."""
+"""An account's lane for people: its state, the status of each intent, and why it waits."""
 
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.core.units import value
-from laneway.lanes.eoa.lane import EoaLane, decode_head
+from laneway.lanes.common.heads import head_reader
+from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.limits import REFUSALS_MAX
 from laneway.lanes.eoa.rows import Attempt, EoaHead, Health, History, Slot
 from laneway.lanes.eoa.settings import EoaSettings
@@ -27,8 +28,7 @@ NO_MAJORITY = "no_majority_yet"
 """It is deep enough in the chain of one node, and too few others show it."""
 
 
-def read_head(state: bytes) -> EoaHead:
-    return decode_head(state) if state else EoaHead()
+read_head = head_reader(EoaHead)
 
 
 def describe(state: bytes) -> LaneState:
@@ -74,7 +74,7 @@ class Sight(Struct, frozen=True):
 
     status: Status
     waits: str
-    """One of the words above, or a node's or a signer's own."""
+    """One of the codes above, or a message of a node or a signer."""
     history: History | None = None
 
 
@@ -92,7 +92,7 @@ def sight(lane: EoaLane, intent: IntentId) -> Sight:
 
 
 def status(slot: Slot, lane: EoaLane) -> Status:
-    """A slot's word follows from its facts: what is mined can be taken back until it is final."""
+    """A slot's status follows from its facts: what is mined can be taken back until it is final."""
     if slot.seen is not None:
         return Status.INCLUDED
     tries = lane.tries(slot.id)
@@ -147,11 +147,11 @@ def waiting(head: EoaHead, settings: EoaSettings) -> str:
 
 
 def answers(attempt: Attempt) -> dict[str, str]:
-    """What each node said of it."""
-    words = (
+    """The last answer of each node to this attempt."""
+    known = (
         ("silent", attempt.silent),
         ("denied", attempt.denied),
         ("refused", attempt.refused),
         ("taken", attempt.taken),
     )
-    return {node: word for word, nodes in words for node in nodes}
+    return {node: answer for answer, nodes in known for node in nodes}

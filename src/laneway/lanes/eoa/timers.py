@@ -1,6 +1,9 @@
 """What is due: another look, bytes made or offered again, numbers given anew, a higher fee."""
 
-from laneway.lanes.eoa.claims import is_drained, is_running, retake
+from laneway.lanes.common.timers import earliest, is_due
+from laneway.lanes.common.values import ModeChanged
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.claims import is_drained, is_running, no_op, retake
 from laneway.lanes.eoa.fees import bumped
 from laneway.lanes.eoa.lane import EoaLane, replace
 from laneway.lanes.eoa.limits import ATTEMPTS_MAX, REMINDED_MAX
@@ -9,24 +12,12 @@ from laneway.lanes.eoa.tries import (
     NOTHING,
     TRIED_OUT,
     Decision,
+    decided,
     look,
     make,
     market,
     reoffer,
-    said,
     send_again,
-)
-from laneway.lanes.eoa.values import (
-    BumpOrdered,
-    Effect,
-    FundsJudged,
-    LookBegun,
-    MakingResumed,
-    ModeChanged,
-    Record,
-    ResendPlanned,
-    SendAttempt,
-    SlotClaimed,
 )
 
 STOOD_STILL = "its number stood still for too long"
@@ -93,7 +84,7 @@ def drained_ms(lane: EoaLane) -> int | None:
 
 
 def deadline(lane: EoaLane) -> int | None:
-    times = (
+    return earliest((
         drained_ms(lane),
         expire_ms(lane),
         funded_ms(lane),
@@ -103,8 +94,7 @@ def deadline(lane: EoaLane) -> int | None:
         resend_ms(lane),
         bump_ms(lane),
         gap_ms(lane),
-    )
-    return min((at_ms for at_ms in times if at_ms is not None), default=None)
+    ))  # fmt: skip
 
 
 def judge_head(lane: EoaLane, now_ms: int) -> Decision:
@@ -112,25 +102,25 @@ def judge_head(lane: EoaLane, now_ms: int) -> Decision:
     head = lane.head
     if head.looking or not lane.slots or now_ms < head.read_ms + lane.settings.look_ms_min:
         return NOTHING
-    return said([LookBegun()], [look(lane)])
+    return decided([v.LookBegun()], [look(lane)])
 
 
 def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
-    records: list[Record] = []
-    effects: list[Effect] = []
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
     if is_due(drained_ms(lane), now_ms):
         records.append(ModeChanged("paused", lane.head.reason, lane.head.by, now_ms))
     if is_due(funded_ms(lane), now_ms):
-        records.append(FundsJudged(False, lane.head.health.threshold))
+        records.append(v.FundsJudged(False, lane.head.health.threshold))
     if is_due(lane.head.poll_ms, now_ms):
-        records.append(LookBegun())
+        records.append(v.LookBegun())
         effects.append(look(lane))
     pressed = press(lane, now_ms) if is_due(bump_ms(lane), now_ms) else NOTHING
     if is_due(resend_ms(lane), now_ms):
-        records.append(ResendPlanned(None))
+        records.append(v.ResendPlanned(None))
         effects += resends(lane, pressed)
     if is_due(make_ms(lane), now_ms):
-        records.append(MakingResumed())
+        records.append(v.MakingResumed())
         effects += [make(lane, lane.slots[one]) for one in lane.delayed]
     records += pressed.records
     effects += pressed.effects
@@ -142,12 +132,12 @@ def judge_timer(lane: EoaLane, now_ms: int) -> Decision:
         again = retake(lane, now_ms)
         records += again.records
         effects += again.effects
-    return said(records, effects)
+    return decided(records, effects)
 
 
-def resends(lane: EoaLane, pressed: Decision) -> list[SendAttempt]:
+def resends(lane: EoaLane, pressed: Decision) -> list[v.SendAttempt]:
     """The same bytes to nodes that did not say, but for those that go to everyone now."""
-    again = [(one.slot, one.number) for one in pressed.effects if isinstance(one, SendAttempt)]
+    again = [(one.slot, one.number) for one in pressed.effects if isinstance(one, v.SendAttempt)]
     left = [place for place in offered(lane) if place not in again]
     return [send_again(lane, lane.attempts[slot][number]) for slot, number in left]
 
@@ -169,18 +159,18 @@ def press(lane: EoaLane, now_ms: int) -> Decision:
     may_be_made = not is_tried_out and not slot.delayed and is_running(lane)
     if may_be_made and (is_passed_over or is_void):
         dearer = bump(lane, slot, STOOD_STILL)
-        return said((*dearer.records, *above.records), (*dearer.effects, *above.effects))
+        return decided((*dearer.records, *above.records), (*dearer.effects, *above.effects))
     why = "" if slot.delayed else last.reason
     record, sends = reoffer(lane, live, now_ms, TRIED_OUT if is_tried_out else why)
-    return said((record, *above.records), (*sends, *above.effects))
+    return decided((record, *above.records), (*sends, *above.effects))
 
 
 def remind(lane: EoaLane, lowest: Slot) -> Decision:
     """What nodes had taken above a number that stands still is offered to them again: a node that
     was started again has forgotten all of it, and nothing else would bring it back. So is what all
     of them refuse for good: each of those is refused often enough before its turn comes."""
-    records: list[Record] = []
-    effects: list[Effect] = []
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
     below = lane.head.offered_next
     for nonce in sorted([one for one in lane.nonces if lowest.nonce < one < below]):
         slot = lane.slots[lane.nonces[nonce]]
@@ -192,25 +182,12 @@ def remind(lane: EoaLane, lowest: Slot) -> Decision:
         effects += sends
         if len(effects) == REMINDED_MAX:
             break
-    return said(records, effects)
+    return decided(records, effects)
 
 
 def fill(lane: EoaLane, now_ms: int) -> Decision:
-    slot = Slot(
-        id=lane.head.slot_next,
-        intent=None,
-        seq=0,
-        priority=0,
-        size=0,
-        nonce=lane.head.latest,
-        claimed_ms=now_ms,
-        purpose=Purpose.NOOP,
-    )
-    return said([SlotClaimed(slot, returned=False)], [make(lane, slot)])
-
-
-def is_due(at_ms: int | None, now_ms: int) -> bool:
-    return at_ms is not None and at_ms <= now_ms
+    slot = no_op(lane.head.slot_next, lane.head.latest, now_ms)
+    return decided([v.SlotClaimed(slot, returned=False)], [make(lane, slot)])
 
 
 def offered(lane: EoaLane) -> list[tuple[int, int]]:
@@ -230,7 +207,7 @@ def bump(
     """A further attempt at the same number, dear enough to take the place of the last."""
     last = lane.last(slot.id)
     floor = slot.floor if last is None else bumped(last.fee, market(lane))
-    order = BumpOrdered(
+    order = v.BumpOrdered(
         slot=slot.id,
         purpose=purpose or slot.purpose,
         floor=floor,
@@ -242,4 +219,4 @@ def bump(
         intent=slot.intent,
     )
     made = replace(slot, purpose=order.purpose, floor=floor, making=True, attempt_next=order.number)
-    return said([order], [make(lane, made, None if content is None else content.payload)])
+    return decided([order], [make(lane, made, None if content is None else content.payload)])

@@ -6,22 +6,21 @@ from typing import TypeAlias
 
 from laneway.core import records
 from laneway.core.units import value
-from laneway.lanes.eoa.ceilings import by_base_fee
-from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee, bumped, fresh, replacing
+from laneway.lanes.eoa import values as v
+from laneway.lanes.eoa.fees import (
+    NO_CEILING,
+    NO_FEE,
+    Ceiling,
+    EvmFee,
+    bumped,
+    by_base_fee,
+    fresh,
+    replacing,
+)
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.rows import Attempt, Purpose, Slot
-from laneway.lanes.eoa.values import (
-    AttemptReoffered,
-    Effect,
-    LookAtChain,
-    Made,
-    MakeAttempt,
-    ProveNonce,
-    Record,
-    SendAttempt,
-)
 
-Decision: TypeAlias = records.Decision[Record, Effect]
+Decision: TypeAlias = records.Decision[v.Record, v.Effect]
 
 NOTHING: Decision = records.Decision()
 
@@ -33,11 +32,11 @@ TRIED_OUT = "tried_out"
 """It has as many attempts as one number may have; the last is offered again and again."""
 
 
-def said(made: Iterable[Record], effects: Iterable[Effect] = ()) -> Decision:
+def decided(made: Iterable[v.Record], effects: Iterable[v.Effect] = ()) -> Decision:
     return records.Decision(tuple(made), tuple(effects))
 
 
-def market(lane: EoaLane) -> Fee:
+def market(lane: EoaLane) -> EvmFee:
     return fresh(lane.head.base_fee, lane.head.tip)
 
 
@@ -52,7 +51,7 @@ def ceiling(lane: EoaLane) -> Ceiling:
     return Ceiling(settings.fee_wei_max, asked_wei, settings.cost_wei_max, settings.fee_wei_source)
 
 
-def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt:
+def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> v.MakeAttempt:
     """The payload of an intent that was just replaced is not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
         payload = b""
@@ -64,56 +63,44 @@ def make(lane: EoaLane, slot: Slot, payload: bytes | None = None) -> MakeAttempt
     if last is not None and floor != NO_FEE:
         # By what the market asks now: one that was parked in a storm is made cheaper after it.
         floor, least = bumped(last.fee, market(lane)), replacing(last.fee)
-    return MakeAttempt(
-        slot.id,
-        slot.attempt_next,
-        slot.nonce,
-        slot.purpose,
-        payload,
-        market(lane),
-        floor,
-        least,
-        ceiling(lane),
-    )
+    return make_at(slot, payload, market(lane), ceiling(lane), floor, least)
 
 
-def make_first(slot: Slot, payload: bytes, asked: Fee, bound: Ceiling) -> MakeAttempt:
-    """Of a slot that is just being claimed, at what the market asks."""
-    return MakeAttempt(
-        slot.id,
-        slot.attempt_next,
-        slot.nonce,
-        slot.purpose,
-        payload,
-        asked,
-        slot.floor,
-        NO_FEE,
-        bound,
-    )
+def make_at(
+    slot: Slot,
+    payload: bytes,
+    asked: EvmFee,
+    bound: Ceiling,
+    floor: EvmFee = NO_FEE,
+    least: EvmFee = NO_FEE,
+) -> v.MakeAttempt:
+    """The order to make a slot's next bytes. The first attempt of a slot has no floor."""
+    name = slot.id, slot.attempt_next, slot.nonce, slot.purpose
+    return v.MakeAttempt(*name, payload, asked, floor, least, bound)
 
 
-def send_again(lane: EoaLane, attempt: Attempt) -> SendAttempt:
+def send_again(lane: EoaLane, attempt: Attempt) -> v.SendAttempt:
     raw = lane.raw(attempt)
-    return SendAttempt(attempt.slot, attempt.number, raw, attempt.asked(), again=True)
+    return v.SendAttempt(attempt.slot, attempt.number, raw, attempt.asked(), again=True)
 
 
 def reoffer(
     lane: EoaLane, attempt: Attempt, at_ms: int = 0, reason: str = "", *, reorg: bool = False
-) -> tuple[AttemptReoffered, tuple[SendAttempt, ...]]:
+) -> tuple[v.AttemptReoffered, tuple[v.SendAttempt, ...]]:
     """The same bytes to everyone: a block that held them was taken back, or pools forgot them.
 
     Of an attempt that was adopted by its hash alone there are no bytes to offer."""
     slot, number = attempt.slot, attempt.number
     nodes = (*attempt.silent, *attempt.refused, *attempt.taken)
     raw = lane.raw(attempt)
-    record = AttemptReoffered(
+    record = v.AttemptReoffered(
         slot, number, lane.slots[slot].intent, attempt.hash, at_ms, reason, reorg
     )
-    return record, (SendAttempt(slot, number, raw, nodes, again=True),) if raw else ()
+    return record, (v.SendAttempt(slot, number, raw, nodes, again=True),) if raw else ()
 
 
-def look(lane: EoaLane) -> LookAtChain:
-    return LookAtChain(
+def look(lane: EoaLane) -> v.LookAtChain:
+    return v.LookAtChain(
         lane.head.block,
         lane.head.block_hash,
         tuple(lane.hashes),
@@ -134,12 +121,12 @@ def due(lane: EoaLane) -> tuple[tuple[bytes, int], ...]:
     return tuple([(lane.attempts[slot][fact.attempt].hash, fact.block) for slot, fact in facts])
 
 
-def prove(lane: EoaLane, slot: Slot) -> ProveNonce:
+def prove(lane: EoaLane, slot: Slot) -> v.ProveNonce:
     hashes = tuple([one.hash for one in lane.tries(slot.id).values()])
-    return ProveNonce(slot.nonce, hashes, lane.settings.finality_depth_blocks)
+    return v.ProveNonce(slot.nonce, hashes, lane.settings.finality_depth_blocks)
 
 
-def over_cap(lane: EoaLane, made: Made) -> bool:
+def over_cap(lane: EoaLane, made: v.Made) -> bool:
     """Whether one attempt is dearer than its account or the operator allows."""
     bounds = ((lane.settings.fee_wei_max, made.fee.cap), (lane.settings.cost_wei_max, made.cost))
     return any(bound is not None and found > bound for bound, found in bounds)
@@ -168,7 +155,7 @@ class Spending:
         free = lane.free.lowest()
         self._bare = deque(sorted(bare if free is None else [*bare, free]))
 
-    def why_not(self, slot: Slot, made: Made) -> str | None:
+    def why_not(self, slot: Slot, made: v.Made) -> str | None:
         """Why this attempt is not signed now; None if it may be, and then it is counted."""
         if self._wei_max is None:
             return None

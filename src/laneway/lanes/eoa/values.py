@@ -5,19 +5,22 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from laneway.core.ids import IntentId
-from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
-from laneway.core.rows import Command
 from laneway.core.units import Amount
-from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, Fee
-from laneway.lanes.eoa.rows import Attempt, CleanupReport, Content, Inclusion, Slot
+from laneway.lanes.common.released import OldCommandRefused, records_reader, refused
+from laneway.lanes.common.values import (
+    CommandRefused,
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    LaneRecord,
+    ModeChanged,
+    TimerFired,
+)
+from laneway.lanes.eoa.fees import NO_CEILING, NO_FEE, Ceiling, EvmFee
+from laneway.lanes.eoa.rows import Attempt, Cleanup, Content, Inclusion, Slot
 
 # Events.
-
-
-class IntentsOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
 
 
 class Made(Struct, frozen=True, gc=False):
@@ -25,7 +28,7 @@ class Made(Struct, frozen=True, gc=False):
     number: int
     raw: bytes
     hash: bytes
-    fee: Fee
+    fee: EvmFee
     gas: int
     cost: int
     """Of its gas, at its cap."""
@@ -91,7 +94,7 @@ class Receipt(Struct, frozen=True, gc=False):
 
 
 class ChainRead(Struct, frozen=True):
-    """The account as one node sees it, and what of ours is in the blocks behind the one we knew,
+    """The account as one node sees it, and what of ours is in the blocks after the one we knew,
     up to the block the account's count is from."""
 
     now_ms: int
@@ -116,7 +119,7 @@ class ChainRead(Struct, frozen=True):
 
 
 class HeadSeen(Struct, frozen=True):
-    """The chain has a new block; what is in it is not said."""
+    """The chain has a new block; what is in it is not known yet."""
 
     now_ms: int
 
@@ -139,15 +142,6 @@ class NonceProven(Struct, frozen=True):
     """Why waiting may not help: the number is used, and no node shows by what."""
 
 
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-class CommandTold(Struct, frozen=True):
-    now_ms: int
-    command: Command
-
-
 Event: TypeAlias = (
     IntentsOffered | AttemptsMade | BroadcastReturned | HeadSeen | ChainRead | ReadFailed
     | NonceProven | TimerFired | CommandTold
@@ -156,14 +150,12 @@ Event: TypeAlias = (
 # Records.
 
 
-class SlotClaimed(
-    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
-):
+class SlotClaimed(LaneRecord, frozen=True, gc=False):
     slot: Slot
     returned: bool
 
 
-class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotFellOut(LaneRecord, frozen=True):
     """A final answer before anything of it or above it was offered: those move down by one."""
 
     slot: int
@@ -173,7 +165,7 @@ class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     intent: IntentId | None = None
 
 
-class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AccountSeen(LaneRecord, frozen=True):
     latest: int
     preconfirmed: int
     balance: Amount
@@ -181,12 +173,10 @@ class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     tip: int
     at_ms: int
     filled: bool = False
-    """The balance has risen: what nodes said of it before counts no longer."""
+    """The balance has risen: what nodes reported of it before counts no longer."""
 
 
-class AttemptSigned(
-    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
-):
+class AttemptSigned(LaneRecord, frozen=True, gc=False):
     """Borrowed: the bytes are durable, and only now may they be sent."""
 
     attempt: Attempt
@@ -197,23 +187,23 @@ class AttemptSigned(
     nonce: int = 0
 
 
-class Offered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class Offered(LaneRecord, frozen=True):
     """Every number below this one is offered with this commit."""
 
     next: int
 
 
-class MakingDelayed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class MakingDelayed(LaneRecord, frozen=True):
     slot: int
     make_ms: int
     reason: str
 
 
-class MakingResumed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class MakingResumed(LaneRecord, frozen=True):
     """The bytes of all delayed slots are being made again."""
 
 
-class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptAnswered(LaneRecord, frozen=True):
     slot: int
     number: int
     node: str
@@ -228,7 +218,7 @@ class AttemptAnswered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     """When, if a node has what no node had before."""
 
 
-class AttemptsTaken(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptsTaken(LaneRecord, frozen=True):
     """Every node took the first attempts of several slots. The head says so of all of them."""
 
     first: int
@@ -236,13 +226,13 @@ class AttemptsTaken(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
     hashes: tuple[bytes, ...]
 
 
-class ResendPlanned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class ResendPlanned(LaneRecord, frozen=True):
     """When silent nodes are offered their bytes again; None: that is under way."""
 
     at_ms: int | None
 
 
-class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptReoffered(LaneRecord, frozen=True):
     """It was mined, or known, and may not be any more: the same bytes go to every node again."""
 
     slot: int
@@ -258,8 +248,8 @@ class AttemptReoffered(Struct, frozen=True, tag=True, array_like=True, forbid_un
     and in records that were written before this was recorded."""
 
 
-class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """Nack: no node has any of its bytes. Its intent keeps its order and is given a number anew."""
+class SlotFreed(LaneRecord, frozen=True):
+    """Nack: no node has any of its bytes. Its intent keeps its order and gets another number."""
 
     slot: int
     retake_ms: int
@@ -269,7 +259,7 @@ class SlotFreed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     nonce: int = 0
 
 
-class SlotDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotDropped(LaneRecord, frozen=True):
     """Fail: a final answer without anything on chain; its number is free again."""
 
     slot: int
@@ -285,10 +275,10 @@ class SlotDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """Whether a majority showed the transaction that used its number for good."""
 
 
-class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class BumpOrdered(LaneRecord, frozen=True):
     slot: int
     purpose: str
-    floor: Fee
+    floor: EvmFee
     reason: str
     number: int = 0
     """Of the attempt that is made now; 0: the next one. One that is being made already is passed,
@@ -297,7 +287,7 @@ class BumpOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     intent: IntentId | None = None
 
 
-class ContentReplaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class ContentReplaced(LaneRecord, frozen=True):
     """The caller wants something else done at this intent's number. What was signed before may
     still land: whichever does decides."""
 
@@ -306,15 +296,15 @@ class ContentReplaced(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     by: str
 
 
-class LookBegun(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class LookBegun(LaneRecord, frozen=True):
     """The chain is being looked at."""
 
 
-class LookEnded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class LookEnded(LaneRecord, frozen=True):
     poll_ms: int | None
 
 
-class HeadMoved(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class HeadMoved(LaneRecord, frozen=True):
     """The chain was read up to here. What was included above `fork` is not any more."""
 
     block: int
@@ -322,7 +312,7 @@ class HeadMoved(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     fork: int | None = None
 
 
-class SlotIncluded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotIncluded(LaneRecord, frozen=True):
     slot: int
     inclusion: Inclusion
     intent: IntentId | None = None
@@ -330,12 +320,12 @@ class SlotIncluded(Struct, frozen=True, tag=True, array_like=True, forbid_unknow
     hash: bytes = b""
 
 
-class ProofOrdered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class ProofOrdered(LaneRecord, frozen=True):
     slot: int
     proving: bool
 
 
-class InclusionDenied(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class InclusionDenied(LaneRecord, frozen=True):
     """It was seen in a block that is final by now, and a majority of all nodes shows it nowhere."""
 
     slot: int
@@ -344,14 +334,14 @@ class InclusionDenied(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     hash: bytes = b""
 
 
-class ProofsPaced(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class ProofsPaced(LaneRecord, frozen=True):
     """When it may be asked again who used numbers, and how often in a row that was to no avail."""
 
     next_ms: int
     tries: int
 
 
-class HaltJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class HaltJudged(LaneRecord, frozen=True):
     """A number is used and nothing proves by what: no new ones are given out. No reason: over."""
 
     reason: str
@@ -359,11 +349,9 @@ class HaltJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_
     nonce: int = 0
 
 
-class SlotSettled(
-    Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True, gc=False
-):
-    """Final: mined with enough blocks above it. What is final where it is first seen is told at
-    once, without a word that it was included."""
+class SlotSettled(LaneRecord, frozen=True, gc=False):
+    """Final: mined with enough blocks above it. What is final where it is first seen is settled at
+    once, without having been included before."""
 
     slot: int
     status: str
@@ -376,22 +364,7 @@ class SlotSettled(
     seen: Inclusion | None = None
 
 
-class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It never had a number, and never will."""
-
-    intent: IntentId
-    seq: int
-    priority: int
-    size: int
-    status: str
-    reason: str
-    at_ms: int
-    returned: bool = False
-    """It had one before; otherwise the cursor passes it, or it is behind the cursor."""
-    passes: bool = True
-
-
-class FundsJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class FundsJudged(LaneRecord, frozen=True):
     """The account cannot pay for a slot, or it is worth another try."""
 
     broke: bool
@@ -404,37 +377,22 @@ class FundsJudged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """Since when it is out of funds."""
 
 
-class CleanupDone(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    report: CleanupReport
+class CleanupDone(LaneRecord, frozen=True):
+    report: Cleanup
 
 
-class NoncesCrowded(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """So many numbers are free that no new ones are given out: someone should look."""
+class NoncesCrowded(LaneRecord, frozen=True):
+    """Too many numbers are free, and no new ones are given out: someone should look."""
 
     free: int
     bound: int
 
 
-class NoncesReset(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class NoncesReset(LaneRecord, frozen=True):
     nonce_next: int
     at_ms: int
     reason: str = ""
     by: str = ""
-
-
-class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    mode: str
-    reason: str
-    by: str
-    at_ms: int
-    drain_seq: int = 0
-    drain_left: int = 0
-
-
-class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    verb: str
-    reason: str
-    intent: IntentId | None = None
 
 
 Record: TypeAlias = (
@@ -445,6 +403,31 @@ Record: TypeAlias = (
     | HaltJudged | SlotSettled | IntentDropped
     | FundsJudged | CleanupDone | NoncesCrowded | NoncesReset | ModeChanged | CommandRefused
 )  # fmt: skip
+
+
+class DroppedReturned(LaneRecord, frozen=True, tag="IntentDropped"):
+    """As earlier releases had it, who also wrote what the lane knows: that it had a number."""
+
+    intent: IntentId
+    seq: int
+    priority: int
+    size: int
+    status: str
+    reason: str
+    at_ms: int
+    returned: bool = False
+    passes: bool = True
+
+
+def dropped_returned(old: DroppedReturned) -> IntentDropped:
+    return IntentDropped(
+        old.intent, old.seq, old.priority, old.size, old.status, old.reason, old.at_ms, old.passes
+    )
+
+
+decode_records = records_reader(
+    Record, {OldCommandRefused: refused, DroppedReturned: dropped_returned}
+)
 
 # Effects.
 
@@ -457,9 +440,9 @@ class MakeAttempt(Struct, frozen=True, gc=False):
     nonce: int
     purpose: str
     payload: bytes
-    market: Fee
-    floor: Fee
-    least: Fee = NO_FEE
+    market: EvmFee
+    floor: EvmFee
+    least: EvmFee = NO_FEE
     """What it should offer, and what it must: less does not take the place of the last."""
     ceiling: Ceiling = NO_CEILING
 
@@ -477,7 +460,7 @@ class SendAttempt(Struct, frozen=True, gc=False):
 
 
 class LookAtChain(Struct, frozen=True):
-    """Read the account, and what of ours was mined behind this block; without a hash there is
+    """Read the account, and what of ours was mined after this block; without a hash there is
     none yet, and reading begins at the head."""
 
     block: int

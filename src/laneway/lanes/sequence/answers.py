@@ -5,17 +5,19 @@ from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
-from laneway.core.cosmos import FINAL, Offered, OfferKind
+from laneway.core.cosmos import FINAL, OfferAnswer, OfferKind
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome, Status
 from laneway.core.reason import clip
-from laneway.lanes.sequence.fold import moved, started_again
+from laneway.lanes.sequence import values as v
+from laneway.lanes.sequence.fold import ended, moved, started_again
 from laneway.lanes.sequence.lane import (
     SequenceLane,
     is_clear_from,
     is_refused,
     may_have,
     need_of,
+    recovered,
     replace,
 )
 from laneway.lanes.sequence.limits import LOG_BYTES_MAX, RAW_INLINE_MAX, RETRY_GROWTH_MAX
@@ -23,41 +25,25 @@ from laneway.lanes.sequence.rows import Attempt, Node, Purpose, Slot
 from laneway.lanes.sequence.tries import (
     NOTHING,
     Decision,
-    Signed,
-    ended,
+    SignedAttempt,
+    about,
+    decided,
     make,
     offers,
-    said,
     set_back,
-)
-from laneway.lanes.sequence.values import (
-    AttemptSigned,
-    AttemptsMade,
-    Effect,
-    Made,
-    MakeAttempt,
-    MakingDelayed,
-    NodeChanged,
-    NotMade,
-    OfferReturned,
-    Record,
-    SlotChanged,
-    SlotFellOut,
-    SlotSettled,
-    Submitted,
 )
 
 GATED = (OfferKind.WRONG_SEQUENCE, OfferKind.MEMPOOL_FULL, OfferKind.NO_FUNDS, OfferKind.NO_ACCOUNT)
 """What later blocks may change by themselves."""
 
 REMADE = (OfferKind.FEE_TOO_LOW, OfferKind.TIMED_OUT)
-"""What other bytes of the same intent may mend."""
+"""What other bytes of the same intent may fix."""
 
 ENDED = (*FINAL, *REMADE, OfferKind.REFUSED)
 """Where no node ever had the bytes, there is no use in offering them again."""
 
 PROVEN = (*ENDED, *GATED)
-"""Whoever says so does not have them."""
+"""Answers of a node that does not hold the bytes."""
 
 TURNED_AWAY = tuple([kind.value for kind in (*FINAL, OfferKind.REFUSED)])
 """Words that end an intent whose bytes can land no more: other bytes of it would have no other
@@ -66,21 +52,23 @@ end."""
 # What was made.
 
 
-def judge_made(lane: SequenceLane, event: AttemptsMade) -> Decision:
-    records: list[Record] = []
-    effects: list[Effect] = []
-    fallen: tuple[Record, ...] = ()
-    signed: dict[int, Signed | None] = {}
+def judge_made(lane: SequenceLane, event: v.AttemptsMade) -> Decision:
+    records: list[v.Record] = []
+    effects: list[v.Effect] = []
+    fallen: tuple[v.Record, ...] = ()
+    signed: dict[int, SignedAttempt | None] = {}
     for slot, one in wanted(lane, event):
         if lane.head.halt:
-            later = replace(slot, delayed=True)
-            records += [SlotChanged(later, "delayed"), MakingDelayed(event.now_ms)]
+            records += [
+                delayed(slot, slot.make_tries, slot.wait_reason),
+                v.MakingDelayed(event.now_ms),
+            ]
             continue
-        if isinstance(one, Made) and slot.sequence < lane.head.committed:
+        if isinstance(one, v.Made) and slot.sequence < lane.head.committed:
             continue  # Others used its number: it is given another one, or its answer.
-        if isinstance(one, Made):
+        if isinstance(one, v.Made):
             records.append(sign(lane, slot, one, event.now_ms))
-            signed[slot.sequence] = Signed(one.hash, one.raw)
+            signed[slot.sequence] = SignedAttempt(one.hash, one.raw)
             continue
         if is_hopeless(lane, slot, one):
             status = Status.EXPIRED if one.expired else Status.REFUSED
@@ -95,21 +83,19 @@ def judge_made(lane: SequenceLane, event: AttemptsMade) -> Decision:
                 break
             records += answer.records
             continue
-        delayed = replace(
-            slot, delayed=True, make_tries=slot.make_tries + 1, wait_reason=clip(one.reason)
-        )
         pause_ms = lane.settings.make_retry_ms << min(slot.make_tries, RETRY_GROWTH_MAX)
-        records += [SlotChanged(delayed, "delayed"), MakingDelayed(event.now_ms + pause_ms)]
+        later = delayed(slot, slot.make_tries + 1, clip(one.reason))
+        records += [later, v.MakingDelayed(event.now_ms + pause_ms)]
     if not records and not fallen:
         return NOTHING
     nodes = looked_at_soon(lane, event.now_ms) if any(signed.values()) else lane.nodes
     sent = offers(lane, nodes, signed)
     # Who falls out moves the nodes, as they stand after what they are offered below it.
-    return said((*records, *sent.records, *fallen), (*effects, *sent.effects))
+    return decided((*records, *sent.records, *fallen), (*effects, *sent.effects))
 
 
-def wanted(lane: SequenceLane, event: AttemptsMade) -> list[tuple[Slot, Made | NotMade]]:
-    """What is still asked for, the lowest sequence first: whoever falls out moves all above it."""
+def wanted(lane: SequenceLane, event: v.AttemptsMade) -> list[tuple[Slot, v.Made | v.NotMade]]:
+    """What is still asked for, the lowest sequence first: one that falls out moves all above it."""
     found = [(lane.slots.get(one.slot), one) for one in event.made]
     asked = [
         (slot, one)
@@ -117,6 +103,10 @@ def wanted(lane: SequenceLane, event: AttemptsMade) -> list[tuple[Slot, Made | N
         if slot is not None and slot.making and one.number == slot.attempt_next
     ]
     return sorted(asked, key=lambda pair: pair[0].sequence)
+
+
+def delayed(slot: Slot, tries: int, reason: str) -> v.AttemptDelayed:
+    return v.AttemptDelayed(slot.id, reason, slot.intent, slot.sequence, tries)
 
 
 def looked_at_soon(lane: SequenceLane, now_ms: int) -> dict[str, Node]:
@@ -130,7 +120,7 @@ def looked_at_soon(lane: SequenceLane, now_ms: int) -> dict[str, Node]:
     }
 
 
-def sign(lane: SequenceLane, slot: Slot, one: Made, now_ms: int) -> AttemptSigned:
+def sign(lane: SequenceLane, slot: Slot, one: v.Made, now_ms: int) -> v.AttemptSigned:
     size = len(one.raw)
     # The lower one: nodes may have shown blocks that are not there since the bytes were ordered.
     made_height = min(lane.head.height, one.timeout_height - lane.settings.timeout_blocks)
@@ -147,10 +137,10 @@ def sign(lane: SequenceLane, slot: Slot, one: Made, now_ms: int) -> AttemptSigne
         made_height=max(0, made_height),
     )
     done = replace(slot, making=False, delayed=False, make_tries=0, attempt=attempt, wait_reason="")
-    return AttemptSigned(done, b"" if attempt.raw else one.raw)
+    return v.AttemptSigned(done, b"" if attempt.raw else one.raw)
 
 
-def is_hopeless(lane: SequenceLane, slot: Slot, one: NotMade) -> bool:
+def is_hopeless(lane: SequenceLane, slot: Slot, one: v.NotMade) -> bool:
     if slot.intent is None or slot.is_unproven():
         # A filler is made until it lands, or is needed no more; and an intent of which bytes may
         # still land has no answer yet.
@@ -158,8 +148,8 @@ def is_hopeless(lane: SequenceLane, slot: Slot, one: NotMade) -> bool:
     return one.final or (one.fails and slot.make_tries + 1 >= lane.settings.make_tries_max)
 
 
-def is_fall_out(records: Iterable[Record]) -> bool:
-    return any(isinstance(record, SlotFellOut) for record in records)
+def is_fall_out(records: Iterable[v.Record]) -> bool:
+    return any(isinstance(record, v.SlotFellOut) for record in records)
 
 
 # The end of an intent that is in no block.
@@ -183,13 +173,13 @@ def give_up(
     reason = clip(reason)
     if slot.sequence < lane.head.committed:
         # Someone else used its number: there is nothing to fill, and nobody moves.
-        return said([SlotSettled(slot.id, status, now_ms, slot.sequence, reason, slot.intent)])
+        return decided([v.SlotSettled(slot.id, status, now_ms, slot.sequence, reason, slot.intent)])
     if is_clear_from(lane, slot.sequence, nodes, (*dead, slot.id)):
-        fallen = SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
-        return said([fallen], make_moved(lane, slot, height))
+        fallen = v.SlotFellOut(slot.id, status, reason, now_ms, slot.intent)
+        return decided([fallen], make_moved(lane, slot, height))
     if slot.intent is None:
         again = ended(slot, reason)
-        return said([SlotChanged(again, "dead")], [make(lane, again, height=height)])
+        return decided([attempt_ended(again)], [make(lane, again, height=height)])
     filler = replace(
         slot if slot.attempt is None else ended(slot, reason),
         intent=None,
@@ -201,11 +191,17 @@ def give_up(
         attempt_next=slot.attempt_next + 1,
         wait_reason="",
     )
-    told = SlotSettled(slot.id, status, now_ms, slot.sequence, reason, slot.intent, stays=filler)
-    return said([told], [make(lane, filler, height=height)])
+    end = v.SlotSettled(slot.id, status, now_ms, slot.sequence, reason, slot.intent, stays=filler)
+    return decided([end], [make(lane, filler, height=height)])
 
 
-def make_moved(lane: SequenceLane, fallen: Slot, height: int | None) -> list[MakeAttempt]:
+def attempt_ended(again: Slot) -> v.AttemptEnded:
+    """The end of the last bytes of a slot, as it stands after it."""
+    gone = again.past[-1]
+    return v.AttemptEnded(*about(again), gone.hash, gone.proven)
+
+
+def make_moved(lane: SequenceLane, fallen: Slot, height: int | None) -> list[v.MakeAttempt]:
     """The bytes of those above one that falls out, each for the number below its own."""
     return [
         make(lane, moved(slot, slot.sequence - 1), height=height)
@@ -217,18 +213,18 @@ def make_moved(lane: SequenceLane, fallen: Slot, height: int | None) -> list[Mak
 # What nodes say.
 
 
-class Heard(Struct, frozen=True):
+class OfferRead(Struct, frozen=True):
     """How a node stands after its answers, and the first that it did not take."""
 
     node: Node
     slot: Slot | None = None
-    answer: Offered | None = None
+    answer: OfferAnswer | None = None
     is_first: bool = False
     """It never had these bytes before."""
     taken: tuple[Slot, ...] = ()
 
 
-def judge_offer(lane: SequenceLane, event: OfferReturned) -> Decision:
+def judge_offer(lane: SequenceLane, event: v.OfferReturned) -> Decision:
     node = lane.nodes.get(event.node)
     if node is None or not node.until or node.serial != event.serial:
         return NOTHING
@@ -239,35 +235,35 @@ def judge_offer(lane: SequenceLane, event: OfferReturned) -> Decision:
         back = replace(node, until=0, top=max(node.top, node.until))
         unsure_now = unsure(lane, event)
         sent = offers(lane, {**lane.nodes, node.name: back})
-        return said((*unsure_now, *sent.records), sent.effects)
-    heard = hear(lane, node, event)
-    records = taken_records(lane, heard)
-    effects: list[Effect] = []
-    nodes = {**lane.nodes, node.name: heard.node}
-    changed: dict[int, Signed | None] = {}
-    if heard.slot is not None and heard.answer is not None:
-        state = waiting(lane, heard.node, heard.slot, heard.answer, event.now_ms)
+        return decided((*unsure_now, *sent.records), sent.effects)
+    read = read_answers(lane, node, event)
+    records = taken_records(lane, read)
+    effects: list[v.Effect] = []
+    nodes = {**lane.nodes, node.name: read.node}
+    changed: dict[int, SignedAttempt | None] = {}
+    if read.slot is not None and read.answer is not None:
+        state = waiting(lane, read.node, read.slot, read.answer, event.now_ms)
         nodes[node.name] = state
-        end = judge_refusal(lane, heard, nodes, event.now_ms)
-        records += [*unsure(lane, event, heard), *end.records]
+        end = judge_refusal(lane, read, nodes, event.now_ms)
+        records += [*unsure(lane, event, read), *end.records]
         effects += end.effects
         if is_fall_out(end.records):
             # Every node stands below it now; what is made for the numbers goes to them then.
-            return said((NodeChanged(state), *records), effects)
+            return decided((v.NodeChanged(state), *records), effects)
         if has_ended(end.records):
-            low = heard.slot.sequence
+            low = read.slot.sequence
             changed[low] = None
-            nodes = wound_back(lane, nodes, low, state.height, [heard.slot.id])
+            nodes = wound_back(lane, nodes, low, state.height, [read.slot.id])
     sent = offers(lane, nodes, changed)
-    return said((*records, *sent.records), (*effects, *sent.effects))
+    return decided((*records, *sent.records), (*effects, *sent.effects))
 
 
-def has_ended(records: Iterable[Record]) -> bool:
+def has_ended(records: Iterable[v.Record]) -> bool:
     """Whether the bytes at a number are to be others."""
     return any(
-        record.stays is not None if isinstance(record, SlotSettled) else record.what == "dead"
+        isinstance(record, v.AttemptEnded)
+        or (isinstance(record, v.SlotSettled) and record.stays is not None)
         for record in records
-        if isinstance(record, SlotSettled | SlotChanged)
     )
 
 
@@ -289,7 +285,7 @@ def wound_back(
     return found
 
 
-def hear(lane: SequenceLane, node: Node, event: OfferReturned) -> Heard:
+def read_answers(lane: SequenceLane, node: Node, event: v.OfferReturned) -> OfferRead:
     """One answer after the other, as long as it takes what it is offered."""
     place, top = node.next, node.top
     if event.again:
@@ -309,8 +305,8 @@ def hear(lane: SequenceLane, node: Node, event: OfferReturned) -> Heard:
             place = max(place, number + 1)
             if is_taken:
                 continue
-            # What came behind it was not offered.
-            return Heard(
+            # What came after it was not offered.
+            return OfferRead(
                 replace(node, next=place, top=max(top, place), until=0), taken=tuple(taken)
             )
         if is_taken:
@@ -321,32 +317,31 @@ def hear(lane: SequenceLane, node: Node, event: OfferReturned) -> Heard:
         if answer.kind is not OfferKind.UNREACHABLE:
             top = max(top, number + 1)
         stopped = replace(node, next=max(place, number), top=top, until=0)
-        return Heard(stopped, slot, answer, is_first, tuple(taken))
+        return OfferRead(stopped, slot, answer, is_first, tuple(taken))
     done = replace(node, next=place, top=max(top, node.until), until=0, failures=0)
     if done.next >= done.top:
-        done = replace(done, reason="", expected=None, ours=None)
-    return Heard(done, taken=tuple(taken))
+        done = recovered(done)
+    return OfferRead(done, taken=tuple(taken))
 
 
 def unsure(
-    lane: SequenceLane, event: OfferReturned, heard: Heard | None = None
-) -> list[SlotChanged]:
+    lane: SequenceLane, event: v.OfferReturned, read: OfferRead | None = None
+) -> list[v.RefusalDoubted]:
     """What a node had refused as often as it was offered it, and may have taken now. A refusal that
     is judged for itself is left aside."""
-    found: list[SlotChanged] = []
+    found: list[v.RefusalDoubted] = []
     for hash_, answer in zip(event.hashes, event.answers, strict=True):
         slot = lane.slots.get(lane.hashes.get(hash_, 0))
         attempt = None if slot is None else slot.attempt
         if slot is None or attempt is None or attempt.hash != hash_:
             continue
-        is_judged = heard is not None and (
+        is_judged = read is not None and (
             answer.kind.outcome() is Outcome.ACCEPTED
-            or (heard.slot is slot and answer.kind is not OfferKind.UNREACHABLE)
+            or (read.slot is slot and answer.kind is not OfferKind.UNREACHABLE)
         )
         is_kept = not event.again and answer.kind in (*PROVEN, OfferKind.UNREACHABLE)
         if event.node in attempt.refused and not (is_judged or is_kept):
-            held = not_refused(attempt, event.node)
-            found.append(SlotChanged(replace(slot, attempt=held), "unsure"))
+            found.append(v.RefusalDoubted(*about(slot), *not_refused(attempt, event.node)))
     return found
 
 
@@ -354,35 +349,35 @@ def without(names: Iterable[str], name: str) -> tuple[str, ...]:
     return tuple([one for one in names if one != name])
 
 
-def not_refused(attempt: Attempt, name: str) -> Attempt:
-    """This node may have it now."""
-    refused, final = without(attempt.refused, name), without(attempt.final, name)
-    return replace(attempt, refused=refused, final=final)
+def not_refused(attempt: Attempt, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who refused it, and who called it wrong, but for a node that may have it now."""
+    return without(attempt.refused, name), without(attempt.final, name)
 
 
-def taken_records(lane: SequenceLane, heard: Heard) -> list[Record]:
+def taken_records(lane: SequenceLane, read: OfferRead) -> list[v.Record]:
     """What some node has for the first time."""
-    name = heard.node.name
-    records: list[Record] = []
+    name = read.node.name
+    records: list[v.Record] = []
     fresh: list[tuple[IntentId | None, bytes]] = []
-    for slot in heard.taken:
+    for slot in read.taken:
         attempt = slot.attempt
         assert attempt is not None
         is_early = attempt.number == 1
         if is_early and slot.sequence >= lane.head.taken_next:
             fresh.append((slot.intent, attempt.hash))
         if name in attempt.refused or not (is_early or attempt.taken):
-            held = replace(not_refused(attempt, name), taken=True)
-            records.append(SlotChanged(replace(slot, attempt=held), "taken"))
+            refused, final = not_refused(attempt, name)
+            taken = v.AttemptTaken(*about(slot), refused, final, attempt.number, attempt.hash)
+            records.append(taken)
     if fresh:
         intents, hashes = zip(*fresh, strict=True)
-        records.append(Submitted(heard.taken[-1].sequence + 1, name, intents, hashes))
+        records.append(v.Submitted(read.taken[-1].sequence + 1, name, intents, hashes))
     return records
 
 
-def waiting(lane: SequenceLane, node: Node, slot: Slot, answer: Offered, now_ms: int) -> Node:
+def waiting(lane: SequenceLane, node: Node, slot: Slot, answer: OfferAnswer, now_ms: int) -> Node:
     """A node that did not take something: it is asked again after a block, or after a while."""
-    word = told(answer)
+    word = answer_text(answer)
     since = node.since_height if node.reason else node.height
     if answer.kind not in PROVEN:
         return retried(lane, node, word, since, now_ms)
@@ -410,51 +405,51 @@ def retried(lane: SequenceLane, node: Node, word: str, since: int, now_ms: int) 
     )
 
 
-def told(answer: Offered) -> str:
+def answer_text(answer: OfferAnswer) -> str:
     log = f": {answer.log}" if answer.log else ""
     return clip(f"{answer.kind.value}{log}", LOG_BYTES_MAX)
 
 
 def judge_refusal(
-    lane: SequenceLane, heard: Heard, nodes: Mapping[str, Node], now_ms: int
+    lane: SequenceLane, read: OfferRead, nodes: Mapping[str, Node], now_ms: int
 ) -> Decision:
     """A number of which no node ever had anything is free; all else waits for the chain's word."""
-    slot, answer = heard.slot, heard.answer
+    slot, answer = read.slot, read.answer
     assert slot is not None
     assert slot.attempt is not None
     assert answer is not None
     if answer.kind is OfferKind.UNREACHABLE:
         return NOTHING
-    refused = without(slot.attempt.refused, answer.node)
-    final = without(slot.attempt.final, answer.node)
-    if heard.is_first and answer.kind in PROVEN:
+    refused, final = not_refused(slot.attempt, answer.node)
+    if read.is_first and answer.kind in PROVEN:
         refused = (*refused, answer.node)
         final = (*final, answer.node) if answer.kind in FINAL else final
     attempt = replace(
         slot.attempt,
         refused=refused,
         final=final,
-        word=told(answer),
+        word=answer_text(answer),
         code=answer.code,
         codespace=clip(answer.codespace, LOG_BYTES_MAX),
     )
-    noted = replace(slot, attempt=attempt)
-    waits = NOTHING if noted == slot else said([SlotChanged(noted, "refused")])
+    beside = about(replace(slot, attempt=attempt))
+    noted = v.AttemptRefused(*beside, refused, final, attempt.code, attempt.codespace)
+    waits = NOTHING if attempt == slot.attempt else decided([noted])
     is_used = slot.sequence < lane.head.committed
     is_had = any(may_have(node, slot.sequence, refused) for node in nodes.values())
     if answer.kind not in ENDED or is_used or is_had or not is_turned_away_by_most(lane, attempt):
-        # Whoever used its number, the chain is asked about it.
+        # No matter who used its number, the chain is asked about it.
         return waits
     is_proven = is_refused(lane, attempt)
     is_mended = answer.kind in REMADE and len(slot.past) + 1 < lane.settings.attempts_max
     if slot.intent is not None and is_mended:
         # At the same number: whichever of its bytes lands, no other can.
-        again = ended(noted, told(answer), proven=is_proven)
-        return said([SlotChanged(again, "dead")], [make(lane, again)])
+        again = ended(slot, answer_text(answer), proven=is_proven)
+        return decided([attempt_ended(again)], [make(lane, again)])
     if not is_proven or slot.is_unproven():
         return waits
     status = Status.EXPIRED if answer.kind is OfferKind.TIMED_OUT else Status.REFUSED
-    return give_up(lane, slot, status.value, told(answer), now_ms, nodes=nodes.values())
+    return give_up(lane, slot, status.value, answer_text(answer), now_ms, nodes=nodes.values())
 
 
 def is_turned_away_by_most(lane: SequenceLane, attempt: Attempt) -> bool:

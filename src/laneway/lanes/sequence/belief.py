@@ -1,7 +1,7 @@
 """What a lane believes of its account and its chain: what a majority of its nodes shows.
 
-Each node's last word stands in the lane. A height counts up to a pace: blocks come no faster than
-`block_ms`, so that a node whose heights climb without time passing ends nothing.
+What each node showed last stands in the lane. A height counts up to a pace: blocks come no faster
+than `block_ms`, so that a node whose heights climb without time passing ends nothing.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from laneway.lanes.sequence.settings import SequenceSettings
 from laneway.lanes.sequence.values import AccountSeen
 
 
-class Pace(Struct, frozen=True):
+class BlockPace(Struct, frozen=True):
     """A block that a majority showed, and when: those above it come one a `block_ms`."""
 
     height: int
@@ -48,7 +48,7 @@ class Belief(Struct, frozen=True):
     """The newest block, for the bytes that are made next."""
     proven: int
     """A majority is at this block or above."""
-    pace: Pace
+    pace: BlockPace
     limit: int
     origin_height: int
     origin: bytes
@@ -56,7 +56,7 @@ class Belief(Struct, frozen=True):
     now_ms: int
     block_ms: int
 
-    def is_over(self, sequence: int, timeout_height: int, made: Pace | None = None) -> bool:
+    def is_over(self, sequence: int, timeout_height: int, made: BlockPace | None = None) -> bool:
         """Whether a majority of nodes, each above the last block for these bytes, still counts the
         account below them. A node's height runs ahead of its account by one. Heights count as far
         as the pace allows, or as many blocks as may have come since the bytes were made: on a chain
@@ -170,7 +170,10 @@ def contradiction(head: SequenceHead, belief: Belief) -> str:
     if len(lower) < belief.need:
         return ""
     shown = ", ".join(
-        [f"{node.name} shows {told(node.sequence)} at block {node.height}" for node in lower]
+        [
+            f"{node.name} shows {account_text(node.sequence)} at block {node.height}"
+            for node in lower
+        ]
     )
     return (
         f"the account was at sequence {head.committed} at block {head.committed_height}, and now "
@@ -186,26 +189,26 @@ def is_lower(head: SequenceHead, node: Node) -> bool:
     return (node.sequence or 0) < head.committed and (is_above or is_far)
 
 
-def told(sequence: int | None) -> str:
+def account_text(sequence: int | None) -> str:
     return "no account" if sequence is None else f"sequence {sequence}"
 
 
-def paced(head: SequenceHead, claimed: int | None, since_ms: int, block_ms: int) -> Pace:
+def paced(head: SequenceHead, claimed: int | None, since_ms: int, block_ms: int) -> BlockPace:
     """The pace after a majority claimed this block at that time; it rises no faster than blocks
     come, and the first is believed as it is."""
-    pace = Pace(head.pace_height, head.pace_ms)
+    pace = BlockPace(head.pace_height, head.pace_ms)
     if claimed is None:
         return pace
     if not pace.at_ms or claimed + LAG_BLOCKS_MAX < pace.height:
-        return Pace(claimed, since_ms)
+        return BlockPace(claimed, since_ms)
     reach = pace.height + elapsed_blocks(pace, since_ms, block_ms)
     if claimed > reach:
         at_ms = min(since_ms, pace.at_ms + (reach - pace.height) * block_ms)
-        return Pace(reach, at_ms)  # At the earlier one: a clock may be set back.
-    return Pace(claimed, since_ms) if claimed > pace.height else pace
+        return BlockPace(reach, at_ms)  # At the earlier one: a clock may be set back.
+    return BlockPace(claimed, since_ms) if claimed > pace.height else pace
 
 
-def elapsed_blocks(pace: Pace, now_ms: int, block_ms: int) -> int:
+def elapsed_blocks(pace: BlockPace, now_ms: int, block_ms: int) -> int:
     return max(0, now_ms - pace.at_ms) // block_ms
 
 

@@ -1,18 +1,12 @@
 """Numbers for intents, in their order."""
 
 from laneway.core.intent import IntentRow
-from laneway.core.outcome import Status
+from laneway.lanes.common.commands import expiry_of, is_expired
 from laneway.lanes.sequence.lane import SequenceLane, is_recovering, used_count
 from laneway.lanes.sequence.limits import CLAIMS_MAX
 from laneway.lanes.sequence.rows import Slot
-from laneway.lanes.sequence.tries import NOTHING, Decision, look, looked_at, make, said
-from laneway.lanes.sequence.values import (
-    Effect,
-    IntentDropped,
-    NodeChanged,
-    Record,
-    SlotClaimed,
-)
+from laneway.lanes.sequence.tries import NOTHING, Decision, decided, look, looked_at, make
+from laneway.lanes.sequence.values import Effect, NodeChanged, Record, SlotClaimed
 
 
 def is_running(lane: SequenceLane) -> bool:
@@ -20,14 +14,14 @@ def is_running(lane: SequenceLane) -> bool:
 
 
 def is_drained(lane: SequenceLane) -> bool:
-    """Whether it was told to finish what it had, and that is done; fillers are nobody's work."""
+    """Whether the lane was commanded to drain, and has; fillers are nobody's work."""
     head = lane.head
     return head.mode == "draining" and not head.drain_left and not lane.bound
 
 
 def wants(lane: SequenceLane) -> int:
     """How many intents of the backlog may be given numbers now. None in recovery: what is new
-    would be refused behind a gap, and a node remembers its first reason for ever. None while
+    would be refused after a gap, and a node remembers its first reason for ever. None while
     someone else's transaction may have taken an intent's place: that one goes before them."""
     head = lane.head
     if not is_running(lane) or is_drained(lane) or head.halt:
@@ -66,8 +60,8 @@ def claim_offered(lane: SequenceLane, intents: tuple[IntentRow, ...], now_ms: in
     for intent in intents:
         if draining and intent.seq > lane.head.drain_seq:
             break
-        if intent.valid_until_ms is not None and intent.valid_until_ms < now_ms:
-            records.append(expired(intent, now_ms))
+        if is_expired(intent, now_ms):
+            records.append(expiry_of(intent, now_ms))
             continue
         if left == 0:
             break
@@ -77,7 +71,7 @@ def claim_offered(lane: SequenceLane, intents: tuple[IntentRow, ...], now_ms: in
         records.append(SlotClaimed(slot))
         effects.append(make(lane, slot, intent.payload))
         id_, number = id_ + 1, number + 1
-    return said(records, effects)
+    return decided(records, effects)
 
 
 def read_first(lane: SequenceLane, now_ms: int) -> Decision:
@@ -85,19 +79,7 @@ def read_first(lane: SequenceLane, now_ms: int) -> Decision:
     is_known = lane.head.sequence_next is not None and not lane.head.is_missing
     since_ms = now_ms - lane.settings.rest_ms if is_known else now_ms
     resting = [node for node in lane.live() if node.is_unseen() and node.seen_ms < since_ms]
-    return said(
+    return decided(
         [NodeChanged(looked_at(node)) for node in resting],
         [look(lane, node) for node in resting],
-    )
-
-
-def expired(intent: IntentRow, now_ms: int) -> IntentDropped:
-    return IntentDropped(
-        intent=intent.id,
-        seq=intent.seq,
-        priority=intent.priority,
-        size=intent.size(),
-        status=Status.EXPIRED.value,
-        reason="it was valid no longer when its turn came",
-        at_ms=now_ms,
     )

@@ -1,107 +1,73 @@
-"""What an operator tells a sequence lane."""
+"""An operator's commands to a sequence lane."""
 
 from msgspec import Struct
 
 from laneway.core.limits import NAME_BYTES_MAX
 from laneway.core.outcome import Status
 from laneway.core.reason import clip
-from laneway.core.rows import Command, taken
+from laneway.core.rows import Command
+from laneway.lanes.common.commands import (
+    FINAL_ALREADY,
+    cancelled,
+    drained,
+    is_taken,
+    mode_changed,
+    refusal,
+    unfit_cancel,
+)
 from laneway.lanes.sequence.answers import give_up
 from laneway.lanes.sequence.belief import Belief, believed_anew, seen_at
 from laneway.lanes.sequence.fold import moved
 from laneway.lanes.sequence.lane import SequenceLane, is_out, replace
 from laneway.lanes.sequence.limits import SEQUENCE_DIGITS_MAX
 from laneway.lanes.sequence.rows import Slot
-from laneway.lanes.sequence.tries import Decision, make, said
-from laneway.lanes.sequence.values import (
-    CommandRefused,
-    IntentDropped,
-    ModeChanged,
-    Record,
-    SequenceSet,
-    SlotsRenumbered,
-)
+from laneway.lanes.sequence.tries import Decision, decided, make
+from laneway.lanes.sequence.values import Record, SequenceSet, SlotsRenumbered
 
 
 def judge_command(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
     match command.verb:
         case "pause":
-            return said([mode_changed("paused", command, now_ms)])
+            return decided([mode_changed("paused", command, now_ms)])
         case "resume":
-            return said([mode_changed("running", command, now_ms)])
+            return decided([mode_changed("running", command, now_ms)])
         case "drain":
-            return drain(lane, command, now_ms)
+            begun = len(lane.bound)
+            mode = drained(lane.head, command, now_ms, begun=begun, is_idle=not begun)
+            return decided([mode])
         case "cancel":
             return cancel(lane, command, now_ms)
         case "set-sequence":
             return set_sequence(lane, command, now_ms)
         case verb:
-            return refused(command, f"a sequence lane knows no {verb}")
+            return refused(command, f"a sequence lane has no command {verb!r}")
 
 
 def refused(command: Command, reason: str) -> Decision:
-    return said([CommandRefused(clip(command.verb, NAME_BYTES_MAX), clip(reason), command.intent)])
-
-
-def mode_changed(mode: str, command: Command, now_ms: int, seq: int = 0, left: int = 0) -> Record:
-    reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
-    return ModeChanged(mode, reason, by, now_ms, seq, left)
-
-
-def drain(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
-    """Finish the queue as it stands, or only what has a number, and start nothing more."""
-    head = lane.head
-    match command.word:
-        case "queue":
-            # Places have no gaps, so those that have no number yet are easily counted.
-            seq = max(command.seq, head.dropped_seq, *head.cursors)
-            left = seq - head.settled_count - len(lane.bound)
-        case "running":
-            seq = left = 0
-        case _:
-            return refused(command, "a lane drains its 'queue' or what is 'running'")
-    if not left and not lane.bound:
-        return said([mode_changed("paused", command, now_ms)])
-    return said([mode_changed("draining", command, now_ms, seq, left)])
+    return decided([refusal(command, reason)])
 
 
 def cancel(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
     """What no node has is taken back; for the rest a Cosmos node takes nothing else instead."""
-    if command.intent is None:
-        return refused(command, "it names no intent")
-    if command.word:
-        # The store tells each word on an intent once; two cancels must not differ by theirs.
-        return refused(command, "a cancel takes no word")
+    unfit = unfit_cancel(command)
+    if unfit is not None:
+        return decided([unfit])
     slot = lane.slot_of(command.intent)
     if slot is None:
-        if command.seq <= taken(lane.head.cursors, command.priority):
-            return refused(command, "it is final already")
-        return said([waiting_dropped(command, now_ms)])
+        if is_taken(lane.head, command):
+            return refused(command, FINAL_ALREADY)
+        return decided([cancelled(command, now_ms)])
     if is_out(lane, slot, lane.nodes.values()):
         until = last_block(slot)
         return refused(command, f"a node may have it: it is final in block {until + 1} at last")
-    word, reason = Status.CANCELLED.value, command.reason
-    return give_up(lane, slot, word, reason, now_ms, nodes=lane.nodes.values())
+    status, reason = Status.CANCELLED.value, command.reason
+    return give_up(lane, slot, status, reason, now_ms, nodes=lane.nodes.values())
 
 
 def last_block(slot: Slot) -> int:
     """The last one that may hold bytes of it."""
     past = [one.timeout_height for one in slot.past if not one.proven]
     return max(past if slot.attempt is None else [slot.attempt.timeout_height, *past])
-
-
-def waiting_dropped(command: Command, now_ms: int) -> IntentDropped:
-    assert command.intent is not None
-    return IntentDropped(
-        intent=command.intent,
-        seq=command.seq,
-        priority=command.priority,
-        size=command.size,
-        status=Status.CANCELLED.value,
-        reason=clip(command.reason),
-        at_ms=now_ms,
-        passes=False,
-    )
 
 
 class SequencePlan(Struct, frozen=True):
@@ -111,7 +77,7 @@ class SequencePlan(Struct, frozen=True):
     """None: what the chain says."""
     sequence_next: int
     committed: int
-    """The account's sequence, as the chain last said."""
+    """The account's sequence, as the chain last showed it."""
     bound: int
     """Numbers that an intent or a filler has."""
     bound_highest: int | None
@@ -197,7 +163,7 @@ def set_sequence(lane: SequenceLane, command: Command, now_ms: int) -> Decision:
     reason, by = clip(command.reason), clip(command.by, NAME_BYTES_MAX)
     floor = 0 if wanted is None else plan.becomes
     done = SequenceSet(floor, plan.becomes, now_ms, reason, by)
-    return begin_anew(lane, plan, done) if lane.head.halt else said([done])
+    return begin_anew(lane, plan, done) if lane.head.halt else decided([done])
 
 
 def begin_anew(lane: SequenceLane, plan: SequencePlan, done: SequenceSet) -> Decision:
@@ -205,12 +171,12 @@ def begin_anew(lane: SequenceLane, plan: SequencePlan, done: SequenceSet) -> Dec
     belief = believed_anew(lane.head, lane.settings, lane.nodes.values(), done.at_ms)
     assert belief.number is not None
     seen = seen_at(belief, plan.committed, belief.number, belief.sequence_height)
-    told: list[Record] = [replace(done, seen=seen)]
+    records: list[Record] = [replace(done, seen=seen)]
     slots = list(lane.in_order())
     if slots:
-        told.append(SlotsRenumbered(plan.becomes, "an operator set the sequence", done.at_ms))
+        records.append(SlotsRenumbered(plan.becomes, "an operator set the sequence", done.at_ms))
     made = [
         replace(make(lane, moved(slot, number)), height=seen.height, account_number=seen.number)
         for number, slot in enumerate(slots, plan.becomes)
     ]
-    return said(told, made)
+    return decided(records, made)

@@ -1,91 +1,77 @@
 """The only code that changes a sequence lane: one record at a time."""
 
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from laneway.core.cosmos import TxSeen
+from laneway.core.reason import clip
 from laneway.core.rows import Index, Result, Touch, Touched
+from laneway.lanes.common import heads
+from laneway.lanes.common.heads import encode
+from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
+from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.lane import (
     SequenceLane,
     drop_slot,
-    encode,
     forget_gone,
     hashes_of,
-    passed,
     put_raw,
     put_slot,
+    reached,
+    recovered,
     replace,
     unbind,
 )
-from laneway.lanes.sequence.rows import History, Node, SequenceHead, Slot
-from laneway.lanes.sequence.values import (
-    AccountMissing,
-    AccountSeen,
-    AttemptSigned,
-    CommandRefused,
-    IntentDropped,
-    LaneHalted,
-    MakingDelayed,
-    MakingResumed,
-    ModeChanged,
-    NodeChanged,
-    Record,
-    SequenceSet,
-    SlotChanged,
-    SlotClaimed,
-    SlotCorrected,
-    SlotFellOut,
-    SlotSettled,
-    SlotsRenumbered,
-    Submitted,
-)
+from laneway.lanes.sequence.limits import LOG_BYTES_MAX, PAST_KEPT_MAX
+from laneway.lanes.sequence.rows import Attempt, History, Node, Past, SequenceHead, Slot
 
 
-def evolve(lane: SequenceLane, record: Record) -> Touched:
+def evolve(lane: SequenceLane, record: v.Record) -> Touched:
     """Fold one record into the lane; the rows it touched. The most frequent stand first."""
     head = lane.head
     match record:
-        case SlotClaimed():
+        case v.SlotClaimed():
             return claim(lane, record.slot)
-        case AttemptSigned():
+        case v.AttemptSigned():
             return sign(lane, record)
-        case NodeChanged(node=node):
+        case v.NodeChanged(node=node):
             lane.nodes[node.name] = node
             lane.is_rewired = False
             if node.gone:
                 forget_gone(lane)
             return ()
-        case Submitted(next=number):
+        case v.Submitted(next=number):
             head.taken_next = number
             return ()
-        case SlotSettled():
+        case v.SlotSettled():
             touched = settle(lane, record)
             forget_gone(lane)
             return touched
-        case AccountSeen():
+        case v.AccountSeen():
             see_account(lane, record)
             forget_gone(lane)
             return ()
-        case SlotChanged(slot=slot):
-            return tuple(put_slot(lane, slot))
-        case SlotFellOut():
+        case v.SlotRecord():
+            return tuple(put_slot(lane, changed(lane.slots[record.slot], record)))
+        case v.SlotFellOut():
             touched = fall_out(lane, record)
             forget_gone(lane)
             return touched
-        case SlotsRenumbered(start=start):
+        case v.SlotsRenumbered(start=start):
             touched = renumber(lane, start)
             forget_gone(lane)
             return touched
-        case SlotCorrected(slot=number):
+        case v.SlotCorrected(slot=number):
             return tuple(drop_slot(lane, lane.slots[number]))
         case IntentDropped():
-            return drop_intent(lane, record)
-        case MakingResumed():
+            lane.intents.pop(record.intent, None)
+            return (heads.drop_waiting(head, record),)
+        case v.MakingResumed():
             head.make_ms = None
             again = [replace(lane.slots[one], delayed=False) for one in lane.delayed]
             return tuple([touch for slot in again for touch in put_slot(lane, slot)])
         case (
-            MakingDelayed() | AccountMissing() | LaneHalted() | SequenceSet() | ModeChanged()
-            | CommandRefused()
+            v.MakingDelayed() | v.AccountMissing() | v.LaneHalted() | v.SequenceSet()
+            | ModeChanged() | CommandRefused() | v.RecoveryBegan() | v.RecoveryEnded()
         ):  # fmt: skip
             evolve_head(lane, record)
             return ()
@@ -93,21 +79,82 @@ def evolve(lane: SequenceLane, record: Record) -> Touched:
             assert_never(record)
 
 
-def evolve_head(
-    lane: SequenceLane,
-    record: MakingDelayed | AccountMissing | LaneHalted | SequenceSet | ModeChanged
-    | CommandRefused,
-) -> None:  # fmt: skip
+def changed(slot: Slot, record: v.OfSlot) -> Slot:
+    """A slot after a record that changes nothing but its own row."""
+    match record:
+        case v.AttemptDelayed(tries=tries, reason=reason):
+            return replace(slot, delayed=True, make_tries=tries, wait_reason=reason)
+        case v.AttemptRefused(refused=refused, final=final, reason=reason):
+            attempt = replace(
+                bytes_of(slot),
+                refused=refused,
+                final=final,
+                word=reason,
+                code=record.code,
+                codespace=record.codespace,
+            )
+            return replace(slot, attempt=attempt)
+        case v.RefusalDoubted(refused=refused, final=final):
+            return replace(slot, attempt=replace(bytes_of(slot), refused=refused, final=final))
+        case v.AttemptTaken(refused=refused, final=final):
+            attempt = replace(bytes_of(slot), refused=refused, final=final, taken=True)
+            return replace(slot, attempt=attempt)
+        case v.AttemptEnded(reason=reason, proven=proven):
+            return ended(slot, reason, proven=proven)
+        case v.PastProven(proven=proven):
+            past = zip(slot.past, proven, strict=True)
+            return replace(slot, past=tuple([replace(one, proven=now) for one, now in past]))
+        case v.InclusionShown(shown=shown):
+            return replace(slot, shown=shown)
+        case v.ProofOrdered(doubt_height=doubt_height):
+            return replace(slot, doubt_height=doubt_height, proving=True)
+        case v.ProofFailed():
+            return replace(slot, proving=False)
+        case _:
+            assert_never(record)
+
+
+def bytes_of(slot: Slot) -> Attempt:
+    assert slot.attempt is not None
+    return slot.attempt
+
+
+def ended(slot: Slot, reason: str, *, proven: bool = True) -> Slot:
+    """Its bytes can land no more, as far as is `proven`; others are made at the same number."""
+    last = bytes_of(slot)
+    reason = clip(reason, LOG_BYTES_MAX)
+    gone = Past(last.hash, last.timeout_height, reason, proven, last.made_ms, last.made_height)
+    past = slot.past if slot.intent is not None else slot.past[1 - PAST_KEPT_MAX :]
+    return replace(
+        slot,
+        making=True,
+        delayed=False,
+        make_tries=0,
+        attempt_next=last.number + 1,
+        attempt=None,
+        past=(*past, gone),
+        wait_reason=reason,
+        shown=(),
+    )
+
+
+OfHead: TypeAlias = (
+    v.MakingDelayed | v.AccountMissing | v.LaneHalted | v.SequenceSet | ModeChanged | CommandRefused
+    | v.RecoveryBegan | v.RecoveryEnded
+)  # fmt: skip
+
+
+def evolve_head(lane: SequenceLane, record: OfHead) -> None:
     """Those that change the head alone."""
     head = lane.head
     match record:
-        case MakingDelayed(make_ms=make_ms):
+        case v.MakingDelayed(make_ms=make_ms):
             head.make_ms = make_ms if head.make_ms is None else min(head.make_ms, make_ms)
-        case AccountMissing(at_ms=at_ms):
+        case v.AccountMissing(at_ms=at_ms):
             head.is_missing, head.read_ms = True, at_ms
-        case LaneHalted(reason=reason, at_ms=at_ms):
+        case v.LaneHalted(reason=reason, at_ms=at_ms):
             head.halt, head.halt_ms = reason, at_ms
-        case SequenceSet(floor=floor, sequence_next=number, seen=seen):
+        case v.SequenceSet(floor=floor, sequence_next=number, seen=seen):
             head.floor, head.sequence_next = floor, number
             if seen is not None:
                 head.committed, head.taken_next = seen.sequence, number
@@ -115,16 +162,15 @@ def evolve_head(
                 believe(head, seen)
             if not lane.numbers:
                 place_nodes(lane, number)
-        case ModeChanged(mode=mode, reason=reason, by=by, at_ms=at_ms):
-            head.mode, head.reason, head.by, head.mode_ms = mode, reason, by, at_ms
-            head.drain_seq, head.drain_left = record.drain_seq, record.drain_left
-        case CommandRefused():
-            pass
+        case ModeChanged():
+            heads.change_mode(head, record)
+        case CommandRefused() | v.RecoveryBegan() | v.RecoveryEnded():
+            pass  # A node's own row says whether it is in recovery.
         case _:
             assert_never(record)
 
 
-def see_account(lane: SequenceLane, record: AccountSeen) -> None:
+def see_account(lane: SequenceLane, record: v.AccountSeen) -> None:
     head = lane.head
     head.committed = max(head.committed, record.sequence)
     believe(head, record)
@@ -135,14 +181,10 @@ def see_account(lane: SequenceLane, record: AccountSeen) -> None:
     assert head.sequence_next is not None
     # Others may have used numbers beyond ours; those are nobody's to give out.
     head.sequence_next = max(head.sequence_next, head.committed)
-    for node in lane.nodes.values():
-        if node.next < head.committed:
-            lane.nodes[node.name] = replace(
-                node, next=head.committed, top=max(node.top, head.committed)
-            )
+    lane.nodes = {name: reached(node, head.committed) for name, node in lane.nodes.items()}
 
 
-def believe(head: SequenceHead, record: AccountSeen) -> None:
+def believe(head: SequenceHead, record: v.AccountSeen) -> None:
     """What the nodes show of the account and the chain, its sequence aside."""
     head.account_number, head.is_missing = record.number, False
     head.height, head.read_ms = record.height, record.at_ms
@@ -166,28 +208,21 @@ def place_nodes(lane: SequenceLane, sequence: int) -> None:
         if node.gone:
             del lane.nodes[node.name]
         else:
-            lane.nodes[node.name] = replace(
-                node,
-                next=sequence,
-                top=sequence,
-                epoch=node.epoch + (max(node.until, node.next) > sequence),
-                gate=None,
-                reason="",
-                expected=None,
-                ours=None,
-            )
+            epoch = node.epoch + (max(node.until, node.next) > sequence)
+            placed = replace(recovered(node), next=sequence, top=sequence, epoch=epoch, gate=None)
+            lane.nodes[node.name] = placed
 
 
 def claim(lane: SequenceLane, slot: Slot) -> Touched:
     head = lane.head
     assert slot.sequence == head.sequence_next
     head.slot_next, head.sequence_next = slot.id + 1, slot.sequence + 1
-    head.cursors = passed(head.cursors, slot.priority, slot.seq)
+    head.cursors = heads.passed(head.cursors, slot.priority, slot.seq)
     head.drain_left = max(0, head.drain_left - 1)
     return tuple(put_slot(lane, slot))
 
 
-def sign(lane: SequenceLane, record: AttemptSigned) -> Touched:
+def sign(lane: SequenceLane, record: v.AttemptSigned) -> Touched:
     slot = record.slot
     assert slot.attempt is not None
     touched = put_slot(lane, slot)
@@ -198,7 +233,7 @@ def sign(lane: SequenceLane, record: AttemptSigned) -> Touched:
     return tuple(touched)
 
 
-def fall_out(lane: SequenceLane, record: SlotFellOut) -> Touched:
+def fall_out(lane: SequenceLane, record: v.SlotFellOut) -> Touched:
     head, slot = lane.head, lane.slots[record.slot]
     assert head.sequence_next is not None
     touched: list[Touch] = []
@@ -224,16 +259,8 @@ def fall_out(lane: SequenceLane, record: SlotFellOut) -> Touched:
 def started_again(node: Node, sequence: int) -> Node:
     """Nothing from this number on is anywhere: whatever it takes next it takes for the first
     time."""
-    return replace(
-        node,
-        next=min(node.next, sequence),
-        top=min(node.top, sequence),
-        epoch=node.epoch + 1,
-        gate=None,
-        reason="",
-        expected=None,
-        ours=None,
-    )
+    below, top = min(node.next, sequence), min(node.top, sequence)
+    return replace(recovered(node), next=below, top=top, epoch=node.epoch + 1, gate=None)
 
 
 def renumber(lane: SequenceLane, start: int) -> Touched:
@@ -267,7 +294,7 @@ def moved(slot: Slot, sequence: int) -> Slot:
     )
 
 
-def settle(lane: SequenceLane, record: SlotSettled) -> Touched:
+def settle(lane: SequenceLane, record: v.SlotSettled) -> Touched:
     slot = lane.slots[record.slot]
     touched: list[Touch] = []
     if record.seen is not None:
@@ -305,8 +332,7 @@ def final(
     may be in one."""
     intent = slot.intent
     assert intent is not None
-    lane.head.settled_count += 1
-    lane.head.settled_bytes += slot.size
+    heads.settle(lane.head, slot.size)
     lane.intents.pop(intent, None)
     attempt = slot.attempt
     if attempt is not None and attempt.raw:
@@ -315,16 +341,3 @@ def final(
     number = None if hash_ is None else slot.sequence
     history = encode(History(slot, seen, raw))
     return [Result(intent, status, at_ms, number, hash_, reason, history)]
-
-
-def drop_intent(lane: SequenceLane, record: IntentDropped) -> Touched:
-    head = lane.head
-    head.drain_left = max(0, head.drain_left - (record.seq <= head.drain_seq))
-    if record.passes:
-        head.cursors = passed(head.cursors, record.priority, record.seq)
-    else:
-        head.dropped_seq = max(head.dropped_seq, record.seq)
-    head.settled_count += 1
-    head.settled_bytes += record.size
-    lane.intents.pop(record.intent, None)
-    return (Result(record.intent, record.status, record.at_ms, reason=record.reason),)

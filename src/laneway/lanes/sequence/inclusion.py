@@ -13,7 +13,7 @@ from laneway.core.reason import clip
 from laneway.lanes.sequence.belief import Belief
 from laneway.lanes.sequence.lane import SequenceLane, need_of, replace
 from laneway.lanes.sequence.limits import LOG_BYTES_MAX, SHOWN_HASH_BYTES
-from laneway.lanes.sequence.rows import Shown, Slot
+from laneway.lanes.sequence.rows import InclusionVote, Slot
 from laneway.lanes.sequence.values import SlotCorrected, SlotSettled
 
 
@@ -24,11 +24,11 @@ def is_last(slot: Slot, seen: TxSeen) -> bool:
 
 def is_unused(slot: Slot, seen: TxSeen) -> bool:
     """Whether some node's account showed that this failure did not use the slot's number."""
-    word = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
-    return any(one.unused and (one.hash, one.height, one.code) == word for one in slot.shown)
+    wanted = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
+    return any(one.unused and (one.hash, one.height, one.code) == wanted for one in slot.shown)
 
 
-def voters(belief: Belief, slot: Slot, seen: TxSeen) -> list[Shown]:
+def voters(belief: Belief, slot: Slot, seen: TxSeen) -> list[InclusionVote]:
     """What the configured nodes say that show these bytes in the same block with the same end."""
     wanted = (seen.hash[:SHOWN_HASH_BYTES], seen.height, seen.code)
     names = [node.name for node in belief.nodes]
@@ -36,9 +36,11 @@ def voters(belief: Belief, slot: Slot, seen: TxSeen) -> list[Shown]:
     return [one for one in shown if (one.hash, one.height, one.code) == wanted]
 
 
-def trusted(lane: SequenceLane, seen: TxSeen, alike: Sequence[Shown] | Sequence[TxSeen]) -> TxSeen:
+def trusted(
+    lane: SequenceLane, seen: TxSeen, alike: Sequence[InclusionVote] | Sequence[TxSeen]
+) -> TxSeen:
     """One node's answer, as it is kept: with the gas that a majority names, 0 if there is none,
-    with the lane's own account as its signer, and with words that are cut."""
+    with the lane's own account as its signer, and with messages that are cut."""
     figures = [(one.gas_wanted, one.gas_used) for one in alike]
     wanted, used = agreed(figures, need_of(lane)) or (0, 0)
     own = lane.id.rpartition(":")[2]
@@ -52,10 +54,10 @@ def trusted(lane: SequenceLane, seen: TxSeen, alike: Sequence[Shown] | Sequence[
     )
 
 
-def committed(slot: Slot, told: TxSeen, now_ms: int) -> SlotSettled | SlotCorrected:
+def committed(slot: Slot, kept: TxSeen, now_ms: int) -> SlotSettled | SlotCorrected:
     """The end of a slot whose bytes are in a block."""
     if slot.told:
-        return SlotCorrected(slot.id, slot.intent, told)
-    status = Status.CONFIRMED if told.code == 0 else Status.REVERTED
-    reason = "" if told.code == 0 else clip(f"{told.codespace} code {told.code}: {told.log}")
-    return SlotSettled(slot.id, status.value, now_ms, slot.sequence, reason, slot.intent, seen=told)
+        return SlotCorrected(slot.id, slot.intent, kept)
+    status = Status.CONFIRMED if kept.code == 0 else Status.REVERTED
+    reason = "" if kept.code == 0 else clip(f"{kept.codespace} code {kept.code}: {kept.log}")
+    return SlotSettled(slot.id, status.value, now_ms, slot.sequence, reason, slot.intent, seen=kept)

@@ -7,12 +7,12 @@ import msgspec
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import IntentRow
 from laneway.core.majority import final_quorum
-from laneway.core.rows import START, Cursors, HeadWrite, RowKey, RowPut, Rows, Table, Touch, taken
+from laneway.core.rows import HeadWrite, RowKey, RowPut, Rows, Table, Touch, all_classes
+from laneway.lanes.common.heads import encode, head_row
 from laneway.lanes.sequence.rows import Attempt, History, Node, SequenceHead, Slot
 from laneway.lanes.sequence.settings import SequenceSettings
 
 replace = msgspec.structs.replace
-encode = msgspec.msgpack.Encoder().encode
 decode_head = msgspec.msgpack.Decoder(SequenceHead).decode
 decode_slot = msgspec.msgpack.Decoder(Slot).decode
 decode_history = msgspec.msgpack.Decoder(History).decode
@@ -116,7 +116,7 @@ def restore(rows: Rows, settings: SequenceSettings) -> SequenceLane:
     lane.life = rows.head.fence + 1
     if rows.head.state:
         lane.head = decode_head(rows.head.state)
-        lane.head.cursors += START[len(lane.head.cursors) :]
+        lane.head.cursors = all_classes(lane.head.cursors)
     for row in rows.open:
         if row.table == Table.SLOT:
             index_slot(lane, decode_slot(row.body))
@@ -142,12 +142,7 @@ def head_write(lane: SequenceLane, wake_ms: int | None) -> HeadWrite:
         # What is being made or looked at is work, though no intent may wait for it: should this
         # process die, another has to end it.
         wake_ms = 0
-    return HeadWrite(head.cursors, head.settled_count, head.settled_bytes, wake_ms, encode(head))
-
-
-def passed(cursors: Cursors, priority: int, seq: int) -> Cursors:
-    assert seq > taken(cursors, priority)
-    return (*cursors[:priority], seq, *cursors[priority + 1 :])
+    return head_row(head, wake_ms)
 
 
 # What follows from the rows.
@@ -221,6 +216,18 @@ def shown_by(lane: SequenceLane, slot: Slot) -> str:
         return ""
     count = f"{len(found)} of {len(names)} nodes"
     return f"shown in a block by {count}, {need_of(lane)} are needed: {', '.join(found)}"
+
+
+def recovered(node: Node) -> Node:
+    """A node that has all that it was ever offered, as far as is known."""
+    return replace(node, reason="", expected=None, ours=None)
+
+
+def reached(node: Node, committed: int) -> Node:
+    """A node after blocks used all sequences below `committed`."""
+    if node.next >= committed:
+        return node
+    return replace(node, next=committed, top=max(node.top, committed))
 
 
 def is_recovering(lane: SequenceLane) -> bool:

@@ -1,7 +1,7 @@
 """Bounds of a sequence lane, each with its reason."""
 
 OFFER_COUNT_MAX = 50
-"""Transactions of one order: a node is offered them one behind the other, and one look's time
+"""Transactions of one order: a node is offered them one after the other, and one look's time
 should not pass before anything is known of them."""
 
 OFFER_BYTES_MAX = 16 << 20
@@ -18,10 +18,10 @@ RAW_INLINE_MAX = 512
 own, written once."""
 
 WATCHED_MAX = 100
-"""Intents told to be indeterminate that are still looked for: the oldest are forgotten first."""
+"""Intents answered as indeterminate that are still looked for: the oldest are forgotten first."""
 
 LOG_BYTES_MAX = 150
-"""Of a node's word in a slot's row, which stays under 1 KB."""
+"""Of a node's message in a slot's row, which stays under 1 KB."""
 
 PAST_KEPT_MAX = 2
 """Bytes of a filler that can land no more and are still looked for: it is made again until it
@@ -38,14 +38,14 @@ and one of them lags. Ten minutes of most chains."""
 LEAD_BLOCKS_MAX = 1_000
 """Blocks by which new bytes are made above the block that a majority has, where half of the nodes
 are there: a node that lags farther says that it is catching up. If it is the newer one of two nodes
-that is wrong, an end is told so many blocks later."""
+that is wrong, an end is reported that many blocks later."""
 
 SHOWN_HASH_BYTES = 8
 """Of the hash of bytes that a node shows in a block, and of a chain's first block: one slot has a
 handful of them, and one chain one."""
 
 SEQUENCE_DIGITS_MAX = 15
-"""Of a sequence that an operator names: every store holds so many."""
+"""Of a sequence that an operator names: every store holds that many."""
 
 PAGES_AHEAD = 4
 """Pages of the backlog held ahead; the engine bounds their bytes."""

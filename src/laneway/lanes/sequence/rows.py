@@ -7,6 +7,7 @@ from msgspec import Struct
 from laneway.core.cosmos import TxSeen
 from laneway.core.ids import IntentId
 from laneway.core.rows import START, Cursors
+from laneway.lanes.common.values import LaneRow
 
 
 class Purpose:
@@ -17,7 +18,7 @@ class Purpose:
     """Nothing but using a number, so that those above it can land."""
 
 
-class Node(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Node(LaneRow, frozen=True):
     """How far one node was offered the account's transactions."""
 
     name: str
@@ -111,14 +112,14 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     make_ms: int | None = None
     """When the bytes of delayed slots are made again."""
     drain_seq: int = 0
-    """While it drains: intents behind this place of the backlog stay there."""
+    """While it drains: intents after this place of the backlog stay there."""
     drain_left: int = 0
     """While it drains: how many of the backlog are still to be given numbers."""
     dropped_seq: int = 0
     """The highest place of an intent that was taken back while it waited."""
     nodes: tuple[Node, ...] = ()
     is_rewired: bool = False
-    """They are others than before, and the record that tells of them is due."""
+    """They differ from those of the last record, so a new record is due."""
     open_count: int = 0
     """Intents that have a number."""
     filler_count: int = 0
@@ -126,8 +127,8 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     signed_bytes: int = 0
     """Of all open slots: with the payloads, what the lane holds."""
     landed_next: int = 0
-    """Above all sequences at which an intent is in a block: whoever had a lower one and is in none
-    cannot be given another, or it would stand behind those that came after it."""
+    """Above all sequences at which an intent is in a block. An intent that had a lower one and
+    is in no block gets no other, or it would stand after those that came later."""
     used_count: int = 0
     """Slots whose numbers are used, and nobody knows by whom."""
     pace_height: int = 0
@@ -146,8 +147,8 @@ class SequenceHead(Struct, array_like=True, forbid_unknown_fields=True):
     halt_ms: int = 0
 
 
-class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """Signed bytes. Durable before any node hears of them."""
+class Attempt(LaneRow, frozen=True):
+    """Signed bytes. Durable before any node receives them."""
 
     number: int
     hash: bytes
@@ -174,7 +175,7 @@ class Attempt(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A block that the chain had when they were signed; 0: an earlier release did not keep it."""
 
 
-class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Past(LaneRow, frozen=True):
     """Bytes that can land no more."""
 
     hash: bytes
@@ -188,7 +189,7 @@ class Past(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """As of the attempt."""
 
 
-class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class InclusionVote(LaneRow, frozen=True):
     """What one node says of bytes in a block."""
 
     node: str
@@ -198,12 +199,12 @@ class Shown(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     code: int
     unused: bool = False
     """It failed there without using its number, as this node's account showed after that block:
-    whoever used the number later, it was not by this."""
+    if anyone used the number later, it was not by this."""
     gas_wanted: int = 0
     gas_used: int = 0
 
 
-class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Slot(LaneRow, frozen=True):
     """One sequence, bound to one intent, or to nothing but filling it."""
 
     id: int
@@ -229,11 +230,11 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     proving: bool = False
     """The chain is being asked who used its number."""
     told: bool = False
-    """Its caller was told that nobody knows; it is watched."""
+    """Its caller was answered `indeterminate`; it is watched."""
     wait_reason: str = ""
     accepted_ms: int = 0
     """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[InclusionVote, ...] = ()
     """Nodes that show bytes of it in a block, while they are too few to be believed."""
 
     def is_unproven(self) -> bool:
@@ -241,7 +242,7 @@ class Slot(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
         return any(not one.proven for one in self.past)
 
 
-class History(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class History(LaneRow, frozen=True):
     """A finished slot, kept in the result."""
 
     slot: Slot

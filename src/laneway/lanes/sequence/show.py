@@ -7,8 +7,10 @@ from msgspec import Struct
 from laneway.core.ids import IntentId
 from laneway.core.majority import final_quorum
 from laneway.core.outcome import Status
+from laneway.lanes.common.heads import head_reader
 from laneway.lanes.kind import LaneState
-from laneway.lanes.sequence.lane import SequenceLane, decode_head, is_taken, shown_by
+from laneway.lanes.sequence.lane import SequenceLane, is_taken, shown_by
+from laneway.lanes.sequence.recovery import what_next
 from laneway.lanes.sequence.rows import History, Node, SequenceHead, Slot
 from laneway.lanes.sequence.settings import SequenceSettings
 
@@ -24,8 +26,7 @@ NO_ACCOUNT = "account_does_not_exist"
 TOO_FEW = "too_few_nodes"
 
 
-def read_head(state: bytes) -> SequenceHead:
-    return decode_head(state) if state else SequenceHead()
+read_head = head_reader(SequenceHead)
 
 
 def describe(state: bytes) -> LaneState:
@@ -57,13 +58,7 @@ def recovery(node: Node) -> str:
     if node.ours is not None:
         expected = "another sequence" if node.expected is None else f"sequence {node.expected}"
         words.append(f"it expects {expected}, ours is {node.ours}")
-    if node.gate is not None:
-        words.append(f"asked again behind block {node.gate}")
-    elif node.retry_ms is not None:
-        words.append(f"asked again soon, {node.failures} times without an answer")
-    else:
-        words.append(f"offered again from sequence {node.next} on")
-    return ", ".join(words)
+    return ", ".join([*words, what_next(node)])
 
 
 class Sight(Struct, frozen=True):

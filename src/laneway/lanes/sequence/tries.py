@@ -6,36 +6,24 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from laneway.core import records
-from laneway.core.reason import clip
-from laneway.lanes.sequence.lane import SequenceLane, hashes_of, replace
-from laneway.lanes.sequence.limits import (
-    LOG_BYTES_MAX,
-    OFFER_BYTES_MAX,
-    OFFER_COUNT_MAX,
-    PAST_KEPT_MAX,
-)
-from laneway.lanes.sequence.rows import Node, Past, Purpose, Slot
-from laneway.lanes.sequence.values import (
-    Effect,
-    LookAtNode,
-    MakeAttempt,
-    NodeChanged,
-    OfferToNode,
-    Record,
-)
+from laneway.core.ids import IntentId
+from laneway.lanes.sequence import values as v
+from laneway.lanes.sequence.lane import SequenceLane, hashes_of, recovered, replace
+from laneway.lanes.sequence.limits import OFFER_BYTES_MAX, OFFER_COUNT_MAX
+from laneway.lanes.sequence.rows import Node, Purpose, Slot
 
-Decision: TypeAlias = records.Decision[Record, Effect]
+Decision: TypeAlias = records.Decision[v.Record, v.Effect]
 
 NOTHING: Decision = records.Decision()
 
 
-def said(made: Iterable[Record], effects: Iterable[Effect] = ()) -> Decision:
+def decided(made: Iterable[v.Record], effects: Iterable[v.Effect] = ()) -> Decision:
     return records.Decision(tuple(made), tuple(effects))
 
 
 def make(
     lane: SequenceLane, slot: Slot, payload: bytes | None = None, height: int | None = None
-) -> MakeAttempt:
+) -> v.MakeAttempt:
     """The payload of an intent that is just being claimed, and the height that is just seen, are
     not in the lane yet."""
     if slot.purpose != Purpose.INTENT:
@@ -43,7 +31,7 @@ def make(
     elif payload is None:
         assert slot.intent is not None
         payload = lane.intents[slot.intent].payload
-    return MakeAttempt(
+    return v.MakeAttempt(
         slot=slot.id,
         number=slot.attempt_next,
         sequence=slot.sequence,
@@ -54,74 +42,64 @@ def make(
     )
 
 
-def look(lane: SequenceLane, node: Node) -> LookAtNode:
+def look(lane: SequenceLane, node: Node) -> v.LookAtNode:
     """At the lowest sequences, always; at those above, and at what is watched, in turn."""
     slots = [*lane.in_order(), *(lane.slots[one] for one in lane.watched)]
     hashes = [one for slot in slots for one in hashes_of(slot)]
-    room = lane.settings.statuses
-    if len(hashes) > room:
-        lowest, others = hashes[: room // 2], hashes[room // 2 :]
-        begin = node.looks * (room - len(lowest)) % len(others)
+    limit = lane.settings.statuses
+    if len(hashes) > limit:
+        lowest, others = hashes[: limit // 2], hashes[limit // 2 :]
+        begin = node.looks * (limit - len(lowest)) % len(others)
         turned = (*others[begin:], *others[:begin])
-        hashes = [*lowest, *turned[: room - len(lowest)]]
-    return LookAtNode(node.name, node.epoch, node.next, tuple(hashes))
+        hashes = [*lowest, *turned[: limit - len(lowest)]]
+    return v.LookAtNode(node.name, node.epoch, node.next, tuple(hashes))
+
+
+def reason_of(slot: Slot) -> str:
+    """Why its bytes, or the making of them, were refused last."""
+    return slot.wait_reason if slot.attempt is None else slot.attempt.word
+
+
+def about(slot: Slot) -> tuple[int, str, IntentId | None, int]:
+    """What every record of a slot begins with."""
+    return slot.id, reason_of(slot), slot.intent, slot.sequence
 
 
 def looked_at(node: Node) -> Node:
     return replace(node, looking=True, look_ms=None, looks=node.looks + 1)
 
 
-def ended(slot: Slot, reason: str, *, proven: bool = True) -> Slot:
-    """Its bytes can land no more, as far as is `proven`; others are made at the same number."""
-    assert slot.attempt is not None
-    reason = clip(reason, LOG_BYTES_MAX)
-    last = slot.attempt
-    gone = Past(last.hash, last.timeout_height, reason, proven, last.made_ms, last.made_height)
-    past = slot.past if slot.intent is not None else slot.past[1 - PAST_KEPT_MAX :]
-    return replace(
-        slot,
-        making=True,
-        delayed=False,
-        make_tries=0,
-        attempt_next=slot.attempt.number + 1,
-        attempt=None,
-        past=(*past, gone),
-        wait_reason=reason,
-        shown=(),
-    )
-
-
 # Offers.
 
 
-class Signed(Struct, frozen=True):
+class SignedAttempt(Struct, frozen=True):
     hash: bytes
     raw: bytes
 
 
-def held(lane: SequenceLane, sequence: int) -> Signed | None:
+def held(lane: SequenceLane, sequence: int) -> SignedAttempt | None:
     slot = lane.slot_at(sequence)
     if slot is None or slot.attempt is None:
         return None
-    return Signed(slot.attempt.hash, lane.raw(slot))
+    return SignedAttempt(slot.attempt.hash, lane.raw(slot))
 
 
 def offers(
     lane: SequenceLane,
     nodes: Mapping[str, Node],
-    changed: Mapping[int, Signed | None] | None = None,
+    changed: Mapping[int, SignedAttempt | None] | None = None,
 ) -> Decision:
     """What each node is offered now: its next ones, without a gap. `nodes` is how they stand after
     this decision, and `changed` what it makes of the bytes at some numbers."""
     orders = [order(lane, node, changed or {}) for node in nodes.values()]
-    return said(
+    return decided(
         [record for found in orders for record in found.records],
         [effect for found in orders for effect in found.effects],
     )
 
 
-def order(lane: SequenceLane, node: Node, changed: Mapping[int, Signed | None]) -> Decision:
-    chosen: list[Signed] = []
+def order(lane: SequenceLane, node: Node, changed: Mapping[int, SignedAttempt | None]) -> Decision:
+    chosen: list[SignedAttempt] = []
     size = 0
     is_free = node.is_free() and not lane.head.halt
     while is_free and len(chosen) < OFFER_COUNT_MAX:
@@ -134,37 +112,25 @@ def order(lane: SequenceLane, node: Node, changed: Mapping[int, Signed | None]) 
     if not chosen:
         if node.reason and is_free and node.next >= node.top:
             node = recovered(node)
-        return NOTHING if node == lane.nodes.get(node.name) else said([NodeChanged(node)])
-    serial = node.serial + 1
-    offering = replace(node, until=node.next + len(chosen), serial=serial)
-    effect = OfferToNode(
-        node.name,
-        serial,
-        node.epoch,
-        node.next,
-        tuple([one.hash for one in chosen]),
-        tuple([one.raw for one in chosen]),
-    )
-    return said([NodeChanged(offering)], [effect])
+        return NOTHING if node == lane.nodes.get(node.name) else decided([v.NodeChanged(node)])
+    offering = replace(node, until=node.next + len(chosen), serial=node.serial + 1)
+    return decided([v.NodeChanged(offering)], [offer_to(offering, chosen)])
 
 
-def offer_again(lane: SequenceLane, node: Node) -> OfferToNode:
+def offer_to(node: Node, chosen: list[SignedAttempt], again: int = 0) -> v.OfferToNode:
+    hashes, raws = tuple([one.hash for one in chosen]), tuple([one.raw for one in chosen])
+    return v.OfferToNode(node.name, node.serial, node.epoch, node.next, hashes, raws, again)
+
+
+def offer_again(lane: SequenceLane, node: Node) -> v.OfferToNode:
     """What it was being offered when the process ended: it may have taken it."""
-    chosen: list[Signed] = []
+    chosen: list[SignedAttempt] = []
     for number in range(node.next, node.until):
         one = held(lane, number)
         if one is None:
             break
         chosen.append(one)
-    return OfferToNode(
-        node.name,
-        node.serial,
-        node.epoch,
-        node.next,
-        tuple([one.hash for one in chosen]),
-        tuple([one.raw for one in chosen]),
-        again=lane.life,
-    )
+    return offer_to(node, chosen, again=lane.life)
 
 
 def set_back(node: Node, sequence: int, reason: str, height: int) -> Node:
@@ -178,8 +144,3 @@ def set_back(node: Node, sequence: int, reason: str, height: int) -> Node:
         ours=None,
         since_height=node.since_height if node.reason else height,
     )
-
-
-def recovered(node: Node) -> Node:
-    """It has all that it was ever offered, as far as is known."""
-    return replace(node, reason="", expected=None, ours=None)

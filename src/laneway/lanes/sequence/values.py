@@ -4,18 +4,20 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from laneway.core.cosmos import CosmosLook, Offered, TxSeen
+from laneway.core.cosmos import CosmosLook, OfferAnswer, TxSeen
 from laneway.core.ids import IntentId
-from laneway.core.intent import IntentRow
-from laneway.core.rows import Command
-from laneway.lanes.sequence.rows import Node, Slot
+from laneway.lanes.common.values import (
+    CommandRefused,
+    CommandTold,
+    IntentDropped,
+    IntentsOffered,
+    LaneRecord,
+    ModeChanged,
+    TimerFired,
+)
+from laneway.lanes.sequence.rows import InclusionVote, Node, Slot
 
 # Events.
-
-
-class IntentsOffered(Struct, frozen=True):
-    now_ms: int
-    intents: tuple[IntentRow, ...]
 
 
 class Made(Struct, frozen=True):
@@ -46,7 +48,7 @@ class AttemptsMade(Struct, frozen=True):
 
 
 class OfferReturned(Struct, frozen=True):
-    """What one node says of transactions offered one behind the other."""
+    """What one node says of transactions offered one after the other."""
 
     now_ms: int
     node: str
@@ -55,7 +57,7 @@ class OfferReturned(Struct, frozen=True):
     first: int
     """The sequence of the first one."""
     hashes: tuple[bytes, ...]
-    answers: tuple[Offered, ...]
+    answers: tuple[OfferAnswer, ...]
     again: int = 0
     """As it was ordered."""
 
@@ -81,16 +83,7 @@ class SequenceProven(Struct, frozen=True):
     now_ms: int
     sequence: int
     shown: tuple[TxSeen, ...]
-    """What each node that tells it names; none proves nothing."""
-
-
-class TimerFired(Struct, frozen=True):
-    now_ms: int
-
-
-class CommandTold(Struct, frozen=True):
-    now_ms: int
-    command: Command
+    """The transaction that each node shows there; an empty tuple proves nothing."""
 
 
 Event: TypeAlias = (
@@ -101,11 +94,11 @@ Event: TypeAlias = (
 # Records.
 
 
-class SlotClaimed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotClaimed(LaneRecord, frozen=True):
     slot: Slot
 
 
-class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptSigned(LaneRecord, frozen=True):
     """The bytes are durable, and only now may they be offered."""
 
     slot: Slot
@@ -114,29 +107,131 @@ class AttemptSigned(Struct, frozen=True, tag=True, array_like=True, forbid_unkno
     """What the slot's own row does not hold."""
 
 
-class SlotChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    slot: Slot
-    what: str
-    """delayed, refused (a node did), unsure (it may have taken what it refused before), dead, over
-    (bytes that were given up before), shown (a node does, in a block), proving, doubted (nobody
-    shows who used its number) or taken."""
+class SlotRecord(LaneRecord, frozen=True):
+    """What became of one slot. Whose it is stands beside it, for those who join in the middle."""
+
+    slot: int
+    reason: str
+    intent: IntentId | None
+    sequence: int
 
 
-class MakingDelayed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AttemptDelayed(SlotRecord, frozen=True):
+    """Its bytes were not made; that is tried again with the lane's next `make_ms`."""
+
+    tries: int
+    """How often in a row they were not."""
+
+
+class AttemptRefused(SlotRecord, frozen=True):
+    """A node refused it."""
+
+    refused: tuple[str, ...]
+    """Nodes that refused it as often as they were offered it, and so never had it."""
+    final: tuple[str, ...]
+    """Those of them that called the bytes themselves wrong."""
+    code: int
+    codespace: str
+
+
+class RefusalDoubted(SlotRecord, frozen=True):
+    """A node that had refused it as often as it was offered it may have taken it now."""
+
+    refused: tuple[str, ...]
+    final: tuple[str, ...]
+    """As of a refusal, without that node."""
+
+
+class AttemptTaken(SlotRecord, frozen=True):
+    """Some node took it, which `Submitted` does not say: it is no first attempt, or that node had
+    refused it before."""
+
+    refused: tuple[str, ...]
+    final: tuple[str, ...]
+    """As of a refusal, without that node."""
+    number: int
+    hash: bytes
+
+
+class AttemptEnded(SlotRecord, frozen=True):
+    """It can land no more, and others are made at the same number."""
+
+    hash: bytes
+    proven: bool
+    """Whether a majority of the nodes showed that. Otherwise all that were offered it refused it,
+    and one of them may have lied."""
+
+
+class PastProven(SlotRecord, frozen=True):
+    """The last block is over for bytes that were given up before it."""
+
+    proven: tuple[bool, ...]
+    """Of each attempt that ended, whether it is proven by now that it cannot land."""
+
+
+class InclusionShown(SlotRecord, frozen=True):
+    """A node shows bytes of it in a block, or does not any more; too few do to be believed."""
+
+    shown: tuple[InclusionVote, ...]
+
+
+class ProofOrdered(SlotRecord, frozen=True):
+    """Its number is used, and the chain is asked by whom."""
+
+    doubt_height: int
+    """From this block on nobody shows it."""
+
+
+class ProofFailed(SlotRecord, frozen=True):
+    """Too few nodes show who used its number."""
+
+
+OfSlot: TypeAlias = (
+    AttemptDelayed | AttemptRefused | RefusalDoubted | AttemptTaken | AttemptEnded | PastProven
+    | InclusionShown | ProofOrdered | ProofFailed
+)  # fmt: skip
+"""Records that change one slot's own row and nothing else."""
+
+
+class MakingDelayed(LaneRecord, frozen=True):
     make_ms: int
 
 
-class MakingResumed(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class MakingResumed(LaneRecord, frozen=True):
     """The bytes of all delayed slots are being made again."""
 
 
-class NodeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class NodeChanged(LaneRecord, frozen=True):
     """How far a node is, and why no further."""
 
     node: Node
 
 
-class Submitted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class RecoveryBegan(LaneRecord, frozen=True):
+    """A node has to be given something again before anything new."""
+
+    node: str
+    reason: str
+    next: int
+    """The sequence that it is offered next."""
+    height: int
+    """Of its newest block."""
+    expected: int | None
+    ours: int | None
+    """Of a mismatch: what it wants, and what it was offered."""
+    then: str
+    """What happens next."""
+
+
+class RecoveryEnded(LaneRecord, frozen=True):
+    """A node has all that it was ever offered, or nothing of that is left."""
+
+    node: str
+    reason: str
+    """Why it was in recovery, as it was known last."""
+
+
+class Submitted(LaneRecord, frozen=True):
     """Some node took these first attempts, all below `next`."""
 
     next: int
@@ -145,7 +240,7 @@ class Submitted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_f
     hashes: tuple[bytes, ...]
 
 
-class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AccountSeen(LaneRecord, frozen=True):
     sequence: int
     number: int
     height: int
@@ -158,7 +253,7 @@ class AccountSeen(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     origin: bytes = b""
 
 
-class LaneHalted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class LaneHalted(LaneRecord, frozen=True):
     """What was believed is taken back: nothing is signed until an operator decides, or the nodes
     show it again."""
 
@@ -167,11 +262,11 @@ class LaneHalted(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_
     at_ms: int
 
 
-class AccountMissing(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class AccountMissing(LaneRecord, frozen=True):
     at_ms: int
 
 
-class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotFellOut(LaneRecord, frozen=True):
     """A final answer, and nothing of it or above it can land: those move down by one, and no number
     stays empty."""
 
@@ -182,7 +277,7 @@ class SlotFellOut(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     intent: IntentId | None = None
 
 
-class SlotsRenumbered(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotsRenumbered(LaneRecord, frozen=True):
     """Others used the numbers that slots had, and no node ever had anything of these: all of them
     are given the next numbers, in their order."""
 
@@ -191,7 +286,7 @@ class SlotsRenumbered(Struct, frozen=True, tag=True, array_like=True, forbid_unk
     at_ms: int
 
 
-class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SlotSettled(LaneRecord, frozen=True):
     """A final answer."""
 
     slot: int
@@ -205,30 +300,16 @@ class SlotSettled(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """What is left of it: its number is filled, or it is watched."""
 
 
-class SlotCorrected(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """What was told to be indeterminate turned out to be in a block; None: it is not looked for
-    any longer."""
+class SlotCorrected(LaneRecord, frozen=True):
+    """A slot answered as indeterminate is in a block after all; without `seen` it is no longer
+    looked for."""
 
     slot: int
     intent: IntentId | None
     seen: TxSeen | None = None
 
 
-class IntentDropped(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    """It never had a number, and never will."""
-
-    intent: IntentId
-    seq: int
-    priority: int
-    size: int
-    status: str
-    reason: str
-    at_ms: int
-    passes: bool = True
-    """The cursor passes it; otherwise it is behind the cursor."""
-
-
-class SequenceSet(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
+class SequenceSet(LaneRecord, frozen=True):
     floor: int
     sequence_next: int
     at_ms: int
@@ -238,25 +319,12 @@ class SequenceSet(Struct, frozen=True, tag=True, array_like=True, forbid_unknown
     """What the nodes show, where the lane was halted and goes on from there."""
 
 
-class ModeChanged(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    mode: str
-    reason: str
-    by: str
-    at_ms: int
-    drain_seq: int = 0
-    drain_left: int = 0
-
-
-class CommandRefused(Struct, frozen=True, tag=True, array_like=True, forbid_unknown_fields=True):
-    verb: str
-    reason: str
-    intent: IntentId | None = None
-
-
 Record: TypeAlias = (
-    SlotClaimed | AttemptSigned | SlotChanged | MakingDelayed | MakingResumed | NodeChanged
-    | Submitted | AccountSeen | LaneHalted | AccountMissing | SlotFellOut | SlotsRenumbered
-    | SlotSettled | SlotCorrected | IntentDropped | SequenceSet | ModeChanged | CommandRefused
+    SlotClaimed | AttemptSigned | AttemptDelayed | AttemptRefused | RefusalDoubted | AttemptTaken
+    | AttemptEnded | PastProven | InclusionShown | ProofOrdered | ProofFailed | MakingDelayed
+    | MakingResumed | NodeChanged | RecoveryBegan | RecoveryEnded | Submitted | AccountSeen
+    | LaneHalted | AccountMissing | SlotFellOut | SlotsRenumbered | SlotSettled | SlotCorrected
+    | IntentDropped | SequenceSet | ModeChanged | CommandRefused
 )  # fmt: skip
 
 # Effects.
@@ -270,13 +338,13 @@ class MakeAttempt(Struct, frozen=True):
     sequence: int
     account_number: int
     height: int
-    """The newest block known: bytes are valid for so many behind it."""
+    """The newest block known: bytes are valid for a number of blocks after it."""
     purpose: str
     payload: bytes
 
 
 class OfferToNode(Struct, frozen=True):
-    """Offer these bytes to one node, one behind the other, until it does not take one."""
+    """Offer these bytes to one node, one after the other, until it does not take one."""
 
     node: str
     serial: int

@@ -5,29 +5,43 @@ the chain's own history before it is folded into the lane as the feed tells it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
-from laneway.devnets.jam.values import BlockUnavailable
+from laneway.devnets.jam.model.values import (
+    BlockUnavailable,
+    PackageFailed,
+    PackageReady,
+    PackageReportable,
+)
+from laneway.jam.service.commitment import ServiceStanding, Stand, standing_of
+from laneway.jam.spec import TINY
 from laneway.lanes.bundle.fold import evolve
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.rows import Member, Verdict, Version
-from laneway.lanes.bundle.settings import BundleSettings
-from laneway.lanes.bundle.values import (
+from laneway.lanes.bundle.records import (
     BlockDropped,
     BlockFinalised,
     BlockSealed,
     BlockUnmade,
-    IntentDropped,
     Record,
-    VersionChanged,
+    VersionOffered,
     VersionSealed,
 )
-from laneway.sim.bundle.maker import GENESIS_BLOCK, Maker, decode_body, transaction_hash
-from laneway.sim.bundle.sky import Sky
-from laneway.sim.bundle.tally import Tally
-from laneway.sim.bundle.truth import Truth
+from laneway.lanes.bundle.rows import ExecutionVerdict, Member
+from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.common.values import IntentDropped
+from laneway.sim.bundle.maker import (
+    GENESIS_BLOCK,
+    SERVICE,
+    MadeVersion,
+    Maker,
+    decode_body,
+    transaction_hash,
+)
+from laneway.sim.bundle.network import JamNetwork
+from laneway.sim.bundle.node_view import Storage
+from laneway.sim.bundle.tally import BundleTally
 from laneway.sim.world import LawBroken
 
 
@@ -36,19 +50,18 @@ class Durable:
         self,
         lane: LaneId,
         settings: BundleSettings,
-        sky: Sky,
+        network: JamNetwork,
         maker: Maker,
-        is_out: Callable[[bytes], bool],
         seen: Counter[str],
     ) -> None:
         self.lane = BundleLane(lane, settings)
-        """As the feed tells it."""
+        """The lane, folded from the feed."""
         self.members: dict[bytes, Member] = {}
         """Whose transaction a hash is, as its block was sealed last."""
-        self._sky = sky
+        self._network = network
         self._maker = maker
-        self._truth = Truth(sky, maker, is_out)
-        self._tally = Tally(seen)
+        self._truth = Truth(network, maker)
+        self._tally = BundleTally(seen)
         self._sealed: dict[bytes, None] = {}
         """Blocks whose payload is durable."""
         self._serials: dict[bytes, int] = {}
@@ -56,7 +69,7 @@ class Durable:
         self._deferred: dict[bytes, None] = {}
         """Transactions that a block left out: others may overtake them."""
         self._undone: dict[IntentId, str] = {}
-        """Whoever is told so may ask for the same again."""
+        """Statuses after which a caller may ask for the same again."""
 
     def take(self, records: Sequence[Record]) -> None:
         self._tally.count(self.lane, records)
@@ -72,8 +85,8 @@ class Durable:
             self._take_members(record.members)
         elif isinstance(record, VersionSealed):
             self._serials[record.version.package_hash] = 0
-        elif isinstance(record, VersionChanged) and record.what == "offered":
-            self._offered(record.version)
+        elif isinstance(record, VersionOffered):
+            self._offered(record)
         elif isinstance(record, BlockDropped) and record.is_cause:
             self._dropped(record)
         elif isinstance(record, BlockFinalised):
@@ -84,12 +97,12 @@ class Durable:
     def _take_members(self, members: Sequence[Member]) -> None:
         for member in members:
             self.members[member.hash] = member
-            if member.verdict == Verdict.DEFERRED:
+            if member.verdict == ExecutionVerdict.DEFERRED:
                 self._deferred[member.hash] = None
-            if member.verdict == Verdict.REFUSED:
+            if member.verdict == ExecutionVerdict.REFUSED:
                 self._undone[member.intent] = Status.REFUSED.value
 
-    def _offered(self, version: Version) -> None:
+    def _offered(self, version: VersionOffered) -> None:
         """A block's package gets another hash only when no other can land any more, on the fork
         that the lane has seen."""
         name, best = version.package_hash, self.lane.head.best
@@ -112,18 +125,18 @@ class Durable:
     def _dropped(self, record: BlockDropped) -> None:
         """A block is given up only when no fork can bring it back."""
         slot = self.lane.slots[record.slot]
-        final = self._sky.final().header_hash
+        final = self._network.final().header_hash
         for other in self._maker.versions.get(slot.block, ()):
             if self._may_land(other, final):
                 made = self._maker.packages[other]
                 raise LawBroken(f"never twice: block {slot.number} is dropped, and {made} may land")
 
     def _finalised(self, record: BlockFinalised) -> None:
-        """What is told to be final is, with the package that brought it."""
+        """What is reported as final is final, with the package that brought it."""
         slot = self.lane.slots[record.slot]
         version = self.lane.version(record.slot, record.version)
         assert version is not None
-        line = self._sky.line(self._sky.final().header_hash)
+        line = self._network.line(self._network.final().header_hash)
         found = line[slot.number - 1] if slot.number <= len(line) else None
         if found is None or found.block != slot.block:
             raise LawBroken(f"block {slot.number} is told to be final, and is not")
@@ -133,19 +146,19 @@ class Durable:
     # What leaves, and what happens on the chain.
 
     def check_submission(self, package: bytes, serial: int = 0) -> None:
-        """Bytes are durable before any node hears of them, and so is that it may."""
+        """Bytes are durable before any node receives them, and so is the order to send them."""
         if self._serials.get(package, -1) < max(serial, 1):
             raise LawBroken(f"never twice: {self._maker.packages[package]} leaves unrecorded")
 
     def check_ground(self, parent: bytes, behind: tuple[bytes, ...]) -> None:
-        """Whoever has the state behind the newest final block can make the state of this one."""
+        """A builder with the state after the newest final block can make the state of this one."""
         wanted = parent or GENESIS_BLOCK
         for payload in reversed(behind):
             body = decode_body(payload)
             if self._maker.blocks.get(wanted) != body:
                 raise LawBroken(f"block {body.number} is not what the next one stands on")
             wanted = body.parent
-        line = self._sky.line(self._sky.final().header_hash)
+        line = self._network.line(self._network.final().header_hash)
         if wanted not in [GENESIS_BLOCK, *(record.block for record in line)]:
             raise LawBroken("a block stands on what is not final, and was not given it")
 
@@ -154,7 +167,7 @@ class Durable:
         of it was durable before."""
         seen: dict[bytes, int] = {}
         last: dict[int, int] = {}
-        for number, record in enumerate(self._sky.line(at), 1):
+        for number, record in enumerate(self._network.line(at), 1):
             if record.block not in self._sealed or record.package_hash not in self._serials:
                 raise LawBroken(f"never lost: block {number} was applied, and nobody knows it")
             for request in self._maker.blocks[record.block].inside:
@@ -172,3 +185,54 @@ class Durable:
                 if last.get(member.priority, 0) > member.seq:
                     raise LawBroken(f"in order: {request.data} was applied behind a later one")
                 last[member.priority] = member.seq
+
+
+class Truth:
+    """What can still become of a package on a fork, by the chain's own rules and the service's
+    records. It knows nothing of lanes: what it calls dead can never have an effect after that
+    block."""
+
+    def __init__(self, network: JamNetwork, maker: Maker) -> None:
+        self._network = network
+        self._maker = maker
+
+    def may_land(self, package: bytes, at: bytes) -> bool:
+        """Whether its block had its effect by it up to this block, or may have it later."""
+        if not self._network.is_out(package):
+            return False
+        stand = self._standing(package, at).stand
+        if stand is Stand.UNKNOWN:
+            return self._may_accumulate(package, at)
+        return stand is not Stand.REFUSED
+
+    def _standing(self, package: bytes, at: bytes) -> ServiceStanding:
+        model, node = self._network.model, self._network.eye(at)
+        number = self._maker.blocks[self._maker.packages[package].block].number
+        slot = model.made(node, at).slot
+        return standing_of(Storage(model, node, at, SERVICE), package, number=number, slot=slot)
+
+    def _may_accumulate(self, package: bytes, at: bytes) -> bool:
+        """Whether the service was given it up to this block, or may be later."""
+        if self._standing(package, at).stand is not Stand.UNKNOWN:
+            return True
+        model, node = self._network.model, self._network.eye(at)
+        if model.is_accumulated(node, at, package):
+            return True
+        packed = self._maker.packages[package]
+        if not self._network.is_out(package) or not self._is_on_its_way(package, packed, at):
+            return False
+        return all(self._may_accumulate(one, at) for one in packed.prerequisites)
+
+    def _is_on_its_way(self, package: bytes, packed: MadeVersion, at: bytes) -> bool:
+        model, node = self._network.model, self._network.eye(at)
+        made = model.made(node, at)
+        try:
+            status = model.status(node, at, package, packed.anchor.header_hash)
+        except BlockUnavailable:
+            return False  # Its anchor is on no fork of this block, or long forgotten.
+        if isinstance(status, PackageReportable):
+            age = made.slot + 1 - packed.lookup_anchor.slot
+            return age <= TINY.lookup_anchor_slots_max
+        if isinstance(status, PackageReady):
+            return package in made.queued  # Or it vanished without a word.
+        return not isinstance(status, PackageFailed)

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from laneway.core.errors import BuildFailed
-from laneway.core.jam import BlockRef, Context, Package
-from laneway.devnets.jam.values import NULL_AUTHORIZER, ServiceSetup
+from laneway.core.jam import Context, JamBlockRef, Package
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER, ServiceSetup
 from laneway.jam.hashing import blake2b
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkItem, WorkPackage
 from laneway.jam.report import Ok
@@ -27,8 +27,8 @@ from laneway.jam.service.interface import (
 from laneway.jam.service.limits import OPERAND_GAS
 from laneway.jam.service.sequencing import sequence
 from laneway.jam.service.values import CLAIMED, Claim, Claimed
-from laneway.lanes.bundle.rows import Tell, Verdict
-from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Judged
+from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion, JudgedTransaction
 from laneway.ports import ExecutedBlock, MadePackage
 
 SERVICE = 7
@@ -37,7 +37,7 @@ GENESIS_ROOT = blake2b(b"the first state")
 REFINE_GAS = 1_000
 
 
-class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class PoolRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a caller wants of the rollup."""
 
     data: str
@@ -47,7 +47,7 @@ class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
 
 
 encode_request = msgspec.msgpack.Encoder().encode
-decode_request = msgspec.msgpack.Decoder(Request).decode
+decode_request = msgspec.msgpack.Decoder(PoolRequest).decode
 
 
 class Body(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -57,7 +57,7 @@ class Body(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     parent: bytes
     pre_root: bytes
     made_ms: int
-    inside: tuple[Request, ...]
+    inside: tuple[PoolRequest, ...]
 
 
 encode_body = msgspec.msgpack.Encoder().encode
@@ -68,32 +68,32 @@ def block_hash(payload: bytes) -> bytes:
     return blake2b(b"block" + payload)
 
 
-def root_behind(body: Body) -> bytes:
+def root_after(body: Body) -> bytes:
     return blake2b(b"root" + body.pre_root + encode_body(body.inside))
 
 
-def transaction_hash(request: Request) -> bytes:
+def transaction_hash(request: PoolRequest) -> bytes:
     return blake2b(b"transaction" + request.data.encode())
 
 
-class Packed(Struct, frozen=True):
+class MadeVersion(Struct, frozen=True):
     """Whose package a hash is, and what it leans on."""
 
     block: bytes
     slot: int
     version: int
-    anchor: BlockRef
-    lookup_anchor: BlockRef
+    anchor: JamBlockRef
+    lookup_anchor: JamBlockRef
     prerequisites: tuple[bytes, ...]
 
 
 class ClaimService:
-    """It believes what it is told, and puts it into the line of every rollup."""
+    """It believes every claim, and puts it into the line of its rollup."""
 
     code_hash = blake2b(b"a service that believes")
 
-    def refine(self, given: RefineInput, /) -> RefineOutput:
-        return RefineOutput(result=Ok(given.payload), gas_used=1)
+    def refine(self, refined: RefineInput, /) -> RefineOutput:
+        return RefineOutput(result=Ok(refined.payload), gas_used=1)
 
     def accumulate(
         self, view: StorageView, operands: tuple[Operand, ...], slot: int, /
@@ -114,7 +114,7 @@ class Maker:
 
     def __init__(self) -> None:
         self.blocks: dict[bytes, Body] = {}
-        self.packages: dict[bytes, Packed] = {}
+        self.packages: dict[bytes, MadeVersion] = {}
         self.versions: dict[bytes, dict[bytes, None]] = {}
         """The packages of each block."""
 
@@ -122,9 +122,11 @@ class Maker:
         requests = [decode_request(payload) for payload in order.payloads]
         judged = [judge(order, request) for request in requests]
         inside = tuple([one for one, word in zip(requests, judged, strict=True) if word in INSIDE])
-        told = tuple(
+        verdicts = tuple(
             [
-                Judged(intent, word, transaction_hash(request), "" if word in INSIDE else word)
+                JudgedTransaction(
+                    intent, word, transaction_hash(request), "" if word in INSIDE else word
+                )
                 for intent, request, word in zip(order.intents, requests, judged, strict=True)
             ]
         )
@@ -136,7 +138,7 @@ class Maker:
                 block=b"",
                 pre_root=pre_root,
                 post_root=pre_root,
-                judged=told,
+                judged=verdicts,
             )
         body = Body(order.number, order.parent or GENESIS_BLOCK, pre_root, order.made_ms, inside)
         payload = encode_body(body)
@@ -147,8 +149,8 @@ class Maker:
             digest=blake2b(payload),
             block=name,
             pre_root=pre_root,
-            post_root=root_behind(body),
-            judged=told,
+            post_root=root_after(body),
+            judged=verdicts,
         )
 
     def package(self, order: BuildVersion, context: Context) -> MadePackage:
@@ -170,7 +172,7 @@ class Maker:
         )
         encoded = WORK_PACKAGE.encode(made)
         name = blake2b(encoded)
-        self.packages[name] = Packed(
+        self.packages[name] = MadeVersion(
             order.block,
             order.slot,
             order.version,
@@ -184,19 +186,19 @@ class Maker:
         )
 
 
-INSIDE = (Verdict.INCLUDED, Verdict.REVERTED)
+INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 
 
-def judge(order: BuildBlock, request: Request) -> str:
+def judge(order: BuildBlock, request: PoolRequest) -> str:
     match request.way:
         case "refuse":
-            return Verdict.REFUSED
+            return ExecutionVerdict.REFUSED
         case "later" if order.order % 2:
-            return Verdict.DEFERRED
+            return ExecutionVerdict.DEFERRED
         case "revert":
-            return Verdict.REVERTED
+            return ExecutionVerdict.REVERTED
         case _:
-            return Verdict.INCLUDED
+            return ExecutionVerdict.INCLUDED
 
 
 def item_of(body: Body, name: bytes) -> WorkItem:
@@ -205,7 +207,7 @@ def item_of(body: Body, name: bytes) -> WorkItem:
         parent=body.parent,
         block=name,
         pre_root=body.pre_root,
-        post_root=root_behind(body),
+        post_root=root_after(body),
     )
     return WorkItem(
         service=SERVICE,
@@ -216,15 +218,15 @@ def item_of(body: Body, name: bytes) -> WorkItem:
     )
 
 
-class Ear:
-    """Who hears what became of blocks; tells may come twice, and keep their ids."""
+class TellLog:
+    """A receiver of notifications about blocks; they may come twice, and keep their ids."""
 
     def __init__(self) -> None:
         self.tells: dict[int, Tell] = {}
         self.problem = ""
 
     def hear(self, tells: Sequence[Tell]) -> None:
-        """A tell is the same whenever it is told, and comes behind all before it."""
+        """A notification is the same whenever it is sent, and comes after all before it."""
         for tell in tells:
             known = self.tells.get(tell.id)
             if known is not None and known != tell:

@@ -5,15 +5,14 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.engine.windows import Windows
 from laneway.lanes.bundle.settings import PRESETS, BundleSettings
 from laneway.sim.bundle.maker import SERVICE
-from laneway.sim.plan import Weather
+from laneway.sim.plan import WorldPlan, crash_chances, unless_calm
 
 NODES = ("n0", "n1")
 
 
-class Sky(Struct, frozen=True, kw_only=True):
+class JamFaults(Struct, frozen=True, kw_only=True):
     """How much goes wrong on the chain's side: chances for each timeslot."""
 
     withhold: float
@@ -50,12 +49,12 @@ class Sky(Struct, frozen=True, kw_only=True):
     """Of a fork that was left and comes back."""
 
 
-class RollupPlan(Weather, frozen=True, kw_only=True):
+class RollupPlan(WorldPlan, frozen=True, kw_only=True):
     is_calm: bool
     """Nothing goes wrong but what callers want, and processes that are frozen."""
     settings: BundleSettings
     slot_ms: int
-    sky: Sky
+    faults: JamFaults
     finality_lag: int
     look_limit: int
     """Blocks of one look."""
@@ -72,7 +71,7 @@ class RollupPlan(Weather, frozen=True, kw_only=True):
     condemn: float
     """Chance that nodes refuse a package for good."""
     mumble: float
-    """Chance that a node answers in words that prove nothing."""
+    """Chance that a node answers with an error message that proves nothing."""
     double: float
     """Chance that bytes which a node may have arrive a second time, and late."""
     build: float
@@ -88,10 +87,7 @@ def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
     """The plan of one seed. `shared` says whether two processes may use the store at once."""
     rng = Random(f"{seed}/rollup plan")
     calm = rng.random() < 0.12
-
-    def some(*chances: float) -> float:
-        return 0.0 if calm else rng.choice(chances)
-
+    some = unless_calm(rng, calm=calm)
     slot_ms = rng.choice((400, 500, 600))
     delay_ms = rng.choice((1, 10, 40))
     plan = RollupPlan(
@@ -100,7 +96,7 @@ def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
         intents=rng.randint(7, 12) if rng.random() < 0.1 else rng.randint(2, 6),
         settings=rollup_settings(rng, slot_ms),
         slot_ms=slot_ms,
-        sky=sky_plan(rng, calm=calm),
+        faults=faults_plan(rng, calm=calm),
         finality_lag=rng.choice((1, 2, 2, 3)),
         look_limit=rng.choice((1, 2, 64, 64)),
         tells_history=rng.random() < 0.7,
@@ -114,14 +110,7 @@ def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
         hopeless=some(0.0, 0.0, 0.0, 0.0, 0.1),
         deaf=some(0.0, 0.0, 0.2),
         priorities=rng.random() < 0.15,
-        windows=Windows(
-            backlog_page=rng.choice((1, 2, 12)),
-            events_per_turn=rng.choice((1, 2, 256)),
-            idle_lanes=rng.choice((0, 1, 100)),
-        ),
-        crash=some(0.0, 0.004, 0.02),
-        freeze=0.005 if shared and rng.random() < 0.3 else 0.0,
-        lose=some(0.0, 0.03, 0.15),
+        **crash_chances(rng, some, shared=shared),
         foreign=0.0,
         operator=0.04 if not calm and rng.random() < 0.4 else 0.0,
         delay_ms=delay_ms,
@@ -145,20 +134,17 @@ def forking(plan: RollupPlan, rng: Random) -> RollupPlan:
         max_version_retries=5,
         poll_ms=plan.slot_ms // 4,
     )
-    some = replace(sky_plan(rng, calm=True), reorg=0.2, swing=0.3)
-    sky = replace(some, unavailable=rng.choice((0.0, 0.1)), part=rng.choice((0.0, 0.0, 0.1)))
+    some = replace(faults_plan(rng, calm=True), reorg=0.2, swing=0.3)
+    faults = replace(some, unavailable=rng.choice((0.0, 0.1)), part=rng.choice((0.0, 0.0, 0.1)))
     return replace(
-        plan, settings=settings, sky=sky, keeps_reported=rng.random() < 0.7, is_forking=True
+        plan, settings=settings, faults=faults, keeps_reported=rng.random() < 0.7, is_forking=True
     )
 
 
-def sky_plan(rng: Random, *, calm: bool) -> Sky:
+def faults_plan(rng: Random, *, calm: bool) -> JamFaults:
     """Most worlds have a few troubles, and some of them have many."""
-
-    def some(*chances: float) -> float:
-        return 0.0 if calm else rng.choice(chances)
-
-    return Sky(
+    some = unless_calm(rng, calm=calm)
+    return JamFaults(
         withhold=some(0.0, 0.0, 0.06, 0.15),
         unavailable=some(0.0, 0.0, 0.0, 0.08),
         stall=some(0.0, 0.0, 0.05, 0.15),
@@ -218,7 +204,7 @@ def rollup_settings(rng: Random, slot_ms: int) -> BundleSettings:
         build_until_ms=0 if is_wide else third,
         submit_from_ms=slot_ms if is_wide else half,
         submit_until_ms=0 if is_wide else slot_ms // 6,
-        # A block is heard of when the chain is looked at next, which may be a slot later.
+        # A block is received when the chain is looked at next, which may be a slot later.
         clock_skew_ms_max=slot_ms + half,
         # The seed's anchors are six blocks old from the start.
         anchor_age_blocks_max=rng.choice((2, 6)) if base.anchor_policy == "freshest" else 6,

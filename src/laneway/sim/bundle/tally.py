@@ -1,82 +1,95 @@
-"""Counts the rare states of rollup lanes, from the records that they tell."""
+"""Counts the rare states of rollup lanes, from their records."""
 
-from collections import Counter
-from collections.abc import Sequence
+from typing import assert_never
 
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.packages import is_skewed
-from laneway.lanes.bundle.rows import Kind, Version
-from laneway.lanes.bundle.values import (
+from laneway.lanes.bundle.records import (
+    AccumulationTold,
     BlockDropped,
     BlockFinalised,
+    BlockHopeless,
+    BlockRequeued,
+    BlockRevived,
     BlockUnmade,
-    CommandRefused,
+    BuildDelayed,
+    BuildRetried,
     Counted,
+    FactsSeen,
+    FactsTakenBack,
     LookEnded,
-    ModeChanged,
+    NumberConfirmed,
+    OfSlot,
+    OfVersion,
+    OverdueCounted,
+    OverdueEnded,
     Record,
-    SlotChanged,
     SlotClaimed,
     SlotNumbered,
     TellOwed,
     TellsDelayed,
-    VersionChanged,
+    VersionAnswered,
+    VersionDied,
     VersionDiscarded,
+    VersionOffered,
+    VersionOrdered,
+    VersionPutBack,
     VersionSealed,
+    VersionWon,
+    WaitChanged,
     WindowAwaited,
+    WinnerLost,
 )
+from laneway.lanes.bundle.rows import Fact, FactKind
+from laneway.lanes.common.values import CommandRefused, ModeChanged
+from laneway.sim.tally import Tally
 
 
-class Tally:
-    """It is asked before the records are folded, so it knows how things stood."""
+class BundleTally(Tally):
+    """It counts before the records are folded, so it knows how things stood."""
 
-    def __init__(self, seen: Counter[str]) -> None:
-        self._seen = seen
+    named = {  # noqa: RUF012
+        AccumulationTold: "told",
+        BlockDropped: lambda one: "block dropped" if one.is_cause else "cascade",
+        BlockHopeless: "hopeless",
+        BlockRequeued: "requeued",
+        BlockRevived: "revived",
+        BlockUnmade: "block unmade",
+        BuildDelayed: "delayed",
+        BuildRetried: "retried",
+        CommandRefused: lambda one: f"refused:{one.verb}",
+        Counted: lambda one: one.what,
+        ModeChanged: lambda one: f"mode:{one.mode}",
+        NumberConfirmed: "canonical",
+        OverdueCounted: "overdue",
+        OverdueEnded: "accumulated",
+        SlotClaimed: lambda one: "returned transactions in a block" if one.returned else "",
+        SlotNumbered: "renumbered",
+        TellOwed: lambda one: "restored" if one.tell.word == "restored" else "",
+        TellsDelayed: "callbacks delayed",
+        VersionDiscarded: lambda one: f"discarded: {one.reason}",
+        VersionOrdered: "popped",
+        VersionPutBack: "unpopped",
+        VersionSealed: lambda one: (
+            f"v{one.version.version} built" if one.version.version > 1 else ""
+        ),
+        WaitChanged: lambda one: "waits" if one.reason else "reopened",
+        WindowAwaited: lambda one: "" if one.window_ms is None else "window closed",
+        WinnerLost: "undecided",
+    }
 
-    def count(self, lane: BundleLane, records: Sequence[Record]) -> None:
-        for record in records:
-            for word in self._words(lane, record):
-                self._seen[word] += 1
-
-    def _words(self, lane: BundleLane, record: Record) -> list[str]:
-        if isinstance(record, VersionSealed):
-            version = record.version.version
-            return [f"v{version} built"] if version > 1 else []
-        if isinstance(record, VersionChanged):
+    def _states(self, lane: BundleLane, record: Record) -> list[str]:
+        if isinstance(record, OfVersion):
             return self._changed(lane, record)
-        if isinstance(record, SlotChanged):
-            return self._moved(lane, record)
-        if isinstance(record, Counted):
-            return [record.what]
+        if isinstance(record, VersionWon):
+            return self._won(lane, record)
         if isinstance(record, BlockFinalised):
             return self._finalised(lane, record)
-        if isinstance(record, BlockDropped):
-            return ["block dropped" if record.is_cause else "cascade"]
-        return self._others(lane, record)
-
-    def _others(self, lane: BundleLane, record: Record) -> list[str]:
-        if isinstance(record, TellOwed):
-            return ["restored"] if record.tell.word == "restored" else []
-        if isinstance(record, VersionDiscarded):
-            return [f"discarded: {record.reason}"]
-        if isinstance(record, SlotNumbered):
-            return ["renumbered"]
-        if isinstance(record, BlockUnmade):
-            return ["block unmade"]
-        if isinstance(record, SlotClaimed):
-            return ["returned transactions in a block"] if record.returned else []
-        if isinstance(record, WindowAwaited):
-            return [] if record.window_ms is None else ["window closed"]
         if isinstance(record, LookEnded):
-            skewed = record.clock is not None and not is_skewed(lane) and self._is_off(lane, record)
-            return ["clock skewed"] if skewed else []
-        if isinstance(record, TellsDelayed):
-            return ["callbacks delayed"]
-        if isinstance(record, ModeChanged):
-            return [f"mode:{record.mode}"]
-        if isinstance(record, CommandRefused):
-            return [f"refused:{record.verb}"]
-        return []
+            is_new = not is_skewed(lane) and self._is_off(lane, record)
+            return ["clock skewed"] if is_new else []
+        assert type(record) in self.named or not isinstance(record, OfSlot)
+        return self._by_class(record)
 
     def _is_off(self, lane: BundleLane, record: LookEnded) -> bool:
         clock = record.clock
@@ -84,45 +97,42 @@ class Tally:
             return False
         return abs(clock.skew_ms) > lane.settings.clock_skew_ms_max
 
-    def _changed(self, lane: BundleLane, record: VersionChanged) -> list[str]:
-        version, words = record.version, []
-        before = lane.version(version.slot, version.version)
-        if record.what == "offered" and version.serial > 1:
-            words.append("same bytes resubmitted")
-            if before is not None and before.sends == 0:
-                words.append("resubmitted on another fork")
-        if record.what == "answered" and version.is_refused:
-            words.append("refused by all")
-        if record.what == "dead" and not version.is_refused:
-            dead = version.fact(Kind.DEAD)
-            if dead is not None:
-                cause = "prerequisite" if dead.by_prerequisite else dead.words.partition(":")[0]
-                words.append(f"dead: {cause}")
-        if before is not None and record.what == "gone":
-            words += self._taken_back(before, version)
-        held = version.fact(Kind.ACCUMULATED)
-        if record.what == "seen" and held is not None and held.number is None:
-            words.append("held by the service")
-        return words
+    def _changed(self, lane: BundleLane, record: OfVersion) -> list[str]:
+        before = lane.version(record.slot, record.version)
+        known = () if before is None else before.facts
+        match record:
+            case VersionOffered(serial=serial):
+                is_elsewhere = serial > 1 and before is not None and before.sends == 0
+                again = ["same bytes resubmitted"] if serial > 1 else []
+                return [*again, "resubmitted on another fork"] if is_elsewhere else again
+            case VersionAnswered(is_refused=is_refused):
+                return ["refused by all"] if is_refused else []
+            case VersionDied(facts=facts):
+                is_refused = before is not None and before.is_refused
+                dead = [one for one in facts if one.kind == FactKind.DEAD and not is_refused]
+                return [f"dead: {cause_of(one)}" for one in dead]
+            case FactsTakenBack(facts=facts):
+                kinds = [one.kind for one in known if one not in facts]
+                return [f"reorg took back {kind}" for kind in kinds if kind != FactKind.REPORTABLE]
+            case FactsSeen(facts=facts):
+                held = [one for one in facts if one.kind == FactKind.ACCUMULATED]
+                return ["held by the service" for one in held if one.number is None]
+            case _:
+                assert_never(record)
 
-    def _taken_back(self, before: Version, version: Version) -> list[str]:
-        kinds = [one.kind for one in before.facts if one not in version.facts]
-        return [f"reorg took back {kind}" for kind in kinds if kind != Kind.REPORTABLE]
-
-    def _moved(self, lane: BundleLane, record: SlotChanged) -> list[str]:
-        slot = record.slot
-        known = lane.slots.get(slot.id)
-        if record.what == "won":
-            wins = f"v{min(slot.winner, 2)} wins"
-            sent = [one for one in lane.of(slot.id) if one.is_sent() and one.version > slot.winner]
-            return [wins, "an old version wins"] if sent else [wins]
-        if record.what == "undecided" and known is not None and known.winner:
-            return ["undecided"]
-        return [record.what]
+    def _won(self, lane: BundleLane, record: VersionWon) -> list[str]:
+        wins = f"v{min(record.version, 2)} wins"
+        versions = lane.of(record.slot)
+        sent = [one for one in versions if one.is_sent() and one.version > record.version]
+        return [wins, "an old version wins"] if sent else [wins]
 
     def _finalised(self, lane: BundleLane, record: BlockFinalised) -> list[str]:
         versions = [one for one in lane.of(record.slot) if one.is_sent()]
-        words = ["finalised"]
+        states = ["finalised"]
         if len(versions) > 1:
-            words.append("v1 final beside v2" if record.version == 1 else "v2 final")
-        return words
+            states.append("v1 final beside v2" if record.version == 1 else "v2 final")
+        return states
+
+
+def cause_of(dead: Fact) -> str:
+    return "prerequisite" if dead.by_prerequisite else dead.words.partition(":")[0]

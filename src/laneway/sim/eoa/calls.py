@@ -8,11 +8,11 @@ from functools import cache
 import msgspec
 
 from laneway.core.units import value
-from laneway.evm.envelope import Sealed, draft, seal
+from laneway.evm.envelope import SealedTransaction, draft, seal
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HeldKey
+from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import DynamicFeeTransaction
-from laneway.lanes.eoa.fees import Fee
+from laneway.lanes.eoa.fees import EvmFee
 from laneway.ports import EvmRequest
 
 CHAIN_ID = 31_337
@@ -24,16 +24,17 @@ FOREIGN = b"foreign"
 
 
 encode_request = msgspec.msgpack.Encoder().encode
-decode_request = msgspec.msgpack.Decoder(EvmRequest).decode
 
 
 @cache
-def key_of(account: int) -> HeldKey:
+def key_of(account: int) -> HeldEvmKey:
     """The accounts of every world; making a key ready costs as much as a signature."""
-    return HeldKey(bytes([account + 1]) * 32)
+    return HeldEvmKey(bytes([account + 1]) * 32)
 
 
-def signed(key: HeldKey, nonce: int, request: EvmRequest, fee: Fee, gas: int) -> Sealed:
+def signed(
+    key: HeldEvmKey, nonce: int, request: EvmRequest, fee: EvmFee, gas: int
+) -> SealedTransaction:
     drafted = draft(
         DynamicFeeTransaction(
             chain_id=CHAIN_ID,

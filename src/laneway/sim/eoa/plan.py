@@ -5,23 +5,22 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from laneway.devnets.evm.rules import ANVIL, GETH, Rules
-from laneway.engine.windows import Windows
-from laneway.lanes.eoa.ceilings import UNKNOWN_CHAIN_WEI
+from laneway.devnets.evm.model.rules import ANVIL, GETH, EvmRules
+from laneway.lanes.eoa.fees import UNKNOWN_CHAIN_WEI
 from laneway.lanes.eoa.settings import EoaSettings
-from laneway.sim.plan import Weather
+from laneway.sim.plan import WorldPlan, crash_chances, unless_calm
 
 GWEI = 10**9
 NODES = ("n0", "n1")
 THREE_NODES = ("n0", "n1", "n2")
 """Of worlds in which one of them lies."""
 GAS = 60_000
-"""Of every attempt: even a transfer that is too large needs less."""
+"""What nodes estimate for every call: even a transfer that is too large needs less."""
 SIZE_BYTES_MAX = 300
 """A transfer has 130 bytes; a caller sometimes wants one that no node takes."""
 
 
-class Sky(Struct, frozen=True, kw_only=True):
+class EvmFaults(Struct, frozen=True, kw_only=True):
     """How much goes wrong on the chain's side: chances for each block."""
 
     reorg: float
@@ -39,36 +38,38 @@ class Sky(Struct, frozen=True, kw_only=True):
     """Of a transaction that is left for a later block."""
 
 
-class EoaPlan(Weather, frozen=True, kw_only=True):
+class EoaPlan(WorldPlan, frozen=True, kw_only=True):
     accounts: int
     settings: EoaSettings
-    rules: Rules
+    rules: EvmRules
     client: str
-    """Whose words the nodes speak."""
+    """The client whose error messages the nodes use."""
     block_ms: int
-    sky: Sky
+    faults: EvmFaults
     refuse: float
     """Chance that a node refuses bytes for good which it would have taken at another time."""
     double: float
     """Chance that bytes arrive a second time, and late."""
-    gas: float
-    """Chance that an attempt is made with too little gas, so that every node refuses it."""
+    condemn: float
+    """Chance that every node refuses an attempt for good."""
     sign: float
-    """Chance that an attempt cannot be made now."""
+    """Chance that a signer elsewhere cannot be reached."""
     prompt: bool
     """Whether signing is part of the turn that orders it."""
     watch: float
-    """Chance that the processes hear of a new block."""
+    """Chance that a new block is announced to those who follow the chain."""
     poor: bool
     """Whether an account begins with money for a few attempts only."""
-    gather_ms: int
-    """For how long answers are gathered before the lane hears them together; 0: one by one."""
+    slow: float
+    """Chance that a question to a node takes time; otherwise only the whole look does."""
     outage: float
     """Chance that a look finds no node, nor does anything else for seconds."""
     fee_lie: float
-    """Chance that a look is told a tip that nobody should pay."""
+    """Chance that a look returns a tip that nobody should pay."""
     lying: bool = False
     """Whether one node lies, while things go wrong."""
+    caps_fees: bool = True
+    """Whether, where one lies, honest nodes refuse some bytes by a rule of their own."""
 
 
 def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
@@ -82,10 +83,7 @@ def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
         size_bytes_max=SIZE_BYTES_MAX,
         pool_count_max=rng.choice((None, None, 4)),
     )
-
-    def some(*chances: float) -> float:
-        return 0.0 if calm else rng.choice(chances)
-
+    some = unless_calm(rng, calm=calm)
     planned = EoaPlan(
         seed=seed,
         accounts=rng.choice((1, 1, 2, 3)),
@@ -95,7 +93,7 @@ def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
         rules=rules,
         client=client,
         block_ms=rng.choice((100, 250, 500)),
-        sky=Sky(
+        faults=EvmFaults(
             reorg=some(0.0, 0.05, 0.2),
             storm=some(0.0, 0.0, 0.05),
             drop=some(0.0, 0.05),
@@ -106,24 +104,17 @@ def eoa_plan(seed: int, *, shared: bool = True, lying: bool = False) -> EoaPlan:
         ),
         refuse=some(0.0, 0.0, 0.15),
         double=some(0.0, 0.1),
-        gas=some(0.0, 0.0, 0.3),
+        condemn=some(0.0, 0.0, 0.3),
         sign=some(0.0, 0.1),
         prompt=rng.random() < 0.5,
         watch=rng.choice((0.0, 0.5)),
         poor=not calm and rng.random() < 0.15,
-        windows=Windows(
-            backlog_page=rng.choice((1, 2, 12)),
-            events_per_turn=rng.choice((1, 2, 256)),
-            idle_lanes=rng.choice((0, 1, 100)),
-        ),
-        crash=some(0.0, 0.004, 0.02),
-        freeze=0.005 if shared and rng.random() < 0.3 else 0.0,
-        lose=some(0.0, 0.03, 0.15),
+        **crash_chances(rng, some, shared=shared),
         foreign=0.1 if rng.random() < 0.2 else 0.0,
         operator=0.03 if rng.random() < 0.4 else 0.0,
         delay_ms=rng.choice((1, 20, 120)),
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
-        gather_ms=rng.choice((0, 0, 150)),
+        slow=rng.choice((0.0, 0.0, 0.3)),
         fee_lie=some(0.0, 0.0, 0.1),
         outage=some(0.0, 0.0, 0.03),
     )

@@ -1,116 +1,156 @@
-"""The port `EvmChain` on the chain model, without waiting and on the virtual loop, with loss and
-delay on the way.
+"""The ports `EvmChain` and `Signer` over the chain model, with loss and delay on the way.
 
-It promises what the adapter does: reads come from a node at or above the block that enough of them
-spoke of, a block is gone only when another stands in its place, and words are read in one table.
-What several nodes say is judged by the adapter's and the performer's own code.
+The chain promises what the adapter does: reads come from a node at or above the block that enough
+of them spoke of, a block is gone only when another stands in its place, and words are read in one
+table. What several nodes say is judged by the adapter's and the performer's own code.
 """
 
 import asyncio
-from collections import Counter
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Sequence
-from random import Random
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import Any
 
-from laneway.chains.evm.words import Words
-from laneway.core.errors import ChainUnreachable
+from laneway.chains.evm.phrases import EvmPhrases
+from laneway.core.errors import ChainUnreachable, SignerRefused, SignerUnreachable
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     BlockSeen,
     BlocksSeen,
-    Estimated,
     FeesSeen,
     NodeReceipts,
     NonceClaim,
-    NotEstimated,
     ReceiptSeen,
-    Reverted,
+    SendAnswer,
     SendKind,
-    Sent,
     sent,
 )
-from laneway.core.majority import account_of, look_quorum, reached
-from laneway.devnets.evm.block import Block
-from laneway.devnets.evm.model import Accepted
+from laneway.core.majority import Estimate, account_of, estimate_of, look_quorum, reached
+from laneway.devnets.evm.model.chain import TransactionTaken
+from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
+from laneway.engine.eoa.account import account_lane
 from laneway.evm.keccak import keccak
-from laneway.evm.secp256k1 import HeldKey, Signature
+from laneway.evm.secp256k1 import HeldEvmKey, Signature
+from laneway.lanes.eoa.machine import eoa_kind
 from laneway.ports import EvmCall
-from laneway.sim.eoa.plan import GAS, GWEI, EoaPlan
-from laneway.sim.eoa.sky import Sky
+from laneway.sim.eoa.calls import CHAIN_ID, key_of
+from laneway.sim.eoa.network import EvmNetwork
+from laneway.sim.eoa.plan import GWEI, EoaPlan
 from laneway.sim.eoa.witnesses import LIAR, Witnesses
-
-if TYPE_CHECKING:
-    from laneway.sim.eoa.shell import EoaShell
-
-LATE_S_MAX = 2.5
+from laneway.sim.link import Ground, Link, Reply
 
 LIES_WEI = (30 * GWEI, 4 * 10**17)
 """Tips that no honest node names: one that the default ceiling lets pass, and one that would cost
 24,000 ether."""
 
+FICKLE = (SendKind.OVERSIZED, SendKind.INTRINSIC_GAS, SendKind.MALFORMED)
+"""What a gateway with several nodes behind it says once and not the next time."""
 
-class KeySigner:
-    """Holds its key."""
+MISJUDGED = (SendKind.INTRINSIC_GAS, SendKind.GAS_LIMIT)
+"""What no honest node has reason to say: no caller of these worlds names a wrong amount of gas."""
 
-    def __init__(self, key: HeldKey) -> None:
+CONDEMNED = (SendKind.MALFORMED, SendKind.BAD_SIGNATURE, SendKind.INTRINSIC_GAS)
+"""What all nodes say of bytes that none of them ever takes."""
+
+POISON = "%"
+"""How the content begins of what every node refuses for good, however often it is made."""
+
+UNSIGNED = b"@@d"
+"""How the content begins of what signers refuse to sign."""
+
+OUTAGE_MS_MAX = 8_000
+"""Of a time without any node: longer than the lane waits before it makes a number dearer."""
+
+TIMEOUT_MS = 300
+CAPPED_OF_256 = 8
+"""Bytes that cost more than nodes' own ceilings allow, by the first byte of their hash."""
+
+LATE_MS_MAX = 2_500
+"""Bytes that were given up as lost arrive as late as this."""
+
+
+class EvmGround(Ground):
+    """A world of accounts, in every layer."""
+
+    plan: EoaPlan
+    network: EvmNetwork
+
+    def __init__(self, plan: EoaPlan, *place: Any) -> None:
+        super().__init__(plan, *place)
+        self.kinds = {"evm": eoa_kind(plan.settings)}
+        self.network = EvmNetwork(self)
+        self.witnesses = Witnesses(self)
+        self.lanes = [account_lane(CHAIN_ID, address) for address in self.network.accounts]
+
+    def performers(self, link: Link) -> dict[str, EoaPerformer]:
+        view = ChainView(FaultyEvmChain(self, link), self.clock)
+        signer = PromptEvmSigner if self.plan.prompt else EvmKeySigner
+        accounts = [
+            EvmAccount(CHAIN_ID, view, signer(key_of(number), self, link))
+            for number in range(self.plan.accounts)
+        ]
+        return {"evm": EoaPerformer({one.lane: one for one in accounts}, self.clock)}
+
+    @abstractmethod
+    def sending(self, raw: bytes) -> None:
+        """Check the laws of bytes that leave now."""
+
+    @abstractmethod
+    def named(self, digest: bytes) -> tuple[str, str]:
+        """The content of these bytes, and whose they are, for the story."""
+
+
+class EvmKeySigner:
+    """Holds its key, but cannot always be reached."""
+
+    def __init__(self, key: HeldEvmKey, world: EvmGround, link: Link) -> None:
         self.address = key.address
         self._key = key
+        self._world = world
+        self._link = link
 
     async def sign(self, payload: bytes) -> Signature:
+        await self._link.pause()
+        if UNSIGNED in payload:
+            raise SignerRefused("the simulated signer", "it is not allowed")
+        if self._world.chance(self._world.plan.sign):
+            raise SignerUnreachable("the simulated signer", "it is away")
         return self._key.sign(keccak(payload))
 
-    async def close(self) -> None:
-        pass
+    async def close(self) -> None: ...
 
 
-class LoopSigner(KeySigner):
-    """Answers after a while."""
-
-    def __init__(self, key: HeldKey, world: "EoaShell") -> None:
-        super().__init__(key)
-        self._world = world
-
-    async def sign(self, payload: bytes) -> Signature:
-        await asyncio.sleep(self._world.delay_s())
-        return await super().sign(payload)
-
-
-class PromptLoopSigner(LoopSigner):
-    """The same, at once."""
+class PromptEvmSigner(EvmKeySigner):
+    """Holds its key here, and answers at once."""
 
     def sign_now(self, payload: bytes) -> Signature:
         return self._key.sign(keccak(payload))
 
 
-class Air(Protocol):
-    """What lies between a process and the nodes."""
+class FaultyEvmChain:
+    """The nodes as one process reaches them. It keeps what the adapter keeps of its nodes."""
 
-    seen: Counter[str]
-    sky: Sky
-    witnesses: Witnesses
-
-    @property
-    def plan(self) -> EoaPlan: ...
-    def chance(self, probability: float) -> bool: ...
-
-
-class ModelChain:
-    """Reads that are answered at once, or lost. It keeps what the adapter keeps of its nodes."""
-
-    def __init__(self, world: Air, dice: Random) -> None:
+    def __init__(self, world: EvmGround, link: Link) -> None:
         self.nodes: tuple[str, ...] = world.plan.settings.nodes
-        self._air = world
-        self._dice = dice
-        self._model = world.sky.chain
+        self._world = world
+        self._link = link
+        self._dice = world.plan.rng("port")
+        self._network = world.network
+        self._model = world.network.chain
         self._witnesses = world.witnesses
+        self._words = EvmPhrases(world.plan.client)
         self._heads = dict.fromkeys(range(len(self.nodes)), -1)
 
-    async def account(self, address: bytes) -> AccountSeen:
-        count = len(self.nodes)
+    # Reading.
+
+    async def account(self, address: bytes) -> AccountAtBlock:
+        world, count = self._world, len(self.nodes)
+        if world.chance(world.plan.outage):
+            world.seen["outage"] += 1
+            self._network.dark_until_ms = world.now_ms + self._dice.randint(500, OUTAGE_MS_MAX)
         if look_quorum(count) == 1:
-            node = await self._reach()
-            return self._witnesses.account(node, address)
+            return self._witnesses.account(await self._reach(), address)
         seen = [self._witnesses.account(node, address) for node in await self._each()]
         for one in seen:
             self._heads[self.nodes.index(one.node)] = one.block.number
@@ -118,36 +158,37 @@ class ModelChain:
         if account is None:
             raise ChainUnreachable("nodes", f"{len(seen)} of {count} answer")
         if any(one.count != account.count for one in seen):
-            self._air.seen["count outvoted"] += 1
+            world.seen["count outvoted"] += 1
         return account
 
     async def fees(self) -> FeesSeen:
         node = await self._reach()
-        seen, air = self._model.fees(node), self._air
+        seen, world = self._model.fees(node), self._world
         tip_wei = seen.tip_wei
-        if air.chance(air.plan.fee_lie):
-            air.seen["fee lie"] += 1
+        if world.chance(world.plan.fee_lie):
+            world.seen["fee lie"] += 1
             tip_wei = self._dice.choice(LIES_WEI)
+        head = self._model.head(node)
         return FeesSeen(
             base_fee_wei=seen.base_fee_next_wei,
             priority_fee_wei=tip_wei,
             gas_price_wei=seen.base_fee_next_wei + seen.tip_wei,
             blob_base_fee_wei=None,
             supports_1559=True,
-            block=ref(self._model.head(node)),
+            block=BlockRef(head.number, head.hash),
             node=self.nodes[node],
         )
 
-    async def estimate(self, call: EvmCall) -> Estimated | Reverted | NotEstimated:
-        await self._reach()
-        if call.input.startswith(b"!"):
-            return Reverted("it reverts")
-        return Estimated(GAS)
-
-    async def send(
-        self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Sent]]:
-        raise NotImplementedError("worlds without a loop send by themselves")
+    async def estimate(self, call: EvmCall) -> Estimate:
+        floor, count = self._floor(), len(self.nodes)
+        said = [
+            self._witnesses.estimate(node, call)
+            for node in await self._each()
+            if self._witnesses.head(node).number >= floor
+        ]
+        if not said:
+            raise ChainUnreachable("nodes", "none of them answers")
+        return estimate_of(said, count)
 
     async def blocks(self, known: Sequence[BlockRef], limit: int, node: str = "") -> BlocksSeen:
         place = await self._reach(node)
@@ -183,104 +224,136 @@ class ModelChain:
     async def receipts_by_node(self, hashes: Sequence[bytes]) -> Sequence[NodeReceipts]:
         said = [self._witnesses.node_receipts(node, tuple(hashes)) for node in await self._each()]
         lies = [one for one in said if one.node == self.nodes[LIAR]]
-        if self._air.plan.lying and lies:
+        if self._world.plan.lying and lies:
             true = [one.receipts for one in said if one is not lies[0]]
             if len(true) > 1 and true[0] == true[1] != lies[0].receipts:
-                self._air.seen["receipt outvoted"] += 1
+                self._world.seen["receipt outvoted"] += 1
         return said
 
     async def at_nonce(self, address: bytes, nonce: int) -> Sequence[NonceClaim]:
         return [self._witnesses.claim(node, address, nonce) for node in await self._each()]
 
-    def heads(self) -> AsyncIterator[BlockRef]:
-        raise NotImplementedError("worlds without a loop hear of heads by themselves")
+    async def heads(self) -> AsyncIterator[BlockRef]:
+        while True:
+            yield await self._link.listen(self._network.followers.append)
 
     async def close(self) -> None: ...
 
     async def _pass(self) -> None:
-        """The time that a question takes."""
+        """The time that a question takes, if it takes any."""
+        if self._dice.random() < self._world.plan.slow:
+            await self._link.pause()
+
+    def _is_lost(self) -> bool:
+        world = self._world
+        return world.now_ms < self._network.dark_until_ms or world.chance(world.plan.lose)
+
+    def _floor(self) -> int:
+        """The block that enough nodes have reached."""
+        return reached(list(self._heads.values()), look_quorum(len(self.nodes)))
 
     async def _each(self) -> list[int]:
         """The nodes that answer."""
         await self._pass()
-        air = self._air
-        return [node for node in self._heads if not air.chance(air.plan.lose)]
+        return [node for node in self._heads if not self._is_lost()]
 
     async def _reach(self, name: str = "") -> int:
         """A node that is not behind what enough of them said before."""
         await self._pass()
-        air = self._air
-        if air.chance(air.plan.lose):
+        if self._is_lost():
             raise ChainUnreachable("the simulated nodes", "lost on the way")
         node = self.nodes.index(name) if name else self._dice.randrange(len(self.nodes))
         head = self._witnesses.head(node).number
-        floor = reached(list(self._heads.values()), look_quorum(len(self.nodes)))
-        if head < floor:
-            air.seen["node behind"] += 1
+        if head < self._floor():
+            self._world.seen["node behind"] += 1
             raise ChainUnreachable(self.nodes[node], "it is behind the others")
         self._heads[node] = head
         return node
-
-
-class LoopChain(ModelChain):
-    """The same on the virtual loop, and sending."""
-
-    def __init__(self, world: "EoaShell", loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(world, world.plan.rng("port"))
-        self._world = world
-        self._loop = loop
-        self._words = Words(world.plan.client)
-
-    async def _pass(self) -> None:
-        await asyncio.sleep(self._world.delay_s())
-
-    async def heads(self) -> AsyncIterator[BlockRef]:
-        last: BlockRef | None = None
-        while True:
-            await asyncio.sleep(self._world.plan.block_ms / 1000)
-            head = ref(self._model.head(0))
-            if head != last:
-                last = head
-                yield head
 
     # Sending.
 
     async def send(
         self, raws: Sequence[bytes], only: Sequence[str] = ()
-    ) -> Sequence[Sequence[Sent]]:
+    ) -> Sequence[Sequence[SendAnswer]]:
         asked = [place for place, name in enumerate(self.nodes) if not only or name in only]
-        answers = await asyncio.gather(*(self._send(node, raws) for node in asked))
+        under_way = [self._send(node, raws) for node in asked]
+        answers = [await one for one in under_way]
         return [[told[place] for told in answers] for place in range(len(raws))]
 
-    async def _send(self, node: int, raws: Sequence[bytes]) -> list[Sent]:
+    def _send(self, node: int, raws: Sequence[bytes]) -> "asyncio.Future[list[SendAnswer]]":
         """A batch to one node, in its order: it arrives or not, late, and is answered or not."""
         world, name = self._world, self.nodes[node]
-        if world.chance(world.plan.lose):
+        if self._is_lost():
             world.seen["node unreachable"] += 1
-            return [sent(name, SendKind.UNREACHABLE)] * len(raws)
+            return self._link.answer([sent(name, SendKind.UNREACHABLE)] * len(raws))
+        for raw in raws:
+            world.sending(raw)
+        if world.chance(world.plan.refuse):
+            world.seen["refused for good by one node"] += 1
+            self._network.received |= dict.fromkeys(map(keccak, raws))
+            return self._link.answer([sent(name, self._dice.choice(FICKLE)) for _ in raws])
+        if world.chance(world.plan.double):
+            world.seen["bytes doubled"] += 1
+            self._travel(node, raws)
         if world.chance(world.plan.lose):
             world.seen["bytes late"] += 1
-            for raw in raws:
-                world.travel(world.delay_s() * LATE_S_MAX, node, raw)
-            return [sent(name, SendKind.SILENT)] * len(raws)
-        await asyncio.sleep(world.delay_s())
-        told = [self._offer(node, raw) for raw in raws]
-        await asyncio.sleep(world.delay_s())
+            self._travel(node, raws)
+            return self._link.answer([sent(name, SendKind.SILENT)] * len(raws), TIMEOUT_MS)
+        self._network.travelling.update(map(keccak, raws))
+        return self._link.begin("offer", partial(self._arrive, node, raws))
+
+    def _travel(self, node: int, raws: Sequence[bytes]) -> None:
+        """Bytes whose answer nobody waits for."""
+        self._network.travelling.update(map(keccak, raws))
+        delay_ms = self._dice.randint(0, LATE_MS_MAX)
+        self._world.after(delay_ms, "late bytes", partial(self._offer_all, node, raws))
+
+    def _arrive(self, node: int, raws: Sequence[bytes], reply: Reply) -> None:
+        world = self._world
+        told = self._offer_all(node, raws)
         if world.chance(world.plan.lose):
             world.seen["answer lost"] += 1
-            return [sent(name, SendKind.SILENT)] * len(raws)
-        return told
+            reply([sent(self.nodes[node], SendKind.SILENT)] * len(raws), TIMEOUT_MS)
+        else:
+            reply(told)
 
-    def _offer(self, node: int, raw: bytes) -> Sent:
-        world = self._world
-        world.leaving(raw)
+    def _offer_all(self, node: int, raws: Sequence[bytes]) -> list[SendAnswer]:
+        return [self._offer(node, raw, keccak(raw)) for raw in raws]
+
+    def _offer(self, node: int, raw: bytes, digest: bytes) -> SendAnswer:
+        """What a node says of these bytes."""
+        world, network, name = self._world, self._network, self.nodes[node]
+        network.travelling[digest] -= 1
+        network.received[digest] = None
+        data, told = world.named(digest)
+        condemned = self._condemned(digest, data)
+        if condemned is not None:
+            return sent(name, condemned)
+        # Some bytes, where one node lies, are refused by honest nodes by a rule of their own; the
+        # one that lies takes them and says so too.
+        plan = world.plan
+        is_ruled = plan.lying and plan.caps_fees and world.is_faulty
+        is_capped = is_ruled and digest[0] < CAPPED_OF_256
+        capped = sent(name, SendKind.NODE_FEE_CAP, "tx fee exceeds the configured cap")
+        if is_capped and node != LIAR:
+            return capped
         answer = self._model.send(node, raw)
-        if isinstance(answer, Accepted):
-            return sent(self.nodes[node], SendKind.TAKEN)
+        if isinstance(answer, TransactionTaken):
+            world.note(f"{name} takes {told}")
+            world.seen["lie:refusal"] += is_capped
+            return capped if is_capped else sent(name, SendKind.TAKEN)
         kind = self._words.kind(answer.code, answer.message)
+        if kind in MISJUDGED:
+            network.misjudged = f"{name} says {kind.value} to {told}"
         world.seen[f"node says {kind.value}"] += 1
-        return sent(self.nodes[node], kind, answer.message)
+        world.note(f"{name} says {kind.value} to {told}")
+        return capped if is_capped else sent(name, kind, answer.message)
 
-
-def ref(block: Block) -> BlockRef:
-    return BlockRef(block.number, block.hash)
+    def _condemned(self, digest: bytes, data: str) -> SendKind | None:
+        """Why no node ever takes these bytes: it is decided when they reach the first one."""
+        world, known = self._world, self._network.condemned
+        if digest not in known:
+            is_bad = data.startswith(POISON) or world.chance(world.plan.condemn)
+            world.seen["condemned"] += is_bad
+            known[digest] = self._dice.choice(CONDEMNED) if is_bad else None
+        return known[digest]

@@ -1,18 +1,16 @@
-"""Counts the rare states of account lanes, from the records that they tell."""
+"""Counts the rare states of account lanes, from their records."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import assert_never
 
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Status
+from laneway.lanes.common.values import CommandRefused
 from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.tries import PARKED
 from laneway.lanes.eoa.values import (
     AttemptReoffered,
     AttemptsTaken,
     BumpOrdered,
-    CommandRefused,
     FundsJudged,
     HaltJudged,
     HeadMoved,
@@ -27,95 +25,59 @@ from laneway.lanes.eoa.values import (
     SlotFreed,
     SlotSettled,
 )
-
-COUNTED = (
-    AttemptReoffered,
-    AttemptsTaken,
-    BumpOrdered,
-    CommandRefused,
-    FundsJudged,
-    HaltJudged,
-    HeadMoved,
-    InclusionDenied,
-    MakingDelayed,
-    NoncesReset,
-    ResendPlanned,
-    SlotClaimed,
-    SlotDropped,
-    SlotFellOut,
-    SlotFreed,
-    SlotSettled,
-)
+from laneway.sim.tally import Tally
 
 
-class Tally:
+class EoaTally(Tally):
     """It knows of each slot what it was claimed for, and whether it was to be taken back."""
 
+    named = {  # noqa: RUF012
+        AttemptReoffered: "reorg took back included",
+        AttemptsTaken: "taken in a row",
+        BumpOrdered: lambda one: "cancel over bytes" if one.purpose == Purpose.CANCEL else "bump",
+        CommandRefused: lambda one: f"refused:{one.verb}",
+        FundsJudged: lambda one: "out of funds" if one.broke else "funds are back",
+        HaltJudged: lambda one: "halted with evidence" if one.reason else "halt ended",
+        HeadMoved: lambda one: "" if one.fork is None else "fork seen",
+        InclusionDenied: "inclusion denied",
+        MakingDelayed: lambda one: (
+            "parked by cap" if one.reason.startswith(PARKED) else "making delayed"
+        ),
+        NoncesReset: "reset",
+        ResendPlanned: lambda one: "offered again" if one.at_ms is None else "",
+        SlotDropped: lambda one: "number freed" if one.recycle else "foreign replaced",
+        SlotFellOut: "fell out",
+        SlotFreed: lambda one: "number freed" if one.recycle else "foreign replaced",
+    }
+
     def __init__(self, seen: Counter[str]) -> None:
-        self._seen = seen
+        super().__init__(seen)
         self._slots: dict[tuple[LaneId, int], Slot] = {}
         self._cancelled: set[tuple[LaneId, int]] = set()
         self._freed: set[tuple[LaneId, int]] = set()
 
-    def count(self, lane: LaneId, records: Sequence[Record]) -> None:
-        for record in records:
-            for word in self._words(lane, record):
-                self._seen[word] += 1
-
-    def _words(self, lane: LaneId, record: Record) -> list[str]:
-        if not isinstance(record, COUNTED):
-            return []
-        match record:
-            case SlotClaimed(slot=slot, returned=returned):
-                return self._claimed(lane, slot, returned=returned)
-            case (
-                SlotFreed(slot=number, recycle=recycle) | SlotDropped(slot=number, recycle=recycle)
-            ):
-                gone = self._slots.get((lane, number))
-                if gone is not None and recycle:
-                    self._freed.add((lane, gone.nonce))
-                return ["number freed" if recycle else "foreign replaced"]
-            case SlotSettled(slot=number, status=status):
-                return self._settled(lane, number, status)
-            case BumpOrdered(slot=number, purpose=purpose):
-                if purpose != Purpose.CANCEL:
-                    return ["bump"]
-                self._cancelled.add((lane, number))
-                return ["cancel over bytes"]
-            case MakingDelayed(reason=reason):
-                return ["parked by cap" if reason.startswith(PARKED) else "making delayed"]
-            case FundsJudged(broke=broke):
-                return ["out of funds" if broke else "funds are back"]
-            case HaltJudged(reason=reason):
-                return ["halted with evidence" if reason else "halt ended"]
-            case InclusionDenied():
-                return ["inclusion denied"]
-            case HeadMoved(fork=fork):
-                return [] if fork is None else ["fork seen"]
-            case AttemptReoffered():
-                return ["reorg took back included"]
-            case ResendPlanned(at_ms=at_ms):
-                return ["offered again"] if at_ms is None else []
-            case NoncesReset():
-                return ["reset"]
-            case SlotFellOut():
-                return ["fell out"]
-            case AttemptsTaken():
-                return ["taken in a row"]
-            case CommandRefused(verb=verb):
-                return [f"refused:{verb}"]
-            case _:
-                assert_never(record)
+    def _states(self, lane: LaneId, record: Record) -> list[str]:
+        if isinstance(record, SlotClaimed):
+            return self._claimed(lane, record.slot, returned=record.returned)
+        if isinstance(record, SlotSettled):
+            return self._settled(lane, record.slot, record.status)
+        if isinstance(record, SlotFreed | SlotDropped) and record.recycle:
+            gone = self._slots.get((lane, record.slot))
+            if gone is not None:
+                self._freed.add((lane, gone.nonce))
+        if isinstance(record, BumpOrdered) and record.purpose == Purpose.CANCEL:
+            self._cancelled.add((lane, record.slot))
+        return self._by_class(record)
 
     def _claimed(self, lane: LaneId, slot: Slot, *, returned: bool) -> list[str]:
         self._slots[lane, slot.id] = slot
-        words = ["returned intent claimed"] if returned else []
+        states = ["returned intent claimed"] if returned else []
         if (lane, slot.nonce) in self._freed:
             self._freed.discard((lane, slot.nonce))
-            words.append("recycled nonce reused")
+            states.append("recycled nonce reused")
         elif slot.intent is None:
-            words.append("gap filled")
-        return words
+            states.append("gap filled")
+        return states
 
     def _settled(self, lane: LaneId, number: int, status: str) -> list[str]:
         slot = self._slots.get((lane, number))

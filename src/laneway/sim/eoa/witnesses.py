@@ -4,28 +4,38 @@ A lie is drawn anew with every block. A lie is consistent while it is told, as t
 means to deceive would be.
 """
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from laneway.core.facts import (
-    AccountSeen,
+    AccountAtBlock,
     BlockRef,
     BlockSeen,
+    Estimated,
     NodeReceipts,
     NonceClaim,
+    NotEstimated,
     ReceiptSeen,
+    Reverted,
+    SendKind,
 )
-from laneway.devnets.evm.block import Block
+from laneway.core.majority import Estimate
+from laneway.devnets.evm.limits import BLOCK_GAS_MAX
+from laneway.devnets.evm.model.block import EvmBlock
 from laneway.evm.keccak import keccak
-from laneway.lanes.eoa.fees import Fee
-from laneway.ports import EvmRequest
+from laneway.lanes.eoa.fees import EvmFee
+from laneway.ports import EvmCall, EvmRequest
 from laneway.sim.eoa.calls import SHOP, key_of, signed
 from laneway.sim.eoa.plan import GAS, GWEI
-from laneway.sim.eoa.sky import Ground, Sky
+
+if TYPE_CHECKING:
+    from laneway.sim.eoa.port import EvmGround
 
 LIAR = 0
 """The first that is asked, where one is asked before the others."""
 
-LIES = ("head", "branch", "count", "owner", "receipt", "absent", "inclusion", "network")
+LIES = ("head", "branch", "count", "owner", "receipt", "absent", "inclusion", "network", "gas")
 
 FAR = 50
 """Blocks by which a node that lies is ahead of the others."""
@@ -34,11 +44,14 @@ STRANGER = 200
 """The number of a key that no account of a world has."""
 
 
+REVERTING = b"!"
+"""How the content begins of what reverts when it is estimated."""
+
+
 class Witnesses:
-    def __init__(self, world: Ground, sky: Sky) -> None:
+    def __init__(self, world: "EvmGround") -> None:
         self._world = world
-        self._sky = sky
-        self._chain = sky.chain
+        self._chain = world.network.chain
         self._dice = world.plan.rng("lies")
         self._drawn_at = -1
         self._lies: tuple[str, ...] = ()
@@ -46,12 +59,12 @@ class Witnesses:
 
     def lies(self, node: int, lie: str) -> bool:
         """Whether this node tells this lie now."""
-        if node != LIAR or not self._world.plan.lying or not self._world.faults:
+        if node != LIAR or not self._world.plan.lying or not self._world.is_faulty:
             return False
         newest = self._chain.newest().number
         if newest != self._drawn_at:
             self._drawn_at = newest
-            count = self._dice.choice((0, 1, 2, 2, len(LIES) - 1))
+            count = self._dice.choice((0, 2, 3, 4, len(LIES)))
             self._lies = tuple(self._dice.sample(LIES, count))
         if lie not in self._lies:
             return False
@@ -68,14 +81,24 @@ class Witnesses:
             return BlockRef(head.number, invented(head.hash, 0))
         return BlockRef(head.number, head.hash)
 
-    def account(self, node: int, address: bytes) -> AccountSeen:
+    def account(self, node: int, address: bytes) -> AccountAtBlock:
         count = self._chain.count(node, address, "latest")
         balance = self._chain.balance(node, address)
         if self.lies(node, "count"):
             count = self._dice.choice((count + 1, count + 3, 0, 2**40))
         if self.lies(node, "network"):
             count, balance = 0, 0
-        return AccountSeen(count, count, balance, self.head(node), self.names[node])
+        return AccountAtBlock(count, count, balance, self.head(node), self.names[node])
+
+    def estimate(self, node: int, call: EvmCall) -> Estimate:
+        """What a call needs; some revert, and nobody can hand over what they do not have."""
+        if self.lies(node, "gas"):
+            return self._dice.choice((Estimated(1), Estimated(BLOCK_GAS_MAX), Reverted("a lie")))
+        if call.input.startswith(REVERTING):
+            return Reverted("it reverts")
+        if call.value_wei > self._chain.balance(node, call.sender):
+            return NotEstimated(SendKind.INSUFFICIENT_FUNDS, "insufficient funds for transfer")
+        return Estimated(GAS)
 
     # What is in blocks.
 
@@ -96,7 +119,7 @@ class Witnesses:
             hashes = ()
         return BlockSeen(BlockRef(number, block.hash), block.parent, hashes)
 
-    def _invented_block(self, head: Block, number: int) -> BlockSeen:
+    def _invented_block(self, head: EvmBlock, number: int) -> BlockSeen:
         ahead = number - head.number
         parent = head.hash if ahead == 1 else invented(head.hash, ahead - 1)
         held = self._waiting(LIAR) if ahead == 1 else ()
@@ -157,7 +180,7 @@ class Witnesses:
     def _invented_owner(self, node: int, nonce: int) -> NonceClaim:
         """A transaction that somebody else signed for this number."""
         call = EvmRequest(SHOP, input=b"invented")
-        sealed = signed(key_of(STRANGER), nonce, call, Fee(9 * GWEI, GWEI), GAS)
+        sealed = signed(key_of(STRANGER), nonce, call, EvmFee(9 * GWEI, GWEI), GAS)
         return NonceClaim(self.names[node], nonce + 1, sealed.hash, sealed.raw)
 
 

@@ -1,65 +1,74 @@
 """A world of account lanes: their machine, the EVM chain model, and who uses them."""
 
-import msgspec
+from collections.abc import Callable
+from typing import Any
 
-from laneway.core.ids import LaneId, Owner, lane_id
-from laneway.core.rows import Command, Lease
+import msgspec
+from msgspec import Struct
+
+from laneway.core.ids import LaneId
 from laneway.core.units import amount
-from laneway.devnets.evm.model import EvmChain
+from laneway.evm.envelope import decode
+from laneway.evm.keccak import keccak
 from laneway.lanes.eoa.machine import eoa_kind
-from laneway.lanes.eoa.show import describe
-from laneway.lanes.eoa.values import HeadSeen
+from laneway.lanes.eoa.values import SendAttempt
 from laneway.ports import EvmRequest
 from laneway.sim.clients import Callers, Wish
-from laneway.sim.eoa.calls import CHAIN_ID, SHOP, WALL, encode_request
-from laneway.sim.eoa.nodes import POISON, Nodes
-from laneway.sim.eoa.plan import SIZE_BYTES_MAX, EoaPlan
-from laneway.sim.eoa.sky import RICH_WEI, Sky
-from laneway.sim.eoa.witnesses import Witnesses
-from laneway.sim.operator import Crew
-from laneway.sim.world import Observer, Shelf, World
+from laneway.sim.eoa.calls import SHOP, WALL, encode_request
+from laneway.sim.eoa.network import RICH_WEI, data_of
+from laneway.sim.eoa.plan import GAS, SIZE_BYTES_MAX, EoaPlan
+from laneway.sim.eoa.port import POISON, EvmGround
+from laneway.sim.operator import AccountCrew
+from laneway.sim.process import Process
+from laneway.sim.world import Disk, World
 
 PARKED_MS_MAX = 30_000
-"""What waits so long in calm weather waits for a person, if it is parked by a cap."""
+"""A number that waits longer than this without faults waits for a person, if a cap parked it."""
 
 
-class EoaWorld(World):
-    exact_timers = True
-    plan: EoaPlan
-    host: Nodes
-    client: "Payers"
-    operator: "Keeper"
+class SentBytes(Struct, frozen=True):
+    """What was sent once, for the laws: whose bytes a hash is."""
 
-    def __init__(
-        self, plan: EoaPlan, shelf: Shelf, observers: "list[Observer] | None" = None
-    ) -> None:
-        super().__init__(plan, shelf, observers)
-        self.kinds = {"evm": eoa_kind(plan.settings)}
-        self.sky = Sky(self)
-        self.chain: EvmChain = self.sky.chain
-        self.witnesses = Witnesses(self, self.sky)
-        self.lanes = [
-            lane_id("evm", f"{CHAIN_ID}:0x{address.hex()}") for address in self.sky.accounts
-        ]
-        self._accounts = {lane: number for number, lane in enumerate(self.lanes)}
-        self.host = Nodes(self)
-        self.client = Payers(self)
-        self.operator = Keeper(self)
-        if plan.prompt:
-            self.prompts = {"evm": self.host.sign_at_once}
+    lane: LaneId
+    nonce: int
+    slot: int
+    data: str
+    """Empty for a no-op."""
 
-    def account(self, lane: LaneId) -> int:
-        return self._accounts[lane]
 
-    def heard(self) -> None:
-        """A new block is looked into before the next poll."""
-        for process in self.processes:
-            for lane in self.lanes:
-                if process.alive and process.reactor.holds(lane):
-                    process.answered(lane, HeadSeen(self.now_ms))
+class EoaWorld(EvmGround, World):
+    client: "EoaCallers"
+    operator: "EoaCrew"
+
+    def __init__(self, plan: EoaPlan, disk: Disk) -> None:
+        super().__init__(plan, disk)
+        self.made: dict[bytes, SentBytes] = {}
+        """All that a performer was ever ordered to send."""
+        self.check_sending: Callable[[bytes], None] = lambda _: None
+        """A law that is asked when bytes leave, by their hash."""
+        self.client = EoaCallers(self)
+        self.operator = EoaCrew(self)
+
+    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None:
+        if isinstance(effect, SendAttempt):
+            digest = keccak(effect.raw)
+            known = self.made.get(digest)
+            # The same bytes are made again where an intent gets back the number that it had.
+            if known is None or known.slot != effect.slot:
+                tx = decode(effect.raw)
+                self.made[digest] = SentBytes(lane, tx.nonce, effect.slot, data_of(tx))
+        super().leaving(process, lane, effect)
+
+    def sending(self, raw: bytes) -> None:
+        self.ask_law(self.check_sending, keccak(raw))
+
+    def named(self, digest: bytes) -> tuple[str, str]:
+        made = self.made[digest]
+        whose = f"{made.data or 'a no-op'} of a{self.account(made.lane)}/{made.nonce}"
+        return made.data, whose
 
     def raise_caps(self) -> None:
-        """Whoever set the caps sees that numbers are parked, allows more, and starts anew."""
+        """An operator sees that numbers are parked, raises the caps, and starts anew."""
         self.seen["caps raised"] += 1
         self.note("the operator raises the caps")
         uncapped = msgspec.structs.replace(
@@ -69,17 +78,8 @@ class EoaWorld(World):
         for process in self.processes:
             self.crash(process, "with new caps")
 
-    def is_at_rest(self, lane: LaneId) -> bool:
-        """Whether the lane has no row left: no number in flight, none free, none returned."""
-        view = self.book.lane(lane)
-        if view is None:
-            return True
-        if view.head.wake_ms is not None:
-            return False
-        return not self.book.load(Lease(lane, view.head.owner or Owner(""), view.head.fence)).open
 
-
-class Payers(Callers):
+class EoaCallers(Callers):
     """They want transfers: some that no signer makes, some that revert, some that are too large."""
 
     limited = 0.15
@@ -92,81 +92,49 @@ class Payers(Callers):
         chosen = self._dice.random()
         data = f"d{number}"
         if chosen < 0.07:
-            data = f"!{data}" if chosen < 0.035 else f"!{data}!"
+            data = f"!{data}" if chosen < 0.035 else f"@@{data}"
         elif 0.18 <= chosen < 0.22:
-            data = f"{POISON.decode()}{data}"
+            data = f"{POISON}{data}"
         to = WALL if 0.07 <= chosen < 0.14 else SHOP
         # Where anyone may take a free number, several are free at once.
         large = 0.4 if self._world.plan.settings.recycled == "any" else 0.18
         padding = " " * SIZE_BYTES_MAX if 0.14 <= chosen < large else ""
-        call = EvmRequest(to, amount(number), (data + padding).encode())
+        # Who names the gas is not told by an estimate that it reverts.
+        is_named = self._world.plan.prompt and data[0] not in "!@" and number % 3
+        gas = GAS if is_named else None
+        call = EvmRequest(to, amount(number), (data + padding).encode(), gas)
         return Wish(number, lane, data, encode_request(call))
 
-    def is_done(self) -> bool:
-        return super().is_done() and all(map(self._world.is_at_rest, self._world.lanes))
 
-    def waiting(self) -> list[str]:
-        open_ = super().waiting()
-        if open_ or not self.has_sent_all():
-            return open_
-        return [lane for lane in self._world.lanes if not self._world.is_at_rest(lane)]
-
-
-class Keeper(Crew):
+class EoaCrew(AccountCrew):
     """Who has the keys: also by another way than through the lanes."""
 
     _world: EoaWorld
+    verbs = ("pause", "resume", "cancel", "cancel", "bump", "reset-nonce", "pay")
     _calm_ms: int | None = None
     """Since when nothing goes wrong any more; None once it was asked why not all is done."""
 
     def start(self) -> None:
-        self._world.sky.start()
-        self._world.after(300, "operator", self._act)
-        self._world.after(250, "foreign", self._use)
-        if self._world.plan.poor and self._world.plan.seed % 2:
-            self._world.after(self._dice.randint(500, 3_000), "deposit", self._world.sky.deposit)
-
-    def _act(self) -> None:
         world = self._world
-        if not world.faults:
-            return
-        world.after(300, "operator", self._act)
-        if not world.chance(world.plan.operator * 10):
-            return
-        lane = self._dice.choice(world.lanes)
-        verbs = ("pause", "resume", "cancel", "cancel", "bump", "reset-nonce", "pay")
-        verb = self._dice.choice(verbs)
-        if verb in ("cancel", "bump"):
-            self._about(verb, world.client.wishes)
-        elif verb == "pay":
-            world.sky.pay(RICH_WEI)
-        else:
-            view = world.book.lane(lane)
-            is_halted = view is not None and describe(view.head.state).word == "halted"
-            if verb == "reset-nonce" and is_halted:
-                return  # The reason says that a node may lie.
-            self._tell(Command(0, lane, verb, world.now_ms))
+        super().start()
+        if world.plan.poor and world.plan.seed % 2:
+            world.after(self._dice.randint(500, 3_000), "deposit", world.network.deposit)
 
-    def _use(self) -> None:
-        world = self._world
-        if not world.faults:
-            return
-        world.after(250, "foreign", self._use)
-        if world.chance(world.plan.foreign):
-            world.sky.use_foreign(self._dice.randrange(len(world.lanes)))
+    def _give(self, verb: str, lane: LaneId) -> None:
+        view = self._world.book.lane(lane)
+        is_halted = view is not None and self._state(lane, view) == "halted"
+        if verb == "pay":
+            self._world.network.pay(RICH_WEI)
+        elif verb != "reset-nonce" or not is_halted:  # The reason says that a node may lie.
+            super()._give(verb, lane)
 
     def calm(self) -> None:
         self._calm_ms = self._world.now_ms
-        self._world.sky.calm()
-        self._world.after(500, "calm", self._calm)
+        super().calm()
 
     def _calm(self) -> None:
         world = self._world
-        world.after(1_000, "calm", self._calm)
         if self._calm_ms is not None and world.now_ms - self._calm_ms > PARKED_MS_MAX:
             self._calm_ms = None
             world.raise_caps()
-        for lane in world.lanes:
-            view = world.book.lane(lane)
-            if view is not None and describe(view.head.state).word == "paused":
-                self._tell(Command(0, lane, "resume", world.now_ms))
+        super()._calm()

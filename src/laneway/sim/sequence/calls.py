@@ -3,17 +3,15 @@
 The memo of a transaction names its intent on the chain.
 """
 
-from collections.abc import Sequence
 from functools import cache
 
-import msgspec
-from msgspec import Struct
-
-from laneway.cosmos.blobs import Blob, commitment, namespace_of, proto
-from laneway.cosmos.keys import HeldKey, raw_address
-from laneway.cosmos.messages import Any, BlobProto, Coin, MsgPayForBlobs, MsgSend
-from laneway.cosmos.tx import Signed, Terms, body_of, fee_of, packed, sign
-from laneway.devnets.cosmos.app import MICRO
+from laneway.cosmos.blobs import CelestiaBlob, commitment, namespace_of
+from laneway.cosmos.keys import HeldCosmosKey, raw_address
+from laneway.cosmos.messages import Any, Coin, MsgPayForBlobs, MsgSend
+from laneway.cosmos.protobuf import encode
+from laneway.cosmos.tx import SignedCosmosTx, SigningTerms, body_of, fee_of, sign
+from laneway.devnets.cosmos.model.app import MICRO
+from laneway.ports import CosmosBlob, CosmosRequest
 
 CHAIN_ID = "laneway-dev"
 ORIGIN = b"the first block".ljust(32, b".")
@@ -21,7 +19,7 @@ ORIGIN = b"the first block".ljust(32, b".")
 PREFIX = "celestia"
 DENOM = "utia"
 GAS = 120_000
-"""Of every attempt: the largest of them needs less."""
+"""What callers name, and what nodes simulate: the largest transaction needs less."""
 GAS_SHORT = 30_000
 """Less than any transaction needs."""
 FOREIGN = "foreign"
@@ -29,33 +27,33 @@ FOREIGN = "foreign"
 TOO_MUCH = 10**30
 """More than any account has."""
 MESSAGES_MANY = 8
-"""So many transfers in one transaction are more than a node takes."""
+"""The number of transfers in one transaction that is more than a node takes."""
 
 
-class Request(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    data: str
-    """Empty for a filler."""
-    way: str = "send"
-    """send, blob, overspend (fails in its block), hopeless (no signer makes it), failing (it would
-    fail when it is tried), brief (wanted only up to a block), and what no node takes: too_large,
-    bad_blob, unauthorized, short_gas, bad_coins."""
-    until: int = 0
-    """The last block that its caller wants it in."""
+UNSOUND = "%"
+"""How the memo begins of what no node ever takes."""
+FAILING = "?"
+"""How the memo begins of what often fails when it is simulated."""
+UNMADE = "!"
+"""How the name begins of what can be no transaction."""
 
-
-UNSOUND = ("too_large", "bad_blob", "unauthorized", "short_gas", "bad_coins")
-"""What no node ever takes."""
-
-encode_request = msgspec.msgpack.Encoder().encode
-decode_request = msgspec.msgpack.Decoder(Request).decode
-
-FILLER = Request("")
+MARKS = {
+    "too_large": UNSOUND,
+    "bad_blob": UNSOUND,
+    "unauthorized": UNSOUND,
+    "short_gas": UNSOUND,
+    "bad_coins": UNSOUND,
+    "failing": FAILING,
+    "hopeless": UNMADE,
+}
+"""By the way in which a request is meant to fail; "overspend" fails in its block and "brief" is
+wanted only up to a block."""
 
 
 @cache
-def key_of(account: int) -> HeldKey:
+def key_of(account: int) -> HeldCosmosKey:
     """The accounts of every world; making a key ready costs as much as a signature."""
-    return HeldKey(bytes([account + 1]) * 32)
+    return HeldCosmosKey(bytes([account + 1]) * 32)
 
 
 @cache
@@ -68,59 +66,54 @@ def raw_of(account: int) -> bytes:
     return raw_address(key_of(account).public_key)
 
 
-SHOP = HeldKey(b"\x5a" * 32).address(PREFIX)
+SHOP = HeldCosmosKey(b"\x5a" * 32).address(PREFIX)
 
 
-class Drafted(Struct, frozen=True):
-    """Signed bytes and what they pay."""
-
-    signed: Signed
-    gas: int
-    fee: int
-
-
-def signed(
-    account: int,
-    request: Request,
-    *,
-    number: int,
-    sequence: int,
-    timeout_height: int,
-    price_micro: int,
-) -> Drafted:
-    key, own = key_of(account), address_of(account)
-    gas = GAS_SHORT if request.way == "short_gas" else GAS
-    fee = -(-gas * price_micro // MICRO)
-    messages, blobs = messages_of(own, request)
-    body = body_of(messages, memo=request.data, timeout_height=timeout_height)
-    terms = Terms(CHAIN_ID, number, sequence, fee_of(fee, DENOM, gas))
-    return Drafted(sign(body, terms, key.public_key, key.sign, blobs), gas, fee)
+def request_of(
+    own: str, data: str, way: str = "send", *, until: int = 0, gas: int | None = GAS
+) -> CosmosRequest:
+    """What a caller wants, in one of several ways."""
+    if way == "blob":
+        blob = CosmosBlob(namespace_of(b"laneway"), data.encode() * 3)
+        return CosmosRequest(blobs=(blob,), memo=data, gas=gas)
+    if way in ("failing", "short_gas"):
+        gas = None if way == "failing" else GAS_SHORT
+    return CosmosRequest(
+        messages=messages_of(own, data, way), memo=data, gas=gas, timeout_height=until or None
+    )
 
 
-def messages_of(own: str, request: Request) -> tuple[Sequence[Any], Sequence[BlobProto]]:
-    match request.way:
-        case "blob":
-            return paid_blob(own, request.data, is_sound=True)
+def messages_of(own: str, data: str, way: str) -> tuple[tuple[str, bytes], ...]:
+    match way:
+        case "hopeless":
+            return ()
         case "bad_blob":
-            return paid_blob(own, request.data, is_sound=False)
+            blob = CelestiaBlob(namespace_of(b"laneway"), data.encode())
+            message = MsgPayForBlobs(
+                own, (blob.namespace,), (len(blob.data),), (commitment(blob),), (0,)
+            )
+            return ((MsgPayForBlobs.url, encode(message)),)
         case "overspend":
-            return [sent(own, SHOP, TOO_MUCH)], ()
+            return (sent(own, SHOP, TOO_MUCH),)
         case "too_large":
-            return [sent(own, SHOP, 1)] * MESSAGES_MANY, ()
+            return (sent(own, SHOP, 1),) * MESSAGES_MANY
         case "unauthorized":
-            return [sent(SHOP, own, 1)], ()
+            return (sent(SHOP, own, 1),)
         case "bad_coins":
-            return [sent(own, SHOP, 0)], ()
+            return (sent(own, SHOP, 0),)
         case _:
-            return [sent(own, SHOP if request.data else own, 1)], ()
+            return (sent(own, SHOP, 1),)
 
 
-def sent(payer: str, payee: str, amount: int) -> Any:
-    return packed(MsgSend(payer, payee, (Coin(DENOM, str(amount)),)), MsgSend.url)
+def sent(payer: str, payee: str, amount: int) -> tuple[str, bytes]:
+    return MsgSend.url, encode(MsgSend(payer, payee, (Coin(DENOM, str(amount)),)))
 
 
-def paid_blob(own: str, data: str, *, is_sound: bool) -> tuple[Sequence[Any], Sequence[BlobProto]]:
-    blob = Blob(namespace_of(b"laneway"), data.encode() * 3)
-    size = len(blob.data) + (0 if is_sound else 1)
-    message = MsgPayForBlobs(own, (blob.namespace,), (size,), (commitment(blob),), (0,))
-    return [packed(message, MsgPayForBlobs.url)], [proto(blob)]
+def foreign(
+    account: int, data: str, *, number: int, sequence: int, price_micro: int
+) -> SignedCosmosTx:
+    """A transfer of someone else who has the key as well."""
+    key = key_of(account)
+    fee = fee_of(-(-GAS * price_micro // MICRO), DENOM, GAS)
+    body = body_of([Any(*sent(address_of(account), SHOP, 1))], memo=data, timeout_height=0)
+    return sign(body, SigningTerms(CHAIN_ID, number, sequence, fee), key.public_key, key.sign, ())

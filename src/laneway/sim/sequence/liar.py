@@ -1,24 +1,25 @@
 """One node of three that says what is not so, as long as there are faults."""
 
-from collections import Counter
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from laneway.core.cosmos import (
-    CosmosAccount,
+    CommittedAccount,
     CosmosLook,
-    Offered,
+    OfferAnswer,
     OfferKind,
-    Standing,
     TxSeen,
+    TxStanding,
 )
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
-from laneway.sim.sequence.plan import EXPIRY, CosmosPlan
-from laneway.sim.sequence.sky import Sky
+from laneway.sim.sequence.plan import EXPIRY
+
+if TYPE_CHECKING:
+    from laneway.sim.sequence.port import CosmosGround
 
 CLIMB_BLOCKS = 200
 """By which its heights rise with every answer."""
@@ -33,36 +34,20 @@ REFUSALS = (
 CODES = (0, 5, 11)
 
 
-class Bytes(Struct, frozen=True):
-    """What was made once, for the laws: whose bytes a hash is."""
+class SignedBytes(Struct, frozen=True):
+    """What was signed once, for the laws: whose bytes a hash is."""
 
     lane: LaneId
     sequence: int
-    slot: int
     data: str
     """Empty for a filler."""
     timeout_height: int
-    is_sound: bool
-    """Whether any node can take them."""
-
-
-class Stand(Protocol):
-    """What a liar needs of the world it lies in."""
-
-    seen: Counter[str]
-    sky: Sky
-
-    @property
-    def plan(self) -> CosmosPlan: ...
-    @property
-    def faults(self) -> bool: ...
-    def note(self, line: str) -> None: ...
 
 
 class Liar:
     """Changes what one node says; what it did stays as it is."""
 
-    def __init__(self, world: Stand, made: Mapping[bytes, Bytes]) -> None:
+    def __init__(self, world: "CosmosGround", made: Mapping[bytes, SignedBytes]) -> None:
         self._world = world
         self._made = made
         self._dice = world.plan.rng("liar")
@@ -72,7 +57,7 @@ class Liar:
 
     def _lies(self, node: str, about: str) -> bool:
         world, plan = self._world, self._world.plan
-        if not world.faults or node != plan.liar or about not in plan.lies:
+        if not world.is_faulty or node != plan.liar or about not in plan.lies:
             return False
         if self._dice.random() >= plan.lie:
             return False
@@ -82,7 +67,7 @@ class Liar:
     def _denies(self, node: str) -> bool:
         """Whether it takes bytes, calls them too late and never counts them; it does so always."""
         plan = self._world.plan
-        return self._world.faults and node == plan.liar and EXPIRY in plan.lies
+        return self._world.is_faulty and node == plan.liar and EXPIRY in plan.lies
 
     def _mattered(self, about: str, *, is_so: bool) -> None:
         """A lie that would have changed something, had it been believed."""
@@ -103,24 +88,24 @@ class Liar:
             self._mattered("missing", is_so=look.account is not None)
             look = replace(look, account=None, address="")
         if self._lies(node, "network"):
-            look = replace(look, network="another", account=CosmosAccount(0, 500))
+            look = replace(look, network="another", account=CommittedAccount(0, 500))
             self._mattered("network", is_so=True)
         if self._lies(node, "address"):
-            look = replace(look, address="celestia1other", account=CosmosAccount(3, 500))
+            look = replace(look, address="celestia1other", account=CommittedAccount(3, 500))
             self._mattered("address", is_so=True)
         if self._lies(node, "origin"):
             look = replace(look, origin=self._dice.randbytes(32))
             self._mattered("origin", is_so=True)
         if look.account is not None and self._denies(node):
             sequence = self._counted.setdefault(look.address, look.account.sequence)
-            unseen = tuple([TxSeen(one.hash, Standing.UNKNOWN) for one in look.txs])
+            unseen = tuple([TxSeen(one.hash, TxStanding.UNKNOWN) for one in look.txs])
             account = replace(look.account, sequence=sequence)
             self._mattered(EXPIRY, is_so=sequence < look.account.sequence)
             look = replace(look, account=account, txs=unseen)
         txs = [self._landed(one) if self._lies(node, "inclusion") else one for one in look.txs]
         if node == self._world.plan.liar:
-            told = f"{look.account} of {look.address} on {look.network}"
-            self._world.note(f"{node} shows {told} at block {look.height}")
+            view = f"{look.account} of {look.address} on {look.network}"
+            self._world.note(f"{node} shows {view} at block {look.height}")
         return replace(look, txs=tuple(txs))
 
     def _climbing(self, look: CosmosLook) -> CosmosLook:
@@ -134,7 +119,7 @@ class Liar:
         self._mattered("height", is_so=is_alive)
         return replace(look, height=height)
 
-    def _counting(self, look: CosmosLook, account: CosmosAccount) -> CosmosLook:
+    def _counting(self, look: CosmosLook, account: CommittedAccount) -> CosmosLook:
         wrong = max(0, account.sequence + self._dice.choice((-3, -1, 1, 2, 500)))
         self._mattered("sequence", is_so=wrong != account.sequence and bool(look.txs))
         return replace(look, account=replace(account, sequence=wrong))
@@ -142,11 +127,11 @@ class Liar:
     def _landed(self, seen: TxSeen) -> TxSeen:
         """In a block in which it is not, or in none."""
         self._mattered("inclusion", is_so=True)
-        if seen.standing is Standing.COMMITTED and self._dice.random() < 0.5:
-            return TxSeen(seen.hash, self._dice.choice((Standing.UNKNOWN, Standing.REJECTED)))
-        height = self._dice.randint(1, self._world.sky.chain.height + 2)
+        if seen.standing is TxStanding.COMMITTED and self._dice.random() < 0.5:
+            return TxSeen(seen.hash, self._dice.choice((TxStanding.UNKNOWN, TxStanding.REJECTED)))
+        height = self._dice.randint(1, self._world.network.chain.height + 2)
         code = self._dice.choice(CODES)
-        return TxSeen(seen.hash, Standing.COMMITTED, height, code, "sdk" if code else "")
+        return TxSeen(seen.hash, TxStanding.COMMITTED, height, code, "sdk" if code else "")
 
     # What it answers.
 
@@ -154,17 +139,17 @@ class Liar:
         """Whether it says that it took what it throws away."""
         return self._dice.random() < 0.5 and self._lies(node, "offer")
 
-    def answer(self, answer: Offered) -> Offered:
+    def answer(self, answer: OfferAnswer) -> OfferAnswer:
         """A no to what it took."""
         is_taken = answer.kind.outcome() is Outcome.ACCEPTED
         if is_taken and self._denies(answer.node):
-            return Offered(answer.node, OfferKind.TIMED_OUT, 30, "sdk", "a lie")
+            return OfferAnswer(answer.node, OfferKind.TIMED_OUT, 30, "sdk", "a lie")
         if not is_taken or not self._lies(answer.node, "offer"):
             return answer
         self._mattered("offer", is_so=True)
         kind = self._dice.choice(REFUSALS)
         wanted = self._dice.randrange(20) if kind is OfferKind.WRONG_SEQUENCE else None
-        return Offered(answer.node, kind, 1, "x", "a lie", wanted)
+        return OfferAnswer(answer.node, kind, 1, "x", "a lie", wanted)
 
     def proof(self, node: str, seen: TxSeen | None) -> TxSeen | None:
         """Someone else used the number, or one of our own transactions did."""
@@ -172,4 +157,4 @@ class Liar:
             return seen
         self._mattered("proof", is_so=True)
         hash_ = self._dice.choice([self._dice.randbytes(32), *list(self._made)[-3:]])
-        return TxSeen(hash_, Standing.COMMITTED, self._world.sky.chain.height, 0)
+        return TxSeen(hash_, TxStanding.COMMITTED, self._world.network.chain.height, 0)

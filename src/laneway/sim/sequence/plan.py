@@ -5,10 +5,10 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from laneway.devnets.cosmos.mempool import MempoolRules
-from laneway.engine.windows import Windows
+from laneway.devnets.cosmos.limits import GAS_PRICE_MICRO
+from laneway.devnets.cosmos.model.mempool import MempoolRules
 from laneway.lanes.sequence.settings import SequenceSettings
-from laneway.sim.plan import Weather
+from laneway.sim.plan import WorldPlan, crash_chances, unless_calm
 
 NODES = ("n0", "n1", "n2")
 """The third is there where one of them lies."""
@@ -32,7 +32,7 @@ TX_BYTES_MAX = 800
 """What a node takes at most: a transfer has 320 bytes, and a caller sometimes wants more."""
 
 
-class Sky(Struct, frozen=True, kw_only=True):
+class CosmosFaults(Struct, frozen=True, kw_only=True):
     """How much goes wrong on the chain's side: chances for each block."""
 
     hold: float
@@ -44,7 +44,7 @@ class Sky(Struct, frozen=True, kw_only=True):
     stop: float
     """Of a node that is down for a while."""
     cut: float
-    """Of a node that hears of no transaction from the others, and of one that does again."""
+    """Of a node that receives no transaction from the others, and of one that does again."""
     lag: float
     """Of a node that shows old blocks, and of one that catches up."""
     blind: float
@@ -53,7 +53,7 @@ class Sky(Struct, frozen=True, kw_only=True):
     """Of a node that wants more for a unit of gas, or less again."""
 
 
-class CosmosPlan(Weather, frozen=True, kw_only=True):
+class CosmosPlan(WorldPlan, frozen=True, kw_only=True):
     is_calm: bool
     """Nothing goes wrong but what callers want, and processes that are frozen."""
     accounts: int
@@ -61,17 +61,21 @@ class CosmosPlan(Weather, frozen=True, kw_only=True):
     mempool: MempoolRules
     checks_signatures: bool
     block_ms: int
-    sky: Sky
+    faults: CosmosFaults
     refuse: float
     """Chance that a node refuses what it would have taken at another time."""
     mumble: float
-    """Chance that a node answers in words that prove nothing."""
+    """Chance that a node answers with an error message that proves nothing."""
     double: float
     """Chance that bytes which a node may have arrive a second time, and late."""
     sign: float
     """Chance that bytes cannot be made now."""
     prompt: bool
     """Whether signing is part of the turn that orders it."""
+    price_micro: int | None
+    """What the operator pays for a unit of gas; None: what nodes ask for."""
+    slow: float
+    """Chance that a question about gas takes time."""
     proofs: bool
     """Whether nodes know who used a number; they need an index for it."""
     poor: bool
@@ -95,7 +99,7 @@ class CosmosPlan(Weather, frozen=True, kw_only=True):
     """Chance for each block that all nodes but the liar cannot be reached until what is signed now
     is too late."""
     untold: bool
-    """Whether the second node tells of a transaction only that it is in a block."""
+    """Whether the second node reports of a transaction only that it is in a block."""
 
 
 def cosmos_plan(seed: int, *, shared: bool = True, lying: bool = False) -> CosmosPlan:
@@ -123,8 +127,8 @@ def lying_plan(plan: CosmosPlan) -> CosmosPlan:
     )
     if rng.random() < 0.9:
         return lying
-    # An intent that is signed once, in calm weather but for nodes that are away: whoever says that
-    # its bytes are too late says it of all that there is.
+    # An intent that is signed once, in calm weather but for nodes that are away: a node that
+    # calls its bytes too late says so of all that there is.
     once = replace(lying.settings, attempts_max=1)
     return replace(lying, settings=once, lies=(EXPIRY,), apart=0.2, mumble=0.0, lose=0.0)
 
@@ -133,10 +137,7 @@ def honest_plan(seed: int, *, shared: bool) -> CosmosPlan:
     """The plan of one seed, in which no node lies."""
     rng = Random(f"{seed}/cosmos plan")
     calm = rng.random() < 0.1
-
-    def some(*chances: float) -> float:
-        return 0.0 if calm else rng.choice(chances)
-
+    some = unless_calm(rng, calm=calm)
     block_ms = rng.choice((100, 200, 400))
     delay_ms = rng.choice((1, 20, 120))
     plan = CosmosPlan(
@@ -148,7 +149,7 @@ def honest_plan(seed: int, *, shared: bool) -> CosmosPlan:
         mempool=mempool_rules(rng, calm=calm),
         checks_signatures=rng.random() < 0.3,
         block_ms=block_ms,
-        sky=Sky(
+        faults=CosmosFaults(
             hold=some(0.0, 0.0, 0.05),
             evict=some(0.0, 0.05, 0.2),
             restart=some(0.0, 0.0, 0.04),
@@ -168,25 +169,20 @@ def honest_plan(seed: int, *, shared: bool) -> CosmosPlan:
         absent=not calm and rng.random() < 0.12,
         rewired=not calm and rng.random() < 0.15,
         priorities=rng.random() < 0.15,
-        windows=Windows(
-            backlog_page=rng.choice((1, 2, 12)),
-            events_per_turn=rng.choice((1, 2, 256)),
-            idle_lanes=rng.choice((0, 1, 100)),
-        ),
-        crash=some(0.0, 0.004, 0.02),
-        freeze=0.005 if shared and rng.random() < 0.3 else 0.0,
-        lose=some(0.0, 0.03, 0.15),
+        **crash_chances(rng, some, shared=shared),
         foreign=0.15 if not calm and rng.random() < 0.25 else 0.0,
         operator=0.04 if not calm and rng.random() < 0.4 else 0.0,
         delay_ms=delay_ms,
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
         untold=rng.random() < 0.1,
+        slow=rng.choice((0.0, 0.0, 0.3)),
+        price_micro=rng.choice((None, GAS_PRICE_MICRO, 6 * GAS_PRICE_MICRO)),
     )
     if not plan.rewired:
         return plan
     # What a node that left holds, and nobody else has, is what can go wrong there.
-    sky = replace(plan.sky, cut=0.3)
-    return replace(plan, sky=sky, refuse=max(plan.refuse, 0.1))
+    faults = replace(plan.faults, cut=0.3)
+    return replace(plan, faults=faults, refuse=max(plan.refuse, 0.1))
 
 
 def cosmos_settings(rng: Random, block_ms: int, delay_ms: int) -> SequenceSettings:

@@ -1,23 +1,25 @@
 """A world of Cosmos accounts: their machine, the chain model, and who uses them."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import msgspec
 
-from laneway.core.ids import LaneId, Owner, lane_id
-from laneway.core.rows import Command, Lease
-from laneway.devnets.cosmos.model import CosmosChain
+from laneway.core.ids import LaneId
+from laneway.core.rows import Command, LaneView
+from laneway.devnets.cosmos.model.chain import CosmosModel
+from laneway.engine.sequence.account import KIND
+from laneway.engine.sequence.drafts import encode_request
 from laneway.lanes.sequence.machine import sequence_kind
-from laneway.lanes.sequence.show import describe, read_head
+from laneway.lanes.sequence.show import read_head
+from laneway.lanes.sequence.values import OfferToNode
 from laneway.sim.clients import Callers, Wish
-from laneway.sim.operator import Crew
-from laneway.sim.sequence.calls import CHAIN_ID, Request, address_of, encode_request
-from laneway.sim.sequence.nodes import Nodes
+from laneway.sim.operator import AccountCrew
+from laneway.sim.process import Process
+from laneway.sim.sequence.calls import GAS, MARKS, address_of, request_of
 from laneway.sim.sequence.plan import NODES, CosmosPlan
-from laneway.sim.sequence.sky import Sky
-from laneway.sim.world import Observer, Shelf, World
-
-KIND = "cosmos"
+from laneway.sim.sequence.port import CosmosGround
+from laneway.sim.world import Disk, LawBroken, World
 
 WAYS = (
     ("hopeless", 0.03),
@@ -36,39 +38,39 @@ WAYS = (
 NODE_SETS = (NODES[:2], NODES[:1], NODES[1:2])
 
 
-class CosmosWorld(World):
-    exact_timers = True
-    plan: CosmosPlan
-    host: Nodes
-    client: "Payers"
-    operator: "Keeper"
+class CosmosWorld(CosmosGround, World):
+    client: "CosmosCallers"
+    operator: "CosmosCrew"
 
-    def __init__(
-        self, plan: CosmosPlan, shelf: Shelf, observers: "list[Observer] | None" = None
-    ) -> None:
-        super().__init__(plan, shelf, observers)
-        self.settings = plan.settings
-        self.kinds = {KIND: sequence_kind(plan.settings)}
-        self.is_written = False
-        """Whether the store may hold something that the laws have not read."""
-        self.sky = Sky(self)
-        self.chain: CosmosChain = self.sky.chain
-        self.lanes = [
-            lane_id(KIND, f"{CHAIN_ID}:{address_of(number)}") for number in range(plan.accounts)
-        ]
-        self._accounts = {lane: number for number, lane in enumerate(self.lanes)}
-        self.host = Nodes(self)
-        self.client = Payers(self)
-        self.operator = Keeper(self)
-        if plan.prompt:
-            self.prompts = {KIND: self.host.sign_at_once}
+    def __init__(self, plan: CosmosPlan, disk: Disk) -> None:
+        super().__init__(plan, disk)
+        self.chain: CosmosModel = self.network.chain
+        self._lane_of: dict[bytes, LaneId] = {}
+        self._under_way: dict[Hashable, None] = {}
+        """Offers that are not answered yet: of a process, of a lane, to a node, in one life."""
+        self.client = CosmosCallers(self)
+        self.operator = CosmosCrew(self)
 
-    def account(self, lane: LaneId) -> int:
-        return self._accounts[lane]
+    def leaving(self, process: Process, lane: LaneId, effect: Any) -> None:
+        if isinstance(effect, OfferToNode):
+            self.network.hashes.update(zip(effect.raws, effect.hashes, strict=True))
+            self._lane_of.update(dict.fromkeys(effect.raws, lane))
+        super().leaving(process, lane, effect)
 
-    def group(self, act: Any) -> Any:
-        self.is_written = True
-        return super().group(act)
+    def sending(self, port: object, node: str, raws: Sequence[bytes]) -> Hashable:
+        lane = self._lane_of[raws[0]]
+        offer = (port, lane, node, self.fence(lane))
+        self.ask_law(self._check_alone, offer)
+        self._under_way[offer] = None
+        return offer
+
+    def _check_alone(self, offer: tuple[object, LaneId, str, int]) -> None:
+        """A node gets one offer of a lane at a time."""
+        if offer in self._under_way:
+            raise LawBroken(f"in order: {offer[1]} makes two offers to {offer[2]} at once")
+
+    def sent(self, offer: Hashable) -> None:
+        del self._under_way[offer]
 
     def fence(self, lane: LaneId) -> int:
         view = self.book.lane(lane)
@@ -84,17 +86,8 @@ class CosmosWorld(World):
         for process in self.processes:
             self.crash(process, "with other nodes")
 
-    def is_at_rest(self, lane: LaneId) -> bool:
-        """Whether the lane has no row left: no number in flight, and none in doubt."""
-        view = self.book.lane(lane)
-        if view is None:
-            return True
-        if view.head.wake_ms is not None:
-            return False
-        return not self.book.load(Lease(lane, view.head.owner or Owner(""), view.head.fence)).open
 
-
-class Payers(Callers):
+class CosmosCallers(Callers):
     """They want transfers and blobs: some that no signer makes, no node takes, or that fail."""
 
     _world: CosmosWorld
@@ -102,90 +95,46 @@ class Payers(Callers):
     def _wish(self, number: int) -> Wish:
         world = self._world
         lane = self._dice.choice(world.lanes)
-        chosen, way = self._dice.random(), "send"
-        for name, chance in WAYS:
-            if 0 <= chosen < chance:
-                way = name
-            chosen -= chance
-        data = f"d{number}"
+        way = self._way(WAYS)
+        data = f"{MARKS.get(way, '')}d{number}"
         until = self._dice.randint(5, 40) if way == "brief" else 0
         priority = self._dice.randint(0, 3) if world.plan.priorities else 0
-        return Wish(number, lane, data, encode_request(Request(data, way, until)), priority)
-
-    def is_done(self) -> bool:
-        return super().is_done() and all(map(self._world.is_at_rest, self._world.lanes))
-
-    def waiting(self) -> list[str]:
-        open_ = super().waiting()
-        if open_ or not self.has_sent_all():
-            return open_
-        return [lane for lane in self._world.lanes if not self._world.is_at_rest(lane)]
+        own = address_of(world.account(lane))
+        request = request_of(own, data, way, until=until, gas=GAS if number % 3 else None)
+        return Wish(number, lane, data, encode_request(request), priority)
 
 
-class Keeper(Crew):
+class CosmosCrew(AccountCrew):
     """Who has the keys: also by another way than through the lanes."""
 
     _world: CosmosWorld
-
-    def start(self) -> None:
-        self._world.sky.start()
-        self._world.after(300, "operator", self._act)
-        self._world.after(250, "foreign", self._use)
+    verbs = ("pause", "resume", "resume", "cancel", "cancel", "drain", "set-sequence", "dance")
 
     def _act(self) -> None:
         world = self._world
-        if not world.faults:
-            return
-        world.after(300, "operator", self._act)
         if world.plan.rewired and world.chance(0.08):
             world.rewire(self._dice.choice(NODE_SETS))
         if (world.plan.poor or world.plan.absent) and world.chance(0.1):
-            world.sky.pay()
-        if not world.chance(world.plan.operator * 10):
-            return
-        lane = self._dice.choice(world.lanes)
-        verbs = ("pause", "resume", "resume", "cancel", "cancel", "drain", "set-sequence", "dance")
-        verb = self._dice.choice(verbs)
-        if verb == "cancel":
-            self._about(verb, world.client.wishes)
-        elif verb == "drain":
-            view = world.book.lane(lane)
-            seq = 0 if view is None else view.tail.seq_next - 1
-            word = self._dice.choice(("queue", "running"))
-            self._tell(Command(0, lane, verb, world.now_ms, word=word, seq=seq))
-        elif verb == "set-sequence":
-            self._tell(Command(0, lane, verb, world.now_ms, word=self._number(lane)))
+            world.network.pay()
+        super()._act()
+
+    def _give(self, verb: str, lane: LaneId) -> None:
+        if verb == "set-sequence":
+            word = self._number(lane)
+            self._tell(Command(0, lane, verb, self._world.now_ms, word=word))
         else:
-            self._tell(Command(0, lane, verb, world.now_ms))
+            super()._give(verb, lane)
 
     def _number(self, lane: LaneId) -> str:
         """What the chain says, or a number near it."""
-        found = self._world.chain.account(self._world.sky.accounts[self._world.account(lane)])
+        world = self._world
+        found = world.chain.account(world.network.accounts[world.account(lane)])
         if found is None or self._dice.random() < 0.6:
             return ""
         return str(max(0, found.sequence + self._dice.randint(-1, 2)))
 
-    def _use(self) -> None:
-        world = self._world
-        if not world.faults:
-            return
-        world.after(250, "foreign", self._use)
-        if world.chance(world.plan.foreign):
-            world.sky.use_foreign(self._dice.randrange(len(world.lanes)))
-
-    def calm(self) -> None:
-        self._world.sky.calm()
-        self._world.after(500, "calm", self._calm)
-
-    def _calm(self) -> None:
-        world = self._world
-        world.after(1_000, "calm", self._calm)
-        for lane in world.lanes:
-            view = world.book.lane(lane)
-            if view is None:
-                continue
-            if describe(view.head.state).word in ("paused", "draining"):
-                self._tell(Command(0, lane, "resume", world.now_ms))
-            if read_head(view.head.state).floor:
-                # What an operator left out only an operator takes up again.
-                self._tell(Command(0, lane, "set-sequence", world.now_ms))
+    def _help(self, lane: LaneId, view: LaneView) -> None:
+        super()._help(lane, view)
+        if read_head(view.head.state).floor:
+            # What an operator left out only an operator takes up again.
+            self._tell(Command(0, lane, "set-sequence", self._world.now_ms))

@@ -20,35 +20,35 @@ _null = _size(-1)
 BYTEA, INT8, TEXT = (adapters.types[name].oid for name in ("bytea", "int8", "text"))
 
 
-class Packed(bytes):
+class PackedArray(bytes):
     """An array that is ready to be sent."""
 
 
-class Numbers(Packed):
+class NumberArray(PackedArray):
     pass
 
 
-class Texts(Packed):
+class TextArray(PackedArray):
     pass
 
 
-class Blobs(Packed):
+class BlobArray(PackedArray):
     pass
 
 
-def numbers(values: Iterable[int | None]) -> Numbers:
+def numbers(values: Iterable[int | None]) -> NumberArray:
     parts = [_null if value is None else _number(8, value) for value in values]
-    return Numbers(_header(1, 1, INT8, len(parts), 1) + b"".join(parts))
+    return NumberArray(_header(1, 1, INT8, len(parts), 1) + b"".join(parts))
 
 
-def texts(values: Iterable[str | None]) -> Texts:
+def texts(values: Iterable[str | None]) -> TextArray:
     parts = [None if value is None else value.encode() for value in values]
-    return Texts(_header(1, 1, TEXT, len(parts), 1) + _elements(parts))
+    return TextArray(_header(1, 1, TEXT, len(parts), 1) + _elements(parts))
 
 
-def blobs(values: Iterable[bytes | None]) -> Blobs:
+def blobs(values: Iterable[bytes | None]) -> BlobArray:
     parts = list(values)
-    return Blobs(_header(1, 1, BYTEA, len(parts), 1) + _elements(parts))
+    return BlobArray(_header(1, 1, BYTEA, len(parts), 1) + _elements(parts))
 
 
 def _elements(parts: list[bytes | None]) -> bytes:
@@ -60,13 +60,13 @@ class PackedDumper(Dumper):
 
     format = Format.BINARY
 
-    def dump(self, obj: Packed) -> Buffer:
+    def dump(self, obj: PackedArray) -> Buffer:
         return obj
 
 
 def register(context: AdaptContext) -> None:
     assert context.adapters is not None
-    for kind, element in ((Numbers, "int8"), (Texts, "text"), (Blobs, "bytea")):
+    for kind, element in ((NumberArray, "int8"), (TextArray, "text"), (BlobArray, "bytea")):
         oid = adapters.types[element].array_oid
         dumper = type(f"{kind.__name__}Dumper", (PackedDumper,), {"oid": oid})
         context.adapters.register_dumper(kind, dumper)

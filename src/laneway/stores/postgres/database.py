@@ -1,8 +1,7 @@
-"""Reaching the server: with which settings, in which shape; and its errors in our words."""
+"""Reaching the server: with which settings, in which shape; and its errors as ours."""
 
 import re
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -29,6 +28,7 @@ from laneway.stores.postgres.limits import (
     SERVER_VERSION_MIN,
     TCP_SILENCE_MS_MAX,
 )
+from laneway.stores.sql import migrations_of, statements_of
 
 DURABLE = ("on", "remote_apply")
 """Values of `synchronous_commit` that wait for the disk, and for the standbys that are named."""
@@ -36,31 +36,15 @@ DURABLE = ("on", "remote_apply")
 PASSING_REFUSALS = re.compile(
     "starting up|shutting down|recovery|too many|remaining connection slots|not yet accepting", re.I
 )
-"""Words of a server that refuses now and will not later."""
+"""Messages of a server that refuses now and will not later."""
 
 SHAPE = "SELECT version FROM shape"
 
 Row = tuple[Any, ...]
 
 
-@cache
-def statements() -> dict[str, str]:
-    """The store's SQL by name."""
-    text = files(__package__).joinpath("statements.sql").read_text()
-    found: dict[str, str] = {}
-    for part in text.split("-- name: ")[1:]:
-        name, _, query = part.partition("\n")
-        assert name.strip() not in found
-        found[name.strip()] = query.strip()
-    return found
-
-
-@cache
-def migrations() -> tuple[tuple[int, str], ...]:
-    """The scripts that make the newest shape, in order, each under the version it leads to."""
-    folder = files(__package__).joinpath("migrations")
-    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
-    return tuple(sorted((int(entry.name[:4]), entry.read_text()) for entry in scripts))
+statements = partial(statements_of, "laneway.stores.postgres")
+migrations = partial(migrations_of, "laneway.stores.postgres")
 
 
 def check_schema(schema: str) -> None:
@@ -73,7 +57,7 @@ def check_schema(schema: str) -> None:
 
 
 def channel_of(schema: str) -> str:
-    """Where news of a schema's lanes are told."""
+    """The channel for news of a schema's lanes."""
     return f"laneway_{schema}"
 
 
@@ -86,9 +70,10 @@ class Database:
     def __init__(self, conninfo: str, *, schema: str, relaxed: bool) -> None:
         check_schema(schema)
         try:
-            given = conninfo_to_dict(conninfo)
+            address = conninfo_to_dict(conninfo)
             # Half a password, whose slash or @ was not escaped, would be named in errors.
-            if "@" in str(given.get("dbname")) or not PORTS.fullmatch(str(given.get("port") or "")):
+            name, port = str(address.get("dbname")), str(address.get("port") or "")
+            if "@" in name or not PORTS.fullmatch(port):
                 raise psycopg.ProgrammingError
         except psycopg.ProgrammingError:
             # The error's own text may hold a part of the password, so it is not kept.
@@ -98,8 +83,8 @@ class Database:
             raise StoreRefused(name, problem) from None
         self.schema = schema
         self.relaxed = relaxed
-        self.name = shown(given, schema)
-        self._given = given
+        self.name = named(address, schema)
+        self._address = address
         self.timeline = 1
         """Which history the server writes; a standby that is promoted begins another."""
         self.standbys_behind = 0
@@ -112,7 +97,7 @@ class Database:
     def _reach(self, **settings: object) -> str:
         """The address, with what the caller left open filled in."""
         options = [f"-c {name}={value}" for name, value in settings.items()]
-        options += [f"-c search_path={self.schema}", str(self._given.get("options") or "")]
+        options += [f"-c search_path={self.schema}", str(self._address.get("options") or "")]
         defaults = {
             "application_name": "laneway",
             "connect_timeout": CONNECT_S_MAX,
@@ -121,7 +106,7 @@ class Database:
             "keepalives_interval": TCP_SILENCE_MS_MAX // 4_000,
             "keepalives_count": 2,
         }
-        merged = {**defaults, **self._given, "options": " ".join(options).strip()}
+        merged = {**defaults, **self._address, "options": " ".join(options).strip()}
         return make_conninfo("", **{key: str(value) for key, value in merged.items()})
 
     # Opening, once a start.
@@ -150,16 +135,16 @@ class Database:
             self._check_shape(shape, newest)
         return durability, shape, newest
 
-    def _judge(self, given: dict[str, str], version: int) -> Durability:
+    def _judge(self, found: dict[str, str], version: int) -> Durability:
         if version < SERVER_VERSION_MIN:
             raise StoreRefused(
                 self.name,
                 f"it is PostgreSQL {version // 10_000}; {SERVER_VERSION_MIN // 10_000} or newer "
                 "is needed",
             )
-        if given["transaction_read_only"] == "on":
+        if found["transaction_read_only"] == "on":
             raise StoreRefused(self.name, "it is read-only; name the primary, not a standby")
-        weak = weaknesses(given)
+        weak = weaknesses(found)
         if not weak:
             return Durability.FULL
         if self.relaxed:
@@ -220,13 +205,13 @@ class Database:
 
     async def writer(self) -> "AsyncConnection[Row]":
         """A connection that may write, checked anew: a setting can change while we run."""
-        connection = await self._connect(
+        connection = await self.reader(
             lock_timeout=LOCK_MS_MAX, idle_in_transaction_session_timeout=IDLE_WRITE_MS_MAX
         )
         try:
             cursor = await connection.execute(SETTINGS)
-            given: dict[str, str] = dict(await cursor.fetchall())
-            self._judge(given, connection.info.server_version)
+            found: dict[str, str] = dict(await cursor.fetchall())
+            self._judge(found, connection.info.server_version)
             cursor = await connection.execute(TIMELINE)
             ((self.timeline,),) = await cursor.fetchall()
         except psycopg.Error as error:
@@ -237,10 +222,7 @@ class Database:
             raise
         return connection
 
-    async def reader(self) -> "AsyncConnection[Row]":
-        return await self._connect()
-
-    async def _connect(self, **settings: object) -> "AsyncConnection[Row]":
+    async def reader(self, **settings: object) -> "AsyncConnection[Row]":
         # Every question has its index. A plan made while a table was small must not scan it when
         # it has grown, so a statement is planned once, with nested loops over indexes.
         plans = {
@@ -257,13 +239,13 @@ class Database:
         except psycopg.Error as error:
             raise self.translate(error) from error
         connection.prepared_max = None
-        # A number's width must not make another statement of the same words.
+        # A number's width must not make another statement of the same text.
         connection.adapters.register_dumper(int, Int8BinaryDumper)
         register(connection)
         return connection
 
     def translate(self, error: psycopg.Error) -> LanewayError:
-        """The server's error in our words, for everything but a commit whose answer is out."""
+        """The server's error as one of ours, for everything but a commit whose answer is out."""
         text = str(error).strip() or type(error).__name__
         state = error.sqlstate
         if state is None:
@@ -299,15 +281,16 @@ def settings(connection: "Connection[Row]") -> dict[str, str]:
     return dict(connection.execute(SETTINGS).fetchall())
 
 
-def weaknesses(given: dict[str, str]) -> list[str]:
+def weaknesses(found: dict[str, str]) -> list[str]:
     """The settings with which an acknowledged commit may be lost."""
-    weak = [] if given["fsync"] == "on" else ["fsync is off"]
-    if given["synchronous_commit"] not in DURABLE:
-        weak.append(f"synchronous_commit is {given['synchronous_commit']}")
+    weak = [] if found["fsync"] == "on" else ["fsync is off"]
+    if found["synchronous_commit"] not in DURABLE:
+        weak.append(f"synchronous_commit is {found['synchronous_commit']}")
     return weak
 
 
-def shown(given: "dict[str, Any]", schema: str) -> str:
+def named(address: "dict[str, Any]", schema: str) -> str:
     """How errors name the database: without its password."""
-    place = given.get("host") or given.get("hostaddr") or "the local server"
-    return f"PostgreSQL {given.get('dbname') or given.get('user') or 'default'}.{schema} at {place}"
+    place = address.get("host") or address.get("hostaddr") or "the local server"
+    name = address.get("dbname") or address.get("user") or "default"
+    return f"PostgreSQL {name}.{schema} at {place}"

@@ -1,154 +1,247 @@
-"""One group as it will be written: every request judged in turn on what the server said.
+"""One group as it will be written: what it must know, what the server answered about it, and each
+request judged in turn on that. Every request has two sides under one name: in Wants what it asks
+about, in GroupDraft what it does.
 
 The lanes are locked while a group is judged, so nobody else can write what is read here.
 """
 
-from collections.abc import Sequence
-
-import msgspec
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from laneway.core.errors import Bug, LeaseLost
 from laneway.core.ids import IntentId, LaneId, Owner
-from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
-from laneway.core.rows import Command, Index, Lease, Result, RowKey, RowPut, Write
+from laneway.core.intent import Arrival, IntentRow
+from laneway.core.rows import Command, Index, Lease, Result
 from laneway.ports import Alive, Commit, Lost
-from laneway.stores.book import (
+from laneway.stores.book import committed
+from laneway.stores.codec import decode_command, decode_result, intent_row, lane_view, pack_id
+from laneway.stores.judge import (
     ID_INDEX,
     KEY_INDEX,
-    check_class,
+    Judge,
+    LaneEntry,
+    empty_entry,
+    entry_of,
     key_value,
-    leftovers,
-    says_the_same,
-    wake_after,
 )
-from laneway.stores.codec import decode_result, encode, intent_body, intent_row, pack_id
-from laneway.stores.postgres.facts import Entry, Facts
+from laneway.stores.postgres.arrays import blobs, texts
+from laneway.stores.postgres.limits import TOMBSTONE_MS
 
-IntentLine = tuple[LaneId, int, int, bytes]
-ResultLine = tuple[str, int, bytes]
-RowLine = tuple[bytes | None, bytes]
+Rows = Sequence[tuple[Any, ...]]
+Question = tuple[str, Mapping[str, object]]
+"""A statement by name, and what is bound to it."""
 
 
-class Draft:
-    """What the group changes, and what each of its requests is answered."""
+class Wants:
+    """What a group must know and lock before it can be judged. All locks are taken in one order:
+    lanes by name, then owners."""
 
-    def __init__(self, facts: Facts, *, timeline: int = 1) -> None:
-        self._facts = facts
-        self._passed = (timeline - 1) << 32
-        """The last fence that can have been handed out before this server was promoted: it may lack
-        what the old primary answered last, and must not answer it again."""
-        self.lanes: dict[LaneId, Entry] = facts.lanes
-        self.intents: dict[bytes, IntentLine] = {}
-        self.rows: dict[tuple[LaneId, str, str], RowLine | None] = {}
-        self.results: dict[bytes, ResultLine] = {}
-        self.keys: dict[tuple[str, str], Index] = {}
-        """Index rows of arrivals: nobody else may have them."""
+    def __init__(self, *, doubt_fresh: bool) -> None:
+        self._doubt_fresh = doubt_fresh
+        """Whether ids that were declared fresh are looked up nevertheless."""
+        self.lanes: dict[LaneId, None] = {}
+        self.mail: dict[LaneId, None] = {}
+        self.claimed: list[LaneId] = []
+        self.owners: list[Owner] = []
+        self.peers = False
+        self.ids: dict[bytes, None] = {}
+        self.indexes: dict[tuple[str, str], None] = {}
+        self.commands = 0
+        self.pruned: tuple[int, int, int] | None = None
+
+    def accept(self, arrivals: Sequence[Arrival]) -> None:
+        for arrival in arrivals:
+            self.lanes[arrival.lane] = None
+            if self._doubt_fresh or not arrival.fresh:
+                self.ids[pack_id(arrival.id)] = None
+                self.indexes[ID_INDEX, arrival.id] = None
+            if arrival.key is not None:
+                self.indexes[KEY_INDEX, key_value(arrival.scope, arrival.key)] = None
+
+    def tell(self, command: Command) -> None:
+        self.lanes[command.lane] = self.mail[command.lane] = None
+        self.commands += 1
+        if command.intent is not None:
+            self.ids[pack_id(command.intent)] = None
+            self.indexes[ID_INDEX, command.intent] = None
+
+    def beat(self, owner: Owner, ttl_ms: int) -> None:  # noqa: ARG002
+        self.owners.append(owner)
+        self.peers = True
+
+    def leave(self, owner: Owner) -> None:
+        self.owners.append(owner)
+
+    def claim(self, lane: LaneId, owner: Owner) -> None:
+        self.lanes[lane] = None
+        self.claimed.append(lane)
+        self.owners.append(owner)
+
+    def commit_all(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            lane = commit.lease.lane
+            self.lanes[lane] = self.mail[lane] = None
+            for touch in commit.write.touched:
+                if type(touch) is Result:
+                    self.ids[pack_id(touch.intent)] = None
+
+    def release(self, lease: Lease) -> None:
+        self.lanes[lease.lane] = None
+
+    def prune_old(self, before_ms: int, feed_before_ms: int, limit: int) -> None:
+        self.pruned = (before_ms, feed_before_ms, limit)
+
+    def questions(self) -> list[Question]:
+        """What is asked, in one go; what locks comes first, what reads sees what is locked."""
+        asked: list[Question] = []
+        if self.lanes:
+            asked.append(("lock_lanes", {"lanes": texts(self.lanes)}))
+        if self.owners:
+            bound = {"owners": texts(self.owners), "lanes": texts(self.claimed)}
+            asked.append(("lock_owners", bound))
+        if self.peers:
+            asked.append(("peers", {}))
+            asked.append(("standbys_behind", {}))
+        if self.mail:
+            asked.append(("waiting_commands", {"lanes": texts(self.mail)}))
+        # Intents before what is left of pruned ones: a prune in between hides an id from neither.
+        if self.ids:
+            asked.append(("known_intents", {"ids": blobs(self.ids)}))
+        if self.indexes:
+            names, values = zip(*self.indexes, strict=True)
+            asked.append(("known_indexes", {"names": texts(names), "values": texts(values)}))
+        if self.commands:
+            asked.append(("command_numbers", {"count": self.commands}))
+        if self.pruned is not None:
+            before_ms, feed_before_ms, limit = self.pruned
+            asked.append(("finished", {"before": before_ms, "limit": limit}))
+            asked.append(("trim_feed", {"before": feed_before_ms, "limit": limit}))
+            asked.append(("forget_owners", {"age": TOMBSTONE_MS}))
+        return asked
+
+
+class GroupFacts:
+    """Answers to the questions of a group, each under the name of its statement."""
+
+    def __init__(self) -> None:
+        self.lanes: dict[LaneId, LaneEntry] = {}
+        self.alive: dict[Owner, None] = {}
+        self.dead: dict[Owner, None] = {}
+        self.buried: dict[Owner, None] = {}
+        """Owners that the group declares dead."""
+        self.peers: dict[Owner, None] = {}
+        self.intents: dict[bytes, bool] = {}
+        """Ids of intents that exist, and whether each is final."""
         self.indexes: dict[tuple[str, str], Index] = {}
-        """Index rows that take the place of older ones."""
-        self.commands: list[Command] = []
-        self.answered: list[tuple[int, LaneId]] = []
-        self.feed: list[tuple[LaneId, int, int, bytes]] = []
+        self.finished: list[tuple[IntentRow, Result]] = []
+        self.trimmed = 0
+        self.standbys_behind: int | None = None
+        self._numbers: deque[int] = deque()
+
+    def learn(self, name: str, rows: Rows) -> None:
+        getattr(self, f"_{name}")(rows)
+
+    def _lock_lanes(self, rows: Rows) -> None:
+        for no, *row in rows:
+            view = lane_view(row)
+            self.lanes[view.head.lane] = entry_of(view.tail, view.head, (), no)
+
+    def _lock_owners(self, rows: Rows) -> None:
+        for owner, dead, alive in rows:
+            if dead:
+                self.dead[owner] = None
+            elif alive:
+                self.alive[owner] = None
+
+    def _peers(self, rows: Rows) -> None:
+        self.peers = {Owner(owner): None for (owner,) in rows}
+
+    def _standbys_behind(self, rows: Rows) -> None:
+        ((self.standbys_behind,),) = rows
+
+    def _waiting_commands(self, rows: Rows) -> None:
+        for lane, number, body in rows:
+            # A lane that another process made since is missed here; making it again fails.
+            if lane in self.lanes:
+                self.lanes[lane].mail[number] = decode_command(body)
+
+    def _known_intents(self, rows: Rows) -> None:
+        self.intents = dict(rows)
+
+    def _known_indexes(self, rows: Rows) -> None:
+        self.indexes = {(row[0], row[1]): Index(*row) for row in rows}
+
+    def _command_numbers(self, rows: Rows) -> None:
+        self._numbers.extend(number for (number,) in rows)
+
+    def _finished(self, rows: Rows) -> None:
+        self.finished = [(intent_row(*row), decode_result(result)) for *row, result in rows]
+
+    def _trim_feed(self, rows: Rows) -> None:
+        self.trimmed = len(rows)
+
+    def _forget_owners(self, rows: Rows) -> None:
+        """Tombstones of owners that died longer ago than they are remembered: nothing to learn."""
+
+    # What the judge asks.
+
+    def entry(self, lane: LaneId) -> LaneEntry:
+        found = self.lanes.get(lane)
+        return empty_entry(lane) if found is None else found
+
+    def is_known(self, arrival: Arrival) -> bool:
+        return pack_id(arrival.id) in self.intents or (ID_INDEX, arrival.id) in self.indexes
+
+    def key(self, value: str) -> Index | None:
+        return self.indexes.get((KEY_INDEX, value))
+
+    def is_final(self, intent: IntentId) -> bool:
+        return self.intents.get(pack_id(intent), False) or (ID_INDEX, intent) in self.indexes
+
+    def check_unsettled(self, intent: IntentId) -> None:
+        is_final = self.intents.get(pack_id(intent))
+        if is_final:
+            raise Bug(f"{intent} has a final answer already")
+        if is_final is None:
+            raise Bug("a final answer names an intent that is not there")
+
+    def command_number(self) -> int:
+        if not self._numbers:
+            raise Bug("more commands than were asked numbers for")
+        return self._numbers.popleft()
+
+    def gives_way(self, holder: Owner | None, owner: Owner, now_ms: int) -> bool:  # noqa: ARG002
+        """The server has judged by its own clock who is alive."""
+        if owner in self.dead:
+            return False
+        if holder is not None and holder != owner:
+            if holder in self.alive:
+                return False
+            # It must never beat under this name again, for a lane was taken from it.
+            self.buried[holder] = None
+            self.dead[holder] = None
+            self.forget(holder)
+        return True
+
+    def forget(self, owner: Owner) -> None:
+        """The owner no longer counts among the living."""
+        self.alive.pop(owner, None)
+        self.peers.pop(owner, None)
+
+
+class GroupDraft(Judge):
+    """What the group changes, owners included, and what each of its requests is answered."""
+
+    def __init__(self, facts: GroupFacts, *, timeline: int = 1) -> None:
+        # The last fence that can have been handed out before this server was promoted.
+        super().__init__(facts, fence_passed=(timeline - 1) << 32)
+        self.facts = facts
         self.beats: dict[Owner, int] = {}
         self.left: list[Owner] = []
-        self.buried: dict[Owner, None] = {}
-        self.pruned: list[bytes] = []
-        self.woken: dict[LaneId, None] = {}
-        self.told: dict[LaneId, None] = {}
-        self.ended: dict[LaneId, None] = {}
-
-    def _entry(self, lane: LaneId) -> Entry:
-        """The lane as the group leaves it so far; one that nobody made has the number 0."""
-        entry = self.lanes.get(lane)
-        if entry is None:
-            entry = self.lanes[lane] = Entry()
-        return entry
-
-    # Any process, unfenced.
-
-    def accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
-        return [self._accept(arrival) for arrival in arrivals]
-
-    def _accept(self, arrival: Arrival) -> Answer:
-        packed = pack_id(arrival.id)
-        check_class(arrival)
-        known = self._known(arrival, packed)
-        if known is not None:
-            return known
-        entry = self._entry(arrival.lane)
-        size = len(arrival.payload)
-        depth = entry.accepted_count - entry.settled_count
-        unsettled = entry.accepted_bytes - entry.settled_bytes
-        if arrival.count_max is not None and depth >= arrival.count_max:
-            return Full("intents", arrival.count_max)
-        if arrival.bytes_max is not None and unsettled + size > arrival.bytes_max:
-            return Full("bytes", arrival.bytes_max)
-        seq = entry.seq_next
-        fast = depth < arrival.fast_size
-        entry.seq_next = seq + 1
-        entry.accepted_count += 1
-        entry.accepted_bytes += size
-        if fast:
-            entry.fast_hits += 1
-        else:
-            entry.slow_hits += 1
-        entry.wake_ms = 0
-        entry.dirty = True
-        self.woken[arrival.lane] = None
-        self.intents[packed] = (arrival.lane, arrival.priority, seq, intent_body(arrival))
-        if arrival.key is not None:
-            value = key_value(arrival.scope, arrival.key)
-            self.keys[KEY_INDEX, value] = Index(
-                KEY_INDEX, value, arrival.id, arrival.lane, arrival.digest
-            )
-        return Accepted(arrival.id, seq, depth + 1, unsettled + size, fast)
-
-    def _known(self, arrival: Arrival, packed: bytes) -> Answer | None:
-        if self._knows(arrival.id, packed):
-            if arrival.fresh:
-                raise Bug(f"{arrival.id} was said to be fresh, but it is known")
-            return Replayed(arrival.id)
-        if arrival.key is None:
-            return None
-        index = self._index(KEY_INDEX, key_value(arrival.scope, arrival.key))
-        if index is None:
-            return None
-        return Replayed(index.intent) if index.digest == arrival.digest else Conflict(index.intent)
-
-    def _knows(self, intent: IntentId, packed: bytes) -> bool:
-        if packed in self.intents or packed in self._facts.intents:
-            return True
-        return self._index(ID_INDEX, intent) is not None
-
-    def _index(self, name: str, value: str) -> Index | None:
-        """An index row as the group leaves it so far."""
-        place = (name, value)
-        return self.keys.get(place) or self.indexes.get(place) or self._facts.indexes.get(place)
-
-    def tell(self, command: Command) -> Command:
-        if command.intent is not None and self._is_final(command.intent):
-            return msgspec.structs.replace(command, id=0)
-        entry = self._entry(command.lane)
-        for waiting in entry.mail.values():
-            if says_the_same(waiting, command):
-                return waiting
-        command = msgspec.structs.replace(command, id=self._facts.command_number())
-        self.commands.append(command)
-        entry.mail[command.id] = command
-        entry.wake_ms = 0
-        entry.dirty = True
-        self.told[command.lane] = None
-        return command
-
-    def _is_final(self, intent: IntentId) -> bool:
-        packed = pack_id(intent)
-        if packed in self.results or self._facts.intents.get(packed):
-            return True
-        return self._index(ID_INDEX, intent) is not None
-
-    # Owners.
 
     def beat(self, owner: Owner, ttl_ms: int) -> Alive | Lost:
-        facts = self._facts
+        facts = self.facts
         if owner in facts.dead:
             return Lost()
         self.beats[owner] = ttl_ms
@@ -157,106 +250,24 @@ class Draft:
 
     def leave(self, owner: Owner) -> None:
         self.left.append(owner)
-        self._forget(owner)
-
-    def _forget(self, owner: Owner) -> None:
         self.beats.pop(owner, None)
-        self._facts.alive.pop(owner, None)
-        self._facts.peers.pop(owner, None)
+        self.facts.forget(owner)
 
-    def claim(self, lane: LaneId, owner: Owner) -> Lease | None:
-        facts, entry = self._facts, self._entry(lane)
-        if owner in facts.dead:
-            return None
-        if entry.owner is not None and entry.owner != owner:
-            if entry.owner in facts.alive:
-                return None
-            # It must never beat under this name again, for a lane was taken from it.
-            self.buried[entry.owner] = None
-            facts.dead[entry.owner] = None
-            self._forget(entry.owner)
-        entry.owner = owner
-        entry.fence = max(entry.fence, self._passed) + 1
-        entry.dirty = True
-        return Lease(lane, owner, entry.fence)
+    def commit_all(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
+        return committed(self.commit, commits)
 
-    def commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
-        answers: list[int | LeaseLost] = []
-        for commit in commits:
-            try:
-                answers.append(self._commit(commit.lease, commit.version, commit.write))
-            except LeaseLost as lost:
-                # That lane alone is refused; the rest of the group is not its business.
-                answers.append(lost)
-        return answers
-
-    def _commit(self, lease: Lease, version: int, write: Write) -> int:
-        entry = self._entry(lease.lane)
-        digest = write.digest()
-        if entry.fence != lease.fence or lease.fence <= self._passed:
-            raise LeaseLost(lease.lane, lease.fence, version)
-        if entry.version == version:
-            if entry.digest == digest:
-                return version
-            raise Bug(f"{lease.lane}: version {version} was written with other rows")
-        if entry.version + 1 != version:
-            raise LeaseLost(lease.lane, lease.fence, version)
-        self._touch(lease.lane, write)
-        for done in write.answered:
-            self.answered.append((done, lease.lane))
-            entry.mail.pop(done, None)
-        if write.feed:
-            self.feed.append((lease.lane, version, write.at_ms, write.feed))
-        head = write.head
-        entry.version = version
-        entry.digest = digest
-        entry.cursors = head.cursors
-        entry.settled_count = head.settled_count
-        entry.settled_bytes = head.settled_bytes
-        entry.wake_ms = wake_after(head, entry.accepted_count, bool(entry.mail))
-        entry.state = head.state
-        entry.dirty = True
-        return version
-
-    def _touch(self, lane: LaneId, write: Write) -> None:
-        for touch in write.touched:
-            if isinstance(touch, RowPut):
-                intent = None if touch.intent is None else pack_id(touch.intent)
-                self.rows[lane, touch.table, touch.key] = (intent, touch.body)
-            elif isinstance(touch, RowKey):
-                self.rows[lane, touch.table, touch.key] = None
-            elif isinstance(touch, Result):
-                self._put_result(touch)
-                self.ended[lane] = None
-            else:
-                self.indexes[touch.name, touch.value] = touch
-
-    def _put_result(self, result: Result) -> None:
-        packed = pack_id(result.intent)
-        final = self._facts.intents.get(packed)
-        if final or packed in self.results:
-            raise Bug(f"{result.intent} has a final answer already")
-        if final is None and packed not in self.intents:
-            raise Bug("a final answer names an intent that is not there")
-        self.results[packed] = (result.status, result.settled_ms, encode(result))
-
-    def release(self, lease: Lease) -> None:
-        entry = self._entry(lease.lane)
-        if entry.no and entry.fence == lease.fence:
-            entry.owner = None
-            entry.dirty = True
-            if entry.wake_ms is not None:
-                self.woken[lease.lane] = None  # Whoever it belongs to may have it now.
-
-    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:  # noqa: ARG002
-        """What is old was found under the group's own eyes; what finds it again stays."""
-        for lane, packed, priority, seq, body, result in self._facts.finished:
-            row = intent_row(lane, packed, priority, seq, body)
-            for index in leftovers(row, decode_result(result)):
-                self.indexes[index.name, index.value] = index
-            self.pruned.append(packed)
-        return max(len(self.pruned), self._facts.trimmed)
+    def prune_old(self, before_ms: int, feed_before_ms: int, limit: int) -> int:  # noqa: ARG002
+        """What is old was read and locked with the group."""
+        self.prune(self.facts.finished)
+        return max(len(self.pruned), self.facts.trimmed)
 
     def new_lanes(self) -> list[LaneId]:
         """Lanes that this group makes: those it changed and nobody had made."""
-        return sorted(lane for lane, entry in self.lanes.items() if entry.dirty and not entry.no)
+        return sorted(lane for lane, one in self.lanes.items() if one.is_dirty() and not one.no)
+
+    def woken(self) -> list[LaneId]:
+        """Lanes that have work, and whose owner may not know of it."""
+        accepted = [arrival.lane for arrival, _ in self.intents.values()]
+        # Anyone may take a lane that was given back.
+        free = [lane for lane in self.released if self.lanes[lane].wake_ms is not None]
+        return [*dict.fromkeys(accepted + free)]

@@ -9,7 +9,7 @@ CONNECT_S_MAX = 5
 RECONNECT_MS_MIN = 50
 RECONNECT_MS_MAX = 1_000
 """Pauses between attempts to connect: a restarted server is found within a second, and one that
-is away is not hammered. Whoever asks meanwhile hears that the store is busy."""
+is away is not hammered. Meanwhile every caller is answered that the store is busy."""
 
 LOCK_MS_MAX = 2_000
 """How long a group waits for a lane that another process writes; a group takes 100 ms at most."""
@@ -41,6 +41,6 @@ NOTICES_MAX = 8
 NEWS_WAITING_MAX = 16_384
 """Hints kept for a reader that is slow; what does not fit is found by those who look."""
 
-GRAVE_MS = 30 * 86_400_000
+TOMBSTONE_MS = 30 * 86_400_000
 """How long a dead owner is remembered. Names are fresh at every start, and a process that sleeps
 for a month finds its fences passed, whether or not its name is still known."""

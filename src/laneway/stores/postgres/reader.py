@@ -1,6 +1,6 @@
-"""What the database tells: committed rows only, through a connection of its own.
+"""Questions to the database: committed rows only, through a connection of its own.
 
-Whatever is asked while one way to the server is under way shares the next, and one snapshot.
+What is asked during one round trip to the server shares the next, and one snapshot.
 """
 
 import asyncio
@@ -21,42 +21,43 @@ from laneway.core.errors import (
     StoreCorrupt,
     StoreRefused,
 )
-from laneway.core.ids import IntentId, LaneId, Owner
+from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import (
     Command,
     Cursors,
     FeedEntry,
-    Head,
     Index,
     LaneView,
     Lease,
     Result,
-    RowPut,
     Rows,
-    Tail,
     all_classes,
 )
 from laneway.ports import IntentView
 from laneway.stores.codec import (
     decode_command,
     decode_result,
+    held,
     intent_row,
+    intent_view,
+    lane_view,
+    open_rows,
     pack_id,
-    unpack_id,
 )
-from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
+from laneway.stores.pages import backlog_page, bad_cursor
 from laneway.stores.postgres.arrays import numbers
-from laneway.stores.postgres.database import Database
+from laneway.stores.postgres.connection import PostgresConnection
+from laneway.stores.postgres.database import Database, Row
+from laneway.stores.postgres.draft import Question
 from laneway.stores.postgres.limits import READS_MAX
-from laneway.stores.postgres.line import Line
-from laneway.stores.postgres.wants import Question
+from laneway.stores.requests import refused, settle
 
 P = ParamSpec("P")
 T = TypeVar("T")
-R = TypeVar("R", bound="Reader")
-Found = list[tuple[Any, ...]]
+R = TypeVar("R", bound="PostgresReader")
+Found = list[Row]
 Read = tuple[list[Question], Callable[..., Any], "asyncio.Future[Any]"]
 """Statements, what makes one answer of all their rows, and who waits for it."""
 
@@ -74,19 +75,17 @@ def answered(
         try:
             return method(self, *args, **kwargs)
         except LanewayError as error:
-            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-            refused.set_exception(error)
-            return refused
+            return refused(error)
 
     return ask
 
 
-class Reader:
+class PostgresReader:
     """Every question of this process, a few ways at a time."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._line = Line(database, database.reader)
+        self._connection = PostgresConnection(database, database.reader)
         self._reads: deque[Read] = deque()
         self._asked: list[Read] = []
         """Those under way."""
@@ -94,11 +93,10 @@ class Reader:
         self._failed: LanewayError | None = None
 
     def _ask(self, questions: list[Question], answer: Callable[..., T]) -> "asyncio.Future[T]":
+        if self._failed is not None:
+            return refused(self._failed)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        if self._failed is not None:
-            future.set_exception(self._failed.with_traceback(None))
-            return future
         check_texts(questions)
         self._reads.append((questions, answer, future))
         if self._task is None:
@@ -133,18 +131,18 @@ class Reader:
     async def _found(self, questions: list[Question]) -> "deque[Found]":
         whole = [("begin_read", {}), *questions, ("commit", {})]
         for is_last in (False, True):
-            await self._line.open()
+            await self._connection.open()
             try:
-                cursors = await self._line.ask(whole)
+                cursors = await self._connection.ask(whole)
                 return deque([await cursor.fetchall() for cursor in cursors[1:-1]])
             except psycopg.Error as error:
-                lost = self._line.is_lost
-                await self._line.drop()
+                lost = self._connection.is_lost
+                await self._connection.drop()
                 if not lost:
                     raise self.database.translate(error) from error
                 # A server that was restarted is known by its dead connection: one more try.
                 if is_last:
-                    raise self._line.busy(error) from error
+                    raise self._connection.busy(error) from error
         raise StoreBusy(self.database.name)
 
     def _answer(
@@ -167,7 +165,7 @@ class Reader:
         while self._task is not None:
             await asyncio.wait((self._task,))
             await asyncio.sleep(0)
-        await self._line.drop()
+        await self._connection.drop()
 
     # Owners.
 
@@ -181,18 +179,9 @@ class Reader:
     @answered
     def load(self, lease: Lease) -> "asyncio.Future[Rows]":
         def answer(lanes: Found, rows: Found, intents: Found, mail: Found) -> Rows:
-            view = lane_view(lanes[0]) if lanes else None
-            if view is None or view.head.fence != lease.fence:
-                raise LeaseLost(lease.lane, lease.fence, 0 if view is None else view.head.version)
-            return Rows(
-                view.head,
-                tuple(
-                    RowPut(kind, key, None if intent is None else unpack_id(intent), body)
-                    for kind, key, intent, body in rows
-                ),
-                tuple(intent_row(lease.lane, *row) for row in intents),
-                tuple(commands(mail)),
-            )
+            view = held(lane_view(lanes[0]) if lanes else None, lease)
+            named = tuple(intent_row(lease.lane, *row) for row in intents)
+            return Rows(view.head, open_rows(rows), named, tuple(commands(mail)))
 
         names = ("lane_view", "open_rows", "named_intents", "mailbox")
         return self._ask([(name, {"lane": lease.lane}) for name in names], answer)
@@ -202,19 +191,10 @@ class Reader:
         def answer(found: Found) -> BacklogPage:
             if not found:
                 raise LeaseLost(lease.lane, lease.fence, 0)
-            rows: list[IntentRow] = []
-            size = 0
-            for _, packed, *rest in found:
-                if packed is None:
-                    break
-                row = intent_row(lease.lane, packed, *rest)
-                if len(rows) == limit or (rows and size + row.size() > BACKLOG_PAGE_BYTES_MAX):
-                    return BacklogPage(tuple(rows), more=True)
-                size += row.size()
-                rows.append(row)
-            return BacklogPage(tuple(rows), more=False)
+            rows = (intent_row(lease.lane, *row) for _, *row in found if row[0] is not None)
+            return backlog_page(rows, limit)
 
-        # One row more than asked tells whether the backlog goes on.
+        # One row more than asked shows whether the backlog goes on.
         bound = {"lane": lease.lane, "after": numbers(all_classes(after)), "limit": limit + 1}
         return self._ask([("backlog", bound)], answer)
 
@@ -231,10 +211,7 @@ class Reader:
 
     @answered
     def intent(self, intent: IntentId) -> "asyncio.Future[IntentView | None]":
-        def answer(found: Found) -> IntentView | None:
-            return intent_view(found[0]) if found else None
-
-        return self._ask([("intent", {"id": pack_id(intent)})], answer)
+        return self._ask([("intent", {"id": pack_id(intent)})], first(intent_view))
 
     @answered
     def answers(self, _lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
@@ -243,17 +220,12 @@ class Reader:
 
     @answered
     def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
-        def answer(found: Found) -> Index | None:
-            return Index(*found[0]) if found else None
-
-        return self._ask([("index", {"name": name, "value": value})], answer)
+        bound = {"name": name, "value": value}
+        return self._ask([("index", bound)], first(lambda row: Index(*row)))
 
     @answered
     def lane(self, lane: LaneId) -> "asyncio.Future[LaneView | None]":
-        def answer(found: Found) -> LaneView | None:
-            return lane_view(found[0]) if found else None
-
-        return self._ask([("lane_view", {"lane": lane})], answer)
+        return self._ask([("lane_view", {"lane": lane})], first(lane_view))
 
     @answered
     def lanes(self, after: LaneId | None, limit: int) -> "asyncio.Future[list[LaneView]]":
@@ -262,21 +234,18 @@ class Reader:
 
     @answered
     def oldest(self, lane: LaneId) -> "asyncio.Future[IntentRow | None]":
-        def answer(found: Found) -> IntentRow | None:
-            return intent_row(lane, *found[0]) if found else None
-
-        return self._ask([("oldest", {"lane": lane})], answer)
+        return self._ask([("oldest", {"lane": lane})], first(lambda row: intent_row(lane, *row)))
 
     @answered
     def page(
         self, status: str, after: IntentId | None, limit: int
     ) -> "asyncio.Future[list[IntentView]]":
-        word = Status(status)
-        behind = b"" if after is None else pack_id(after)
-        bound: dict[str, object] = {"after": behind, "limit": limit}
-        if word.is_final():
-            question: Question = ("page_final", {**bound, "status": word.value})
-        elif word is Status.QUEUED:
+        wanted = Status(status)
+        packed = b"" if after is None else pack_id(after)
+        bound: dict[str, object] = {"after": packed, "limit": limit}
+        if wanted.is_final():
+            question: Question = ("page_final", {**bound, "status": wanted.value})
+        elif wanted is Status.QUEUED:
             question = ("page_queued", {**bound, "after_id": after or ""})
         else:
             question = ("page_open", bound)
@@ -286,8 +255,8 @@ class Reader:
     def history(
         self, lane: LaneId, after: IntentId | None, limit: int
     ) -> "asyncio.Future[list[IntentView]]":
-        behind = b"" if after is None else pack_id(after)
-        bound = {"lane": lane, "after": behind, "limit": limit}
+        packed = b"" if after is None else pack_id(after)
+        bound = {"lane": lane, "after": packed, "limit": limit}
         return self._ask([("history", bound)], intent_views)
 
     @answered
@@ -303,16 +272,17 @@ class Reader:
         return self._ask([("feed", bound)], answer)
 
     def feed_end(self) -> "asyncio.Future[str]":
-        def answer(found: Found) -> str:
-            return feed_cursor(*found[0]) if found else ""
+        return self._ask([("feed_end", {})], lambda rows: feed_cursor(*rows[0]) if rows else "")
 
-        return self._ask([("feed_end", {})], answer)
+
+def first(make: Callable[[Row], T]) -> Callable[[Found], T | None]:
+    """An answer from the one row that was found, None if none was."""
+    return lambda found: make(found[0]) if found else None
 
 
 def refuse(reads: Iterable[Read], error: LanewayError) -> None:
-    for _, _, future in reads:
-        if not future.done():
-            future.set_exception(error.with_traceback(None))
+    futures = [future for _, _, future in reads]
+    settle(futures, [error.with_traceback(None)] * len(futures))
 
 
 def check_texts(questions: Iterable[Question]) -> None:
@@ -335,7 +305,7 @@ def feed_cursor(commit_no: int, no: int) -> str:
 
 
 def feed_place(cursor: str) -> tuple[int, int]:
-    """The commit and the row of it behind which a feed goes on."""
+    """The commit, and its row, after which a feed goes on."""
     if not cursor:
         return 0, 0
     try:
@@ -343,29 +313,13 @@ def feed_place(cursor: str) -> tuple[int, int]:
     except ValueError:
         packed = b""
     if len(packed) != CURSOR_DIGITS or packed[0] > 0x7F or packed[8] > 0x7F:
-        raise BadRequest("cursor", "not a cursor of this store")
+        raise bad_cursor()
     return int.from_bytes(packed[:8], "big"), int.from_bytes(packed[8:], "big")
-
-
-def lane_view(row: tuple[Any, ...]) -> LaneView:
-    lane = LaneId(row[0])
-    owner = None if row[6] is None else Owner(row[6])
-    head = Head(lane, owner, row[7], row[8], row[9], tuple(row[10]), *row[11:15])
-    return LaneView(Tail(lane, *row[1:6]), head, owner is not None)
 
 
 def commands(found: Found) -> list[Command]:
     """A lane without mail is one row without a body."""
     return [decode_command(body) for _, body in found if body is not None]
-
-
-def intent_view(row: tuple[Any, ...]) -> IntentView:
-    lane, packed, priority, seq, body, result, named = row
-    return IntentView(
-        intent_row(LaneId(lane), packed, priority, seq, body),
-        None if result is None else decode_result(result),
-        bool(named),
-    )
 
 
 def intent_views(found: Found) -> list[IntentView]:

@@ -3,58 +3,36 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from laneway.core.ids import LaneId, Owner
-from laneway.stores.codec import encode
+from laneway.core.rows import START
+from laneway.stores.codec import encode, intent_body, pack_id
+from laneway.stores.judge import LaneEntry, head_columns, tail_columns
 from laneway.stores.postgres.arrays import blobs, numbers, texts
-from laneway.stores.postgres.draft import Draft
-from laneway.stores.postgres.wants import Question
+from laneway.stores.postgres.draft import GroupDraft, Question
 
-Columns: TypeAlias = dict[str, Callable[[Iterable[Any]], bytes]]
-"""What is bound to a statement, and how each of it is packed."""
+Pack: TypeAlias = Callable[[Iterable[Any]], bytes]
+Columns: TypeAlias = dict[str, Pack]
+"""The columns that are bound to a statement, in order, and how each of them is packed."""
 
-LANE: Columns = {
-    "no": numbers,
-    "seq_next": numbers,
-    "accepted_count": numbers,
-    "accepted_bytes": numbers,
-    "fast_hits": numbers,
-    "slow_hits": numbers,
-    "owner": texts,
-    "fence": numbers,
-    "version": numbers,
-    "digest": blobs,
-    "c0": numbers,
-    "c1": numbers,
-    "c2": numbers,
-    "c3": numbers,
-    "settled_count": numbers,
-    "settled_bytes": numbers,
-    "wake_ms": numbers,
-    "state": blobs,
-}
-INTENT: Columns = {
-    "id": blobs,
-    "lane_no": numbers,
-    "priority": numbers,
-    "seq": numbers,
-    "body": blobs,
-}
-RESULT: Columns = {"intent": blobs, "status": texts, "settled_ms": numbers, "body": blobs}
-INDEX: Columns = {
-    "name": texts,
-    "value": texts,
-    "intent": texts,
-    "lane": texts,
-    "digest": blobs,
-    "status": texts,
-    "hash": blobs,
-}
-ROW: Columns = {"lane_no": numbers, "kind": texts, "key": texts, "intent": blobs, "body": blobs}
-ROW_KEY: Columns = {"lane_no": numbers, "kind": texts, "key": texts}
-COMMAND: Columns = {"id": numbers, "lane_no": numbers, "body": blobs}
-COMMAND_KEY: Columns = {"id": numbers, "lane_no": numbers}
-FEED: Columns = {"lane_no": numbers, "version": numbers, "at_ms": numbers, "records": blobs}
-BEAT: Columns = {"owner": texts, "ttl_ms": numbers}
+
+def of(names: tuple[str, ...], pack: Pack) -> Columns:
+    return dict.fromkeys(names, pack)
+
+
+ROW_KEY = of(("lane_no",), numbers) | of(("kind", "key"), texts)
+ROW = ROW_KEY | of(("intent", "body"), blobs)
+COMMAND_KEY = of(("id", "lane_no"), numbers)
+COMMAND = COMMAND_KEY | of(("body",), blobs)
+FEED = of(("lane_no", "version", "at_ms"), numbers) | of(("records",), blobs)
+BEAT = of(("owner",), texts) | of(("ttl_ms",), numbers)
+INTENT = of(("id",), blobs) | of(("lane_no", "priority", "seq"), numbers) | of(("body",), blobs)
+RESULT = of(("intent",), blobs) | of(("status",), texts) | of(("settled_ms",), numbers)
+RESULT |= of(("body",), blobs)
+INDEX = of(("name", "value", "intent", "lane"), texts) | of(("digest",), blobs)
+INDEX |= of(("status",), texts) | of(("hash",), blobs)
+LANE = of(("no", "seq_next", "accepted_count", "accepted_bytes", "fast_hits", "slow_hits"), numbers)
+LANE |= of(("owner",), texts) | of(("fence", "version"), numbers) | of(("digest",), blobs)
+LANE |= of(("c0", "c1", "c2", "c3", "settled_count", "settled_bytes", "wake_ms"), numbers)
+LANE |= of(("state",), blobs)
 
 
 def packed(columns: Columns, lines: Iterable[Sequence[object]]) -> dict[str, object]:
@@ -65,7 +43,7 @@ def packed(columns: Columns, lines: Iterable[Sequence[object]]) -> dict[str, obj
     }
 
 
-def script(draft: Draft) -> list[Question]:
+def script(draft: GroupDraft) -> list[Question]:
     """Every change of the group. What other groups may also insert is in a fixed order."""
     asked: list[Question] = []
 
@@ -75,66 +53,55 @@ def script(draft: Draft) -> list[Question]:
 
     nos = {lane: entry.no for lane, entry in draft.lanes.items()}
     # By number, as all groups do; the lanes are locked, so this is for the pages' sake.
-    dirty = sorted((e for e in draft.lanes.values() if e.dirty), key=lambda entry: entry.no)
-    add("put_lanes", LANE, [entry.line() for entry in dirty])
-    add(
-        "add_intents",
-        INTENT,
-        sorted((id_, nos[lane], *rest) for id_, (lane, *rest) in draft.intents.items()),
-    )
-    add("add_indexes", INDEX, [index_line(draft.keys[place]) for place in sorted(draft.keys)])
-    add("put_indexes", INDEX, [index_line(draft.indexes[place]) for place in sorted(draft.indexes)])
-    rows(asked, draft, nos)
-    add(
-        "add_results",
-        RESULT,
-        [(id_, *line) for id_, line in draft.results.items()],
-    )
-    add(
-        "add_commands",
-        COMMAND,
-        [(told.id, nos[told.lane], encode(told)) for told in draft.commands],
-    )
-    add(
-        "drop_commands",
-        COMMAND_KEY,
-        [(done, nos[lane]) for done, lane in draft.answered],
-    )
-    add(
-        "add_feed",
-        FEED,
-        [(nos[lane], *rest) for lane, *rest in draft.feed],
-    )
+    dirty = sorted((e for e in draft.lanes.values() if e.is_dirty()), key=lambda entry: entry.no)
+    add("put_lanes", LANE, [lane_columns(entry) for entry in dirty])
+    intents = [
+        (pack_id(one.id), nos[one.lane], one.priority, seq, intent_body(one))
+        for one, seq in draft.intents.values()
+    ]
+    add("add_intents", INTENT, sorted(intents))
+    add("add_indexes", INDEX, [index_columns(draft.keys[value]) for value in sorted(draft.keys)])
+    newest = [index_columns(draft.indexes[place]) for place in sorted(draft.indexes)]
+    add("put_indexes", INDEX, newest)
+    drops, puts = [], []
+    for (lane, kind, key), row in draft.rows.items():
+        if row is None:
+            drops.append((nos[lane], kind, key))
+        else:
+            intent = None if row.intent is None else pack_id(row.intent)
+            puts.append((nos[lane], kind, key, intent, row.body))
+    add("drop_rows", ROW_KEY, drops)
+    add("put_rows", ROW, puts)
+    results = [
+        (pack_id(one.intent), one.status, one.settled_ms, encode(one))
+        for one in draft.results.values()
+    ]
+    add("add_results", RESULT, results)
+    add("add_commands", COMMAND, [(one.id, nos[one.lane], encode(one)) for one in draft.commands])
+    add("drop_commands", COMMAND_KEY, [(done, nos[lane]) for done, lane in draft.answered])
+    add("add_feed", FEED, [(nos[lane], *rest) for lane, *rest in draft.feed])
     owners(asked, draft)
     return asked
 
 
-def index_line(index: object) -> list[object]:
+def lane_columns(entry: LaneEntry) -> tuple[object, ...]:
+    owner, fence, version, digest, cursors, *rest = head_columns(entry)
+    classes = (*cursors, *(None,) * (len(START) - len(cursors)))
+    return (entry.no, *tail_columns(entry), owner, fence, version, digest, *classes, *rest)
+
+
+def index_columns(index: object) -> list[object]:
     return [getattr(index, name) for name in INDEX]
 
 
-def rows(asked: list[Question], draft: Draft, nos: dict[LaneId, int]) -> None:
-    drops: list[tuple[object, ...]] = []
-    puts: list[tuple[object, ...]] = []
-    for (lane, kind, key), line in draft.rows.items():
-        if line is None:
-            drops.append((nos[lane], kind, key))
-        else:
-            puts.append((nos[lane], kind, key, *line))
-    if drops:
-        asked.append(("drop_rows", packed(ROW_KEY, drops)))
-    if puts:
-        asked.append(("put_rows", packed(ROW, puts)))
-
-
-def owners(asked: list[Question], draft: Draft) -> None:
+def owners(asked: list[Question], draft: GroupDraft) -> None:
     if draft.left:
         asked.append(("drop_owners", {"owners": texts(draft.left)}))
     if draft.beats:
-        beats: list[tuple[Owner, int]] = list(draft.beats.items())
-        asked.append(("put_beats", packed(BEAT, beats)))
-    if draft.buried:
-        asked.append(("bury", {"owners": texts(draft.buried)}))
+        asked.append(("put_beats", packed(BEAT, draft.beats.items())))
+    if draft.facts.buried:
+        asked.append(("bury", {"owners": texts(draft.facts.buried)}))
     if draft.pruned:
-        asked.append(("drop_results", {"ids": blobs(draft.pruned)}))
-        asked.append(("drop_intents", {"ids": blobs(draft.pruned)}))
+        pruned = blobs(map(pack_id, draft.pruned))
+        asked.append(("drop_results", {"ids": pruned}))
+        asked.append(("drop_intents", {"ids": pruned}))

@@ -27,7 +27,7 @@ SELECT to_regclass(%(shape)b::text) IS NOT NULL
 SELECT version FROM shape
 
 -- name: lock_lanes
-SELECT lane, no, seq_next, accepted_count, accepted_bytes, fast_hits, slow_hits, owner, fence,
+SELECT no, lane, seq_next, accepted_count, accepted_bytes, fast_hits, slow_hits, owner, fence,
        version, digest, cursors, settled_count, settled_bytes, wake_ms, state
 FROM lanes WHERE lane = ANY(%(lanes)b::text[]) ORDER BY lane FOR UPDATE
 

@@ -11,14 +11,13 @@ from laneway.core.rows import Command, Lease
 from laneway.ports import Alive, Commit, Lost, News
 from laneway.stores.limits import COMMIT_BYTES
 from laneway.stores.postgres.database import Database
-from laneway.stores.postgres.draft import Draft
-from laneway.stores.postgres.news import Listener, notices
-from laneway.stores.postgres.reader import Reader
-from laneway.stores.postgres.wants import Question
+from laneway.stores.postgres.draft import GroupDraft, Question
+from laneway.stores.postgres.news import NewsListener, notices
+from laneway.stores.postgres.reader import PostgresReader
 from laneway.stores.postgres.writer import Writer
 
 
-class PostgresStore(Reader):
+class PostgresStore(PostgresReader):
     """Every request that writes is answered only when its group is durable.
 
     Opening it brings the schema to the newest shape, and refuses a server whose settings could
@@ -35,7 +34,7 @@ class PostgresStore(Reader):
         self._sender = os.urandom(8).hex()
         self._owners: set[Owner] = set()
         """Who beats here: their own lanes need no notice from us."""
-        self._listeners: list[Listener] = []
+        self._listeners: list[NewsListener] = []
 
     # Writers.
 
@@ -59,39 +58,39 @@ class PostgresStore(Reader):
 
     def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
         size = sum(COMMIT_BYTES + len(commit.write.feed) for commit in commits)
-        return self.writer.ask("commit", commits, size=size)
+        return self.writer.ask("commit_all", commits, size=size)
 
     def release(self, lease: Lease) -> "asyncio.Future[None]":
         return self.writer.ask("release", lease)
 
     def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
-        return self.writer.ask("prune", before_ms, feed_before_ms, limit)
+        return self.writer.ask("prune_old", before_ms, feed_before_ms, limit)
 
     def cautions(self) -> list[str]:
-        behind = self.database.standbys_behind
-        if not behind:
+        late = self.database.standbys_behind
+        if not late:
             return []
         return [
-            f"{behind} standbys of {self.database.name} follow asynchronously; a promoted one may "
+            f"{late} standbys of {self.database.name} follow asynchronously; a promoted one may "
             "lack what was accepted, and run it twice (synchronous_standby_names)"
         ]
 
     # News.
 
-    def _notices(self, draft: Draft) -> list[Question]:
-        woken = self._others(draft, draft.woken)
-        told = self._others(draft, draft.told)
+    def _notices(self, draft: GroupDraft) -> list[Question]:
+        woken = self._others(draft, draft.woken())
+        commanded = self._others(draft, dict.fromkeys(command.lane for command in draft.commands))
         channel = self.database.channel
         return [
             ("notify", {"channel": channel, "payload": payload})
-            for payload in notices(self._sender, woken, draft.ended, told)
+            for payload in notices(self._sender, woken, draft.ended, commanded)
         ]
 
-    def _others(self, draft: Draft, lanes: Iterable[LaneId]) -> list[LaneId]:
+    def _others(self, draft: GroupDraft, lanes: Iterable[LaneId]) -> list[LaneId]:
         return [lane for lane in lanes if draft.lanes[lane].owner not in self._owners]
 
     def news(self) -> AsyncIterator[News]:
-        listener = Listener(self.database, self._sender)
+        listener = NewsListener(self.database, self._sender)
         self._listeners.append(listener)
         return listener.news()
 

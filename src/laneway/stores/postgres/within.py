@@ -18,12 +18,10 @@ from laneway.core.ids import LaneId
 from laneway.core.intent import Answer, Arrival
 from laneway.stores.postgres.arrays import register, texts
 from laneway.stores.postgres.database import channel_of, check_schema, migrations, statements
-from laneway.stores.postgres.draft import Draft
-from laneway.stores.postgres.facts import Facts
+from laneway.stores.postgres.draft import GroupDraft, GroupFacts, Question, Wants
 from laneway.stores.postgres.limits import RACES_MAX
 from laneway.stores.postgres.news import notices
 from laneway.stores.postgres.script import script
-from laneway.stores.postgres.wants import Question, Wants
 from laneway.stores.postgres.writer import RACED
 
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -105,10 +103,10 @@ def accepting(arrivals: Sequence[Arrival], schema: str, *, doubt_fresh: bool) ->
     yield from checked_shape(schema)
     wants = Wants(doubt_fresh=doubt_fresh)
     wants.accept(arrivals)
-    facts = Facts()
+    facts = GroupFacts()
     for question in wants.questions():
         facts.learn(question[0], (yield question))
-    draft = Draft(facts)
+    draft = GroupDraft(facts)
     answers = draft.accept(arrivals)
     new = draft.new_lanes()
     if new:
@@ -116,8 +114,8 @@ def accepting(arrivals: Sequence[Arrival], schema: str, *, doubt_fresh: bool) ->
             draft.lanes[LaneId(lane)].no = number
     for question in script(draft):
         yield question
-    # PostgreSQL sends them when the caller commits; no process is excepted, whoever owns the lane.
-    for payload in notices("", draft.woken, ()):
+    # PostgreSQL sends them when the caller commits; no process is excepted, not even the owner's.
+    for payload in notices("", draft.woken(), ()):
         yield "notify", {"channel": channel_of(schema), "payload": payload}
     yield "leave_schema", {"path": path}
     return answers
@@ -141,7 +139,7 @@ def check_open(connection: "AsyncConnection[Any] | Connection[Any]", schema: str
 
 
 def fit(cursor: "AsyncCursor[Any] | Cursor[Any]") -> None:
-    """Have this cursor, and nothing else of the caller's, speak as the store does."""
+    """Have this cursor, and nothing else of the caller's, encode values as the store does."""
     cursor.adapters.register_dumper(int, Int8BinaryDumper)
     register(cursor)
 

@@ -30,8 +30,8 @@ MOVES_MAX = 5
 """How often one question follows a slot that moved to another server of the Cluster."""
 
 OWNERS_KEPT_MS = 7 * 24 * 3_600_000
-"""How long the names of owners that are gone are kept. Names are fresh at every start, and whoever
-slept longer than this still meets a higher fence on every lane."""
+"""How long the names of owners that are gone are kept. Names are fresh at every start, and a
+process that slept longer than this still meets a higher fence on every lane."""
 
 DUE_SCAN_MAX = 10_000
 """Lanes of one group whose alarm is due, looked at for one page of the ready."""
@@ -49,19 +49,19 @@ NEWS_RETRY_MS = 500
 """Between two tries to listen again. News are hints, so nothing is lost meanwhile."""
 
 NEWS_HELD_MAX = 4_096
-"""News kept for a slow listener; the oldest go first, for whoever needs to know asks too."""
+"""News kept for a slow listener; the oldest go first, for a process that needs to know asks too."""
 
 FEED_CHUNK = 64
-"""Entries of a group's feed read at once; each tells of up to as many commits as one call has."""
+"""Entries of a group's feed read at once; each holds up to as many commits as one call has."""
 
 REWRITE_LOOK_MS = 20
 REWRITE_LOOKS = 50
 """A server that was started again rewrites its log first. A small one is waited for; a large one is
-asked again by whoever needs it, with the pauses of a server that is away."""
+asked again at the next write, with the pauses of a server that is away."""
 
 GROUPS_MAX = 2
 """Groups of commands that are out at once: one that the server works on, and one whose answers are
-worked on here. A third would only wait behind them; with one alone each waits for the other."""
+worked on here. A third would only wait for them; with one alone each waits for the other."""
 
 ACCOUNTS_NAMED_MAX = 65_536
 """Accounts whose keys are kept at hand: spelling an address takes ten microseconds."""

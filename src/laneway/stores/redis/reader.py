@@ -2,11 +2,12 @@
 
 import asyncio
 import heapq
-from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from itertools import chain
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from laneway.core.errors import LeaseLost
+from laneway.core.errors import LeaseLost, StoreRefused
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import BacklogPage, IntentRow
 from laneway.core.outcome import Status
@@ -22,18 +23,21 @@ from laneway.core.rows import (
     all_classes,
 )
 from laneway.ports import IntentView
-from laneway.stores.book import ID_INDEX, KEY_INDEX
-from laneway.stores.redis import keys
-from laneway.stores.redis.calls import Sender
-from laneway.stores.redis.cells import (
+from laneway.stores.codec import decode_index, decode_result
+from laneway.stores.judge import ID_INDEX, KEY_INDEX
+from laneway.stores.redis.limits import FEED_CHUNK, LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
+from laneway.stores.redis.rows import keys
+from laneway.stores.redis.rows.cells import (
     HEAD_FIELDS,
     NAMED,
     SEPARATOR,
     TIME_BITS,
+    FeedLine,
     command_parsed,
-    decode_index,
-    decode_result,
     ended_score,
+    feed_cursor,
+    feed_parsed,
+    feed_places,
     head_parsed,
     home_parsed,
     index_member,
@@ -43,50 +47,54 @@ from laneway.stores.redis.cells import (
     score,
     settled_member,
 )
-from laneway.stores.redis.feed import FeedLine, feed_cursor, feed_parsed, feed_places
-from laneway.stores.redis.letters import Letters
-from laneway.stores.redis.limits import FEED_CHUNK, LANES_PER_PAGE_MAX, VIEWS_PER_CALL_MAX
-from laneway.stores.redis.servers import Servers
+from laneway.stores.redis.scripts.calls import ScriptCaller
+from laneway.stores.redis.servers.servers import Servers
+from laneway.stores.redis.views import LayoutViews
+from laneway.stores.requests import refused
 
+P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R", bound="RedisReader")
 
 
-class RedisReader(ABC):
+def as_future(
+    method: Callable[Concatenate[R, P], Coroutine[Any, Any, T]],
+) -> "Callable[Concatenate[R, P], asyncio.Future[T]]":
+    """The method's answer as a future; a store that is closed refuses."""
+
+    @wraps(method)
+    def ask(self: R, /, *args: P.args, **kwargs: P.kwargs) -> "asyncio.Future[T]":
+        if not self.is_closed:
+            return asyncio.ensure_future(method(self, *args, **kwargs))
+        return refused(StoreRefused("the store", "it is closed"))
+
+    return ask
+
+
+class RedisReader:
     """The readers of the store; a lane's rows are read where the lane is."""
 
-    def __init__(self, servers: Servers, sender: Sender) -> None:
+    def __init__(self, servers: Servers, sender: ScriptCaller) -> None:
         self._servers = servers
         self._sender = sender
-        self._names = sender.names
-        self._letters = Letters(sender.names, self._load, self._times)
-
-    @abstractmethod
-    def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
-        """The call, under way; how many may be so is the store's to say."""
-
-    async def _all(self, *asked: "asyncio.Future[Any]") -> list[Any]:
-        return await asyncio.gather(*asked)
+        self.names = sender.names
+        self._layout_views = LayoutViews(sender.names, sender.layouts, self.load, self._times)
+        self.is_closed = False
 
     # For owners.
 
-    def ready(
-        self, now_ms: int, after: LaneId | None, limit: int
-    ) -> "asyncio.Future[list[LaneId]]":
-        return self._ask(self._ready(now_ms, after, limit))
-
-    async def _ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]:
+    @as_future
+    async def ready(self, now_ms: int, after: LaneId | None, limit: int) -> list[LaneId]:
         calls = [
-            self._sender.ready(shard, now_ms, after, limit) for shard in range(self._names.shards)
+            self._sender.ready(shard, now_ms, after, limit) for shard in range(self.names.shards)
         ]
         found: list[LaneId] = []
-        for awake, due in await self._all(*map(self._servers.run, calls)):
+        for awake, due in await asyncio.gather(*map(self._servers.run, calls)):
             found += [LaneId(lane.decode()) for lane in (*awake, *due)]
         return heapq.nsmallest(limit, (lane for lane in found if after is None or lane > after))
 
-    def load(self, lease: Lease) -> "asyncio.Future[Rows]":
-        return self._ask(self._load(lease))
-
-    async def _load(self, lease: Lease) -> Rows:
+    @as_future
+    async def load(self, lease: Lease) -> Rows:
         reply = await self._servers.run(self._sender.load(lease))
         if reply is None or isinstance(reply, int):
             raise LeaseLost(lease.lane, lease.fence, reply or 0)
@@ -99,24 +107,20 @@ class RedisReader(ABC):
             mailbox_parsed(mail),
         )
 
-    def backlog(self, lease: Lease, after: Cursors, limit: int) -> "asyncio.Future[BacklogPage]":
-        return self._ask(self._backlog(lease, after, limit))
-
-    async def _backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
+    @as_future
+    async def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
         reply = await self._servers.run(self._sender.backlog(lease.lane, all_classes(after), limit))
         if reply is None:
             raise LeaseLost(lease.lane, lease.fence, 0)
         more, found = reply
         page = tuple(intents_parsed(found))
-        self._letters.remember(page)
+        self._layout_views.remember(page)
         return BacklogPage(page, more=bool(more))
 
-    def mailbox(self, lease: Lease) -> "asyncio.Future[Sequence[Command]]":
-        return self._ask(self._mailbox(lease))
-
-    async def _mailbox(self, lease: Lease) -> Sequence[Command]:
-        head, mail = self._names.lane(lease.lane, keys.LANE, keys.MAIL)
-        there, found = await self._all(
+    @as_future
+    async def mailbox(self, lease: Lease) -> Sequence[Command]:
+        head, mail = self.names.lane(lease.lane, keys.LANE, keys.MAIL)
+        there, found = await asyncio.gather(
             self._lane_ask(lease.lane, "EXISTS", head), self._lane_ask(lease.lane, "HGETALL", mail)
         )
         if not there:
@@ -125,7 +129,7 @@ class RedisReader(ABC):
 
     async def _times(self, intents: Sequence[IntentId]) -> dict[IntentId, int]:
         """When intents of a plain store came in."""
-        kept = self._names.shared(0, keys.INTENTS)
+        kept = self.names.shared(0, keys.INTENTS)
         found = await self._servers.ask(0, ("HMGET", kept, *intents)) if intents else []
         return {
             intent: intent_parsed(intent.encode(), b"0", value).accepted_ms
@@ -134,28 +138,24 @@ class RedisReader(ABC):
         }
 
     def _lane_ask(self, lane: LaneId, *line: str | int) -> "asyncio.Future[Any]":
-        return self._servers.ask(self._names.shard_of(lane), line)
+        return self._servers.ask(self.names.shard_of(lane), line)
 
     # Intents.
 
-    def intent(self, intent: IntentId) -> "asyncio.Future[IntentView | None]":
-        return self._ask(self._intent(intent))
-
-    async def _intent(self, intent: IntentId) -> IntentView | None:
+    @as_future
+    async def intent(self, intent: IntentId) -> IntentView | None:
         lane = await self._home(intent)
-        if lane is None:
-            return None
-        (view,) = await self._views(lane, [intent])
-        return view
+        views = [] if lane is None else await self._views(lane, [intent])
+        return views[0] if views else None
 
     async def _home(self, intent: IntentId) -> LaneId | None:
         """The lane that an id was reserved for; it may not have taken it."""
-        shard = self._names.shard_of(intent)
-        shared = self._names.shareds(shard, keys.HOMES, keys.INTENTS, keys.LEFT)
-        if self._names.tagged:
+        shard = self.names.shard_of(intent)
+        shared = self.names.shareds(shard, keys.HOMES, keys.INTENTS, keys.LEFT)
+        if self.names.tagged:
             home = await self._servers.ask(shard, ("HGET", shared[0], intent))
             return None if home is None else LaneId(home.decode())
-        kept, left = await self._all(
+        kept, left = await asyncio.gather(
             self._servers.ask(shard, ("HGET", shared[1], intent)),
             self._servers.ask(shard, ("HGET", shared[2], intent)),
         )
@@ -163,65 +163,50 @@ class RedisReader(ABC):
             return home_parsed(kept)
         return None if left is None else decode_index(left).lane
 
-    async def _views(self, lane: LaneId, intents: Sequence[IntentId]) -> list[IntentView | None]:
+    async def _views(self, lane: LaneId, intents: Sequence[IntentId]) -> list[IntentView]:
+        """Those of these intents that the lane has."""
         if not intents:
             return []
         assert len(intents) <= VIEWS_PER_CALL_MAX
         replies = await self._servers.run(self._sender.view(lane, intents))
-        views: list[IntentView | None] = []
-        for intent, reply in zip(intents, replies, strict=True):
-            if reply is None:
-                views.append(None)
-                continue
-            scored, body, result, named = reply
-            views.append(
-                IntentView(
-                    intent_parsed(intent.encode(), scored, body),
-                    decode_result(result) if result else None,
-                    int(named) > 0,
-                )
-            )
-        return views
+        pairs = zip(intents, replies, strict=True)
+        return [view_parsed(intent, *reply) for intent, reply in pairs if reply is not None]
 
-    def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> "asyncio.Future[list[Result]]":
-        return self._ask(self._answers(lane, intents))
-
-    async def _answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
+    @as_future
+    async def answers(self, lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
         views = await self._views(lane, intents)
-        return [view.result for view in views if view is not None and view.result is not None]
+        return [view.result for view in views if view.result is not None]
 
-    def find(self, name: str, value: str) -> "asyncio.Future[Index | None]":
-        return self._ask(self._find(name, value))
-
-    async def _find(self, name: str, value: str) -> Index | None:
+    @as_future
+    async def find(self, name: str, value: str) -> Index | None:
         if name == ID_INDEX:
             home = await self._home(IntentId(value))
             return None if home is None else await self._left(home, IntentId(value))
         if name == KEY_INDEX:
             return await self._find_key(value)
-        shard = self._names.shard_of(value)
+        shard = self.names.shard_of(value)
         start = index_member(name, value) + SEPARATOR
-        places = self._names.shared(shard, keys.PLACES)
+        places = self.names.shared(shard, keys.PLACES)
         # The separator's successor ends the range of what begins with it.
         stop = start[:-1] + chr(ord(SEPARATOR) + 1)
         line = ("ZRANGEBYLEX", places, f"[{start}", f"({stop}")
         for place in await self._servers.ask(shard, line):
             lane = LaneId(place.decode()[len(start) :])
-            (indexes,) = self._names.lane(lane, keys.INDEXES)
+            (indexes,) = self.names.lane(lane, keys.INDEXES)
             found = await self._lane_ask(lane, "HGET", indexes, index_member(name, value))
             if found is not None:
                 return decode_index(found)
         return None
 
     async def _left(self, lane: LaneId, intent: IntentId) -> Index | None:
-        left = self._names.shared(self._names.shard_of(lane), keys.LEFT)
+        left = self.names.shared(self.names.shard_of(lane), keys.LEFT)
         found = await self._lane_ask(lane, "HGET", left, intent)
         return None if found is None else decode_index(found)
 
     async def _find_key(self, value: str) -> Index | None:
         """A reservation counts once its lane has taken the intent."""
-        shard = self._names.shard_of(value)
-        line = ("HGET", self._names.shared(shard, keys.KEYS), value)
+        shard = self.names.shard_of(value)
+        line = ("HGET", self.names.shared(shard, keys.KEYS), value)
         taken = await self._servers.ask(shard, line)
         if taken is None:
             return None
@@ -229,31 +214,27 @@ class RedisReader(ABC):
         left = await self._left(lane, intent)
         if left is not None:
             return Index(KEY_INDEX, value, intent, lane, digest, left.status, left.hash)
-        intents = self._names.shared(self._names.shard_of(lane), keys.INTENTS)
+        intents = self.names.shared(self.names.shard_of(lane), keys.INTENTS)
         if not await self._lane_ask(lane, "HEXISTS", intents, intent):
             return None
         return Index(KEY_INDEX, value, intent, lane, digest)
 
     # Lanes.
 
-    def lane(self, lane: LaneId) -> "asyncio.Future[LaneView | None]":
-        return self._ask(self._lane(lane))
-
-    async def _lane(self, lane: LaneId) -> LaneView | None:
-        (head,) = self._names.lane(lane, keys.LANE)
-        told = await self._lane_ask(lane, "HMGET", head, *HEAD_FIELDS)
-        fields = {name: value for name, value in zip(HEAD_FIELDS, told, strict=True) if value}
+    @as_future
+    async def lane(self, lane: LaneId) -> LaneView | None:
+        (head,) = self.names.lane(lane, keys.LANE)
+        values = await self._lane_ask(lane, "HMGET", head, *HEAD_FIELDS)
+        fields = {name: value for name, value in zip(HEAD_FIELDS, values, strict=True) if value}
         if not fields:
             return None
         tail, found = head_parsed(lane, fields)
         return LaneView(tail, found, found.owner is not None)
 
-    def lanes(self, after: LaneId | None, limit: int) -> "asyncio.Future[list[LaneView]]":
-        return self._ask(self._lanes(after, limit))
-
-    async def _lanes(self, after: LaneId | None, limit: int) -> list[LaneView]:
+    @as_future
+    async def lanes(self, after: LaneId | None, limit: int) -> list[LaneView]:
         names = await self._named(keys.LANES, after, limit)
-        views = await asyncio.gather(*map(self._lane, names))
+        views = await asyncio.gather(*map(self.lane, names))
         return [view for view in views if view is not None]
 
     async def _named(self, key: str, after: LaneId | None, limit: int) -> list[LaneId]:
@@ -262,18 +243,16 @@ class RedisReader(ABC):
         asked = [
             self._servers.ask(
                 shard,
-                ("ZRANGEBYLEX", self._names.shared(shard, key), start, "+", "LIMIT", 0, limit),
+                ("ZRANGEBYLEX", self.names.shared(shard, key), start, "+", "LIMIT", 0, limit),
             )
-            for shard in range(self._names.shards)
+            for shard in range(self.names.shards)
         ]
-        found = [LaneId(lane.decode()) for page in await self._all(*asked) for lane in page]
+        found = [LaneId(lane.decode()) for page in await asyncio.gather(*asked) for lane in page]
         return heapq.nsmallest(limit, found)
 
-    def oldest(self, lane: LaneId) -> "asyncio.Future[IntentRow | None]":
-        return self._ask(self._oldest(lane))
-
-    async def _oldest(self, lane: LaneId) -> IntentRow | None:
-        view = await self._lane(lane)
+    @as_future
+    async def oldest(self, lane: LaneId) -> IntentRow | None:
+        view = await self.lane(lane)
         if view is None:
             return None
         reply = await self._servers.run(
@@ -284,59 +263,49 @@ class RedisReader(ABC):
 
     # Pages.
 
-    def page(
-        self, status: str, after: IntentId | None, limit: int
-    ) -> "asyncio.Future[list[IntentView]]":
-        return self._ask(self._page(status, after, limit))
+    @as_future
+    async def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:
+        wanted = Status(status)
+        if wanted.is_final():
+            return await self._final(wanted, after, limit)
+        return await self._unsettled(after, limit, queued=wanted is Status.QUEUED)
 
-    async def _page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:
-        word = Status(status)
-        if word.is_final():
-            return await self._final(word, after, limit)
-        return await self._unsettled(after, limit, queued=word is Status.QUEUED)
-
-    async def _final(self, word: Status, after: IntentId | None, limit: int) -> list[IntentView]:
+    async def _final(self, status: Status, after: IntentId | None, limit: int) -> list[IntentView]:
         """By the time they ended. What is pruned ended before all that is left."""
-        start, stop = ended_score(word.value, 0), ended_score(word.value, 1 << TIME_BITS)
-        behind = (start - 1, "")
+        start, stop = ended_score(status.value, 0), ended_score(status.value, 1 << TIME_BITS)
+        after_place = (start - 1, "")
         if after is not None:
-            home = await self._home(after)
-            view = None if home is None else (await self._views(home, [after]))[0]
+            view = await self.intent(after)
             if view is not None:
-                if view.result is None or view.result.status != word.value:
-                    return []  # Nothing stands behind what has not ended so.
+                if view.result is None or view.result.status != status.value:
+                    return []  # Nothing comes after what has not ended so.
                 member = settled_member(after, view.intent.lane)
-                behind = (ended_score(word.value, view.result.settled_ms), member)
-        shards = range(self._names.shards)
-        pages = await asyncio.gather(*(self._ended(s, behind, stop, limit) for s in shards))
+                after_place = (ended_score(status.value, view.result.settled_ms), member)
+        shards = range(self.names.shards)
+        pages = await asyncio.gather(*(self._ended(s, after_place, stop, limit) for s in shards))
         found = heapq.nsmallest(limit, [one for page in pages for one in page])
         views: list[IntentView] = []
-        for begun in range(0, len(found), VIEWS_PER_CALL_MAX):
-            part = found[begun : begun + VIEWS_PER_CALL_MAX]
-            read = await asyncio.gather(*(self._member(member) for _, member in part))
-            views += [view for view in read if view is not None]
+        for part in parts(found, VIEWS_PER_CALL_MAX):
+            places = [member.partition(" ") for _, member in part]
+            asked = [self._views(LaneId(lane), [IntentId(intent)]) for intent, _, lane in places]
+            views += chain.from_iterable(await asyncio.gather(*asked))
         return views
 
     async def _ended(
-        self, shard: int, behind: tuple[int, str], stop: int, limit: int
+        self, shard: int, after: tuple[int, str], stop: int, limit: int
     ) -> list[tuple[int, str]]:
-        """One group's finished intents behind a place; many may have ended at one moment."""
-        key = self._names.shared(shard, keys.ENDED)
+        """One group's finished intents after a place; many may have ended at one moment."""
+        key = self.names.shared(shard, keys.ENDED)
         found: list[tuple[int, str]] = []
         skipped = 0
         while True:
-            line = ("ZRANGEBYSCORE", key, behind[0], f"({stop}", "WITHSCORES")
+            line = ("ZRANGEBYSCORE", key, after[0], f"({stop}", "WITHSCORES")
             flat = await self._servers.ask(shard, (*line, "LIMIT", skipped, limit))
             page = [(int(float(flat[i + 1])), flat[i].decode()) for i in range(0, len(flat), 2)]
-            found += [one for one in page if one > behind]
+            found += [one for one in page if one > after]
             if len(page) < limit or len(found) >= limit:
                 return found[:limit]
             skipped += limit
-
-    async def _member(self, member: str) -> IntentView | None:
-        intent, _, lane = member.partition(" ")
-        (view,) = await self._views(LaneId(lane), [IntentId(intent)])
-        return view
 
     async def _unsettled(
         self, after: IntentId | None, limit: int, *, queued: bool
@@ -363,7 +332,7 @@ class RedisReader(ABC):
     ) -> list[IntentView]:
         if not queued:
             return await self._begun(lane, after, limit)
-        view = await self._lane(lane)
+        view = await self.lane(lane)
         if view is None:
             return []
         cursors = list(all_classes(view.head.cursors))
@@ -388,93 +357,95 @@ class RedisReader(ABC):
         return [IntentView(row, None, False) for row in rows]
 
     async def _place(self, lane: LaneId, intent: IntentId) -> tuple[int, int] | None:
-        (order,) = self._names.lane(lane, keys.ORDER)
+        (order,) = self.names.lane(lane, keys.ORDER)
         scored = await self._lane_ask(lane, "ZSCORE", order, intent)
         return None if scored is None else divmod(int(float(scored)), score(1, 0))
 
     async def _begun(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
         """Intents that an open row names and that have no final answer, by id."""
-        (held,) = self._names.lane(lane, keys.LANE)
+        (held,) = self.names.lane(lane, keys.LANE)
         members = [member.decode() for member in await self._lane_ask(lane, "HKEYS", held)]
         known = [IntentId(member[1:]) for member in members if member.startswith(NAMED)]
         wanted = sorted(intent for intent in known if after is None or intent > after)
         found: list[IntentView] = []
-        for begun in range(0, len(wanted), VIEWS_PER_CALL_MAX):
-            views = await self._views(lane, wanted[begun : begun + VIEWS_PER_CALL_MAX])
-            found += [view for view in views if view is not None and view.result is None]
+        for part in parts(wanted, VIEWS_PER_CALL_MAX):
+            views = await self._views(lane, part)
+            found += [view for view in views if view.result is None]
             if len(found) >= limit:
                 break
         return found[:limit]
 
-    def history(
-        self, lane: LaneId, after: IntentId | None, limit: int
-    ) -> "asyncio.Future[list[IntentView]]":
-        return self._ask(self._history(lane, after, limit))
-
-    async def _history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
-        (order,) = self._names.lane(lane, keys.ORDER)
+    @as_future
+    async def history(self, lane: LaneId, after: IntentId | None, limit: int) -> list[IntentView]:
+        (order,) = self.names.lane(lane, keys.ORDER)
         place = None if after is None else await self._place(lane, after)
         start = "-inf" if place is None else f"({score(*place)}"
         found = await self._lane_ask(lane, "ZRANGEBYSCORE", order, start, "+inf", "LIMIT", 0, limit)
         views: list[IntentView] = []
-        for begun in range(0, len(found), VIEWS_PER_CALL_MAX):
-            part = [IntentId(one.decode()) for one in found[begun : begun + VIEWS_PER_CALL_MAX]]
-            views += [view for view in await self._views(lane, part) if view is not None]
+        for part in parts(found, VIEWS_PER_CALL_MAX):
+            views += await self._views(lane, [IntentId(one.decode()) for one in part])
         return views
 
     # The feed.
 
-    def feed(self, after: str, limit: int) -> "asyncio.Future[list[FeedEntry]]":
-        return self._ask(self._feed(after, limit))
-
-    async def _feed(self, after: str, limit: int) -> list[FeedEntry]:
+    @as_future
+    async def feed(self, after: str, limit: int) -> list[FeedEntry]:
         """Each group's entries in their order; the cursor says how far each of them was read."""
-        places = feed_places(after, self._names.shards)
-        asked = [self._told(shard, place, limit) for shard, place in enumerate(places)]
+        places = feed_places(after, self.names.shards)
+        asked = [self._feed_of(shard, place, limit) for shard, place in enumerate(places)]
         entries: list[FeedEntry] = []
-        told = await asyncio.gather(*asked)
-        for at_ms, shard, place, lane, version, records in heapq.merge(*told, key=lambda e: e[0]):
+        pages = await asyncio.gather(*asked)
+        for at_ms, shard, place, lane, version, records in heapq.merge(*pages, key=lambda e: e[0]):
             if len(entries) == limit:
                 break
             places[shard] = place
             entries.append(FeedEntry(feed_cursor(places), lane, version, at_ms, records))
         return entries
 
-    def feed_end(self) -> "asyncio.Future[str]":
-        return self._ask(self._feed_end())
+    @as_future
+    async def feed_end(self) -> str:
+        shards = range(self.names.shards)
+        return feed_cursor(list(await asyncio.gather(*map(self._last_number, shards))))
 
-    async def _feed_end(self) -> str:
-        shards = range(self._names.shards)
-        return feed_cursor(list(await asyncio.gather(*map(self._last_told, shards))))
-
-    async def _last_told(self, shard: int) -> int:
-        """The number of the last commit that a group told of; zero when nothing is left."""
-        line = ("XREVRANGE", self._names.shared(shard, keys.FEED), "+", "-", "COUNT", 1)
+    async def _last_number(self, shard: int) -> int:
+        """The number of the last commit in a group's feed; zero when nothing is left."""
+        line = ("XREVRANGE", self.names.shared(shard, keys.FEED), "+", "-", "COUNT", 1)
         page = await self._servers.ask(shard, line)
         return int(page[0][0].partition(b"-")[2]) if page else 0
 
-    async def _told(self, shard: int, place: int, limit: int) -> list[FeedLine]:
-        """What one group told behind a place. An entry of the stream tells of many commits."""
-        key = self._names.shared(shard, keys.FEED)
+    async def _feed_of(self, shard: int, place: int, limit: int) -> list[FeedLine]:
+        """A group's feed after a place. An entry of the stream holds many commits."""
+        key = self.names.shared(shard, keys.FEED)
         found: list[FeedLine] = []
         while len(found) < limit:
             line = ("XRANGE", key, f"(0-{place}", "+", "COUNT", FEED_CHUNK)
             page = await self._servers.ask(shard, line)
             for entry in page:
-                found += [told for told in feed_parsed(shard, entry) if told[2] > place]
+                found += [line for line in feed_parsed(shard, entry) if line[2] > place]
             if len(page) < FEED_CHUNK:
                 break
             place = found[-1][2]
         return found[:limit]
 
 
+def parts(whole: list[T], size: int) -> list[list[T]]:
+    return [whole[start : start + size] for start in range(0, len(whole), size)]
+
+
 def paired(flat: list[bytes]) -> dict[str, bytes]:
-    """A hash as the server tells it, member by member."""
+    """A hash from the flat list that the server answers."""
     return {flat[i].decode(): flat[i + 1] for i in range(0, len(flat), 2)}
 
 
 def intents_parsed(flat: list[bytes]) -> list[IntentRow]:
     return [intent_parsed(flat[i], flat[i + 1], flat[i + 2]) for i in range(0, len(flat), 3)]
+
+
+def view_parsed(
+    intent: IntentId, scored: bytes, body: bytes, result: bytes, named: bytes
+) -> IntentView:
+    row = intent_parsed(intent.encode(), scored, body)
+    return IntentView(row, decode_result(result) if result else None, int(named) > 0)
 
 
 def mailbox_parsed(flat: list[bytes]) -> tuple[Command, ...]:

@@ -6,43 +6,42 @@ reserved first, and says nothing until the lane itself agrees.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
+from itertools import chain
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from laneway.core.errors import Bug, LeaseLost, StoreBusy, StoreRefused, StoreUnknown
+from laneway.core.errors import Bug, LeaseLost, StoreBusy, StoreUnknown
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.intent import Accepted, Answer, Arrival, Conflict, Full, Replayed
 from laneway.core.rows import Command, Index, Lease, Result
 from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
-from laneway.stores.book import check_class, leftovers
+from laneway.stores.codec import encode
+from laneway.stores.judge import check_class, leftovers
 from laneway.stores.limits import PRUNE_SCAN_MAX, REPLICAS_WAIT_MS
-from laneway.stores.redis import keys
-from laneway.stores.redis.calls import Call, Sender, Shown, key_of
-from laneway.stores.redis.cells import (
-    FINAL_WORDS,
-    command_parsed,
-    encode,
-    ended_score,
-    place_member,
-    reservation,
-    reservation_parsed,
-)
-from laneway.stores.redis.keys import Names, cluster, plain
-from laneway.stores.redis.letter import Say
+from laneway.stores.redis.layout import NO_LAYOUTS, LayoutCommand, Layouts
 from laneway.stores.redis.limits import (
     ARRIVALS_PER_CALL_MAX,
     CALL_BYTES_MAX,
     COMMITS_PER_CALL_MAX,
     VIEWS_PER_CALL_MAX,
 )
-from laneway.stores.redis.news import listen
-from laneway.stores.redis.reader import RedisReader
-from laneway.stores.redis.servers import Durable, Servers
-
-T = TypeVar("T")
+from laneway.stores.redis.reader import RedisReader, as_future, parts
+from laneway.stores.redis.rows import keys
+from laneway.stores.redis.rows.cells import (
+    FINAL_STATUSES,
+    command_parsed,
+    ended_score,
+    place_member,
+    reservation,
+    reservation_parsed,
+)
+from laneway.stores.redis.rows.keys import Names, cluster
+from laneway.stores.redis.scripts.calls import LayoutChange, ScriptCall, ScriptCaller, key_of
+from laneway.stores.redis.servers.news import listen
+from laneway.stores.redis.servers.servers import Durable, Servers
 
 
 class RedisStore(RedisReader):
@@ -60,25 +59,25 @@ class RedisStore(RedisReader):
         replicas_min: int | None = None,
         wait_timeout_ms: int = REPLICAS_WAIT_MS,
         clock: Clock | None = None,
+        layouts: Layouts = NO_LAYOUTS,
     ) -> None:
         """`replicas_min` replicas must have a write within `wait_timeout_ms` before it is
         answered; None asks for as many as the server was ever seen with. `clock` takes the place of
-        the server's own, for tests alone."""
-        names: Names = cluster(prefix) if cluster_form else plain(prefix)
-        sender = Sender(names, token_hex(8))
+        the server's own, for tests alone. `layouts` are written beside the rows of their lanes."""
+        names = cluster(prefix) if cluster_form else Names(prefix)
+        sender = ScriptCaller(names, token_hex(8), layouts=layouts)
         servers = Servers(
             url, sender, durability=durability, replicas_min=replicas_min, wait_ms=wait_timeout_ms
         )
         super().__init__(servers, sender)
         self._clock = clock
         self._strangers: dict[LaneId, str] = {}
-        """Accounts whose lock is not ours, and whom it names."""
+        """Lanes whose lock holds a foreign name, and that name."""
         self._closing = asyncio.Event()
-        self._closed = False
         self.durability = Durability.FULL if durability == "full" else Durability.RELAXED
 
     async def open(self) -> "RedisStore":
-        """Reach the servers and refuse those that could lose what they were told."""
+        """Reach the servers and refuse those that could lose what was written to them."""
         try:
             await self._servers.open()
         except BaseException:
@@ -87,32 +86,22 @@ class RedisStore(RedisReader):
         return self
 
     async def look(self) -> str:
-        """What the server is like, in words; nothing is written."""
+        """A description of the server; nothing is written."""
         return await self._servers.look()
 
-    def _ask(self, call: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
-        if self._closed:
-            call.close()
-            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-            refused.set_exception(StoreRefused("the store", "it is closed"))
-            return refused
-        return asyncio.ensure_future(call)
-
-    def _timed(self) -> Sender:
+    def _timed(self) -> ScriptCaller:
         if self._clock is None:
             return self._sender
         return msgspec.structs.replace(self._sender, now=str(self._clock.monotonic_ms()))
 
     # Any process, unfenced.
 
-    def accept(self, arrivals: Sequence[Arrival]) -> "asyncio.Future[Sequence[Answer]]":
-        return self._ask(self._accept(arrivals))
-
-    async def _accept(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+    @as_future
+    async def accept(self, arrivals: Sequence[Arrival]) -> Sequence[Answer]:
         for arrival in arrivals:
             check_class(arrival)
-        self._letters.remember(arrivals)
-        if not self._names.tagged:
+        self._layout_views.remember(arrivals)
+        if not self.names.tagged:
             return await self._placed(arrivals, here=True)
         answers: dict[int, Answer] = {}
         wanted = await self._reserved(arrivals, answers)
@@ -126,18 +115,13 @@ class RedisStore(RedisReader):
 
     async def _placed(self, arrivals: Sequence[Arrival], *, here: bool) -> list[Answer]:
         """Each arrival's place in its lane, or why it has none."""
-        calls: list[Call] = []
-        asked: list[list[int]] = []
-        for shard, numbers in grouped(self._names, [one.lane for one in arrivals]).items():
+        calls: list[tuple[ScriptCall, list[int]]] = []
+        for shard, numbers in grouped(self.names, [one.lane for one in arrivals]).items():
             for part in portions(numbers, arrivals):
-                asked.append(part)
                 chosen = [arrivals[number] for number in part]
-                calls.append(self._sender.accept(shard, chosen, here=here))
-        answers: dict[int, Answer] = {}
-        for part, replies in zip(asked, await self._written(calls), strict=True):
-            for number, reply in zip(part, replies, strict=True):
-                answers[number] = answered(arrivals[number], reply)
-        return [answers[number] for number in range(len(arrivals))]
+                calls.append((self._sender.accept(shard, chosen, here=here), part))
+        replies = await self._replies(calls)
+        return [answered(one, replies[number]) for number, one in enumerate(arrivals)]
 
     async def _reserved(
         self, arrivals: Sequence[Arrival], answers: dict[int, Answer]
@@ -149,8 +133,8 @@ class RedisStore(RedisReader):
             key = key_of(arrival)
             if key is not None:
                 value = reservation(arrival.id, arrival.lane, arrival.digest)
-                asked.setdefault(self._names.shard_of(key), []).append((number, key, value))
-        for number, taken in await self._reserve(keys.KEYS, asked):
+                asked.setdefault(self.names.shard_of(key), []).append((number, key, value))
+        for number, taken in (await self._reserve(keys.KEYS, asked)).items():
             intent, lane, digest = reservation_parsed(taken)
             if digest != wanted[number].digest:
                 answers[number] = Conflict(intent)
@@ -163,9 +147,9 @@ class RedisStore(RedisReader):
                 )
         asked = {}
         for number, arrival in wanted.items():
-            shard = self._names.shard_of(arrival.id)
+            shard = self.names.shard_of(arrival.id)
             asked.setdefault(shard, []).append((number, arrival.id, arrival.lane.encode()))
-        for number, taken in await self._reserve(keys.HOMES, asked):
+        for number, taken in (await self._reserve(keys.HOMES, asked)).items():
             if taken != wanted[number].lane.encode():
                 home = LaneId(taken.decode())
                 wanted[number] = msgspec.structs.replace(wanted[number], lane=home)
@@ -173,58 +157,46 @@ class RedisStore(RedisReader):
 
     async def _reserve(
         self, key: str, asked: dict[int, list[tuple[int, str, bytes]]]
-    ) -> list[tuple[int, bytes]]:
-        calls = [
-            self._sender.reserve(shard, key, [(member, value) for _, member, value in wanted])
-            for shard, wanted in asked.items()
-        ]
-        found: list[tuple[int, bytes]] = []
-        for wanted, replies in zip(asked.values(), await self._written(calls), strict=True):
-            found += [(one[0], reply) for one, reply in zip(wanted, replies, strict=True)]
-        return found
+    ) -> dict[int, bytes]:
+        calls: list[tuple[ScriptCall, list[int]]] = []
+        for shard, wanted in asked.items():
+            members = [(member, value) for _, member, value in wanted]
+            call = self._sender.reserve(shard, key, members)
+            calls.append((call, [number for number, _, _ in wanted]))
+        return await self._replies(calls)
 
-    def tell(self, command: Command) -> "asyncio.Future[Command]":
-        return self._ask(self._tell(command))
-
-    async def _tell(self, command: Command) -> Command:
-        told, value = await self._servers.run(self._sender.tell(command))
-        return command_parsed(told, value)
+    @as_future
+    async def tell(self, command: Command) -> Command:
+        number, value = await self._servers.run(self._sender.tell(command))
+        return command_parsed(number, value)
 
     # Owners.
 
-    def beat(self, owner: Owner, ttl_ms: int) -> "asyncio.Future[Alive | Lost]":
-        return self._ask(self._beat(owner, ttl_ms))
-
-    async def _beat(self, owner: Owner, ttl_ms: int) -> Alive | Lost:
+    @as_future
+    async def beat(self, owner: Owner, ttl_ms: int) -> Alive | Lost:
         """Every group counts by the clock of its own server; one that buried it is enough."""
         sender = self._timed()
-        calls = [sender.beat(shard, owner, ttl_ms) for shard in range(self._names.shards)]
+        calls = [sender.beat(shard, owner, ttl_ms) for shard in range(self.names.shards)]
         replies, _ = await asyncio.gather(self._written(calls), self._servers.count_replicas())
         self.durability = Durability.RELAXED if self._servers.weak else Durability.FULL
         if any(reply is None for reply in replies):
             return Lost()
-        # The first group's word, so that every process counts the same peers.
+        # The first group's answer, so that every process counts the same peers.
         return Alive(tuple(sorted(Owner(peer.decode()) for peer in replies[0])))
 
-    def leave(self, owner: Owner) -> "asyncio.Future[None]":
-        return self._ask(self._leave(owner))
-
-    async def _leave(self, owner: Owner) -> None:
+    @as_future
+    async def leave(self, owner: Owner) -> None:
         asked = [
             self._servers.ask(
-                shard, ("ZREM", self._names.shared(shard, keys.OWNERS), owner), write=True
+                shard, ("ZREM", self.names.shared(shard, keys.OWNERS), owner), write=True
             )
-            for shard in range(self._names.shards)
+            for shard in range(self.names.shards)
         ]
         await together(asked)
 
-    def claim(
-        self, lane: LaneId, owner: Owner, *, adopt: bool = False
-    ) -> "asyncio.Future[Lease | None]":
-        """`adopt` takes an account's lane although its lock is not ours; see adopt.py."""
-        return self._ask(self._claim(lane, owner, adopt=adopt))
-
-    async def _claim(self, lane: LaneId, owner: Owner, *, adopt: bool) -> Lease | None:
+    @as_future
+    async def claim(self, lane: LaneId, owner: Owner, *, adopt: bool = False) -> Lease | None:
+        """`adopt` takes a lane although the lock of its layout holds a foreign name."""
         sender = self._timed()
         reply = await self._servers.run(sender.claim(lane, owner, adopt=adopt))
         if reply is None:
@@ -234,76 +206,65 @@ class RedisStore(RedisReader):
             self._strangers[lane] = buried.decode(errors="replace")
             return None
         self._strangers.pop(lane, None)
-        own = self._names.shard_of(lane)
-        if buried and self._names.shards > 1:
+        own = self.names.shard_of(lane)
+        if buried and self.names.shards > 1:
             # The fence already protects the lane; the other groups make sure it stops soon.
-            others = [shard for shard in range(self._names.shards) if shard != own]
+            others = [shard for shard in range(self.names.shards) if shard != own]
             dead = Owner(buried.decode())
             await self._written([sender.bury(shard, dead) for shard in others])
         return Lease(lane, owner, fence)
 
-    def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
-        return self._ask(self._commit(commits))
-
-    async def _commit_shown(
-        self, commits: Sequence[Commit], shown: Sequence[Shown | None]
+    async def _commit_with(
+        self, commits: Sequence[Commit], beside: Sequence[LayoutChange | None]
     ) -> list[int | LeaseLost]:
-        calls: list[Call] = []
-        asked: list[list[int]] = []
-        for shard, numbers in grouped(self._names, [one.lease.lane for one in commits]).items():
+        calls: list[tuple[ScriptCall, list[int]]] = []
+        for shard, numbers in grouped(self.names, [one.lease.lane for one in commits]).items():
             for part in parts(numbers, COMMITS_PER_CALL_MAX):
-                asked.append(part)
-                chosen = [commits[number] for number in part]
-                calls.append(self._sender.commit(shard, chosen, [shown[number] for number in part]))
-        if self._names.tagged:
+                chosen, changed = [commits[n] for n in part], [beside[n] for n in part]
+                calls.append((self._sender.commit(shard, chosen, changed), part))
+        if self.names.tagged:
             await self._point(commits)
-        answers: dict[int, int | LeaseLost] = {}
-        for part, replies in zip(asked, await self._written(calls), strict=True):
-            for number, reply in zip(part, replies, strict=True):
-                answers[number] = written(commits[number], reply)
-        return [answers[number] for number in range(len(commits))]
+        replies = await self._replies(calls)
+        return [written(one, replies[number]) for number, one in enumerate(commits)]
 
-    async def _commit(self, commits: Sequence[Commit]) -> list[int | LeaseLost]:
-        """What they change in the accounts' keys goes with them. If any was not written, the
-        lane's keys are read again before the next."""
+    @as_future
+    async def commit(self, commits: Sequence[Commit]) -> Sequence[int | LeaseLost]:
+        """What they change in the keys of layouts goes with them. If any was not written, the
+        lane's rows are read again before the next."""
         try:
-            answers = await self._commit_shown(commits, await self._letters.shown(commits))
+            answers = await self._commit_with(commits, await self._layout_views.changes(commits))
         except BaseException:
             for commit in commits:
-                self._letters.forget(commit.lease.lane)
+                self._layout_views.forget(commit.lease.lane)
             raise
         for commit, answer in zip(commits, answers, strict=True):
             if isinstance(answer, LeaseLost):
-                self._letters.forget(commit.lease.lane)
+                self._layout_views.forget(commit.lease.lane)
         return answers
 
     async def _point(self, commits: Sequence[Commit]) -> None:
-        """Say first where a name may be found; the lane says then whether it is."""
+        """Write first where a name may be found; the lane itself decides whether it is."""
         asked = []
         for commit in commits:
             for touch in commit.write.touched:
                 if type(touch) is Index:
-                    shard = self._names.shard_of(touch.value)
-                    places = self._names.shared(shard, keys.PLACES)
+                    shard = self.names.shard_of(touch.value)
+                    places = self.names.shared(shard, keys.PLACES)
                     line = ("ZADD", places, 0, place_member(touch))
                     asked.append(self._servers.ask(shard, line, write=True))
         if asked:
             await together(asked)
 
-    def release(self, lease: Lease) -> "asyncio.Future[None]":
-        return self._ask(self._release(lease))
-
-    async def _release(self, lease: Lease) -> None:
+    @as_future
+    async def release(self, lease: Lease) -> None:
         await self._servers.run(self._sender.release(lease))
 
     # Retention.
 
-    def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> "asyncio.Future[int]":
-        return self._ask(self._prune(before_ms, feed_before_ms, limit))
-
-    async def _prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
+    @as_future
+    async def prune(self, before_ms: int, feed_before_ms: int, limit: int) -> int:
         old = trimmed = 0
-        for shard in range(self._names.shards):
+        for shard in range(self.names.shards):
             if old < limit:
                 old += await self._prune_shard(shard, before_ms, limit - old)
             if trimmed < limit:
@@ -313,10 +274,10 @@ class RedisStore(RedisReader):
         return max(old, trimmed)
 
     async def _prune_shard(self, shard: int, before_ms: int, limit: int) -> int:
-        ended = self._names.shared(shard, keys.ENDED)
+        ended = self.names.shared(shard, keys.ENDED)
         asked = []
-        for word in FINAL_WORDS:
-            first, last = ended_score(word, 0), ended_score(word, before_ms)
+        for status in FINAL_STATUSES:
+            first, last = ended_score(status, 0), ended_score(status, before_ms)
             line = ("ZRANGEBYSCORE", ended, first, f"({last}", "LIMIT", 0, PRUNE_SCAN_MAX)
             asked.append(self._servers.ask(shard, line))
         lanes: dict[LaneId, list[IntentId]] = {}
@@ -335,10 +296,9 @@ class RedisStore(RedisReader):
     async def _prune_lane(self, lane: LaneId, intents: list[IntentId], limit: int) -> int:
         resting: list[tuple[IntentId, bytes]] = []
         for view in await self._views(lane, intents):
-            if view is None or view.open or view.result is None:
-                continue
-            left = leftovers(view.intent, view.result)[0]
-            resting.append((view.intent.id, encode(left)))
+            if view.result is not None and not view.open:
+                left = leftovers(view.intent, view.result)[0]
+                resting.append((view.intent.id, encode(left)))
         if not resting:
             return 0
         pruned: int = await self._servers.run(self._sender.prune(lane, resting[:limit]))
@@ -346,16 +306,18 @@ class RedisStore(RedisReader):
 
     # The store itself.
 
-    async def _written(self, calls: Sequence[Call]) -> list[Any]:
+    async def _written(self, calls: Sequence[ScriptCall]) -> list[Any]:
         return await together([self._servers.run(call) for call in calls])
 
-    @property
-    def names(self) -> Names:
-        return self._names
+    async def _replies(self, calls: Sequence[tuple[ScriptCall, list[int]]]) -> dict[int, Any]:
+        """The replies to calls that ask about many, each under the number of what it is about."""
+        answers = zip(calls, await self._written([call for call, _ in calls]), strict=True)
+        pairs = (zip(part, replies, strict=True) for (_, part), replies in answers)
+        return dict(chain.from_iterable(pairs))
 
-    def go_along(self, lane: LaneId, says: list[Say]) -> None:
-        """What changes in an account's keys with its next commit, besides what that shows."""
-        self._letters.add(lane, says)
+    def go_along(self, lane: LaneId, commands: list[LayoutCommand]) -> None:
+        """What changes in the layout's keys with the lane's next commit, besides what it shows."""
+        self._layout_views.add(lane, commands)
 
     async def raw(self, *line: str | int | bytes) -> Any:
         """One command to a plain server, for those who take over what others left there."""
@@ -377,7 +339,7 @@ class RedisStore(RedisReader):
         return asyncio.ensure_future(self._close())
 
     async def _close(self) -> None:
-        self._closed = True
+        self.is_closed = True
         self._closing.set()
         await self._servers.close()
 
@@ -408,10 +370,6 @@ def grouped(names: Names, lanes: Sequence[LaneId]) -> dict[int, list[int]]:
     return groups
 
 
-def parts(whole: list[T], size: int) -> list[list[T]]:
-    return [whole[start : start + size] for start in range(0, len(whole), size)]
-
-
 def portions(numbers: list[int], arrivals: Sequence[Arrival]) -> list[list[int]]:
     """Arrivals of one call each: bounded in number and in bytes, and at least one."""
     made: list[list[int]] = []
@@ -426,15 +384,15 @@ def portions(numbers: list[int], arrivals: Sequence[Arrival]) -> list[list[int]]
 
 
 def answered(arrival: Arrival, reply: list[Any]) -> Answer:
-    word = reply[0]
-    if word == b"accepted":
+    kind = reply[0]
+    if kind == b"accepted":
         return Accepted(arrival.id, reply[1], reply[2], reply[3], bool(reply[4]))
-    if word == b"full":
+    if kind == b"full":
         return Full(reply[1].decode(), int(reply[2]))
     intent = IntentId(reply[1].decode())
-    if word == b"bug":
+    if kind == b"bug":
         raise Bug(f"{intent} was said to be fresh, but it is known")
-    return Replayed(intent) if word == b"replayed" else Conflict(intent)
+    return Replayed(intent) if kind == b"replayed" else Conflict(intent)
 
 
 def written(commit: Commit, reply: int) -> int | LeaseLost:

@@ -1,11 +1,10 @@
-"""Opening the file: who may, with which SQLite, in which shape; and its errors in our words."""
+"""Opening the file: who may, with which SQLite, in which shape; and its errors as ours."""
 
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -21,6 +20,7 @@ from laneway.core.errors import (
 )
 from laneway.engine.files import make_private
 from laneway.stores.limits import BUSY_OPEN_MS, BUSY_WRITE_MS, WAL_PAGES_CHECKPOINT
+from laneway.stores.sql import migrations_of, statements_of
 
 WAL_RESET_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 """The releases that first carry the fix of the WAL-reset bug: two back-ports and the line itself.
@@ -43,24 +43,8 @@ def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
     return not any(version[:2] == fixed[:2] and version >= fixed for fixed in WAL_RESET_FIXED[:-1])
 
 
-@cache
-def statements() -> dict[str, str]:
-    """The store's SQL by name."""
-    text = files(__package__).joinpath("statements.sql").read_text()
-    found: dict[str, str] = {}
-    for part in text.split("-- name: ")[1:]:
-        name, _, sql = part.partition("\n")
-        assert name.strip() not in found
-        found[name.strip()] = sql.strip()
-    return found
-
-
-@cache
-def migrations() -> tuple[tuple[int, str], ...]:
-    """The scripts that make the newest shape, in order, each under the version it leads to."""
-    folder = files(__package__).joinpath("migrations")
-    scripts = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
-    return tuple(sorted((int(entry.name[:4]), entry.read_text()) for entry in scripts))
+statements = partial(statements_of, "laneway.stores.sqlite")
+migrations = partial(migrations_of, "laneway.stores.sqlite")
 
 
 class FileLock:
@@ -114,7 +98,7 @@ def check_place(path: str) -> None:
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """SQLite's errors in our words. What happened to the data is in the class."""
+    """SQLite's errors as ours. What happened to the data is in the class."""
     try:
         yield
     except apsw.Error as error:

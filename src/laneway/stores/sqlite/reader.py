@@ -1,6 +1,6 @@
-"""What a SQLite file tells, read through its own connection: committed rows only."""
+"""Questions to a SQLite file, through a connection of their own: committed rows only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -21,25 +21,28 @@ from laneway.core.rows import (
     LaneView,
     Lease,
     Result,
-    RowPut,
     Rows,
     all_classes,
 )
 from laneway.ports import IntentView
-from laneway.stores.book import ID_INDEX, feed_place
 from laneway.stores.codec import (
     decode_command,
     decode_cursors,
     decode_index,
     decode_result,
+    held,
     intent_row,
+    intent_view,
     lane_view,
+    open_rows,
     pack_id,
     unpack_id,
 )
-from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX, LANES_CACHED_MAX, PLACE_SCAN_MAX
+from laneway.stores.judge import ID_INDEX
+from laneway.stores.limits import LANES_CACHED_MAX, PLACE_SCAN_MAX
+from laneway.stores.pages import backlog_page, feed_number
 from laneway.stores.sqlite.database import statements, translate
-from laneway.stores.sqlite.pointers import pack_value
+from laneway.stores.sqlite.inserts import pack_value
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,7 +52,7 @@ SQL = statements()
 
 
 def readable(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """A question to the file: it fails in our words, and at once after a failure for good."""
+    """A question to the file: it fails with our errors, and at once after a failure for good."""
 
     @wraps(method)
     def ask(self: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -77,12 +80,12 @@ class SqliteReader:
         self._numbers: dict[LaneId, int] = {}
 
     def _translate(self, error: apsw.Error) -> LanewayError:
-        """The error in our words. One that leaves the file in doubt is the last one."""
+        """The error as one of ours. One that leaves the file in doubt is the last one."""
         if self.failed is None:
-            told = translate(self.path, error)
-            if not isinstance(told, (StoreClosed, StoreCorrupt)):
-                return told
-            self.failed = told
+            translated = translate(self.path, error)
+            if not isinstance(translated, (StoreClosed, StoreCorrupt)):
+                return translated
+            self.failed = translated
         return self.failed
 
     def _lane_no(self, lease: Lease) -> int:
@@ -110,17 +113,12 @@ class SqliteReader:
     @readable
     def load(self, lease: Lease) -> Rows:
         found = self._one("lane_load", lease.lane)
-        view = None if found is None else lane_view(found)
-        if view is None or view.head.fence != lease.fence:
-            raise LeaseLost(lease.lane, lease.fence, 0 if view is None else view.head.version)
+        view = held(None if found is None else lane_view(found), lease)
         no, has_mail = found[15:17]
         mailbox = tuple(self._mailbox(no)) if has_mail else ()
         if view.head.version == 0:
             return Rows(view.head, (), (), mailbox)  # Never written: it has no rows yet.
-        rows = tuple(
-            RowPut(kind, key, None if intent is None else unpack_id(intent), body)
-            for kind, key, intent, body in self._all("open_rows", no)
-        )
+        rows = open_rows(self._all("open_rows", no))
         intents: tuple[IntentRow, ...] = ()
         if any(row.intent is not None for row in rows):
             intents = tuple(intent_row(lease.lane, *row) for row in self._all("named_intents", no))
@@ -128,28 +126,20 @@ class SqliteReader:
 
     @readable
     def backlog(self, lease: Lease, after: Cursors, limit: int) -> BacklogPage:
-        return self._backlog(lease.lane, self._lane_no(lease), after, limit)
+        waiting = self._waiting(lease.lane, self._lane_no(lease), after, limit)
+        return backlog_page(waiting, limit)
 
-    def _backlog(self, lane: LaneId, no: int, after: Cursors, limit: int) -> BacklogPage:
-        rows: list[IntentRow] = []
-        size = 0
-        for priority in range(len(after) + 1):
-            # One row more than asked tells whether the backlog goes on.
-            room = limit + 1 - len(rows)
-            if priority < len(after):
-                page = self._all("backlog", no, priority, after[priority], room)
-            elif priority < PRIORITY_CLASSES:
-                # Classes without a cursor were never taken from: one question for all of them.
-                page = self._all("backlog_untouched", no, priority, room)
-            else:
-                page = []
-            for found in page:
-                row = intent_row(lane, *found)
-                if len(rows) == limit or (rows and size + row.size() > BACKLOG_PAGE_BYTES_MAX):
-                    return BacklogPage(tuple(rows), more=True)
-                size += row.size()
-                rows.append(row)
-        return BacklogPage(tuple(rows), more=False)
+    def _waiting(self, lane: LaneId, no: int, after: Cursors, limit: int) -> Iterator[IntentRow]:
+        """What waits after the cursors. One row more than asked shows whether there is more."""
+        left = limit + 1
+        for priority, cursor in enumerate(after):
+            for row in self._all("backlog", no, priority, cursor, left):
+                left -= 1
+                yield intent_row(lane, *row)
+        if len(after) < PRIORITY_CLASSES:
+            # Classes without a cursor were never taken from: one question for all of them.
+            for row in self._all("backlog_untouched", no, len(after), left):
+                yield intent_row(lane, *row)
 
     @readable
     def mailbox(self, lease: Lease) -> Sequence[Command]:
@@ -161,14 +151,7 @@ class SqliteReader:
     @readable
     def intent(self, intent: IntentId) -> IntentView | None:
         row = self._one("intent", pack_id(intent))
-        if row is None:
-            return None
-        packed, priority, seq, body, lane, result, named = row
-        return IntentView(
-            intent_row(LaneId(lane), packed, priority, seq, body),
-            None if result is None else decode_result(result),
-            bool(named),
-        )
+        return None if row is None else intent_view(row)
 
     @readable
     def answers(self, _lane: LaneId, intents: Sequence[IntentId]) -> list[Result]:
@@ -187,7 +170,7 @@ class SqliteReader:
 
     @readable
     def lane(self, lane: LaneId) -> LaneView | None:
-        row = self._one("lane_view", lane)
+        row = self._one("lane_load", lane)
         return None if row is None else lane_view(row)
 
     @readable
@@ -199,24 +182,23 @@ class SqliteReader:
         found = self._one("lane_load", lane)
         if found is None:
             return None
-        page = self._backlog(lane, found[15], lane_view(found).head.cursors, 1)
-        return page.intents[0] if page.intents else None
+        return next(self._waiting(lane, found[15], lane_view(found).head.cursors, 1), None)
 
     @readable
     def page(self, status: str, after: IntentId | None, limit: int) -> list[IntentView]:
-        word = Status(status)
-        if word is Status.QUEUED:
+        wanted = Status(status)
+        if wanted is Status.QUEUED:
             return self._queued(after, limit)
-        no = 0 if after is None else self._behind(after)
-        if word.is_final():
-            found = self._all("page_final", word.value, no, limit)
+        no = 0 if after is None else self._number_of(after)
+        if wanted.is_final():
+            found = self._all("page_final", wanted.value, no, limit)
         else:
             found = self._all("page_open", no, limit)
         views = (self.intent(unpack_id(row[0])) for row in found)
         return [view for view in views if view is not None]
 
-    def _behind(self, after: IntentId) -> int:
-        """The number behind which a page goes on; roughly there if `after` was pruned since."""
+    def _number_of(self, after: IntentId) -> int:
+        """The number after which a page goes on; roughly there if `after` was pruned since."""
         packed = pack_id(after)
         place = self._one("place", packed)
         if place is None:
@@ -224,7 +206,7 @@ class SqliteReader:
         return int(place[0])
 
     def _queued(self, after: IntentId | None, limit: int) -> list[IntentView]:
-        """Lane by lane what waits behind the cursors: finished intents are not even looked at."""
+        """Lane by lane what waits after the cursors: finished intents are not even looked at."""
         lane_no, priority, seq = 0, 0, 0
         if after is not None:
             lane_no, priority, seq = self._waited(after)
@@ -261,21 +243,13 @@ class SqliteReader:
             return []
         place = None if after is None else self._one("place", pack_id(after))
         priority, seq = (0, 0) if place is None else place[2:4]
-        return [
-            IntentView(
-                intent_row(lane, *row),
-                None if result is None else decode_result(result),
-                bool(named),
-            )
-            for *row, result, named in self._all("history", found[0], priority, seq, limit)
-        ]
+        rows = self._all("history", found[0], priority, seq, limit)
+        return [intent_view((lane, *row)) for row in rows]
 
     @readable
     def feed(self, after: str, limit: int) -> list[FeedEntry]:
-        return [
-            FeedEntry(str(cursor), LaneId(lane), version, at_ms, records)
-            for cursor, lane, version, at_ms, records in self._all("feed", feed_place(after), limit)
-        ]
+        rows = self._all("feed", feed_number(after), limit)
+        return [FeedEntry(str(cursor), *rest) for cursor, *rest in rows]
 
     @readable
     def feed_end(self) -> str:

@@ -1,21 +1,12 @@
 -- Every statement of the store, each under its name. A name ends at the next one.
 
--- name: lane_entry
-SELECT l.no, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
-       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
-       h.wake_ms, h.state,
-       (SELECT group_concat(m.id) FROM mailbox m WHERE m.lane_no = l.no)
-FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
-
--- name: lane_next
-SELECT coalesce(max(no), 0) + 1 FROM lanes
-
 -- name: counters
 SELECT c.name, max(c.next, CASE c.name
     WHEN 'intent' THEN (SELECT coalesce(max(no), 0) + 1 FROM intents)
     WHEN 'feed' THEN (SELECT coalesce(max(cursor), 0) + 1 FROM feed)
     ELSE 0 END)
 FROM counters c
+UNION ALL SELECT 'lane', coalesce(max(no), 0) + 1 FROM lanes
 
 -- name: put_counter
 UPDATE counters SET next = ? WHERE name = ?
@@ -124,7 +115,7 @@ ORDER BY i.seq LIMIT ?4
 SELECT no FROM lanes WHERE lane = ?
 
 -- name: intent
-SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body,
+SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body,
        EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)
 FROM intents i JOIN lanes l ON l.no = i.lane_no LEFT JOIN results r ON r.no = i.no
 WHERE i.id = ?
@@ -152,12 +143,6 @@ SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.sl
        h.wake_ms, h.state, l.no, EXISTS (SELECT 1 FROM mailbox m WHERE m.lane_no = l.no)
 FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
 
--- name: lane_view
-SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
-       h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
-       h.wake_ms, h.state
-FROM lanes l JOIN heads h ON h.no = l.no WHERE l.lane = ?
-
 -- name: lane_views
 SELECT l.lane, l.seq_next, l.accepted_count, l.accepted_bytes, l.fast_hits, l.slow_hits,
        h.owner, h.fence, h.version, h.digest, h.cursors, h.settled_count, h.settled_bytes,
@@ -182,11 +167,11 @@ WHERE h.wake_ms IS NOT NULL AND h.no >= ? ORDER BY h.no
 SELECT f.cursor, l.lane, f.version, f.at_ms, f.records
 FROM feed f JOIN lanes l ON l.no = f.lane_no WHERE f.cursor > ? ORDER BY f.cursor LIMIT ?
 
--- name: results_behind
+-- name: results_after
 SELECT r.no, r.settled_ms FROM results r WHERE r.no > ? ORDER BY r.no LIMIT ?
 
 -- name: finished
-SELECT i.id, i.priority, i.seq, i.body, l.lane, r.body
+SELECT l.lane, i.id, i.priority, i.seq, i.body, r.body
 FROM results r JOIN intents i ON i.no = r.no JOIN lanes l ON l.no = i.lane_no
 WHERE r.no = ?
   AND NOT EXISTS (SELECT 1 FROM rows o WHERE o.lane_no = i.lane_no AND o.intent = i.id)

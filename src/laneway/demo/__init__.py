@@ -1,0 +1,1 @@
+"""The first minute: the promise being kept, while one watches."""

@@ -1,0 +1,1 @@
+"""The contract devnet on the event loop: in the process, and on a socket."""

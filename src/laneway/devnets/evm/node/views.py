@@ -1,0 +1,134 @@
+"""Blocks, transactions and receipts as a node writes them.
+
+What a chain of plain transfers has not is there and empty: roots, blooms, logs, withdrawals.
+"""
+
+from typing import Any
+
+from laneway.devnets.evm.model.block import EvmBlock, created
+from laneway.devnets.evm.model.chain import FoundTransaction, MinedReceipt
+from laneway.devnets.evm.model.pool import PooledTransaction
+from laneway.evm.transaction import (
+    DynamicFeeTransaction,
+    LegacyTransaction,
+    Transaction,
+    access_list,
+    fee_wei_max,
+)
+from laneway.wire.hex import octets, quantity
+from laneway.wire.rpc_server.methods import Json
+
+ZERO = octets(bytes(32))
+NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347"
+"""The hash of an empty list."""
+EMPTY_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
+"""The root of an empty trie."""
+EMPTY_BLOOM = octets(bytes(256))
+
+
+def header_of(block: EvmBlock) -> Json:
+    return {
+        "hash": octets(block.hash),
+        "parentHash": octets(block.parent),
+        "sha3Uncles": NO_UNCLES,
+        "miner": octets(bytes(20)),
+        "stateRoot": ZERO,
+        "transactionsRoot": EMPTY_ROOT,
+        "receiptsRoot": EMPTY_ROOT,
+        "logsBloom": EMPTY_BLOOM,
+        "difficulty": "0x0",
+        "number": quantity(block.number),
+        "gasLimit": quantity(block.gas_limit),
+        "gasUsed": quantity(block.gas_used),
+        "timestamp": quantity(block.made_ms // 1000),
+        "extraData": "0x",
+        "mixHash": ZERO,
+        "nonce": octets(bytes(8)),
+        "baseFeePerGas": quantity(block.base_fee_wei),
+        "withdrawalsRoot": EMPTY_ROOT,
+        "blobGasUsed": "0x0",
+        "excessBlobGas": "0x0",
+        "parentBeaconBlockRoot": ZERO,
+        "totalDifficulty": "0x0",
+    }
+
+
+def block_of(block: EvmBlock, transactions: list[Any]) -> Json:
+    return {
+        **header_of(block),
+        "size": "0x0",
+        "uncles": [],
+        "transactions": transactions,
+        "withdrawals": [],
+    }
+
+
+def transaction_of(found: FoundTransaction, receipt: MinedReceipt | None, price_wei: int) -> Json:
+    """One that waits has no block."""
+    sent, block = found.sent, found.block
+    made = sent.transaction
+    mined: Json = {"blockHash": None, "blockNumber": None, "transactionIndex": None}
+    if block is not None and receipt is not None:
+        mined = {
+            "blockHash": octets(block.hash),
+            "blockNumber": quantity(block.number),
+            "transactionIndex": quantity(receipt.index),
+            "blockTimestamp": quantity(block.made_ms // 1000),
+        }
+    return {
+        "type": quantity(made.type),
+        "nonce": quantity(made.nonce),
+        "gas": quantity(made.gas_limit),
+        "to": None if made.to is None else octets(made.to),
+        "value": quantity(made.value_wei),
+        "input": octets(made.data),
+        "hash": octets(sent.hash),
+        "from": octets(sent.sender),
+        "gasPrice": quantity(price_wei),
+        **typed(made),
+        **mined,
+    }
+
+
+def typed(made: Transaction) -> Json:
+    """What only some types have, and how each writes its signature."""
+    signature = made.signature
+    assert signature is not None, "a node holds nothing that is not signed"
+    fields: Json = {"r": quantity(signature.r), "s": quantity(signature.s)}
+    if made.chain_id is not None:
+        fields["chainId"] = quantity(made.chain_id)
+    if isinstance(made, LegacyTransaction):
+        base = 27 if made.chain_id is None else 35 + 2 * made.chain_id
+        return {**fields, "v": quantity(base + signature.y_parity)}
+    parity = quantity(signature.y_parity)
+    fields |= {"yParity": parity, "v": parity}
+    fields["accessList"] = [
+        {"address": octets(entry.address), "storageKeys": [octets(key) for key in entry.keys]}
+        for entry in access_list(made)
+    ]
+    if isinstance(made, DynamicFeeTransaction):
+        fields["maxFeePerGas"] = quantity(fee_wei_max(made))
+        fields["maxPriorityFeePerGas"] = quantity(made.tip_wei_max)
+    return fields
+
+
+def receipt_of(receipt: MinedReceipt, sent: PooledTransaction, block: EvmBlock) -> Json:
+    made = sent.transaction
+    address = None if made.to is not None else octets(created(sent.sender, made.nonce))
+    return {
+        "type": quantity(made.type),
+        "status": quantity(int(receipt.succeeded)),
+        "cumulativeGasUsed": quantity(receipt.gas_total),
+        "logs": [],
+        "logsBloom": EMPTY_BLOOM,
+        "transactionHash": octets(receipt.hash),
+        "transactionIndex": quantity(receipt.index),
+        "blockHash": octets(receipt.block),
+        "blockNumber": quantity(receipt.number),
+        "gasUsed": quantity(receipt.gas_used),
+        "effectiveGasPrice": quantity(receipt.price_wei),
+        "from": octets(sent.sender),
+        "to": None if made.to is None else octets(made.to),
+        "contractAddress": address,
+        "blockTimestamp": quantity(block.made_ms // 1000),
+    }

@@ -1,0 +1,1 @@
+"""A JAM chain in memory: validators, blocks and forks, and what its nodes answer. Pure."""

@@ -1,0 +1,1 @@
+"""Contract lanes: executions of one contract in strict order."""

@@ -1,0 +1,1 @@
+"""Webhooks: delivery lanes and their endpoints."""

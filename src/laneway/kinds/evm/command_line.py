@@ -1,0 +1,193 @@
+"""EVM accounts on the command line."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from laneway.console.remote import Output, reasoned, remote
+from laneway.devnets.evm.limits import BLOCK_MS_MAX, PORT_DEFAULT
+from laneway.kinds import command_line as shared
+from laneway.kinds.extras import needs
+from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs
+
+if TYPE_CHECKING:
+    from laneway.console.remote import Client
+    from laneway.wire.evm import EvmAttempt, EvmPayload, EvmTx
+    from laneway.wire.values import Lane, LaneHealth, Tx
+
+option = partial(shared.option, whose="EVM accounts: ")
+OPTIONS = (
+    shared.TO,
+    option("--value", "for example 1gwei or 0.5ether.", "WEI"),
+    option("--max-fee max_fee_per_gas", "of one unit of gas, never more.", "WEI"),
+    option("--tip max_priority_fee_per_gas", "of one unit of gas, to the block's builder.", "WEI"),
+    option("--max-cost", "of all its gas, never more.", "WEI"),
+    shared.GAS,
+    option("--type", "of the transaction.", type=click.IntRange(0, 4)),
+)
+
+
+@click.command()
+@click.argument("intent", metavar="ID")
+@reasoned
+@remote
+def bump(client: "Client", output: Output, intent: str, reason: str, dry_run: bool) -> None:
+    """Offer more for an EVM account's transaction, at the same nonce."""
+    output.action(client.bump(intent, reason=reason, dry_run=dry_run))
+
+
+@click.command(
+    params=[
+        click.Argument(["intent"], metavar="ID"),
+        shared.option("--data", "Of the new content.", "HEX"),
+        *OPTIONS,
+    ]
+)
+@reasoned
+@remote
+def replace(
+    client: "Client",
+    output: Output,
+    *,
+    intent: str,
+    data: str | None,
+    reason: str,
+    dry_run: bool,
+    **options: Any,
+) -> None:
+    """Put other content in the place of an EVM account's transaction, at the same nonce.
+
+    What was sent before may be mined instead: whichever is decides. The new content is all that is
+    written here; nothing of the old one is kept.
+    """
+    if data is None and options["to"] is None:
+        raise click.UsageError("say the whole new content: --to, --value, --data")
+    output.action(client.replace(intent, data, reason=reason, dry_run=dry_run, **options))
+
+
+@click.command("reset-nonce")
+@click.argument("lane")
+@reasoned
+@remote
+def reset_nonce(client: "Client", output: Output, lane: str, reason: str, dry_run: bool) -> None:
+    """Set an EVM account's next nonce back to what the chain says, never below a bound one."""
+    output.action(client.reset_nonce(lane, reason=reason, dry_run=dry_run))
+
+
+@click.command()
+@shared.at_port(PORT_DEFAULT)
+@shared.setting(
+    "--block-ms",
+    click.IntRange(0, BLOCK_MS_MAX),
+    0,
+    "Between two blocks; 0 makes one for every send.",
+)
+@click.option("--chain-id", type=click.IntRange(min=1), default=31_337, show_default=True)
+@shared.accounts_as_json
+def evm(port: int, block_ms: int, chain_id: int, as_json: bool) -> int:
+    """An EVM chain with the accounts everybody knows, until you end it.
+
+    It moves value and executes no contract; nothing is kept. It answers JSON-RPC and
+    new heads over WebSocket, and is moved by anvil's calls (evm_mine, anvil_reorg …).
+    """
+    with needs("evm"):
+        from laneway.devnets.evm.devnet import run_devnet
+
+    return run_devnet(port=port, block_ms=block_ms, chain_id=chain_id, as_json=as_json)
+
+
+class EvmCommandLine(shared.CommandLine):
+    verbs = {"tx": (bump, replace), "lane": (reset_nonce,), "devnet": (evm,)}
+    send_options = OPTIONS
+    words = {
+        "to": str,
+        "value": str | int,
+        "gas": int,
+        "type": int,
+        "max_fee_per_gas": str | int,
+        "max_priority_fee_per_gas": str | int,
+        "max_cost": str | int,
+        "access_list": list[EvmAccess],
+        "authorization_list": list[EvmAuthorization],
+        "blobs": EvmBlobs,
+    }
+    content = ("data", "to")
+
+    def number(self, tx: "Tx") -> str:
+        return "" if tx.nonce is None else f"nonce {tx.nonce}"
+
+    def tx_facts(self, tx: "Tx") -> shared.Facts:
+        evm = tx.evm
+        if evm is None:
+            return super().tx_facts(tx)
+        paid = None if evm.gas_used is None else f"{evm.gas_used} gas at {evm.gas_price} wei"
+        return [
+            *shared.where(tx),
+            ("nonce", tx.nonce),
+            ("hash", tx.hash),
+            ("block", tx.block),
+            ("confirmations", evm.confirmations),
+            ("paid", paid),
+            *shared.whence(tx),
+            *contents(evm),
+            ("replaced", f"{evm.replaced} times" if evm.replaced else None),
+            *((f"attempt {one.number}", attempt_line(one)) for one in evm.attempts),
+        ]
+
+    def lane_facts(self, lane: "Lane | LaneHealth") -> shared.Facts:
+        evm = lane.evm
+        if evm is None:
+            return []
+        balance = None if evm.balance is None else f"{evm.balance} wei"
+        moved, done = evm.last_nonce_movement_at, evm.last_confirmation_at
+        return [
+            ("account", f"{evm.account} {evm.address} on {evm.chain} ({evm.chain_id})"),
+            ("balance", balance),
+            ("threshold", None if evm.balance_threshold == "0" else f"{evm.balance_threshold} wei"),
+            ("out of funds", "yes" if evm.out_of_funds else None),
+            ("needed", None if evm.balance_needed is None else f"{evm.balance_needed} wei"),
+            ("next nonce", evm.nonce_next),
+            ("chain's count", evm.latest),
+            ("in flight", f"{evm.inflight} of {evm.window}"),
+            ("pending", evm.pending),
+            ("borrowed", evm.borrowed),
+            ("submitted", evm.submitted),
+            ("recycled", f"{evm.recycled} of {evm.max_recycled_nonces}"),
+            ("moved", moved and moved.isoformat()),
+            ("confirmed", done and done.isoformat()),
+            ("resets", ", ".join(at.isoformat() for at in evm.nonce_resets)),
+        ]
+
+
+def contents(evm: "EvmTx") -> shared.Facts:
+    """What was mined, and what was asked where that is something else."""
+    content = evm.mined or evm.replacement or evm.payload
+    if content is None:
+        return []
+    facts: shared.Facts = [
+        ("to", content.to),
+        ("value", f"{content.value} wei"),
+        ("data", content.data),
+    ]
+    other: shared.Facts = [
+        (name, content_line(asked))
+        for name, asked in (("asked", evm.payload), ("asked later", evm.replacement))
+        if asked is not None and content_line(asked) != content_line(content)
+    ]
+    if other and evm.mined is not None:
+        other.insert(0, ("mined", content_line(evm.mined)))
+    return facts + other
+
+
+def content_line(content: "EvmPayload") -> str:
+    to = "a new contract" if content.to is None else content.to
+    return f"{content.value} wei to {to}, data {content.data}"
+
+
+def attempt_line(one: "EvmAttempt") -> str:
+    nodes = ", ".join(f"{node} {answer}" for node, answer in one.nodes.items())
+    fees = f"{one.max_fee_per_gas}/{one.max_priority_fee_per_gas} wei"
+    purpose = "" if one.purpose == "intent" else one.purpose
+    mined = "MINED" if one.mined else ""
+    return shared.joined("  ", one.hash, purpose, fees, nodes, one.reason, mined)

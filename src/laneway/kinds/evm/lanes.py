@@ -1,0 +1,78 @@
+"""EVM chains and accounts: a configuration → what their lanes need to act."""
+
+from collections.abc import Sequence
+
+from msgspec import convert
+
+from laneway.chains.evm.chain import RpcChain
+from laneway.chains.evm.endpoint import EvmPlace
+from laneway.chains.evm.phrases import read_rows
+from laneway.core.ids import LaneId
+from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
+from laneway.engine.eoa.account import KIND
+from laneway.kinds.account_lanes import AccountLanes, account_names, check_twins
+from laneway.kinds.evm.section import EoaSection, EvmSection, nodes_of, settings_of
+from laneway.kinds.evm.views import ConfiguredEvmAccount
+from laneway.lanes.eoa.machine import eoa_kind
+from laneway.lanes.eoa.settings import EoaSettings
+from laneway.lanes.kind import LaneKind
+from laneway.ports import Clock
+from laneway.signers.opening import open_signer
+
+
+class EvmLanes(AccountLanes[EvmSection, ConfiguredEvmAccount]):
+    """The EVM accounts of this process; a lane is named by its account's address, which only the
+    signer knows."""
+
+    kind_name = KIND
+
+    def __init__(self, chains: Sequence[EvmSection], eoa: EoaSection, clock: Clock) -> None:
+        super().__init__(chains)
+        self._eoa = eoa
+        self._clock = clock
+        self.settings: dict[LaneId, EoaSettings] = {}
+        self.accounts: dict[LaneId, EvmAccount] = {}
+        self.performer = EoaPerformer(self.accounts, clock)
+
+    def machine(self) -> LaneKind:
+        return eoa_kind(self.settings)
+
+    def spelled(self, name: str) -> str:
+        """In any case of letters."""
+        return name.lower()
+
+    async def _open_table(self, section: EvmSection) -> None:
+        poll_ms = section.poll_ms if isinstance(section.poll_ms, int) else self._eoa.poll_ms
+        chain = open_chain(section, poll_ms)
+        self._closing.append(chain.close)
+        view = ChainView(chain, self._clock)
+        self.chains[section.name] = chain
+        for account in section.accounts:
+            signer = await open_signer(account.signer, password_file=account.password_file)
+            self._closing.append(signer.close)
+            opened = EvmAccount(
+                section.chain_id,
+                view,
+                signer,
+                gas_percent=self._eoa.gas_percent,
+                streams=self._eoa.streams,
+            )
+            lane, settings = opened.lane, settings_of(self._eoa, section, account, chain.nodes)
+            check_twins(section, account, self.configured.get(lane))
+            self.accounts[lane], self.settings[lane] = opened, settings
+            configured = ConfiguredEvmAccount(
+                lane, account.name, opened.address, section.chain_id, section.name, settings
+            )
+            self.enter(
+                lane, configured, account_names(section, account, f"0x{opened.address.hex()}")
+            )
+
+
+def open_chain(section: EvmSection, poll_ms: int) -> RpcChain:
+    return RpcChain(
+        convert(nodes_of(section), list[EvmPlace], from_attributes=True),
+        chain_id=section.chain_id,
+        preconfirmed=section.flashblocks,
+        words=read_rows(section.words, f"evm.{section.name}.words"),
+        poll_ms=poll_ms,
+    )

@@ -1,0 +1,1 @@
+"""Lanes of rollups on JAM chains."""

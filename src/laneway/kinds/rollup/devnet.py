@@ -1,0 +1,37 @@
+"""A JAM chain inside this process, for trying out a rollup: what it is called, and what it says.
+
+It goes on where it ended, as long as the database does: beside that stand the calls that made it.
+"""
+
+from laneway.devnets.jam.devnet import JamDevnet
+from laneway.devnets.jam.journal import Journal
+from laneway.devnets.jam.limits import SLOT_MS_DEFAULT
+from laneway.kinds.rollup.registry import rollup_kinds
+from laneway.kinds.rollup.section import RollupSection
+
+NODE_NAME = "dev"
+"""It is committed with what is offered, so it stays."""
+SERVER_DEFAULT = "http://127.0.0.1:8547"
+"""Where commands look for a server unless another is named."""
+
+
+def open_devnet(section: RollupSection, store_path: str) -> JamDevnet:
+    """Its node is at any free port of this machine."""
+    kept = None if store_path == ":memory:" else Journal(f"{store_path}-jam")
+    slot_ms = SLOT_MS_DEFAULT if section.slot_ms is None else section.slot_ms
+    return JamDevnet(slot_ms=slot_ms, journal=kept, rollup=rollup_kinds()[section.kind])
+
+
+def devnet_lines(devnet: JamDevnet, server: str) -> list[str]:
+    """What a person needs to try it out."""
+    again = f", {devnet.replayed_count} slots and calls played again" * bool(devnet.replayed_count)
+    lines = [f"JAM node    {devnet.url} ({devnet.model.spec.name} chain in this process{again})"]
+    kind = devnet.rollup
+    if devnet.accounts:
+        lines += [f"accounts    and their keys, which everybody knows; {kind.dev_note}:"]
+    named = enumerate(devnet.accounts)
+    lines += [f"  dev:{place}  {one.id.hex()}  {one.secret.hex()}" for place, one in named]
+    where = "" if server == SERVER_DEFAULT else f" --url {server}"
+    if kind.example:
+        lines += [f"try         laneway rollup send {kind.example} --wait{where}"]
+    return lines

@@ -1,0 +1,98 @@
+"""What is wrong with rollups' chains, and what to do about it. It looks, and submits nothing."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.core.errors import ChainError
+from laneway.core.jam import Parameters
+from laneway.engine.bundle import rollup_lane
+from laneway.engine.system import SystemClock
+from laneway.kinds.config import ConfigError
+from laneway.kinds.findings import Finding
+from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, PROBE_S_MAX
+from laneway.kinds.rollup.lanes import open_chain, places_of
+from laneway.kinds.rollup.section import RollupSection
+from laneway.kinds.rollup.service import foreign_line, rollup_head, unfit_cores
+from laneway.lanes.bundle.show import read_head
+
+
+def open_tables(rollups: Sequence[RollupSection]) -> Iterator[tuple[str, Jip2Chain]]:
+    """Their chains, each by its lane; one inside this process has no nodes."""
+    for one in rollups:
+        if not one.is_embedded():
+            yield rollup_lane(one.service), open_chain(one, places_of(one), SystemClock())
+
+
+async def look_at_all(
+    rollups: Sequence[RollupSection], states: Mapping[str, bytes]
+) -> list[Finding]:
+    """`states` are the heads of the database's lanes."""
+    lanes = [(rollup, states.get(rollup_lane(rollup.service), b"")) for rollup in rollups]
+    found = await asyncio.gather(*(look_at(rollup, state) for rollup, state in lanes))
+    return [finding for findings in found for finding in findings]
+
+
+async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
+    name = f"rollup:{section.service}"
+    if section.is_embedded():
+        return [Finding(name, True, "its chain is inside the server's own process")]
+    try:
+        chain = open_chain(section, places_of(section), SystemClock())
+    except ConfigError as error:
+        return [Finding(name, False, error.problem, "fix its table in the configuration")]
+    try:
+        async with asyncio.timeout(PROBE_S_MAX):
+            sizes = await chain.parameters()
+            head = await rollup_head(chain, section)
+            strange = await foreign_line(chain, section.service, read_head(state).tip)
+    except (ChainError, TimeoutError) as error:
+        problem = str(error) or f"no answer within {PROBE_S_MAX:g} s"
+        advice = "start a node of it, or name others as its `nodes`"
+        return [Finding(name, False, f"its chain cannot be asked: {problem}", advice)]
+    else:
+        if isinstance(head, str):
+            service = Finding(f"{name} service", False, head, "name another `service`")
+        else:
+            what = f"service {section.service} is a {section.kind} at block {head.number}"
+            service = Finding(f"{name} service", True, what)
+        reached = Finding(name, True, f"{', '.join(chain.nodes)} can be asked")
+        if strange:
+            nodes = ", ".join(one.node for one in chain.standings())
+            what = f"node {nodes} answers for another chain: {strange}"
+            reached = Finding(name, False, what, "name nodes of its chain, or another database")
+        return [reached, service, cores(name, section, sizes), await clock(name, chain, sizes)]
+    finally:
+        await chain.aclose()
+
+
+def cores(name: str, section: RollupSection, sizes: Parameters) -> Finding:
+    problem = unfit_cores(section, sizes)
+    count = len(section.cores) or sizes.core_count
+    what = problem or f"{count} of the chain's {sizes.core_count} cores"
+    return Finding(f"{name} cores", not problem, what, "name others as its `cores`, or none")
+
+
+async def clock(name: str, chain: Jip2Chain, sizes: Parameters) -> Finding:
+    """The head that was there first may be old, so some new ones are waited for."""
+    name = f"{name} clock"
+    # Slots may be skipped: then what was seen until now says how late blocks are at most.
+    with suppress(TimeoutError):
+        wait_s = (CLOCK_SLOTS + 1) * sizes.slot_ms / 1000
+        async with asyncio.timeout(wait_s), aclosing(chain.heads()) as heads:
+            for _ in range(CLOCK_SLOTS + 1):
+                await anext(heads, None)
+    try:
+        skew_ms = (await chain.clock()).skew_ms
+    except ChainError as error:
+        return Finding(name, False, str(error), "see what its node says")
+    if skew_ms is None:
+        what = "the chain has no calendar to compare this clock with"
+        return Finding(name, True, f"{what}; set `calendar` if it has one")
+    return Finding(
+        name,
+        abs(skew_ms) <= CLOCK_OFF_MS_MAX,
+        f"blocks are heard of {skew_ms} ms after their time by the chain's calendar",
+        "let NTP set this clock; below zero it is behind",
+    )

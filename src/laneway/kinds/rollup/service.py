@@ -1,0 +1,65 @@
+"""What a chain says of a rollup's service: whether it is one, and how far its blocks are."""
+
+from laneway.core.errors import ChainError
+from laneway.core.jam import Parameters
+from laneway.jam.errors import InvalidJam
+from laneway.jam.service.commitment import HEAD_KEY, block_key
+from laneway.jam.service.values import BLOCK_RECORD, HEAD, ServiceHead
+from laneway.kinds.rollup.registry import rollup_kinds
+from laneway.kinds.rollup.section import RollupSection
+from laneway.lanes.bundle.rows import Tip
+from laneway.ports import JamChain
+
+
+async def rollup_head(chain: JamChain, section: RollupSection) -> ServiceHead | str:
+    """The newest block of a rollup; or why its service is of another kind."""
+    service, kind = section.service, rollup_kinds()[section.kind]
+    at = (await chain.head()).best.header_hash
+    if await chain.service_account(at, service) is None:
+        return f"there is no service {service} on its chain"
+    raw = await chain.service_value(at, service, HEAD_KEY)
+    if raw is None or await chain.service_value(at, service, kind.genesis_key) is None:
+        return f"service {service} is no {kind.name}: it holds no genesis record"
+    try:
+        return HEAD.decode(raw, "head")
+    except InvalidJam as error:
+        return f"service {service} is no {kind.name}: {error}"
+
+
+async def applied_block(chain: JamChain, service: int, number: int) -> bytes | None:
+    """The hash of the block that had its effect under this number."""
+    at = (await chain.head()).best.header_hash
+    raw = await chain.service_value(at, service, block_key(number))
+    return None if raw is None else BLOCK_RECORD.decode(raw, "block record").block
+
+
+async def foreign_line(chain: JamChain, service: int, tip: Tip) -> str:
+    """How the service's blocks contradict the newest block that a lane saw final; empty where it
+    does not, or where the nodes are still catching up. On a chain that began anew, as a devnet
+    does, the lane would wait for ever."""
+    if not tip.block:
+        return ""
+    found = await applied_block(chain, service, tip.number)
+    if found == tip.block or (found is None and await is_behind(chain)):
+        return ""
+    problem = "has none" if found is None else "has another one"
+    return (
+        f"the database saw block {tip.number} of rollup:{service} final, and its chain {problem}: "
+        "it is another chain, or began anew"
+    )
+
+
+async def is_behind(chain: JamChain) -> bool:
+    """Whether the node that is ahead has yet to catch up; one that does not say so has not."""
+    try:
+        return not (await chain.sync_state()).is_complete
+    except ChainError:
+        return False
+
+
+def unfit_cores(section: RollupSection, sizes: Parameters) -> str:
+    """Empty: the chain has all that are named."""
+    beyond = [core for core in section.cores if core >= sizes.core_count]
+    if not beyond:
+        return ""
+    return f"{section.name}: the chain has cores 0 to {sizes.core_count - 1}, and not {beyond[0]}"

@@ -1,0 +1,1 @@
+"""What a rollup must answer, and one folder for each kind of rollup."""

@@ -1,0 +1,165 @@
+"""A law of its own: where a block can be submitted it is, in the window that is open.
+
+A window is open, a core is free, the clock is good, the lane runs and a block waits: then a package
+of it leaves before the window closes, or in the next one where messages take longer than that.
+What may keep it from that is a record: it could not be built, what it leans on has changed, or
+someone gave the lane another command.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from laneway.core.ids import LaneId
+from laneway.core.jam import SlotClock
+from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.packages import is_open, may_act, needs_version
+from laneway.lanes.bundle.records import (
+    BlockDropped,
+    BlockFinalised,
+    LookEnded,
+    OfSlot,
+    Record,
+    VersionDiscarded,
+    VersionOrdered,
+)
+from laneway.lanes.bundle.rows import Slot
+from laneway.lanes.bundle.standing import (
+    current,
+    free_cores,
+    inflight,
+    is_accumulated,
+    is_popped,
+    prerequisites_after,
+)
+from laneway.lanes.common.values import ModeChanged
+from laneway.sim.world import LawBroken
+
+if TYPE_CHECKING:
+    from laneway.sim.bundle.world import RollupWorld
+    from laneway.sim.process import Process
+
+MESSAGES = 12
+"""Messages between a block that waits and its package that leaves: two commits, an order to the
+builder, its context and its answer, an order to submit, and as many for what comes between."""
+
+
+class Debt(Struct, frozen=True):
+    """A block that has to be submitted."""
+
+    process: "Process"
+    since_ms: int
+    until_ms: int
+    """The close of the window."""
+    begin_ms: int
+    """Of the chain's slots, by the clock that the window is reckoned by."""
+
+
+class WindowLaw:
+    def __init__(self, world: "RollupWorld") -> None:
+        self._world = world
+        self._debts: dict[tuple[LaneId, int], Debt] = {}
+
+    def excuse(self, lane: LaneId, records: Sequence[Record]) -> None:
+        """Whatever a lane says of a block excuses it; a mode or another clock excuses all of
+        them."""
+        for record in records:
+            if isinstance(record, VersionOrdered):
+                continue  # It is on its way to the nodes.
+            if isinstance(record, OfSlot | BlockDropped | BlockFinalised | VersionDiscarded):
+                self._debts.pop((lane, record.slot), None)
+            elif isinstance(record, ModeChanged):
+                self._debts.clear()
+            elif isinstance(record, LookEnded) and record.clock is not None:
+                self._reckon(record.clock)
+
+    def _reckon(self, clock: SlotClock) -> None:
+        """By another clock the windows are others."""
+        same = [key for key, debt in self._debts.items() if debt.begin_ms == clock.begin_ms]
+        self._debts = {key: self._debts[key] for key in same}
+
+    def left(self, lane: LaneId, slot: int) -> None:
+        """A package of it leaves."""
+        if self._debts.pop((lane, slot), None) is not None:
+            self._world.seen["submitted in its window"] += 1
+
+    def stepped(self) -> None:
+        world = self._world
+        if world.bugs is not None or (world.is_faulty and not world.plan.is_calm):
+            self._debts.clear()
+            return
+        for (lane, slot), debt in self._debts.items():
+            if not self._is_well(debt.process) or went_over(debt.process, lane):
+                self._debts.clear()
+                return
+            if world.now_ms > debt.until_ms:
+                since = debt.since_ms - world.begun_ms
+                raise LawBroken(
+                    f"in time: {lane} could submit {slot} since {since} ms, and did not"
+                )
+        for process in world.processes:
+            for lane in world.lanes if self._is_well(process) else ():
+                memory: BundleLane | None = process.reactor.lane(lane)
+                if memory is not None and process.reactor.is_settled(lane):
+                    self._note(process, memory)
+
+    def _is_well(self, process: "Process") -> bool:
+        is_frozen = process.frozen_until_ms > self._world.now_ms
+        return process.alive and not is_frozen and process.may_act()
+
+    def _note(self, process: "Process", memory: BundleLane) -> None:
+        world, lane, clock = self._world, memory.id, memory.head.clock
+        if clock is None or not may_act(memory):
+            return
+        slot = first_able(memory, world.now_ms)
+        for key in list(self._debts):
+            # Others have come before it, or what it needs is taken.
+            known = memory.slots.get(key[1])
+            if known is None or not (known == slot or is_on_its_way(memory, known)):
+                del self._debts[key]
+        settings = memory.settings
+        if not is_open(clock, world.now_ms, settings.build_from_ms, settings.build_until_ms):
+            return
+        if slot is not None and (lane, slot.id) not in self._debts:
+            until_ms = self._closes(clock)
+            self._debts[lane, slot.id] = Debt(process, world.now_ms, until_ms, clock.begin_ms)
+
+    def _closes(self, clock: SlotClock) -> int:
+        """When the first submission window is over that there is time for."""
+        world, settings = self._world, self._world.plan.settings
+        slack_ms = MESSAGES * (world.plan.delay_ms + 1)
+        at_ms = world.now_ms + slack_ms
+        closes_ms = at_ms + clock.until_next_ms(at_ms) - settings.submit_until_ms
+        if closes_ms < at_ms:
+            closes_ms += clock.slot_ms
+        return closes_ms + slack_ms
+
+
+def went_over(process: "Process", lane: LaneId) -> bool:
+    """Whether it gave the lane to another of the fleet, which has it by its next heartbeat."""
+    reactor = process.reactor
+    return reactor.lane(lane) is None and not reactor.fleet.is_ours(lane)
+
+
+def first_able(lane: BundleLane, now_ms: int) -> Slot | None:
+    """The lowest block that waits for a version, if nothing keeps it from one."""
+    previous: Slot | None = None
+    is_lowest = True
+    for slot in lane.in_order():
+        if needs_version(lane, slot):
+            if (slot.retry_ms or 0) > now_ms or prerequisites_after(lane, previous) is None:
+                return None
+            has_room = is_lowest or inflight(lane) < lane.settings.max_inflight
+            return slot if has_room and free_cores(lane) else None
+        if lane.settings.order == "chained" and current(lane, slot) is None:
+            return None
+        is_lowest = is_lowest and is_accumulated(lane, slot)
+        previous = slot
+    return None
+
+
+def is_on_its_way(lane: BundleLane, slot: Slot) -> bool:
+    """Whether a version of it is being built, waits to be submitted, or is being submitted."""
+    version = None if slot.building else current(lane, slot)
+    return is_popped(lane, slot) or (version is not None and version.offering)

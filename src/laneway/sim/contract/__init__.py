@@ -1,0 +1,1 @@
+"""Worlds of contract lanes."""

@@ -1,0 +1,1 @@
+"""Counter lanes: additions to a counter, in order, each exactly once."""

@@ -1,0 +1,117 @@
+"""What the doctor finds of rollups' chains: each problem by its name, with what to do."""
+
+import asyncio
+from time import time_ns
+from types import SimpleNamespace
+
+import pytest
+from tests.kinds.rollup.stage import run, table
+
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.core.errors import ChainUnreachable
+from laneway.devnets.jam.devnet import JamDevnet
+from laneway.kinds.findings import Finding
+from laneway.kinds.rollup import doctor as rollup_doctor
+from laneway.kinds.rollup.doctor import look_at, look_at_all
+from laneway.kinds.rollup.kind import RollupKind
+
+SLOT_MS = 30
+
+pytestmark = pytest.mark.slow
+
+
+def found(**more: object) -> dict[str, Finding]:
+    async def story() -> dict[str, Finding]:
+        async with JamDevnet(slot_ms=SLOT_MS) as devnet:
+            nodes = more.pop("nodes", [devnet.url])
+            section = table(*nodes, slot_ms=SLOT_MS, **more)  # type: ignore[misc]
+            return {one.name: one for one in await look_at(section)}
+
+    given: dict[str, Finding] = run(story)
+    return given
+
+
+def test_a_sound_rollup_is_found_sound() -> None:
+    findings = found()
+    assert list(findings) == [
+        "rollup:1", "rollup:1 service", "rollup:1 cores", "rollup:1 clock",
+    ]  # fmt: skip
+    assert all(one.ok for one in findings.values())
+    assert findings["rollup:1 service"].what == "service 1 is a ledger at block 0"
+    assert findings["rollup:1 cores"].what == "2 of the chain's 2 cores"
+    assert "no calendar" in findings["rollup:1 clock"].what
+
+
+def test_a_chain_that_cannot_be_reached_is_found() -> None:
+    (finding,) = found(nodes=["ws://127.0.0.1:9"]).values()
+    assert not finding.ok
+    assert "its chain cannot be asked: 127.0.0.1:9 cannot be reached" in finding.what
+    assert "start a node" in finding.advice
+
+
+def test_a_chain_that_is_silent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_chain: object, _service: int) -> None:
+        await asyncio.sleep(5)
+
+    monkeypatch.setattr(rollup_doctor, "PROBE_S_MAX", 0.05)
+    monkeypatch.setattr(rollup_doctor, "rollup_head", never)
+    (finding,) = found().values()
+    assert finding.what == "its chain cannot be asked: no answer within 0.05 s"
+
+
+def test_a_service_that_is_no_ledger_is_found() -> None:
+    finding = found(service=9)["rollup:9 service"]
+    assert (finding.ok, finding.what) == (False, "there is no service 9 on its chain")
+    assert "`service`" in finding.advice
+
+
+def test_cores_that_the_chain_has_not_are_found() -> None:
+    finding = found(cores=[5])["rollup:1 cores"]
+    assert not finding.ok
+    assert finding.what == "main: the chain has cores 0 to 1, and not 5"
+    assert found(cores=[1])["rollup:1 cores"].what == "1 of the chain's 2 cores"
+
+
+def test_a_clock_that_is_off_is_found() -> None:
+    now_ms = time_ns() // 1_000_000
+    # A slot zero of about now is right, and one of an hour ago is an hour off.
+    assert found(calendar=now_ms)["rollup:1 clock"].ok
+    late = found(calendar=now_ms - 3_600_000)["rollup:1 clock"]
+    early = found(calendar=now_ms + 3_600_000)["rollup:1 clock"]
+    assert (late.ok, early.ok) == (False, False)
+    assert "NTP" in late.advice
+    assert "heard of -35" in early.what
+
+
+def test_a_node_that_falls_silent_meanwhile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(_chain: object) -> None:
+        raise ChainUnreachable("node", "away")
+
+    monkeypatch.setattr(Jip2Chain, "clock", away)
+    finding = found()["rollup:1 clock"]
+    assert (finding.ok, finding.what) == (False, "node cannot be reached: away")
+
+
+def test_slots_that_pass_without_a_block_are_not_waited_for_long() -> None:
+    async def story() -> list[Finding]:
+        async with JamDevnet(slot_ms=0) as devnet:
+            return await look_at(table(devnet.url, slot_ms=SLOT_MS))
+
+    assert all(one.ok for one in run(story))
+
+
+def test_a_table_that_is_wrong_is_found() -> None:
+    (finding,) = found(words=[["odd", "x"]]).values()
+    assert not finding.ok
+    assert "'odd' is not a valid PackageKind" in finding.what
+
+
+def test_an_embedded_chain_needs_no_look() -> None:
+    async def story() -> list[Finding]:
+        return await look_at_all([table("devnet"), table("devnet")], {})
+
+    assert [one.ok for one in run(story)] == [True, True]
+    inside = Finding("rollup:1", True, "its chain is inside the server's own process")
+    config = SimpleNamespace(config=SimpleNamespace(rollup=[table("devnet")]))
+    assert run(lambda: RollupKind().examine(config, {})) == [inside]
+    assert RollupKind().open_nodes(config, {}) == []

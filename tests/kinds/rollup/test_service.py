@@ -1,0 +1,96 @@
+"""Laws of what a chain says of a service: a ledger with its head, or why it is none."""
+
+import pytest
+from tests.kinds.rollup.stage import run, table
+from tests.kinds.rollup.test_section import SIZES
+
+from laneway.chains.jam.chain import Jip2Chain
+from laneway.chains.jam.node import JamPlace
+from laneway.core.errors import ChainUnreachable
+from laneway.core.jam import SyncState
+from laneway.devnets.jam.devnet import JamDevnet
+from laneway.devnets.jam.model.values import ServiceSetup
+from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.service.values import ServiceHead
+from laneway.kinds.rollup.service import applied_block, is_behind, rollup_head, unfit_cores
+from laneway.rollups.ledger.kind import GENESIS_KEY
+from laneway.rollups.ledger.refine import LedgerService
+
+
+def service(**storage: bytes) -> ServiceSetup:
+    keys = {"head": HEAD_KEY, "genesis": GENESIS_KEY}
+    held = {keys[name]: value for name, value in storage.items()}
+    return ServiceSetup(service=LedgerService(bytes(32)), storage=held)
+
+
+def test_a_ledger_is_told_by_its_records() -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=0) as devnet:
+            chain = Jip2Chain([JamPlace(url=devnet.url)])
+            head = await rollup_head(chain, table("ws://n"))
+            assert isinstance(head, ServiceHead)
+            assert head.number == 0
+            assert (
+                await rollup_head(chain, table("ws://n", service=2))
+                == "there is no service 2 on its chain"
+            )
+            assert await applied_block(chain, 1, 1) is None
+            assert not await is_behind(chain)
+            await chain.aclose()
+
+    run(story)
+
+
+@pytest.mark.parametrize(
+    ("storage", "problem"),
+    [
+        ({}, "service 1 is no ledger: it holds no genesis record"),
+        ({"head": b"x"}, "service 1 is no ledger: it holds no genesis record"),
+        ({"genesis": b"x"}, "service 1 is no ledger: it holds no genesis record"),
+        ({"head": b"x", "genesis": b"x"}, "service 1 is no ledger: head"),
+    ],
+)
+def test_another_service_is_no_ledger(storage: dict[str, bytes], problem: str) -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=0, services={1: service(**storage)}) as devnet:
+            chain = Jip2Chain([JamPlace(url=devnet.url)])
+            told = await rollup_head(chain, table("ws://n"))
+            assert isinstance(told, str)
+            assert told.startswith(problem)
+            await chain.aclose()
+
+    run(story)
+
+
+class Told:
+    """A chain that says how far it is."""
+
+    def __init__(self, state: SyncState | None) -> None:
+        self._state = state
+
+    async def sync_state(self) -> SyncState:
+        if self._state is None:
+            raise ChainUnreachable("node", "away")
+        return self._state
+
+
+@pytest.mark.parametrize(
+    ("state", "behind"),
+    [
+        (SyncState(1, is_complete=False), True),
+        (SyncState(1, is_complete=True), False),
+        (None, False),
+    ],
+)
+def test_a_node_is_behind_only_if_it_says_so(state: SyncState | None, behind: bool) -> None:
+    async def story() -> None:
+        assert await is_behind(Told(state)) is behind  # type: ignore[arg-type]
+
+    run(story)
+
+
+def test_cores_beyond_the_chains_are_named() -> None:
+    assert unfit_cores(table("ws://n"), SIZES) == ""
+    assert unfit_cores(table("ws://n", cores=[0, 2]), SIZES) == ""
+    problem = unfit_cores(table("ws://n", cores=[2, 3, 4]), SIZES)
+    assert problem == "main: the chain has cores 0 to 2, and not 3"

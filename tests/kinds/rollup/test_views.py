@@ -1,0 +1,210 @@
+"""Laws of what is shown of a rollup's lane, on the lane's own stage."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from tests.lanes.bundle.stage import LANE, Stage, queued, submitted
+
+from laneway.core.errors import LaneNotFound
+from laneway.core.intent import IntentRow
+from laneway.core.outcome import Status
+from laneway.core.rows import Head, Index, LaneView, Tail
+from laneway.engine.shell import Engine
+from laneway.kinds.account_views import empty_view
+from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
+from laneway.lanes.common.values import ModeChanged
+from laneway.ports import IntentView
+
+
+class Held:
+    """An engine that holds one lane, or none."""
+
+    def __init__(self, stage: Stage | None) -> None:
+        self.faults: dict[str, Exception] = {}
+        self.reactor = self
+        self._stage = stage
+
+    def lane(self, _lane: str) -> Any:
+        return None if self._stage is None else self._stage.lane
+
+
+class Place:
+    lane, name, kind, service = LANE, "dev", "ledger", 7
+
+    def __init__(self, stage: Stage) -> None:
+        self.settings = stage.settings
+
+
+class Places:
+    def __init__(self, stage: Stage) -> None:
+        self._place = Place(stage)
+
+    def lanes(self) -> list[Any]:
+        return [LANE]
+
+    def lane(self, text: str) -> Any:
+        if text not in (LANE, "rollup:dev"):
+            raise LaneNotFound(text)
+        return LANE
+
+    def account(self, lane: str) -> Any:
+        if lane != LANE:
+            raise LaneNotFound(lane)
+        return self._place
+
+
+def teller(stage: Stage, *, held: bool = True) -> RollupViews:
+    engine = cast(Engine, Held(stage if held else None))
+    views = RollupViews(cast(Any, Places(stage)))
+    views.home = cast(Any, SimpleNamespace(engine=engine))
+    return views
+
+
+def view_of(stage: Stage, **more: Any) -> LaneView:
+    """As the store has it."""
+    tail = Tail(LANE, len(stage.accepted) + 1, len(stage.accepted))
+    head = Head(
+        LANE,
+        state=stage.head,
+        cursors=stage.cursors,
+        settled_count=stage.lane.head.settled_count,
+    )
+    return LaneView(tail, head, **{"leased": True, **more})
+
+
+def row_of(stage: Stage) -> IntentRow:
+    return next(iter(stage.accepted.values()))
+
+
+def test_a_transaction_in_the_pool_says_why_it_waits() -> None:
+    stage = queued(2, max_queue_depth=2)
+    third = stage.accept(1)[0]
+    view = IntentView(stage.accepted[third], None, open=False)
+    assert teller(stage).tx(view, view_of(stage)).reason == "queue_full"
+    assert teller(stage, held=False).tx(view, view_of(stage)).reason == "queue_full"
+    roomy = queued(1)
+    waits = IntentView(roomy.accepted[roomy.accept(1)[0]], None, open=False)
+    for holds in (True, False):
+        tx = teller(roomy, held=holds).tx(waits, view_of(roomy))
+        assert (tx.status, tx.reason) == ("queued", "in_pool")
+        assert tx.rollup is not None
+        assert tx.rollup.bundle is None
+    roomy.tell("drain", word="running")
+    for holds in (True, False):
+        assert teller(roomy, held=holds).tx(waits, view_of(roomy)).reason == "draining"
+    roomy.tell("pause")
+    for holds in (True, False):
+        assert teller(roomy, held=holds).tx(waits, view_of(roomy)).reason == "paused"
+    roomy.apply([ModeChanged("halted", "three drops", "", roomy.now_ms)])
+    for holds in (True, False):
+        tx = teller(roomy, held=holds).tx(waits, view_of(roomy))
+        assert tx.reason == "halted: three drops"
+    gone = RollupViews(None)
+    gone.home = cast(Any, SimpleNamespace(engine=Held(None)))
+    assert gone.tx(waits, empty_view(LANE)).reason == "in_pool"
+
+
+def test_a_transaction_in_a_block_is_where_its_block_is() -> None:
+    stage = submitted()
+    view = IntentView(row_of(stage), None, open=True)
+    tx = teller(stage).tx(view, view_of(stage))
+    assert (tx.status, tx.block, tx.reason) == ("submitted", 1, "not_guaranteed_yet")
+    told = tx.rollup
+    assert told is not None
+    assert (told.bundle, told.number, told.state, told.verdict) == (
+        "B-1", 1, "submitted", "included",
+    )  # fmt: skip
+    assert told.package == "0x" + stage.hash_of(1).hex()
+    assert tx.hash is not None
+    elsewhere = teller(stage, held=False).tx(view, view_of(stage))
+    assert (elsewhere.status, elsewhere.reason) == ("submitted", "held_elsewhere")
+    assert teller(stage).slot(LANE, row_of(stage).id) == stage.named(1)
+    assert teller(stage, held=False).slot(LANE, row_of(stage).id) is None
+
+
+def test_a_lane_counts_what_is_in_blocks_also_where_it_is_not_held() -> None:
+    stage = queued(3)
+    stage.accept(2)
+    for holds in (True, False):
+        lane = teller(stage, held=holds).lane(view_of(stage), None, stage.now_ms)
+        assert (lane.running, lane.waiting) == (3, 2)
+        assert lane.rollup is not None
+        assert (lane.rollup.open, lane.rollup.queued, lane.rollup.held) == (3, 3, holds)
+    strange = teller(stage).lane(
+        LaneView(Tail(LANE_OF_NOBODY), Head(LANE_OF_NOBODY), leased=False), None, 0
+    )
+    assert strange.rollup is None
+
+
+LANE_OF_NOBODY = cast(Any, "rollup:9")
+
+
+def test_a_clock_that_is_off_drops_and_a_pause_are_what_a_person_should_see() -> None:
+    stage = submitted()
+    assert teller(stage).health(view_of(stage)).healthy
+    stage.skew_ms = 1_500
+    stage.look()
+    stage.lane.head.drops = 2
+    stage.apply([])
+    stage.tell("pause")
+    health = teller(stage).health(view_of(stage))
+    assert health.problems == [
+        "paused by ann: why",
+        "the clock is off by 1500 ms: nothing is submitted",
+        "2 blocks were dropped since one was accumulated",
+    ]
+    clock = clock_of(stage.lane.head, stage.settings)
+    assert clock is not None
+    assert (clock.is_held_up, clock.skew_ms_max) == (True, 1_000)
+
+
+def test_a_chain_that_is_not_seen_and_callbacks_that_fail_are_what_a_person_should_see() -> None:
+    stage = submitted()
+    stage.slot(stage.hash_of(1))
+    stage.to_slot()
+    stage.chain.produce()
+    stage.look()
+    stage.hear(is_done=False)
+    assert waits_of(stage.lane) == "callbacks fail: busy"
+    stage.tick(1_000)
+    stage.blind()
+    blind = "the chain cannot be looked at: nobody answers"
+    health = teller(stage).health(view_of(stage))
+    assert (health.healthy, health.problems) == (False, [blind, "callbacks fail: busy"])
+    assert waits_of(stage.lane) == blind
+    assert teller(stage, held=False).status(view_of(stage), None).waits == blind
+
+
+def test_a_status_says_what_is_known_here() -> None:
+    stage = queued(2)
+    stage.accept(1)
+    full = teller(stage).status(view_of(stage), b"\x01" * 32)
+    assert full.picture is not None
+    assert full.picture.queued == ["1v1", "2v1"]
+    assert full.waits.startswith("B-1 (block 1): ")
+    assert (full.pool.pending, full.pool.in_blocks, full.pool.total) == (1, 2, 3)
+    assert (full.elsewhere, full.chain) == ("", "0x" + "01" * 32)
+    part = teller(stage, held=False).status(view_of(stage), None)
+    assert (part.picture, part.pool.pending, part.chain) == (None, None, None)
+    assert "the process that holds the lane" in part.elsewhere
+    assert (part.rollup.open, part.rollup.held) == (2, False)
+    asleep = teller(Stage(), held=False).status(empty_view(LANE), None)
+    assert (asleep.picture is not None, asleep.pool.pending, asleep.clock) == (True, 0, None)
+    assert (asleep.best, asleep.final, asleep.waits) == (None, None, "")
+    assert waits_of(submitted().lane) == ""
+
+
+def test_names_are_known_or_not() -> None:
+    own = teller(Stage())
+    assert own.lane_name("rollup:dev") == LANE
+    assert own.bound_at(LANE, 1) is None
+    left = Index("pruned", "x", row_of(queued()).id, LANE, status="confirmed", hash=b"\xab" * 32)
+    assert own.pruned(left).hash == "0x" + "ab" * 32
+
+
+def test_a_block_that_ends_in_the_commit_under_way_does_not_look_like_the_pool() -> None:
+    row = row_of(queued())
+    ending = teller(Stage()).sight(IntentView(row, None, open=True), b"")
+    assert (ending.status, ending.waits) == (Status.INCLUDED, "not_final_yet")
+    fresh = teller(Stage()).sight(IntentView(row, None, open=False), b"")
+    assert (fresh.status, fresh.waits) == (Status.QUEUED, "in_pool")
