@@ -11,7 +11,9 @@ from msgspec.structs import fields
 from laneway.cli.options import moment
 from laneway.cli.shared import SharedCommand
 from laneway.console.remote import Output, ended, remote
-from laneway.kinds.command_line import command_line, command_lines, output_tx
+from laneway.core.ids import LaneId, lane_kind
+from laneway.kinds.command_line import CommandLine, command_lines, output_tx
+from laneway.kinds.registry import kinds
 from laneway.wire.values import Moment
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(cls=SharedCommand, after="data")
 @click.argument("lane", required=False)
 @click.option("--data", help="What the contract is given; of an account the call, 0x….")
-@click.option("--payload", metavar="JSON", help="The whole request as the API has it, of any kind.")
+@click.option("--payload", metavar="JSON", help="The API's `payload`, of any kind of lane.")
 @click.option("--key", help="Idempotency key: with it the command is safe to run twice.")
 @click.option("--valid-until", metavar="TIME", help="RFC 3339; not begun after it.")
 @click.option("--file", type=click.File("rb"), help="JSON Lines; - is standard input.")
@@ -56,7 +58,8 @@ def send(
     content = {name for kind in command_lines() for name in kind.content}
     is_typed = any(typed[name] is not None for name in (*content, "payload"))
     if is_typed == (file is not None):
-        raise click.UsageError("say what to send: --data, --to, --blob, --message or --file")
+        ways = "--data, --to, --blob, --message, --payload or --file"
+        raise click.UsageError(f"say what to send: {ways}")
     if file is not None:
         lines = read_lines(file.read(), lane, typed["key"])
     else:
@@ -64,11 +67,12 @@ def send(
             raise click.UsageError("say to which LANE, for example contract:QmToken")
         until = None if valid_until is None else moment("--valid-until", valid_until)
         named = {name: value for name, value in typed.items() if value is not None}
+        reader = LineReader()
         try:
-            lines = [read_line({"lane": lane, "valid_until": until, **named}, None)]
+            lines = [reader.read({"lane": lane, "valid_until": until, **named}, None)]
         except msgspec.ValidationError as error:
             raise click.UsageError(str(error)) from None
-        if lines[0].is_empty():
+        if reader.is_empty(lines[0]):
             raise click.UsageError("say what the contract is given: --data")
         if lines[0].has_both():
             raise click.UsageError("say --payload alone: it is the whole request")
@@ -96,19 +100,19 @@ def read_payload(text: str) -> Any:
 def read_lines(raw: bytes, lane: str | None, key: object) -> list["FileLine"]:
     """All of them, before any is sent: a typo in the last line must not leave half a file."""
     prefix = key or f"file-{sha256(raw).hexdigest()[:32]}"
-    lines: list[FileLine] = []
+    reader, lines = LineReader(), list[FileLine]()
     for number, text in enumerate(raw.splitlines(), 1):
         if not text.strip():
             continue
         try:
-            line = read_line(msgspec.json.decode(text), lane)
+            line = reader.read(msgspec.json.decode(text), lane)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise click.UsageError(f"line {number}: {error}") from None
         if line.lane is None:
             raise click.UsageError(f"line {number}: it has no lane, and no LANE is given")
         if line.key is None:
             line = msgspec.structs.replace(line, key=f"{prefix}:{number}")
-        if line.is_empty():
+        if reader.is_empty(line):
             raise click.UsageError(f"line {number}: it says neither `data` nor `to`")
         if line.has_both():
             raise click.UsageError(f"line {number}: its `payload` is the whole request")
@@ -125,7 +129,7 @@ class FileLine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     key: str | None = None
     valid_until: Moment | None = None
     payload: dict[str, Any] | None = None
-    """The whole request as the API has it, of any kind."""
+    """The request as the API's `payload` has it, of any kind."""
 
     def has_both(self) -> bool:
         """Whether it has options beside a whole request."""
@@ -136,21 +140,15 @@ class FileLine(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         named = [field.name for field in fields(self) if field.name not in OWN]
         return {name: one for name in named if (one := getattr(self, name)) is not None}
 
-    def is_empty(self) -> bool:
-        """Whether it has no content that could be sent."""
-        content = command_line(self.lane or "").content
-        values = [self.payload, *(getattr(self, name) for name in content)]
-        return all(one is None or one == [] for one in values)
-
 
 OWN = frozenset(FileLine.__struct_fields__)
 
 
-def line_type(lane: object) -> type[FileLine]:
-    """The type of a line with the options of the lane's kind, and with those of other kinds for an
-    error that names them."""
-    options: dict[str, Any] = {name: Any for line in command_lines() for name in line.words}
-    for name, kind in command_line(str(lane)).words.items():
+def line_type(line: CommandLine) -> type[FileLine]:
+    """The type of a line with the options of a kind, and with those of other kinds for an error
+    that names them."""
+    options: dict[str, Any] = {name: Any for other in command_lines() for name in other.words}
+    for name, kind in line.words.items():
         options[name] = kind | None
     members = [(name, kind, None) for name, kind in options.items() if name not in OWN]
     made = msgspec.defstruct(
@@ -165,8 +163,25 @@ def line_type(lane: object) -> type[FileLine]:
     return made
 
 
-def read_line(found: Any, lane: str | None) -> FileLine:
-    """A line of a file, in `lane` if it names none itself; ValidationError if it is wrong."""
-    named = found.get("lane") if isinstance(found, dict) else None
-    line = msgspec.convert(found, line_type(lane if named is None else named))
-    return msgspec.structs.replace(line, lane=line.lane or lane)
+class LineReader:
+    """Reads lines. The type of a line is made once for each kind: a file may have a million."""
+
+    def __init__(self) -> None:
+        self._lines = {name: kind.command_line() for name, kind in kinds().items()}
+        self._types: dict[str, type[FileLine]] = {}
+
+    def read(self, found: Any, lane: str | None) -> FileLine:
+        """A line of a file, in `lane` if it names none itself; ValidationError if it is wrong."""
+        named = found.get("lane") if isinstance(found, dict) else None
+        kind = lane_kind(LaneId(str(lane if named is None else named)))
+        kind = kind if kind in self._lines else ""
+        if kind not in self._types:
+            self._types[kind] = line_type(self._lines.get(kind, CommandLine()))
+        line = msgspec.convert(found, self._types[kind])
+        return msgspec.structs.replace(line, lane=line.lane or lane)
+
+    def is_empty(self, line: FileLine) -> bool:
+        """Whether a line has no content that could be sent."""
+        content = self._lines.get(lane_kind(LaneId(line.lane or "")), CommandLine()).content
+        values = [line.payload, *(getattr(line, name) for name in content)]
+        return all(one is None or one == [] for one in values)
