@@ -111,7 +111,7 @@ def decisions(lane: Path, judge: str) -> Decisions:
 def flowchart(rows: Decisions, answers: dict[str, str], who: str) -> list[str]:
     """Events come in, effects go out, and the answer to an effect is an event."""
     lines = ["```mermaid", "flowchart LR"]
-    lines += ["  door([submit]) --> IntentsOffered", "  operator([operator]) --> CommandTold"]
+    lines += ["  door([submit]) --> IntentsOffered", "  operator([operator]) --> CommandReceived"]
     lines += ["  clock([deadline]) --> TimerFired"]
     for event, judge, _, effects in rows:
         lines.append(f"  {event} --> {judge}")

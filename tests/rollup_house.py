@@ -55,7 +55,7 @@ class Ear(Listener):
         self.records: list[Any] = []
         self.results: dict[IntentId, Result] = {}
 
-    def told(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self.records += records
         self.results |= {result.intent: result for result in results}
 
@@ -93,7 +93,7 @@ class House:
 
     async def __aenter__(self) -> "House":
         rollups = {self.lane: Rollup(self.chain, self.builder)}
-        performer = BundlePerformer(rollups, self._clock, heard=self._hear)
+        performer = BundlePerformer(rollups, self._clock, on_block=self._hear)
         reactor = Reactor({"rollup": bundle_kind(self.settings)}, fresh_owner())
         store = open_store(self._store, self._clock)
         self.engine = Engine(store, reactor, {"rollup": performer}, self._clock, (self.ear,))

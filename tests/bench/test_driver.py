@@ -33,11 +33,11 @@ def test_whoever_waits_for_a_number_is_woken_when_it_is_durable() -> None:
         await count.reach(0)
         later, sooner, as_soon = (asyncio.create_task(count.reach(n)) for n in (2, 1, 1))
         await asyncio.sleep(0)
-        count.told(LANE, (), (DONE,))
+        count.notified(LANE, (), (DONE,))
         await sooner
         await as_soon
         assert not later.done()
-        count.told(LANE, (), (DONE,))
+        count.notified(LANE, (), (DONE,))
         await later
         assert count.done == 2
 

@@ -285,15 +285,15 @@ def test_answers_are_counted_and_one_that_is_not_good_ends_the_waiting() -> None
         waiting = asyncio.ensure_future(answers.reach(3))
         await asyncio.sleep(0)
         good, bad = result("confirmed"), result("reverted")
-        answers.told(lane := LaneId("cosmos:a:b"), (), [good, good])
+        answers.notified(lane := LaneId("cosmos:a:b"), (), [good, good])
         await asyncio.sleep(0)
         assert not waiting.done()
-        answers.told(lane, (), [bad])
+        answers.notified(lane, (), [bad])
         await waiting
         assert (answers.done, answers.bad) == (3, bad)
         later = asyncio.ensure_future(answers.reach(99))
         await asyncio.sleep(0)
-        answers.told(lane, (), [bad])
+        answers.notified(lane, (), [bad])
         await later
 
     asyncio.run(story())

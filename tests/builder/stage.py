@@ -184,7 +184,7 @@ class Hands:
 
     def version(self, done: ExecutedBlock, **fields: Any) -> BuildVersion:
         below = self.made[: self.made.index(done)]
-        return version_order(done, behind=tuple(one.payload for one in below), **fields)
+        return version_order(done, below=tuple(one.payload for one in below), **fields)
 
     async def package(self, done: ExecutedBlock, **fields: Any) -> MadePackage:
         context = await self.chain.context(offset=1)

@@ -65,7 +65,7 @@ def test_blocks_that_stand_on_each_other_land_with_their_records_and_roots() -> 
             assert (record.block, record.package_hash) == (done.block, made.package_hash)
             assert site.brought(made.package_hash) == number.to_bytes(8, "little")
         assert (site.head().number, site.head().state_root) == (2, second.post_root)
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
         assert paid(hand.builder, At.FINALIZED) == 15
         assert hand.builder.state(At.FINALIZED).account(SECOND.id).balance == BALANCE_DEV + 15
 
@@ -165,7 +165,7 @@ def test_a_builder_without_a_file_takes_over_in_the_middle() -> None:
         one = await hands(site)
         await one.land(site.transfer(0), site.transfer(1))
         await one.land(site.transfer(2))
-        await one.builder.told(one.settle())
+        await one.builder.notified(one.settle())
         third = await one.land(site.transfer(3))
         fourth = await one.build(site.transfer(4))
         two = Hands(site, await site.builder(), one.chain)
@@ -226,9 +226,9 @@ def test_a_block_below_that_nobody_has_is_told_and_looked_for_again() -> None:
         first = await hand.build(site.transfer(0))
         second = await hand.build(site.transfer(1))
         other = await site.builder()
-        gap = replace(hand.order(site.transfer(2)), behind=(second.payload,))
+        gap = replace(hand.order(site.transfer(2)), below=(second.payload,))
         assert "neither open nor final" in str(await failure(other.execute(gap)))
-        whole = replace(gap, behind=(first.payload, second.payload))
+        whole = replace(gap, below=(first.payload, second.payload))
         assert (await other.execute(whole)).block
 
     story(tale)
@@ -244,10 +244,10 @@ def test_only_what_is_missing_below_a_block_is_made_again() -> None:
         order = one.order(site.transfer(4))
         for done in one.made[:3]:
             below = replace(order, parent=done.block, parent_root=done.post_root)
-            below = replace(below, behind=order.behind[: one.made.index(done) + 1])
+            below = replace(below, below=order.below[: one.made.index(done) + 1])
             assert (await two.builder.execute(below)).pre_root == done.post_root
         tells = one.settle()
-        await two.builder.told(tells)
+        await two.builder.notified(tells)
         assert two.builder.heads.final.sealed.number == 2
         answer = await two.builder.execute(order)
         assert answer == await one.builder.execute(order)
@@ -266,15 +266,15 @@ def test_a_file_that_cannot_be_written_is_told_and_nothing_is_half_done(tmp_path
         order = hand.order(site.transfer(1))
         failed = await failure(builder.execute(order))
         assert ("may this user do that there" in str(failed), failed.final) == (True, False)
-        await failure(builder.told(tells))
+        await failure(builder.notified(tells))
         assert paid(builder, At.FINALIZED) == 0
         builder._shelf._connection.pragma("query_only", 0)
-        await builder.told(tells[:1])
+        await builder.notified(tells[:1])
         builder._shelf._connection.pragma("query_only", 1)
-        await failure(builder.told(tells[1:]))
+        await failure(builder.notified(tells[1:]))
         assert paid(builder, At.FINALIZED) == 0
         builder._shelf._connection.pragma("query_only", 0)
-        await builder.told(tells)
+        await builder.notified(tells)
         assert paid(builder, At.FINALIZED) == 5
         await builder.execute(order)
         await builder.aclose()
@@ -301,7 +301,7 @@ def test_what_is_final_already_needs_no_package_and_no_block_below_others() -> N
         first = await hand.land(site.transfer(0))
         second = await hand.land(site.transfer(1))
         late = hand.version(second)
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
         context = await hand.chain.context()
         failed = await failure(hand.builder.package(late, context))
         assert (str(failed), failed.final) == (
@@ -321,14 +321,14 @@ def test_blocks_on_another_one_than_the_final_one_can_never_land() -> None:
         lost = await one.build(site.transfer(0, amount=1))
         on_lost = await one.build(site.transfer(1, amount=1))
         await two.land(site.transfer(0))
-        await two.builder.told(two.settle())
+        await two.builder.notified(two.settle())
         order = one.version(on_lost)
-        assert order.behind == (lost.payload,)
+        assert order.below == (lost.payload,)
         failed = await failure(two.builder.package(order, await two.chain.context()))
         assert "block 1 is final, and another one than that below" in str(failed)
         assert failed.final
         await two.land(site.transfer(1))
-        await two.builder.told(two.settle())
+        await two.builder.notified(two.settle())
         failed = await failure(two.builder.execute(one.order(site.transfer(2))))
         assert "block 1 is final, and another one" in str(failed)
 
@@ -367,18 +367,18 @@ def test_states_follow_what_is_told() -> None:
         words = (At.PENDING, At.LATEST, At.SAFE, At.FINALIZED)
         assert [paid(builder, at) for at in words] == [10, 10, 0, 0]
         for _ in range(2):
-            await builder.told([tell("accumulated", first)])
+            await builder.notified([tell("accumulated", first)])
             assert [paid(builder, at) for at in words] == [10, 10, 5, 0]
-        await builder.told([tell("accumulated", second, 2), tell("finalised", first)])
+        await builder.notified([tell("accumulated", second, 2), tell("finalised", first)])
         assert [paid(builder, at) for at in words] == [10, 10, 10, 5]
-        await builder.told([tell("restored", second, 2)])
+        await builder.notified([tell("restored", second, 2)])
         assert [paid(builder, at) for at in words] == [10, 10, 5, 5]
         late = [tell(word, first) for word in ("failed", "restored", "accumulated", "finalised")]
-        await builder.told(late)
+        await builder.notified(late)
         assert [paid(builder, at) for at in words] == [10, 10, 5, 5], "what is final stays"
         assert builder.heads.newest.sealed.number == 2
         with pytest.raises(Bug):
-            await builder.told([tell("forgotten", second, 2)])
+            await builder.notified([tell("forgotten", second, 2)])
 
     story(tale)
 
@@ -402,7 +402,7 @@ def test_a_failed_block_takes_its_descendants_and_their_transactions_come_back()
         first, second, third = [await hand.build(raw) for raw in raws]
         assert builder.pool.view() == PoolView(waiting=0, built=3, removed=0)
         for _ in range(2):
-            await builder.told([tell("failed", second, 2)])
+            await builder.notified([tell("failed", second, 2)])
             assert paid(builder, At.PENDING) == 5
             assert builder.pool.view() == PoolView(waiting=2, built=1, removed=0)
         assert [await builder.receipt(one) is None for one in hashes] == [False, True, True]
@@ -423,18 +423,18 @@ def test_transactions_leave_the_pool_on_accumulation_and_come_back_until_that_is
         builder = hand.builder
         hashed = builder.pool.check(site.transfer(0))
         done = await hand.build(site.transfer(0))
-        await builder.told([tell("accumulated", done)])
+        await builder.notified([tell("accumulated", done)])
         assert builder.pool.view() == PoolView(waiting=0, built=0, removed=1)
         receipt = await builder.receipt(hashed)
         assert receipt is not None
         assert (receipt.is_canonical, receipt.is_final) == (True, False)
         assert receipt.package_hash == b"p" * 32
-        await builder.told([tell("restored", done)])
+        await builder.notified([tell("restored", done)])
         assert builder.pool.view() == PoolView(waiting=0, built=1, removed=0)
         receipt = await builder.receipt(hashed)
         assert receipt is not None
         assert (receipt.is_canonical, receipt.package_hash) == (False, b"")
-        await builder.told([tell("accumulated", done), tell("finalised", done)])
+        await builder.notified([tell("accumulated", done), tell("finalised", done)])
         assert builder.pool.view() == PoolView(waiting=0, built=0, removed=0)
         receipt = await builder.receipt(hashed)
         assert receipt is not None
@@ -453,10 +453,10 @@ def test_a_final_block_that_is_not_known_here_comes_from_the_chain() -> None:
         tells = one.settle()
         two = await site.builder()
         for _ in range(2):
-            await two.told(tells)
+            await two.notified(tells)
             assert paid(two, At.FINALIZED) == 10
         beyond = replace(tells[-1], block=b"x" * 32, number=3)
-        failed = await failure(two.told([beyond]))
+        failed = await failure(two.notified([beyond]))
         assert "block 3 is final, and no node that was asked has it so" in str(failed)
 
     story(tale)
@@ -466,7 +466,7 @@ def test_an_accumulation_that_was_told_before_the_state_was_here_counts() -> Non
     async def tale(site: Site) -> None:
         one, two = await hands(site), await site.builder()
         first = await one.build(site.transfer(0))
-        await two.told([tell("accumulated", first)])
+        await two.notified([tell("accumulated", first)])
         assert paid(two, At.SAFE) == 0
         await two.execute(one.order(site.transfer(1)))
         assert (paid(two, At.SAFE), paid(two, At.PENDING)) == (5, 10)

@@ -86,7 +86,7 @@ def test_a_builder_whose_file_is_gone_knows_its_accounts_before_any_order(tmp_pa
         path = str(tmp_path / "builder.db")
         hand = await hands(site, path)
         await hand.land(site.transfer(0))
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
         await hand.builder.aclose()
         Path(path).unlink()
         again = await site.builder(path)
@@ -130,7 +130,7 @@ def test_a_file_that_is_ahead_of_the_chain_lags_until_the_chain_has_its_block(
     async def first(site: Site) -> None:
         hand = await hands(site, path)
         await hand.land(site.transfer(0))
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
 
     async def second(site: Site) -> None:
         builder = await site.builder(path, slot_ms=SLOT_MS)
@@ -170,7 +170,7 @@ def test_blocks_of_its_own_become_final_without_being_read() -> None:
         await hand.land(site.transfer(0))
         tells = hand.settle()
         await until(lambda: builder.heads.final.sealed.number == 1)
-        await builder.told(tells)
+        await builder.notified(tells)
         done = await hand.build(site.transfer(1))
         assert [one.verdict for one in done.judged] == ["included"]
 
@@ -215,7 +215,7 @@ def test_orders_go_before_what_is_read_of_the_chain() -> None:
         bent.may_go_on.set()
         await reading
         assert (two.heads.newest.sealed.number, two.heads.final.sealed.number) == (3, 3)
-        await two.told(tells)
+        await two.notified(tells)
 
     story(tale)
 
@@ -238,7 +238,7 @@ def test_what_was_given_up_or_brought_by_an_order_is_not_applied_twice() -> None
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         assert "it reads blocks 1 to 2 from" in two.lag
-        await asyncio.gather(two.catch_up(), two.told(tells), two.catch_up())
+        await asyncio.gather(two.catch_up(), two.notified(tells), two.catch_up())
         assert (two.heads.final.sealed.number, two.lag) == (2, "")
 
     story(tale)
@@ -256,7 +256,7 @@ def test_what_was_known_and_is_gone_again_is_read() -> None:
         one.settle()
         reading = asyncio.create_task(two.catch_up())
         await bent.asked.wait()
-        await two.told([tell("failed", first)])
+        await two.notified([tell("failed", first)])
         bent.may_go_on.set()
         await reading
         assert (two.heads.final.sealed.number, two.lag) == (2, "")
@@ -289,7 +289,7 @@ def test_another_history_than_the_chains_is_told_as_that(tmp_path: Path) -> None
     async def first(site: Site) -> None:
         hand = await hands(site, path)
         await hand.land(site.transfer(0))
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
 
     async def second(site: Site) -> None:
         builder = await site.builder(path)

@@ -91,7 +91,7 @@ def test_the_authorizer_and_how_much_is_kept_are_settings() -> None:
         found = WORK_PACKAGE.decode(made.package.encoded)
         assert (found.auth_code_host, found.authorizer_config) == (9, b"config")
         second = await hand.build(site.transfer(1))
-        await hand.builder.told([tell("finalised", first), tell("finalised", second, 2)])
+        await hand.builder.notified([tell("finalised", first), tell("finalised", second, 2)])
         assert await hand.builder.block(1) is None
         assert await hand.builder.block(2) is not None
 

@@ -24,10 +24,10 @@ async def left(site: Site, path: str) -> Hands:
     """A file with one final block, one that is accumulated, and one more on that."""
     hand = await hands(site, path)
     await hand.land(site.transfer(0))
-    await hand.builder.told(hand.settle())
+    await hand.builder.notified(hand.settle())
     second = await hand.build(site.transfer(1))
     await hand.build(site.transfer(2))
-    await hand.builder.told([tell("accumulated", second, 2)])
+    await hand.builder.notified([tell("accumulated", second, 2)])
     await hand.builder.aclose()
     return hand
 
@@ -74,7 +74,7 @@ def test_a_stale_file_catches_up_with_the_chain(path: str) -> None:
     async def tale(site: Site) -> None:
         hand = await hands(site, path)
         await hand.land(site.transfer(0))
-        await hand.builder.told(hand.settle())
+        await hand.builder.notified(hand.settle())
         await hand.builder.aclose()
         other = Hands(site, await site.builder(), hand.chain)
         other.tip, other.final_count = hand.tip, 1

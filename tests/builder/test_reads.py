@@ -28,10 +28,10 @@ async def three(site: Site, **options: Any) -> tuple[Hands, BuilderReads[Any, An
     """One block final, one accumulated on it, one built on that."""
     hand = await hands(site, **options)
     first = await hand.land(site.transfer(0))
-    await hand.builder.told(hand.settle())
+    await hand.builder.notified(hand.settle())
     second = await hand.build(site.transfer(1))
     third = await hand.build(site.transfer(2))
-    await hand.builder.told([tell("accumulated", second, 2)])
+    await hand.builder.notified([tell("accumulated", second, 2)])
     tips = [tip(1, first), tip(2, second), tip(3, third)]
     return hand, BuilderReads(hand.builder), tips
 

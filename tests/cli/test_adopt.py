@@ -36,6 +36,15 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SECRET, "07" * 32)
 
 
+@pytest.mark.parametrize("lane", ["contract:Qm1", "cosmos:dev:main", "nobody:x", "hot"])
+def test_only_an_account_that_engine_core_can_have_run_is_taken_over(
+    lane: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["lane", "adopt", lane, "--config", written(tmp_path, str(tmp_path / "l.db"))]
+    assert run(command) == 2
+    assert lane in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_dry_run_changes_nothing_and_the_real_one_takes_it_over(
     redis: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]

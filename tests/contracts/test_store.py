@@ -47,6 +47,7 @@ from laneway.stores.limits import BACKLOG_PAGE_BYTES_MAX
 from laneway.stores.memory import MemoryBook
 from laneway.stores.postgres import PostgresStore
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.layout import NO_LAYOUTS
 from laneway.stores.sqlite import SqliteBook
 
 A = LaneId("contract:a")
@@ -250,7 +251,9 @@ def redis_desk(count: int) -> AbstractContextManager[Desk]:
     servers = redis_servers.shared(count)
     redis_servers.empty(servers)
     return shared(
-        lambda clock: RedisStore(servers[0].url, cluster_form=len(servers) > 1, clock=clock)
+        lambda clock: RedisStore(
+            servers[0].url, cluster_form=len(servers) > 1, clock=clock, layouts=NO_LAYOUTS
+        )
     )
 
 
@@ -693,7 +696,7 @@ class Story:
         )
         if told.id == 0:
             return  # It was about an intent that is final, so it was not queued.
-        self.tell(CONTRACT.told(self.now_ms, told), told.id)
+        self.tell(CONTRACT.commanded(self.now_ms, told), told.id)
 
     def tell(self, event: Any, *answered: int) -> None:
         decision = CONTRACT.decide(self.lane, event)

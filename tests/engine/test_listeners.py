@@ -28,7 +28,7 @@ class Ear(Listener):
     def accepted(self, arrival: Arrival, answer: Accepted) -> None:
         self._hear("accepted")
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self._hear("told")
 
     def opened(self, lane: LaneId) -> None:
@@ -44,7 +44,7 @@ class Ear(Listener):
 def tell_all(listeners: Listeners) -> None:
     listeners.accepted(Arrival(INTENT, LANE, b"", b"", 0), Accepted(INTENT, 1, 1, 0, True))
     listeners.opened(LANE)
-    listeners.told(LANE, [], [])
+    listeners.notified(LANE, [], [])
     listeners.closed(LANE)
     listeners.failed(RuntimeError())
 

@@ -84,7 +84,7 @@ class Stage:
 
 def test_news_wakes_a_lane_or_calls_it_to_its_mailbox() -> None:
     stage = Stage()
-    stage.heard = [Woken(A), Woken(B, told=True)]
+    stage.heard = [Woken(A), Woken(B, is_command=True)]
 
     async def story() -> None:
         stage.patrol.start()

@@ -101,7 +101,7 @@ class Ear(Listener):
         self.results: list[Result] = []
         self.failures: list[Exception] = []
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self.results += results
 
     def opened(self, lane: LaneId) -> None:

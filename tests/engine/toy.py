@@ -65,7 +65,7 @@ class Broke(Struct, frozen=True):
     """An event that meets a bug, after it has changed the lane."""
 
 
-class CommandTold(Struct, frozen=True):
+class CommandReceived(Struct, frozen=True):
     command: Command
 
 
@@ -179,12 +179,12 @@ def toy_kind(window: int = 1) -> LaneKind:
                 return Decision(begun, tuple(Do(i.id) for i in intents))
             case Finished(intent=intent):
                 return Decision((Ended(intent),)) if intent in lane.open else Decision()
-            case CommandTold(command=Command(verb="cancel", intent=intent)):
+            case CommandReceived(command=Command(verb="cancel", intent=intent)):
                 assert intent is not None
                 return Decision((Dropped(intent),))
-            case CommandTold(command=Command(verb="break")):
+            case CommandReceived(command=Command(verb="break")):
                 raise RuntimeError("an invariant is broken")
-            case CommandTold(command=command):
+            case CommandReceived(command=command):
                 return Decision((ModeChanged(command.verb),))
             case Woken():
                 return Decision((ModeChanged("running"),))
@@ -206,7 +206,7 @@ def toy_kind(window: int = 1) -> LaneKind:
         head=head,
         cursors=lambda lane: lane.state.cursors,
         offered=Offered,
-        told=lambda _, command: CommandTold(command),
+        commanded=lambda _, command: CommandReceived(command),
         woken=Woken,
         encode=encode,
         decode=lambda records: msgspec.msgpack.decode(records, type=tuple[Record, ...]),

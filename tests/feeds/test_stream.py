@@ -65,7 +65,7 @@ def test_who_comes_from_far_back_reads_pages_and_then_joins_the_others() -> None
         while len(seen) < 1_300:
             seen += ids(await late.read(1))
         feed.count = 1_305
-        stream.told(LaneId("contract:Q"), (), ())
+        stream.notified(LaneId("contract:Q"), (), ())
         seen += ids(await late.read(2))
         assert seen == list(range(1, 1_306))
         assert ids(await live.read(2)) == list(range(1_301, 1_306))
@@ -148,14 +148,14 @@ def test_a_slow_client_is_waited_for_and_then_hears_the_rest_in_order() -> None:
         slow.slow = True
         for count in (3, 5, 9):
             feed.count = count
-            stream.told(LaneId("contract:Q"), (), ())
+            stream.notified(LaneId("contract:Q"), (), ())
             assert ids(await quick.read(2))[-1] == count
         assert ids(await slow.read(2)) == [1, 2, 3]
         assert len(stream._live[None]) == 1  # The slow one is not handed anything.
         slow.quicken()
         assert ids(await slow.read(2)) + ids(await slow.read(2)) == list(range(4, 10))
         feed.count = 10
-        stream.told(LaneId("contract:Q"), (), ())
+        stream.notified(LaneId("contract:Q"), (), ())
         assert ids(await slow.read(2)) == [10]
         for ear in (slow, quick):
             ear.leave()
@@ -176,7 +176,7 @@ def test_who_joins_between_two_pages_hears_nothing_twice() -> None:
         early = Ear(await stream.follow(None, None, None))
         await asyncio.sleep(0)
         feed.count = FEED_PAGE_FIRST + 9
-        stream.told(LaneId("contract:Q"), (), ())
+        stream.notified(LaneId("contract:Q"), (), ())
         while stream.ring.cursor != str(FEED_PAGE_FIRST):
             await asyncio.sleep(0.001)
         late = Ear(await stream.follow("30", None, None))

@@ -28,8 +28,8 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Result, Rows
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     ModeChanged,
@@ -72,7 +72,7 @@ class Stage:
         self, verb: str, intent: IntentId | None = None, word: str = "", seq: int = 0
     ) -> Any:
         (record,), _ = self.tell(
-            CommandTold(9, Command(1, LANE, verb, 9, intent=intent, seq=seq, word=word))
+            CommandReceived(9, Command(1, LANE, verb, 9, intent=intent, seq=seq, word=word))
         )
         return record
 

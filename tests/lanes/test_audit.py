@@ -12,7 +12,7 @@ from laneway.lanes.audit import (
     evolve,
     head_write,
 )
-from laneway.lanes.common.values import CommandTold, TimerFired
+from laneway.lanes.common.values import CommandReceived, TimerFired
 
 LANE = LaneId("audit:log")
 KIND = audit_kind()
@@ -64,8 +64,8 @@ def test_no_word_and_no_time_changes_what_was_said() -> None:
     kept(lane, 1)
     for verb in ("pause", "cancel", "settle"):
         command = Command(1, LANE, verb, 9, intent=entry(1).id)
-        assert decide(lane, KIND.told(9, command)) == Decision()
-    assert isinstance(KIND.told(9, command), CommandTold)
+        assert decide(lane, KIND.commanded(9, command)) == Decision()
+    assert isinstance(KIND.commanded(9, command), CommandReceived)
     assert decide(lane, KIND.woken(9)) == Decision()
     assert isinstance(KIND.woken(9), TimerFired)
 

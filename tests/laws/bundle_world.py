@@ -14,9 +14,9 @@ from laneway.lanes.bundle.values import (
     BuildBlock,
     BuildVersion,
     LookAtChain,
+    NotifyBuilder,
+    NotifyUser,
     SubmitPackage,
-    TellBlocks,
-    TellBuilder,
 )
 
 
@@ -37,7 +37,14 @@ class World(Stage):
                 self.crashes += 1
                 self.crash()
             self.pull()
-            kinds = [BuildBlock, BuildVersion, SubmitPackage, LookAtChain, TellBuilder, TellBlocks]
+            kinds = [
+                BuildBlock,
+                BuildVersion,
+                SubmitPackage,
+                LookAtChain,
+                NotifyBuilder,
+                NotifyUser,
+            ]
             found = [kind for kind in kinds if any(isinstance(one, kind) for one in self.out)]
             if not found:
                 return
@@ -58,7 +65,7 @@ class World(Stage):
                 self.send(word, reaches=reaches)
         elif kind is LookAtChain:
             self.blind() if self.chance(10) else self.look(self.dice.choice((1, 2, 64)))
-        elif kind is TellBuilder:
+        elif kind is NotifyBuilder:
             self.note(is_done=not self.chance(10))
         else:
             self.hear(is_done=not self.chance(10))

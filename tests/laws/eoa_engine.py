@@ -56,7 +56,7 @@ class Heard(Listener):
         self.records: list[Any] = []
         self.results: list[Result] = []
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self.records += records
         self.results += results
 

@@ -183,7 +183,7 @@ class Ear(Listener):
         self.records: list[Any] = []
         self.results: dict[IntentId, Result] = {}
 
-    def told(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         self.records += records
         self.results |= {result.intent: result for result in results}
 

@@ -28,6 +28,7 @@ from laneway.kinds.contract.served import ContractServed
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import Alive, Commit, ContractCall, Execution
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.layout import NO_LAYOUTS
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.readiness import durability_words
 
@@ -65,7 +66,7 @@ def promote(replica: Server) -> None:
 
 
 def store_on(url: str, **settings: Any) -> RedisStore:
-    return RedisStore(url, wait_timeout_ms=WAIT_MS, **settings)
+    return RedisStore(url, wait_timeout_ms=WAIT_MS, layouts=NO_LAYOUTS, **settings)
 
 
 async def until(ask: Callable[[], "asyncio.Future[Any]"]) -> Any:

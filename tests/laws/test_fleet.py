@@ -54,7 +54,7 @@ class SharedStore(GroupStore):
         return self._telling(super().accept(arrivals), [Woken(each.lane) for each in arrivals])
 
     def tell(self, command: Command) -> "asyncio.Future[Command]":
-        return self._telling(super().tell(command), [Woken(command.lane, told=True)])
+        return self._telling(super().tell(command), [Woken(command.lane, is_command=True)])
 
     def commit(self, commits: Sequence[Commit]) -> "asyncio.Future[Sequence[int | LeaseLost]]":
         return self._telling(super().commit(commits), [Ended(each.lease.lane) for each in commits])

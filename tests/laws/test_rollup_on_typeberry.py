@@ -87,7 +87,7 @@ class BootstrapBuilder:
         encoded = Package(encoded=WORK_PACKAGE.encode(package))
         return MadePackage(block=block, package=encoded, package_hash=package_hash(package))
 
-    async def told(self, tells: Sequence[Tell]) -> None:
+    async def notified(self, tells: Sequence[Tell]) -> None:
         pass
 
     async def aclose(self) -> None:

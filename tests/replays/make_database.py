@@ -103,7 +103,7 @@ class OpenLane:
         self.happened(event)
 
     def obey(self, command: Command) -> None:
-        self.happened(CONTRACT.told(self.maker.now_ms, command), command.id)
+        self.happened(CONTRACT.commanded(self.maker.now_ms, command), command.id)
 
     def happened(self, event: Any, *answered: int) -> None:
         self.maker.now_ms += 100

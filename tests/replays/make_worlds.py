@@ -247,7 +247,7 @@ class Driver:
         told = Command(0, self.name, verb, self.now_ms, "because", "an operator", word=word)
         command = self.book.tell(msgspec.structs.replace(told, **about))
         flush(self.book)
-        self.happened(self.kind.told(self.now_ms, command), command.id)
+        self.happened(self.kind.commanded(self.now_ms, command), command.id)
 
     def pull(self) -> None:
         page = self.book.backlog(self.lease, self.kind.cursors(self.lane), 16)

@@ -261,7 +261,7 @@ class Going:
         self.world.book.begin()
         command = self.world.book.tell(command)
         flush(self.world.book)
-        self.happened(self.machine.told(self.now_ms, command), command.id)
+        self.happened(self.machine.commanded(self.now_ms, command), command.id)
 
     def cancel(self) -> None:
         page = self.world.book.backlog(self.lease, self.machine.cursors(self.lane), 1)

@@ -34,7 +34,7 @@ class OpenChain(ContractChain):
     def begun(self, round_: int) -> tuple[int, bool, bool]:
         """A running round's parent, whether its consensus will die, and whether its end is told."""
         running = next(entry[2] for entry in self._rounds if entry[1] == round_)
-        return running.parent, running.crashes, running.told
+        return running.parent, running.crashes, running.is_answered
 
     def data(self) -> list[str]:
         """What was executed, in order."""
@@ -77,7 +77,7 @@ class ScopeRounds:
         assert isinstance(message, Running)
         model: OpenChain = copied(chain.value)
         end = model.end(message.round)
-        if not (message.heard and end.told):
+        if not (message.heard and end.is_answered):
             return self._parts.keep(model), ()
         answer = self._parts.mail(HostAnswer(returned(message.effect, end)))
         return self._parts.keep(model), (answer,)

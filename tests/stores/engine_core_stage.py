@@ -22,7 +22,7 @@ from laneway.evm import envelope
 from laneway.evm.keccak import keccak
 from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.evm.transaction import DynamicFeeTransaction
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.eoa.fees import EvmFee
 from laneway.lanes.eoa.lane import EoaLane
 from laneway.lanes.eoa.machine import eoa_kind
@@ -327,7 +327,7 @@ class Life:
         self.teller.answered = (told.id,)
 
     async def obey(self, verb: str) -> None:
-        await self.post(CommandTold(self.now_ms, Command(0, LANE, verb, self.now_ms)))
+        await self.post(CommandReceived(self.now_ms, Command(0, LANE, verb, self.now_ms)))
 
     def hashes(self, nonce: int) -> list[bytes]:
         return [one.hash for one in self.lane.tries(self.lane.nonces[nonce]).values()]

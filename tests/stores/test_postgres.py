@@ -314,7 +314,7 @@ def test_news_tell_of_what_others_left_and_ended(postgres_server: PostgresServer
             await yours.accept([arrival(4, B)])
             await yours.release(lease)
             seen += [await next_news(heard) for _ in range(3)]
-            assert seen == [Woken(A), Ended(B), Woken(A, told=True), Woken(B)]
+            assert seen == [Woken(A), Ended(B), Woken(A, is_command=True), Woken(B)]
 
     run(story())
 

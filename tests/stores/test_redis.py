@@ -27,6 +27,7 @@ from laneway.core.rows import START, HeadWrite, Lease, RowPut, Table, Write
 from laneway.ports import Alive, Commit, Ended, Lost, News, Woken
 from laneway.stores.judge import KEY_INDEX, key_value
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.layout import NO_LAYOUTS
 from laneway.stores.redis.limits import COPIED_BYTES_MAX
 from laneway.stores.redis.rows.keys import LANE, cluster
 from laneway.stores.redis.servers.connection import packed, translated
@@ -46,7 +47,7 @@ def redis() -> Server:
 
 @asynccontextmanager
 async def opened(redis: Server, **settings: Any) -> AsyncIterator[RedisStore]:
-    store = await RedisStore(redis.url, **settings).open()
+    store = await RedisStore(redis.url, layouts=NO_LAYOUTS, **settings).open()
     try:
         yield store
     finally:
@@ -269,7 +270,7 @@ def test_a_server_that_could_lose_what_it_was_told_is_refused(
 ) -> None:
     async def story(redis: Server) -> None:
         with pytest.raises(StoreRefused, match=words):
-            await RedisStore(redis.url).open()
+            await RedisStore(redis.url, layouts=NO_LAYOUTS).open()
         if "lru" in options[-1]:
             return  # Nothing makes a server good that forgets at will.
         async with opened(redis, durability="relaxed") as store:
@@ -283,14 +284,14 @@ def test_one_layout_is_not_taken_for_another(redis: Server) -> None:
     async def story() -> None:
         redis.say("HSET", "laneway:meta", "layout", "cluster 32")
         with pytest.raises(StoreRefused, match="cluster 32"):
-            await RedisStore(redis.url).open()
+            await RedisStore(redis.url, layouts=NO_LAYOUTS).open()
 
     run(story)
 
 
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(StoreRefused, match="not an address like redis:"):
-        RedisStore("http://localhost")
+        RedisStore("http://localhost", layouts=NO_LAYOUTS)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ from laneway.core.rows import (
 from laneway.ports import Commit
 from laneway.stores.judge import leftovers
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.layout import NO_LAYOUTS
 from laneway.stores.redis.rows.cells import FINAL_STATUSES, changes
 from laneway.stores.redis.rows.keys import LANE, MAIL, Names, cluster
 
@@ -119,7 +120,7 @@ def test_what_the_server_holds_of_a_lane_is_its_cells() -> None:
     empty([redis])
 
     async def story() -> LaneRows:
-        store = await RedisStore(redis.url).open()
+        store = await RedisStore(redis.url, layouts=NO_LAYOUTS).open()
         one, two = arrival(1), arrival(2, priority=2)
         await store.accept([one, two])
         await store.tell(Command(0, A, "pause", 3))

@@ -22,6 +22,7 @@ from laneway.stores.address import StoreOptions
 from laneway.stores.book import flush
 from laneway.stores.postgres.database import Database
 from laneway.stores.redis import RedisStore
+from laneway.stores.redis.layout import NO_LAYOUTS
 from laneway.stores.sqlite import SqliteBook
 from laneway.wiring import doctor
 from laneway.wiring.config import load
@@ -371,7 +372,7 @@ def test_a_redis_that_could_forget_is_found() -> None:
 
 
 async def opened(url: str) -> None:
-    await (await RedisStore(url).open()).close()
+    await (await RedisStore(url, layouts=NO_LAYOUTS).open()).close()
 
 
 def test_a_postgresql_is_looked_at_and_nothing_is_written(postgres_server: PostgresServer) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from laneway.chains.contract_callable import CallableHost
 from laneway.core.errors import (
+    AccountNotFound,
     BadRequest,
     Draining,
     IntentConflict,
@@ -30,7 +31,9 @@ from laneway.lanes.contract import ContractSettings
 from laneway.ports import ContractCall
 from laneway.stores.group import GroupStore
 from laneway.stores.memory import MemoryBook
+from laneway.wire.evm import EvmPayload
 from laneway.wiring.embedded import EngineStopped, Laneway
+from laneway.wiring.store import open_store
 
 UNKNOWN = intent_id(99, bytes(10))
 
@@ -335,6 +338,90 @@ def test_a_close_that_is_cancelled_still_leaves_a_closed_file(tmp_path: Path) ->
         closing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await closing
+        async with open_at(tmp_path):
+            pass
+
+    asyncio.run(main())
+
+
+async def after_open(act: Callable[[Laneway], Awaitable[object]]) -> object:
+    async with Laneway.open(":memory:", EmbeddedHost(ContractChain(round_ms=5))) as laneway:
+        return await act(laneway)
+
+
+async def on_block(laneway: Laneway) -> None:
+    laneway.on_block(lambda _lane, _tell: None)
+
+
+async def client_of(laneway: Laneway) -> None:
+    laneway.cosmos_client("cosmos:dev:main")
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "act"),
+    [
+        (BadRequest, "^data:", lambda lw: lw.submit("Qm1", b"x")),
+        (BadRequest, "^data:", lambda lw: lw.submit("Qm1", 5)),
+        (BadRequest, "^data:", lambda lw: lw.submit("Qm1", None)),
+        (BadRequest, "^data:", lambda lw: lw.submit("Qm1")),
+        (BadRequest, "^dat: there is no such", lambda lw: lw.submit("Qm1", {"dat": "x"})),
+        (BadRequest, "^contract: B is not", lambda lw: lw.submit("A", ContractCall("B", "", "x"))),
+        (TypeError, "typo", lambda lw: lw.submit("Qm1", "x", typo=1)),
+        (TypeError, "executor", lambda lw: lw.submit("A", ContractCall("A", "", "x"), executor="")),
+        (AccountNotFound, "evm:dev:hot", lambda lw: lw.send("evm:dev:hot", to=None)),
+        (AccountNotFound, "cosmos:dev:main", client_of),
+        (BadRequest, "rollup", on_block),
+        (IntentNotFound, UNKNOWN, lambda lw: lw.replace(UNKNOWN, EvmPayload())),
+    ],
+)
+def test_what_a_caller_does_wrong_is_said_in_its_own_words(
+    error: type[Exception], words: str, act: Callable[[Laneway], Awaitable[object]]
+) -> None:
+    with pytest.raises(error, match=words):
+        asyncio.run(after_open(act))
+
+
+def test_a_contract_is_named_by_its_keyword_wherever_a_lane_is() -> None:
+    async def story(lw: Laneway) -> None:
+        await lw.pause(contract="Qm1", reason="audit")
+        handle = await lw.submit(contract="Qm1", data="x")
+        async with asyncio.timeout(5):
+            while (await lw.lane("Qm1")).state != "paused":
+                await asyncio.sleep(0.01)
+        await lw.resume(contract="Qm1")
+        assert (await handle.result(5)).block == 1
+        await lw.drain_lane(contract="Qm1")
+
+    asyncio.run(after_open(story))
+
+
+class Clumsy(ContractServed):
+    """Fails at both steps of its end."""
+
+    async def stopping(self) -> None:
+        raise ZeroDivisionError("stopping")
+
+    async def close(self) -> None:
+        await super().close()
+        raise ZeroDivisionError("close")
+
+
+def test_a_kind_that_fails_at_its_end_still_leaves_a_stopped_engine_and_a_closed_file(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        clock = SystemClock()
+        host = EmbeddedHost(ContractChain(round_ms=5))
+        kinds = [Clumsy(host, ContractSettings(), clock)]
+        laneway = Laneway(open_store(str(tmp_path / "q.db"), clock), kinds, clock)
+        await laneway.__aenter__()
+        waits = await laneway.submit("Qm1", "d")
+        await waits.result(5)
+        with pytest.raises(ZeroDivisionError, match="close"):
+            await laneway.close()
+        assert await laneway.close()
+        with pytest.raises(EngineStopped):
+            laneway.check()
         async with open_at(tmp_path):
             pass
 

@@ -103,6 +103,10 @@ def test_a_failing_node_is_a_problem_and_the_last_one_makes_the_chain_unready() 
     well = LaneHealth(lane="l", healthy=True, problems=[])
     assert health_at(well, NONE) == well
     assert health_at(well, SOME) == LaneHealth(lane="l", healthy=False, problems=[DEGRADED])
+    named = LaneHealth(lane="l", healthy=False, problems=[f"backing off: {WORDS}"])
+    assert health_at(named, ALL) == named, "it is said already"
+    other = LaneHealth(lane="l", healthy=False, problems=["halted: nobody knows"])
+    assert health_at(other, ALL).problems == ["halted: nobody knows", WORDS]
     assert NONE.check("evm dev", "well") == Check("evm dev", True, "well")
     assert SOME.check("evm dev", "well") == Check("evm dev", True, DEGRADED)
     assert ALL.check("evm dev", "well") == Check("evm dev", False, WORDS)

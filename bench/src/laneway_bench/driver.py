@@ -56,7 +56,7 @@ class Count(Listener):
             heappush(self._waiting, (done, self._asked, future))
             await future
 
-    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         self.done += len(results)
         while self._waiting and self._waiting[0][0] <= self.done:
             heappop(self._waiting)[2].set_result(None)

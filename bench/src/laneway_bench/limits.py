@@ -68,7 +68,7 @@ BLOCK_POLL_S = 0.02
 """How often the raw sender asks for the next block: a fifth of the time between two."""
 
 PEER_POLL_MS = 50
-"""How often a peer asks for receipts, where it can be told: by default they wait for seconds."""
+"""How often a peer asks for receipts, where that can be set: by default they wait for seconds."""
 
 CYCLE_TRANSFERS = 16
 """Of one cycle of an account's machine: what fills the narrowest window."""

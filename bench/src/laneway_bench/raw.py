@@ -170,7 +170,7 @@ class RawLoop:
                 SQL["put_row"],
                 [(no, kind, key, id_ if kind == "slot" else None, body) for _, no, _, id_ in batch],
             )
-        self._told(batch, shape.feed_done + shape.feed_start if finished else shape.feed_start)
+        self._fed(batch, shape.feed_done + shape.feed_start if finished else shape.feed_start)
 
     def _finish(self, batch: list[Job], *, alone: bool) -> None:
         shape = self._shape
@@ -182,14 +182,14 @@ class RawLoop:
         self._heads(batch, shape.state_idle)
         for kind, (key, _) in (("slot", shape.slot), ("attempt", shape.attempt)):
             self._db.executemany(SQL["drop_row"], [(no, kind, key) for _, no, _, _ in batch])
-        self._told(batch, shape.feed_done)
+        self._fed(batch, shape.feed_done)
 
     def _heads(self, batch: list[Job], state: bytes) -> None:
         self._db.executemany(
             SQL["put_head"], [self._head(no, seq, state) for _, no, seq, _ in batch]
         )
 
-    def _told(self, batch: list[Job], records: bytes) -> None:
+    def _fed(self, batch: list[Job], records: bytes) -> None:
         rows = [
             (self._feed + place, no, seq, 1, records)
             for place, (_, no, seq, _) in enumerate(batch, start=1)

@@ -98,7 +98,7 @@ def memory_lines(results: Mapping[str, Any]) -> list[str]:
 
 
 def fleet_lines(results: Mapping[str, Any]) -> list[str]:
-    """What is no rate: how long the lanes of a killed process stood, who heard what."""
+    """What is no rate: how long the lanes of a killed process stood, who received what."""
     lines = ["| takeover after kill -9 | seconds, each time |", "|---|---|"]
     for name, times in results["takeovers_s"].items():
         lines.append(f"| {name.removeprefix('takeover_')} | {', '.join(map(str, times))} |")

@@ -42,7 +42,7 @@ class Finals(Listener):
         self.times_s: list[float] = []
         self.bad: Result | None = None
 
-    def told(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         now_s = time.perf_counter()
         self.times_s += [now_s for one in records if isinstance(one, BlockFinalised)]
         for result in results:

@@ -19,18 +19,18 @@ from laneway.lanes.bundle.rows import Ear, ExecutionVerdict
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.values import (
     BlockBuilt,
-    BlocksTold,
+    BlocksNotified,
     BuildBlock,
     BuildVersion,
     ChainLooked,
     Event,
     JudgedTransaction,
     LookAtChain,
+    NotifyBuilder,
+    NotifyUser,
     PackagesSubmitted,
     SubmitPackage,
     Submitted,
-    TellBlocks,
-    TellBuilder,
     VersionBuilt,
     VersionsMade,
 )
@@ -130,10 +130,10 @@ class DrivenLane:
             self.post(PackagesSubmitted(self.now_ms, results))
         for look in self._take(LookAtChain):
             self.post(world.look(look, self.now_ms))
-        for first in self._take(TellBuilder):
-            self.post(BlocksTold(self.now_ms, first.tells[-1].id, ear=Ear.BUILDER))
-        for tells in self._take(TellBlocks):
-            self.post(BlocksTold(self.now_ms, tells.tells[-1].id))
+        for first in self._take(NotifyBuilder):
+            self.post(BlocksNotified(self.now_ms, first.tells[-1].id, ear=Ear.BUILDER))
+        for tells in self._take(NotifyUser):
+            self.post(BlocksNotified(self.now_ms, tells.tells[-1].id))
 
     def _take(self, kind: type[Kind]) -> list[Kind]:
         found = [one for one in self._effects if isinstance(one, kind)]

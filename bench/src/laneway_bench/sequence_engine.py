@@ -46,7 +46,7 @@ class AnswerCounter(Listener):
         if self.done < done:
             await self._reached.wait()
 
-    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         for result in results:
             if result.status != Status.CONFIRMED.value:
                 self.bad = result

@@ -71,7 +71,7 @@ class ChainedBuilder(Generic[S, B]):
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
         async with self._ordered():
-            parent = await self._snapshot_of(order.parent, order.behind)
+            parent = await self._snapshot_of(order.parent, order.below)
             done = await self._do(lambda: self._executed(order, parent))
             self.lag = ""  # The lane's newest block is here.
             return done
@@ -84,10 +84,10 @@ class ChainedBuilder(Generic[S, B]):
                 raise BuildFailed("the payload is that of another block", final=True)
             if await self._do(lambda: self._is_final(sealed.hash)):
                 raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
-            parent = await self._snapshot_of(sealed.parent, order.behind)
+            parent = await self._snapshot_of(sealed.parent, order.below)
             return await self._do(lambda: self._packed(order, parent, block, context))
 
-    async def told(self, tells: Sequence[Tell]) -> None:
+    async def notified(self, tells: Sequence[Tell]) -> None:
         async with self._ordered():
             for tell in tells:
                 if not await self._do(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
@@ -196,15 +196,15 @@ class ChainedBuilder(Generic[S, B]):
 
     # The states below a block. These wait for the chain.
 
-    async def _snapshot_of(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B]:
+    async def _snapshot_of(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B]:
         """The snapshot of a block: as it is here, or made from the payloads of the open blocks up
         to it, or from the chain."""
         if not parent:
             return await self._service_head()
-        found = await self._do(lambda: self._remade(parent, behind))
+        found = await self._do(lambda: self._remade(parent, below))
         if found is None:
             await self._sync(await self._source.final())
-            found = await self._do(lambda: self._remade(parent, behind))
+            found = await self._do(lambda: self._remade(parent, below))
         if found is None:
             number = self._snapshots.base.sealed.number
             if await self._do(lambda: self._is_final(parent)):
@@ -295,21 +295,21 @@ class ChainedBuilder(Generic[S, B]):
         self.rollup.refine(block, work, leaning, made.package_hash)
         return made
 
-    def _remade(self, parent: bytes, behind: Sequence[bytes]) -> Snapshot[S, B] | None:
+    def _remade(self, parent: bytes, below: Sequence[bytes]) -> Snapshot[S, B] | None:
         """The snapshot of the block with this hash; None if the lowest of these blocks does not
         stand on anything that is here."""
         found = self._snapshots.get(parent)
         if found is not None:
             return found
-        for payload in behind:
+        for payload in below:
             block = self.rollup.decode(payload)
             sealed = self.rollup.sealed(block)
             if self._has(sealed.hash) or self._is_below(sealed):
                 continue
-            below = self._snapshots.get(sealed.parent)
-            if below is None:
+            ground = self._snapshots.get(sealed.parent)
+            if ground is None:
                 return None
-            self._replay(below, block, payload)
+            self._replay(ground, block, payload)
         return self._snapshots.get(parent)
 
     def _is_below(self, sealed: SealedBlock) -> bool:

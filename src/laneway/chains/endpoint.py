@@ -123,7 +123,7 @@ class NodeEndpoint(ABC):
         self._head_s = loop_s()
 
     def binding_head(self) -> int:
-        """The number below which nobody's word is taken while this node is heard."""
+        """The number below which nobody's word is taken while this node answers."""
         fresh = loop_s() - self._head_s <= HEAD_KEPT_MS / 1000
         return self.head_number if fresh else -1
 

@@ -32,6 +32,6 @@ def sim(seed: int | None, seeds: int, layer: str, kind: str, lying: bool, as_jso
     """
     find("sim", "laneway.kinds.worlds", "register_worlds")()
     code: int = find("sim", "laneway.sim.cli", "main")(
-        seed=seed, seeds=seeds, layer=layer, kind=kind, lying=lying, json=as_json
+        seed=seed, seeds=seeds, layer=layer, kind=kind.lower(), lying=lying, json=as_json
     )
     return code

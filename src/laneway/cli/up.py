@@ -19,8 +19,8 @@ from laneway.wiring.config import Configuration
 def up(configuration: Configuration, **options: Any) -> int:
     """Serve the queue over HTTP.
 
-    The state is in one file, ./laneway.db unless told otherwise. SIGTERM stops accepting, finishes
-    commits and starts no send; a second one ends at once. Nothing is lost either way.
+    The state is in one file, ./laneway.db unless another is named. SIGTERM stops accepting,
+    finishes commits and starts no send; a second one ends at once. Nothing is lost either way.
 
     With --rollup it brings a chain of its own along, and says which accounts have money there.
     """

@@ -19,7 +19,7 @@ class Listener:
     """Is notified after something is durable. A subclass overrides the methods it needs."""
 
     def accepted(self, arrival: Arrival, answer: Accepted) -> None: ...
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None: ...
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None: ...
     def opened(self, lane: LaneId) -> None: ...
     def closed(self, lane: LaneId) -> None: ...
     def failed(self, error: Exception) -> None: ...
@@ -30,7 +30,7 @@ class Listeners:
 
     def __init__(self, listeners: Sequence[Listener]) -> None:
         self._accepted = overridden(listeners, "accepted")
-        self._told = overridden(listeners, "told")
+        self._notified = overridden(listeners, "notified")
         self.opened = partial(each, overridden(listeners, "opened"))
         self.closed = partial(each, overridden(listeners, "closed"))
         self.failed = partial(each, overridden(listeners, "failed"))
@@ -44,8 +44,8 @@ class Listeners:
             except Exception:
                 log.exception(FAILED)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
-        for notify in self._told:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+        for notify in self._notified:
             try:
                 notify(lane, records, results)
             except Exception:

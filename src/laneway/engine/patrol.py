@@ -96,8 +96,8 @@ class Patrol:
     async def _listen(self) -> None:
         async for news in self._store.news():
             match news:
-                case Woken(lane=lane, told=told):
-                    if told:
+                case Woken(lane=lane, is_command=is_command):
+                    if is_command:
                         self._reactor.called(lane)
                     else:
                         self._reactor.woken(lane)

@@ -159,7 +159,7 @@ class Run:
             self.command_last = command.id
             draft.answered.append(command.id)
             if command.verb != REVIVE and command.id not in self.aside:
-                draft.apply(kind, lane, kind.told(now_ms, command))
+                draft.apply(kind, lane, kind.commanded(now_ms, command))
         if self.held_back:
             self._hold_back(draft)
 

@@ -206,7 +206,7 @@ class Engine:
                 elif isinstance(order, Commit):
                     commits.append(order)
                 elif isinstance(order, CommitDone):
-                    self._listeners.told(order.lane, order.records, order.results)
+                    self._listeners.notified(order.lane, order.records, order.results)
                     self._waiters.tell(order.results)
                 else:
                     self._begin(order)

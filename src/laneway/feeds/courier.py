@@ -96,7 +96,7 @@ class Courier(Listener):
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def told(self, lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
         if lane_kind(lane) != KIND:
             self._news.set()
 

@@ -7,14 +7,14 @@ from laneway.core.rows import FeedEntry
 from laneway.wire.times import to_time
 from laneway.wire.values import Event, EventBody
 
-Told = tuple[str, EventBody]
+NamedEvent = tuple[str, EventBody]
 """An event's type and body."""
 
 EventsOf = Callable[[FeedEntry], list[Event]]
 """The events of one commit, in its order."""
 
 
-def events_by_kind(kinds: Mapping[str, Callable[[FeedEntry], Sequence[Told]]]) -> EventsOf:
+def events_by_kind(kinds: Mapping[str, Callable[[FeedEntry], Sequence[NamedEvent]]]) -> EventsOf:
     """What each kind of lane makes of its records; a kind that is not listed has no events."""
 
     def events_of(entry: FeedEntry) -> list[Event]:

@@ -61,7 +61,7 @@ class Stream(Listener):
         self._fresh: list[Frames] = []
         """In the ring already, and not yet handed to those who stand at the end."""
 
-    def told(self, _lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, _records: Sequence[Any], _results: Sequence[Result]) -> None:
         self._news.set()
 
     async def follow(

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, cast
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.wire.hex import octets
 from laneway.wire.values import EventBody, StatusWord
 
@@ -18,16 +18,16 @@ MODES = {"running": "resumed"}
 """The mode a lane is in, as the thing that happened to it."""
 
 
-def told(
+def account_events(
     entry: FeedEntry,
     records: Sequence[Any],
     table: Mapping[type, EventMaker],
     once: Sequence[str] = (),
     digits: Callable[[bytes], str] = octets,
-) -> Sequence[Told]:
+) -> Sequence[NamedEvent]:
     """The events of one commit. `once` are types that several of its records may have, and
     `digits` writes the hashes."""
-    found: list[Told] = []
+    found: list[NamedEvent] = []
     seen: set[str] = set()
     for record in records:
         make = table.get(type(record))

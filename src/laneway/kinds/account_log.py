@@ -43,7 +43,7 @@ class AccountLog(Listener):
             line = (logging.INFO, "Transaction queued", {"tx": arrival.id, "seq": answer.seq})
             self.write(arrival.lane, line)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith(self._prefix):
             return
         talkative = self._log.isEnabledFor(logging.INFO)

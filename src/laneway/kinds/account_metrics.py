@@ -60,7 +60,7 @@ class EndMetrics(LaneMetrics):
         purpose = f"From its {number} to its final answer."
         self.confirmation = self._histogram("confirmation_seconds", purpose)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith(self._lanes):
             return
         for series, count in Tally(map(self.moved, records)).items():

@@ -1,9 +1,10 @@
 """What every kind's arrivals have in common: ids, idempotency keys and digests."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, TypeVar
 
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from laneway.core.errors import BadRequest
@@ -13,10 +14,41 @@ from laneway.kinds.limits import NUMBER_MAX
 from laneway.ports import Clock, CosmosRequest, Entropy, EvmRequest
 
 R = TypeVar("R", EvmRequest, CosmosRequest)
+P = TypeVar("P", bound=Struct)
 
 RETRY_SCOPE = "~retry"
 """Whose keys are ids of intents: the intent with such a key stands in that one's place. No API key
 can be called so, for their ids are small letters and digits."""
+
+
+def nothing_else(more: Mapping[str, Any]) -> None:
+    """TypeError for keywords that a kind's submission does not have, as any call raises it."""
+    if more:
+        raise TypeError(f"submit() got an unexpected keyword argument {next(iter(more))!r}")
+
+
+def plain(request: object) -> Mapping[str, Any]:
+    """A request as plain values; BadRequest if it is neither that nor the kind's own value."""
+    if not isinstance(request, Mapping):
+        problem = f"the kind's own value, or its payload as plain values, not {type(request)}"
+        raise BadRequest("request", problem)
+    return request
+
+
+def converted(request: Mapping[str, Any], payload: type[P]) -> P:
+    """A request of plain values, in the type of the API's payload; BadRequest names what is wrong
+    with it."""
+    try:
+        return convert(request, payload)
+    except ValidationError as error:
+        raise BadRequest("request", str(error)) from None
+
+
+def check_fields(request: Mapping[str, Any], payload: type[Struct]) -> None:
+    """BadRequest if a request has a field that the API's payload has not."""
+    for name in request:
+        if name not in payload.__struct_fields__:
+            raise BadRequest(str(name), "there is no such field in a request")
 
 
 class ArrivalMaker:

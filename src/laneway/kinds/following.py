@@ -20,7 +20,7 @@ class LaneWatch(Struct, frozen=True):
     lane: LaneId
     verb: str
     intent: IntentId | None
-    heard: "asyncio.Future[str | None]"
+    answer: "asyncio.Future[str | None]"
     """None: it followed. Words: why it did not."""
 
 
@@ -41,13 +41,13 @@ class LaneFollowing(Listener):
         watch = LaneWatch(lane, verb, intent, asyncio.get_running_loop().create_future())
         self._watches.append(watch)
         try:
-            yield watch.heard
+            yield watch.answer
         finally:
             self._watches.remove(watch)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         for watch in self._watches:
-            if watch.lane == lane and not watch.heard.done():
+            if watch.lane == lane and not watch.answer.done():
                 hear(watch, self.kinds[lane_kind(lane)], records, results)
 
 
@@ -55,15 +55,15 @@ def hear(
     watch: LaneWatch, kind: "Served", records: Sequence[Any], results: Sequence[Result]
 ) -> None:
     for record in records:
-        answer = kind.heard(watch.verb, watch.intent, record)
+        answer = kind.command_answer(watch.verb, watch.intent, record)
         if answer is not None:
-            watch.heard.set_result(answer or None)
+            watch.answer.set_result(answer or None)
             return
     if watch.intent is not None and any(result.intent == watch.intent for result in results):
-        watch.heard.set_result(None)
+        watch.answer.set_result(None)
 
 
-def heard(verb: str, intent: IntentId | None, record: Any) -> str | None:
+def command_answer(verb: str, intent: IntentId | None, record: Any) -> str | None:
     """What the records mean that lanes of all kinds share: a command is refused, or a person's
     command changed the mode. The machine's own changes answer nobody."""
     if isinstance(record, CommandRefused) and (record.verb, record.intent) == (verb, intent):

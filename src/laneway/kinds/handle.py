@@ -29,6 +29,7 @@ class Settled(msgspec.Struct, frozen=True):
     hash: str | None = None
     """Of an account's transaction that was mined, or of a rollup's that is in a block."""
     nonce: int | None = None
+    """Of an EVM account's transaction; of a Cosmos account's its sequence."""
 
     def is_confirmed(self) -> bool:
         return self.status == Status.CONFIRMED.value
@@ -41,7 +42,7 @@ class ResultSource(Protocol):
     def engine(self) -> Engine: ...
 
     shared: bool
-    """Whether another process may run the lane, and this one not hear of its answers."""
+    """Whether another process may run the lane, and this one not be notified of its answers."""
 
     def check(self) -> None:
         """Raise what ended the engine, if anything did."""
@@ -172,7 +173,7 @@ class Handles(Listener):
             self._sweep_at = max(HANDLES_SWEEP_MIN, 2 * len(self._held))
         return handle
 
-    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         for result in results:
             held = self._held.pop(result.intent, None)
             handle = None if held is None else held()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
-from laneway.core.errors import LaneNotFound
+from laneway.core.errors import BadRequest
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -56,7 +56,7 @@ class Kind:
 
     # What is read and measured.
 
-    def events(self, entry: FeedEntry) -> Sequence[Told]:
+    def events(self, entry: FeedEntry) -> Sequence[NamedEvent]:
         """The events of one commit."""
         return ()
 
@@ -87,7 +87,7 @@ class Kind:
 
     async def adopt(self, config: Any, store: "Store", lane: str, *, dry_run: bool) -> Any:
         """Take over a lane that another program ran in this store."""
-        raise LaneNotFound(lane)
+        raise BadRequest("lane", f"no other program runs lanes like {lane}")
 
     # What `laneway doctor` asks.
 
@@ -136,8 +136,8 @@ class FolderKind(Kind):
         found: ConfigPart = self._part("section", super().configuration)()
         return found
 
-    def events(self, entry: FeedEntry) -> Sequence[Told]:
-        found: Sequence[Told] = self._part("events", super().events)(entry)
+    def events(self, entry: FeedEntry) -> Sequence[NamedEvent]:
+        found: Sequence[NamedEvent] = self._part("events", super().events)(entry)
         return found
 
     def metrics(self, registry: "CollectorRegistry", *, per_lane: bool) -> "Listener | None":

@@ -73,9 +73,13 @@ def lane_at(lane: Lane, look: Outlook) -> Lane:
 
 
 def health_at(health: LaneHealth, look: Outlook) -> LaneHealth:
+    """The health of a lane whose nodes are as they look; trouble that it names itself is not
+    repeated."""
     if not look.bad:
         return health
-    return replace(health, healthy=False, problems=[*health.problems, look.words()])
+    is_named = any(unsaid(text, look) != text for text in health.problems)
+    added = [] if is_named else [look.words()]
+    return replace(health, healthy=False, problems=[*health.problems, *added])
 
 
 def unsaid(reason: str, look: Outlook) -> str:

@@ -12,7 +12,7 @@ from laneway.core.rows import Index, LaneView, Result
 from laneway.engine.listeners import Listener
 from laneway.engine.shell import Engine
 from laneway.kinds.audit.trail import Audit
-from laneway.kinds.following import LaneFollowing, heard
+from laneway.kinds.following import LaneFollowing, command_answer
 from laneway.kinds.handle import Handle, Handles, ResultSource, Settled, taken
 from laneway.kinds.outlook import Outlook
 from laneway.kinds.revival import Revival
@@ -168,8 +168,9 @@ class Served:
 
     # Views.
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
-        """A transaction that became durable just now."""
+    def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:
+        """A transaction that became durable just now. `new` is the body it came in, of the type
+        `new`, where there was one."""
         raise NotImplementedError
 
     async def view(self, lane: str) -> LaneView:
@@ -211,10 +212,10 @@ class Served:
         """The argument of such a command, as text and as bytes."""
         return "", b""
 
-    def heard(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
+    def command_answer(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
         """What a record says of a command to its lane, or about this intent: why it was refused,
         nothing ("") if it was followed, None if the record is about something else."""
-        return heard(verb, intent, record)
+        return command_answer(verb, intent, record)
 
     async def plan(self, verb: str, view: LaneView, argument: Any) -> CommandPlan:  # noqa: ARG002
         """What a lane's own verb would do."""

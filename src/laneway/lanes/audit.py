@@ -13,7 +13,7 @@ from laneway.core.records import Decision
 from laneway.core.rows import Cursors, HeadWrite, Result, Rows, Touched
 from laneway.lanes.common.heads import settle
 from laneway.lanes.common.released import records_reader
-from laneway.lanes.common.values import CommandTold, IntentsOffered, LaneRecord, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, LaneRecord, TimerFired
 from laneway.lanes.kind import LaneKind, LaneState
 from laneway.lanes.limits import ENTRIES_BATCH
 
@@ -22,7 +22,7 @@ KEPT = Status.CONFIRMED.value
 IDLE = LaneState("idle", "", 0)
 
 
-Event: TypeAlias = IntentsOffered | CommandTold | TimerFired
+Event: TypeAlias = IntentsOffered | CommandReceived | TimerFired
 """No command does anything: an entry cannot be paused, cancelled or settled."""
 
 

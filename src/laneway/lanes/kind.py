@@ -14,7 +14,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.records import Decision
 from laneway.core.rows import Command, Cursors, HeadWrite, Rows, Touched
 from laneway.lanes.common import heads
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 
 S = TypeVar("S")
 
@@ -51,7 +51,7 @@ class LaneKind(Struct, frozen=True):
     """How far the lane has taken its backlog."""
     offered: Callable[[int, tuple[IntentRow, ...]], Any] = IntentsOffered
     """The event that hands over intents from the backlog."""
-    told: Callable[[int, Command], Any] = CommandTold
+    commanded: Callable[[int, Command], Any] = CommandReceived
     """The event that hands over an operator's command."""
     woken: Callable[[int], Any] = TimerFired
     """The event that says the deadline has passed."""

@@ -56,7 +56,7 @@ class RollupBuilder(Protocol):
         """Make a package of a sealed block: executed again from its payload, refined once here
         before anyone else is asked to."""
 
-    async def told(self, tells: Sequence[Tell]) -> None:
+    async def notified(self, tells: Sequence[Tell]) -> None:
         """What became of blocks, in this order: a snapshot is committed (accumulated, finalised),
         brought back (restored) or given up (failed). A notice that came before changes
         nothing."""

@@ -47,7 +47,7 @@ class Woken(Struct, frozen=True):
     """Another process left something for this lane."""
 
     lane: LaneId
-    told: bool = False
+    is_command: bool = False
     """Whether a command was left, and not an intent."""
 
 

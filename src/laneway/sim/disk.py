@@ -299,7 +299,7 @@ class SimDisk(apsw.VFS):
         file = self._folder[name] = self._folder_durable[name] = SimFile()
         file.data[:] = file.durable[:] = content
 
-    # What handles tell.
+    # What is asked of a handle.
 
     def on_step(self) -> None:
         self.steps_done += 1

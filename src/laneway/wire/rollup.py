@@ -101,7 +101,7 @@ class RollupClock(Struct, frozen=True, kw_only=True):
     """The chain's timeslots on the machine of the lane's holder."""
 
     slot: int
-    """Of the newest block that was heard of."""
+    """The slot of the newest block that was seen."""
     slot_ms: int
     heard_at: Moment
     skew_ms: int | None
@@ -150,7 +150,7 @@ class RollupList(Struct, frozen=True):
 
 
 class RollupStatus(Struct, frozen=True, kw_only=True):
-    """All that one look tells of a rollup."""
+    """A rollup's whole state, read in one look."""
 
     rollup: Rollup
     chain: str | None
@@ -316,7 +316,7 @@ class RollupAccount(Struct, frozen=True, kw_only=True):
     nonce: int
     """How many of its transactions are in blocks, up to this one."""
     nonce_next: int
-    """The one to sign with: also behind those that were handed in here. Where `elsewhere` is not
+    """The one to sign with: also after those that were handed in here. Where `elsewhere` is not
     empty there may be others before it."""
     balance_final: str
     """As the newest final block leaves it."""

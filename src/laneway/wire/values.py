@@ -272,7 +272,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
     action: str
     outcome: Literal["done", "told", "would"]
-    """done: the lane followed. told: it is durable in the lane's mailbox. would: a dry run."""
+    """`done`: the lane followed. `told`: it is durable in its mailbox. `would`: a dry run."""
     effect: str
     """What it did, or would do, in words."""
     lane: Lane
@@ -432,7 +432,7 @@ class EventBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
     """How many transactions the block holds: all of them have this status."""
     details: dict[str, Any] | UnsetType = UNSET
-    """Of a kind that another distribution brings: what it tells beside the rest."""
+    """Of a kind that another distribution brings: what it shows beside the rest."""
 
 
 class Event(Struct, frozen=True):

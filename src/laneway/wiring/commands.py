@@ -1,4 +1,4 @@
-"""What an operator may tell a running engine: commands into a lane's durable mailbox."""
+"""What an operator may command a running engine: commands into a lane's durable mailbox."""
 
 from typing import Any
 
@@ -26,11 +26,16 @@ class Commands(Calls):
         """The lane that is meant."""
         raise NotImplementedError
 
-    async def pause(self, lane: str, *, reason: str = "", by: str = "") -> None:
-        await self._tell(self.lane_id(lane), "pause", reason=reason, by=by)
+    async def pause(
+        self, lane: str = "", *, contract: str = "", reason: str = "", by: str = ""
+    ) -> None:
+        """Start nothing more of a lane; a contract may be named as `contract` too."""
+        await self._tell(self.lane_id(contract or lane), "pause", reason=reason, by=by)
 
-    async def resume(self, lane: str, *, reason: str = "", by: str = "") -> None:
-        await self._tell(self.lane_id(lane), "resume", reason=reason, by=by)
+    async def resume(
+        self, lane: str = "", *, contract: str = "", reason: str = "", by: str = ""
+    ) -> None:
+        await self._tell(self.lane_id(contract or lane), "resume", reason=reason, by=by)
 
     async def revive(
         self, lane: str, *, tx: str | None = None, keep: bool = False, reason: str, by: str = ""
@@ -43,12 +48,18 @@ class Commands(Calls):
         return plan.effect()
 
     async def drain_lane(
-        self, lane: str, mode: str = "queue", *, reason: str = "", by: str = ""
+        self,
+        lane: str = "",
+        mode: str = "queue",
+        *,
+        contract: str = "",
+        reason: str = "",
+        by: str = "",
     ) -> None:
         """Take what waits now and nothing after (queue), or only what runs (running)."""
         if mode not in ("queue", "running"):
             raise BadRequest("mode", "a lane drains its 'queue' or only what is 'running'")
-        name = self.lane_id(lane)
+        name = self.lane_id(contract or lane)
         view = await self.store.lane(name)
         seq = 0 if view is None else view.tail.seq_next - 1
         await self._tell(name, "drain", reason=reason, by=by, word=mode, seq=seq)

@@ -69,16 +69,17 @@ class EngineDesk:
         operator = Operator(following, self.trail, self._revival)
         self._parts = {name: kind.part(operator) for name, kind in laneway.kinds.items()}
 
+        self._bodies = {name: kind.new for name, kind in kinds().items() if kind.new is not None}
+        self._large = frozenset(name for name, kind in kinds().items() if kind.is_large)
+
     def part(self, kind: str) -> Any:
         return self._parts[kind]
 
     def body(self, kind: str) -> type[Struct]:
-        found = kinds().get(kind, kinds()[PLAIN]).new or kinds()[PLAIN].new
-        assert found is not None
-        return found
+        return self._bodies.get(kind, self._bodies[PLAIN])
 
     def is_large(self, lane: str) -> bool:
-        return kinds()[lane_kind(LaneId(lane))].is_large
+        return lane_kind(LaneId(lane)) in self._large
 
     def _kind(self, lane: str) -> Served:
         return self._laneway.kinds[lane_kind(LaneId(lane))]
@@ -95,14 +96,16 @@ class EngineDesk:
         kind = self._laneway.kinds.get(lane_kind(new.lane))
         if kind is None:
             raise LaneNotFound(new.lane)
-        return await self._answered(kind, *await kind.take(new, key, scope, trace))
+        return await self._answered(kind, *await kind.take(new, key, scope, trace), new)
 
-    async def _answered(self, kind: Served, arrival: Arrival, answer: Answer) -> TakenTransaction:
+    async def _answered(
+        self, kind: Served, arrival: Arrival, answer: Answer, new: Any = None
+    ) -> TakenTransaction:
         if isinstance(answer, Conflict | Full):
             raise refusal_of(arrival, answer)
         if isinstance(answer, Replayed):
             return TakenTransaction(await self.show(answer.id), replayed=True)
-        return TakenTransaction(kind.accepted(arrival, answer), replayed=False)
+        return TakenTransaction(kind.accepted(arrival, answer, new), replayed=False)
 
     async def show(self, intent: str) -> Tx:
         return await self._views.show(intent)

@@ -7,6 +7,7 @@ async with Laneway.open("laneway.db", host=host) as lw:
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any, Self, get_args
 
 from laneway.core.errors import BadRequest, LaneNotFound
@@ -21,10 +22,13 @@ from laneway.kinds.audit.trail import Audit
 from laneway.kinds.contract.calls import ContractCalls
 from laneway.kinds.contract.served import ContractServed
 from laneway.kinds.cosmos.calls import CosmosCalls
+from laneway.kinds.cosmos.served import CosmosServed
 from laneway.kinds.evm.calls import EvmCalls
+from laneway.kinds.evm.served import EvmServed
 from laneway.kinds.handle import Handle, Handles, Settled
 from laneway.kinds.limits import LANE_PAGE
 from laneway.kinds.rollup.calls import RollupCalls
+from laneway.kinds.rollup.served import RollupServed
 from laneway.kinds.served import Served
 from laneway.lanes.contract import ContractSettings
 from laneway.ports import Clock, ContractHost, Store
@@ -95,7 +99,13 @@ class Laneway(ContractCalls, EvmCalls, CosmosCalls, RollupCalls, Commands):
         """An engine for contracts on the file at `path` (":memory:" keeps nothing). Enter it to
         start it."""
         clock = SystemClock()
-        kinds = [ContractServed(host, settings or ContractSettings(), clock)]
+        kinds: list[Served] = [
+            ContractServed(host, settings or ContractSettings(), clock),
+            # Not configured, so that they run nothing; what an earlier engine queued is shown.
+            EvmServed(None, clock),
+            CosmosServed(None, clock),
+            RollupServed(None, clock),
+        ]
         store = open_store(path, clock)
         return cls(store, kinds, clock, listeners, retention=retention, pace=pace)
 
@@ -135,18 +145,22 @@ class Laneway(ContractCalls, EvmCalls, CosmosCalls, RollupCalls, Commands):
         async with self._closing:
             if self._closed:
                 return True
-            try:
+            kinds = list(self.kinds.values())
+            # From the last line to the first, each of them though another one fails.
+            async with AsyncExitStack() as ending:
+                ending.push_async_callback(self.store.close)
+                for kind in reversed(kinds):
+                    ending.push_async_callback(kind.close)
+                ending.callback(self._stopped)
+                ending.push_async_callback(self.engine.stop)
+                for kind in reversed(kinds):
+                    ending.push_async_callback(kind.stopping)
+                ending.push_async_callback(self.stops.stop)
                 return await self.engine.drain(drain, timeout_s)
-            finally:
-                await self.stops.stop()
-                for kind in self.kinds.values():
-                    await kind.stopping()
-                await self.engine.stop()
-                self._closed = True
-                self.handles.failed(EngineStopped())
-                for kind in self.kinds.values():
-                    await kind.close()
-                await self.store.close()
+
+    def _stopped(self) -> None:
+        self._closed = True
+        self.handles.failed(EngineStopped())
 
     def check(self) -> None:
         """Raise what ended the engine, if anything did."""
@@ -195,8 +209,6 @@ class Laneway(ContractCalls, EvmCalls, CosmosCalls, RollupCalls, Commands):
         """
         lane = contract or lane
         kind = self._kind_of(lane)
-        if kind.name == PLAIN and (request is None or isinstance(request, str)):
-            request = {} if request is None else {"data": request}
         return await kind.submit(lane, request, key=key, valid_until_ms=valid_until_ms, **more)
 
     async def wait(self, intent: IntentId) -> Result:

@@ -5,7 +5,7 @@ them before a start: a rehearsal, and the adoption of a lane that another progra
 from collections.abc import Sequence
 from typing import Any
 
-from laneway.core.errors import CallerError, LaneNotFound, LanewayError
+from laneway.core.errors import BadRequest, CallerError, LanewayError
 from laneway.core.ids import LaneId, lane_kind
 from laneway.engine.heart import HeartPace, Retention
 from laneway.engine.shell import Listener
@@ -87,7 +87,7 @@ async def _adopt(configuration: Configuration, lane: str, *, dry_run: bool) -> A
     config = configuration.config
     kind = kinds().get(lane_kind(LaneId(lane)))
     if kind is None:
-        raise LaneNotFound(lane)
+        raise BadRequest("lane", f"there is no kind of lane for {lane}")
     store = open_store(config.store.path, SystemClock(), config.store.options())
     try:
         return await kind.adopt(config, store, lane, dry_run=dry_run)

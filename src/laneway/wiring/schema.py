@@ -55,7 +55,7 @@ class StoreSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 class EngineSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     heartbeat_ms: Duration = HEARTBEAT_MS
     lease_ms: Duration = LEASE_TTL_MS
-    """A process whose heart was not heard for so long is dead, and others take its lanes."""
+    """A process without a heartbeat for so long is dead, and others take its lanes."""
 
 
 class RetentionSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

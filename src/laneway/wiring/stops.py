@@ -1,4 +1,4 @@
-"""Lanes that a bug stopped in another process: what the trail tells of them.
+"""Lanes that a bug stopped in another process: what the trail says of them.
 
 The process that stopped a lane gives it back, and keeps it shut until it is revived. The others
 hold nothing of it; without its entry in the trail they would call it healthy, and leave words in
@@ -29,7 +29,7 @@ class Stops:
     def __init__(self, engine: Engine, pace: HeartPace | None) -> None:
         self._engine = engine
         self._store = engine.store
-        self._told: dict[LaneId, LaneFault] = {}
+        self._known: dict[LaneId, LaneFault] = {}
         """The last that was said of each lane, until it got beyond that; the one asked longest ago
         comes first."""
         self._after: IntentId | None = None
@@ -58,7 +58,7 @@ class Stops:
         """Read what is new, and ask some of the lanes whether they still stand."""
         async with self._looking:
             fresh = await self._read()
-            others = (lane for lane in self._told if lane not in fresh)
+            others = (lane for lane in self._known if lane not in fresh)
             for lane in [*fresh, *islice(others, STOPS_ASKED_MAX)]:
                 await self._ask(lane)
 
@@ -70,21 +70,21 @@ class Stops:
                 self._after = view.intent.id
                 fault = fault_in(view.intent.payload)
                 if fault is not None:
-                    self._told[fault.lane] = fault
+                    self._known[fault.lane] = fault
                     fresh.add(fault.lane)
             if len(views) < LISTING_SCAN_PAGE:
                 return fresh
 
     async def _ask(self, lane: LaneId) -> None:
         """It stands while it got no further, and no other process took it up: that one goes on
-        with it, or tells of a stop of its own."""
+        with it, or records a stop of its own."""
         view = await self._store.lane(lane)
-        fault = self._told.pop(lane)
+        fault = self._known.pop(lane)
         elsewhere = self._engine.faults_elsewhere
         elsewhere.pop(lane, None)
         if view is None or view.head.version > fault.version:
             return
-        self._told[lane] = fault
+        self._known[lane] = fault
         is_taken = view.head.owner not in (None, fault.owner)
         if not is_taken and lane not in self._engine.faults_here:
             elsewhere[lane] = fault

@@ -53,7 +53,7 @@ from laneway.wiring.worker_lines import (
 
 
 class Reporter(Listener):
-    """A listener that tells the parent of every final answer, and of the engine's end."""
+    """A listener that notifies the parent of every final answer, and of the engine's end."""
 
     def __init__(self, writer: StreamWriter) -> None:
         self.store: Store | None = None
@@ -63,7 +63,7 @@ class Reporter(Listener):
     def say(self, line: Line) -> None:
         self._writer.write(encode(line))
 
-    def told(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, _lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         for result in results:
             self.look_up(result.intent)
 
@@ -72,7 +72,7 @@ class Reporter(Listener):
             self.failure.set_result(error)
 
     def look_up(self, intent: IntentId) -> None:
-        """Tell the final answer of an intent, if it has one, with the key that its row keeps."""
+        """Send the final answer of an intent, if it has one, with the key that its row keeps."""
         assert self.store is not None
         self.store.intent(intent).add_done_callback(self._found)
 

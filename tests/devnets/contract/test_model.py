@@ -92,7 +92,7 @@ def test_ten_executions_at_once_give_one_success_and_nine_conflicts() -> None:
     ended = fresh.step(10 + ROUND)
     assert [end.block for end in ended] == [1] + [None] * 9
     assert [end.conflict for end in ended] == [False] + [True] * 9
-    assert all(end.told for end in ended)
+    assert all(end.is_answered for end in ended)
     assert fresh.latest("Qm1") == 1
 
 
@@ -130,7 +130,7 @@ def test_a_second_try_on_the_same_parent_cannot_land_twice() -> None:
     fresh.begin(call(), 0, 0, RequestFault.LOST)
     fresh.begin(call(), 0, 10)
     first, second = fresh.step(10 + ROUND)
-    assert (first.block, first.told) == (1, False)
+    assert (first.block, first.is_answered) == (1, False)
     assert second.conflict
     assert fresh.latest("Qm1") == 1
 
@@ -167,7 +167,7 @@ def test_a_call_that_no_retry_can_help_is_refused_even_on_a_stale_parent() -> No
 def test_a_crashed_consensus_never_writes(fault: RequestFault, told: bool) -> None:
     fresh = chain()
     fresh.begin(call(), None, 0, fault)
-    assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", failed=True, told=told)]
+    assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", failed=True, is_answered=told)]
     assert fresh.latest("Qm1") == 0
     assert fresh.running("Qm1") == 0
 
@@ -182,7 +182,7 @@ def test_a_slow_round_takes_longer_and_still_writes() -> None:
 def test_a_lost_answer_hides_a_written_block() -> None:
     fresh = chain()
     fresh.begin(call(), None, 0, RequestFault.LOST)
-    assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", block=1, told=False)]
+    assert fresh.step(ROUND) == [RoundEnded(1, "Qm1", block=1, is_answered=False)]
     assert fresh.find(call(), 0, exact=True) == 1
 
 
@@ -192,7 +192,7 @@ def test_a_doubled_request_lands_once_and_tells_of_it() -> None:
     assert fresh.running("Qm1") == 2
     assert fresh.step(ROUND) == [
         RoundEnded(1, "Qm1", block=1),
-        RoundEnded(2, "Qm1", conflict=True, told=False),
+        RoundEnded(2, "Qm1", conflict=True, is_answered=False),
     ]
 
 
@@ -200,7 +200,7 @@ def test_a_doubled_request_may_tell_a_conflict_although_it_landed() -> None:
     fresh = chain()
     fresh.begin(call(), None, 0, RequestFault.DOUBLE_SECOND_TOLD)
     assert fresh.step(ROUND) == [
-        RoundEnded(1, "Qm1", block=1, told=False),
+        RoundEnded(1, "Qm1", block=1, is_answered=False),
         RoundEnded(2, "Qm1", conflict=True),
     ]
     assert fresh.find(call(), 0, exact=True) == 1
@@ -213,8 +213,8 @@ def test_a_restart_kills_what_runs_and_keeps_what_was_due() -> None:
     fresh.begin(call("soon"), None, 2)
     assert fresh.restart(ROUND) == [
         RoundEnded(1, "Qm1", block=1),
-        RoundEnded(2, "Qm1", failed=True, told=False),
-        RoundEnded(3, "Qm1", failed=True, told=False),
+        RoundEnded(2, "Qm1", failed=True, is_answered=False),
+        RoundEnded(3, "Qm1", failed=True, is_answered=False),
     ]
     assert fresh.running("Qm1") == 0
     assert fresh.next_ms() is None

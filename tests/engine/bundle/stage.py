@@ -29,9 +29,9 @@ from laneway.lanes.bundle.values import (
     BuildVersion,
     JudgedTransaction,
     LookAtChain,
+    NotifyBuilder,
+    NotifyUser,
     SubmitPackage,
-    TellBlocks,
-    TellBuilder,
 )
 from laneway.ports import ExecutedBlock, MadePackage
 
@@ -139,7 +139,7 @@ class FakeBuilder(Busy):
         await self.ask()
         return MadePackage(block=order.block, package=PACKAGE, package_hash=b"of the package")
 
-    async def told(self, tells: Sequence[Tell]) -> None:
+    async def notified(self, tells: Sequence[Tell]) -> None:
         await self.ask()
         self.heard.append(tuple(one.id for one in tells))
 
@@ -214,12 +214,12 @@ def looking() -> LookAtChain:
     return LookAtChain((ANCHOR, BEST), (watched,))
 
 
-def telling(*ids: int) -> TellBlocks:
-    return TellBlocks(tuple([tell(one) for one in ids]))
+def telling(*ids: int) -> NotifyUser:
+    return NotifyUser(tuple([tell(one) for one in ids]))
 
 
-def informing(*ids: int) -> TellBuilder:
-    return TellBuilder(tuple([tell(one) for one in ids]))
+def informing(*ids: int) -> NotifyBuilder:
+    return NotifyBuilder(tuple([tell(one) for one in ids]))
 
 
 def tell(number: int) -> Tell:

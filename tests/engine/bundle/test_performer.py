@@ -38,7 +38,7 @@ from laneway.lanes.bundle.rows import Ear, Tell
 from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
-    BlocksTold,
+    BlocksNotified,
     ChainLooked,
     JudgedTransaction,
     LookFailed,
@@ -232,9 +232,9 @@ def test_lanes_do_not_slow_each_other_down() -> None:
 
 def test_the_builder_hears_of_all_at_once() -> None:
     heard: list[object] = []
-    stage = Stage(heard=lambda lane, one: heard.append(one))
+    stage = Stage(on_block=lambda lane, one: heard.append(one))
     event = stage.perform(informing(3, 4))
-    assert event == BlocksTold(stage.time.now_ms(), 4, ear=Ear.BUILDER)
+    assert event == BlocksNotified(stage.time.now_ms(), 4, ear=Ear.BUILDER)
     assert stage.builder.heard == [(3, 4)]
     assert heard == [], "whoever else listens is told by an order of its own"
 
@@ -243,7 +243,7 @@ def test_a_builder_that_does_not_hear_is_not_done() -> None:
     stage = Stage()
     stage.builder.trouble = BuildFailed("full")
     event = stage.perform(informing(3, 4))
-    assert event == BlocksTold(
+    assert event == BlocksNotified(
         stage.time.now_ms(), 4, is_done=False, reason="full", ear=Ear.BUILDER
     )
 
@@ -254,9 +254,9 @@ def test_callbacks_are_made_without_the_builder() -> None:
     def listen(lane: LaneId, one: Tell) -> None:
         heard.append((lane, one.id))
 
-    stage = Stage(heard=listen)
+    stage = Stage(on_block=listen)
     event = stage.perform(telling(3, 4))
-    assert event == BlocksTold(stage.time.now_ms(), 4, ear=Ear.USER)
+    assert event == BlocksNotified(stage.time.now_ms(), 4, ear=Ear.USER)
     assert heard == [(stage.lane, 3), (stage.lane, 4)]
     assert stage.builder.heard == []
 
@@ -265,7 +265,7 @@ def test_a_callback_that_fails_is_not_done() -> None:
     def failing(_lane: object, _one: object) -> None:
         raise ValueError("queer")
 
-    stage = Stage(heard=failing)
+    stage = Stage(on_block=failing)
     event = stage.perform(telling(3))
     assert not event.is_done
     assert "queer" in event.reason
@@ -326,7 +326,7 @@ def test_what_was_not_begun_is_answered_with_nothing_that_is_worth_a_risk() -> N
     assert (result.slot, result.version, result.serial) == (1, 2, 4)
     assert declined(looking()) == LookFailed(now_ms, "stopping")
     for order, ear in ((telling(3, 4), Ear.USER), (informing(3, 4), Ear.BUILDER)):
-        told = BlocksTold(now_ms, 4, is_done=False, reason="stopping", ear=ear)
+        told = BlocksNotified(now_ms, 4, is_done=False, reason="stopping", ear=ear)
         assert declined(order) == told
     assert stage.chain.sent == []
     assert stage.builder.heard == []

@@ -59,7 +59,7 @@ class Counters:
 
 
 def judged(count: int, place: int, entry: Entry) -> Answer:
-    """Whether a counter with so many additions takes this one at a place."""
+    """Whether a counter with this many additions takes this one at a place."""
     if abs(entry.amount) > AMOUNT_MAX:
         return Answer(Outcome.REFUSED, True, f"a counter takes at most {AMOUNT_MAX} at once")
     if place != count:

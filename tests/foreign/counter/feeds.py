@@ -1,4 +1,4 @@
-"""What becomes true of counter lanes, told to the outside: events, log lines, metrics."""
+"""What becomes true of counter lanes, for the outside: events, log lines, metrics."""
 
 import logging
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from tests.foreign.counter.values import RetryPlanned, SlotClaimed, SlotSettled
 from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry, Result
 from laneway.engine.listeners import Listener
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds.account_events import (
     EventDraft,
     EventMaker,
+    account_events,
     command_refused,
     ended,
     mode_changed,
     of_intent,
-    told,
 )
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 
@@ -52,17 +52,17 @@ EVENTS: dict[type, EventMaker] = {
     ModeChanged: mode_changed,
     CommandRefused: command_refused,
 }
-"""Which records people hear of, and how each is told."""
+"""Which records are published, and as which event."""
 
 
-def counter_events(entry: FeedEntry) -> Sequence[Told]:
-    return told(entry, decode_records(entry.records), EVENTS)
+def counter_events(entry: FeedEntry) -> Sequence[NamedEvent]:
+    return account_events(entry, decode_records(entry.records), EVENTS)
 
 
 class CounterLog(Listener):
     """One line for each final answer. Nothing of a payload is in it."""
 
-    def told(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         if lane.startswith("counter:"):
             for result in results:
                 said = {"lane": lane, "tx": result.intent, "status": result.status}
@@ -79,7 +79,7 @@ class CounterMetrics(Listener):
         words = "The sum of what was added through a lane."
         self.total = Gauge("laneway_counter_total", words, ("lane",), registry=registry)
 
-    def told(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         if lane.startswith("counter:"):
             for result in results:
                 self.ended.labels(result.status).inc()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tests.foreign.counter.request import NewAddition
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds.findings import Finding
 from laneway.kinds.kind import Kind
 
@@ -35,7 +35,7 @@ class CounterKind(Kind):
 
         return CounterServed(opening.config.counter, opening.clock)
 
-    def events(self, entry: FeedEntry) -> Sequence[Told]:
+    def events(self, entry: FeedEntry) -> Sequence[NamedEvent]:
         from tests.foreign.counter.feeds import counter_events
 
         return counter_events(entry)

@@ -60,8 +60,8 @@ from laneway.lanes.common.commands import (
     unfit_cancel,
 )
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     ModeChanged,
@@ -141,7 +141,7 @@ def judge(lane: CounterLane, event: Event) -> Decision:
             if slot is None or slot.retry_ms is None or slot.retry_ms > now_ms:
                 return NOTHING
             return CoreDecision((ReadBegun(),), (ReadCounter(slot.intent, slot.place),))
-        case CommandTold(command=command, now_ms=now_ms):
+        case CommandReceived(command=command, now_ms=now_ms):
             return judge_command(lane, command, now_ms)
         case _:
             assert_never(event)

@@ -46,7 +46,7 @@ class CounterPerformer:
             case ReadCounter():
                 return self._unread(effect, reason)
             case Add():
-                return self._told(effect, Answer(Outcome.REFUSED, reason=reason))
+                return self._returned(effect, Answer(Outcome.REFUSED, reason=reason))
             case _:
                 assert_never(effect)
 
@@ -67,13 +67,13 @@ class CounterPerformer:
                 answer = await self._chain.add(lane_key(lane), effect.place, entry)
         except (ChainError, TimeoutError) as error:
             answer = Answer(Outcome.UNKNOWN, reason=str(error) or LATE)
-        return self._told(effect, answer)
+        return self._returned(effect, answer)
 
     def _unread(self, effect: ReadCounter, reason: str) -> CounterRead:
         now_ms = self._clock.now_ms()
         return CounterRead(now_ms, effect.intent, effect.place, None, reason=reason)
 
-    def _told(self, effect: Add, answer: Answer) -> AddReturned:
+    def _returned(self, effect: Add, answer: Answer) -> AddReturned:
         now_ms, outcome = self._clock.now_ms(), answer.outcome
         return AddReturned(
             now_ms, effect.intent, effect.attempt, outcome, answer.final, answer.reason

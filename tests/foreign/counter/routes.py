@@ -23,7 +23,7 @@ class TuneOrder(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class CounterValue(Struct, frozen=True, kw_only=True):
-    """A counter as it stands, whoever added to it."""
+    """A counter as it stands, no matter who added to it."""
 
     name: str
     count: int

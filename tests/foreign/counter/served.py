@@ -113,7 +113,7 @@ class CounterServed(Served):
 
     # What is shown.
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
+    def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:
         return taken_tx(arrival, answer, details=shown(arrival.payload))
 
     async def view(self, lane: str) -> LaneView:
@@ -187,13 +187,13 @@ class CounterServed(Served):
     def lane_word(self, verb: str, argument: int) -> str:
         return str(argument)
 
-    def heard(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
+    def command_answer(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
         """Which of its own records say that its own commands were followed."""
         if verb == "hurry" and isinstance(record, RetryPlanned) and record.hurried:
             return "" if record.intent == intent else None
         if verb == "tune" and isinstance(record, RetryTuned):
             return ""
-        return super().heard(verb, intent, record)
+        return super().command_answer(verb, intent, record)
 
     # Readiness, metrics and the first lines of a server.
 

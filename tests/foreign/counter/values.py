@@ -8,8 +8,8 @@ from laneway.core.ids import IntentId
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Cursors
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     ModeChanged,
@@ -95,7 +95,7 @@ class AddReturned(Struct, frozen=True):
     reason: str = ""
 
 
-Event: TypeAlias = IntentsOffered | CounterRead | AddReturned | TimerFired | CommandTold
+Event: TypeAlias = IntentsOffered | CounterRead | AddReturned | TimerFired | CommandReceived
 
 
 # Records, beside those of all lanes.

@@ -54,8 +54,8 @@ class Log:
         self.ear.accepted(arrival, Accepted(INTENT, 1, depth, size, fast))
         return self.lines()
 
-    def told(self, *records: Any, results: Sequence[Result] = ()) -> list[str]:
-        self.ear.told(LANE, records, results)
+    def notified(self, *records: Any, results: Sequence[Result] = ()) -> list[str]:
+        self.ear.notified(LANE, records, results)
         return self.lines()
 
 
@@ -77,7 +77,7 @@ def test_a_job_that_overflows_is_enqueued_to_the_slow_queue(log: Log) -> None:
 
 
 def test_the_start_of_an_execution_tells_its_count_and_its_wait(log: Log) -> None:
-    assert log.told(SlotClaimed(SLOT, 0, None)) == [
+    assert log.notified(SlotClaimed(SLOT, 0, None)) == [
         f"[INFO] EXECUTION START reqID={INTENT} contract=Qm123456 executeCount=15 "
         "queueWaitTime=200ms"
     ]
@@ -87,7 +87,7 @@ def test_the_end_of_an_execution_tells_its_times_before_anything_of_our_own(log:
     result = Result(
         INTENT, "confirmed", 1_200 + 605_000, 8, history=encode(History(SLOT, (ATTEMPT,)))
     )
-    assert log.told(results=[result]) == [
+    assert log.notified(results=[result]) == [
         f"[INFO] EXECUTION COMPLETE reqID={INTENT} contract=Qm123456 executionTime=10m5s "
         "totalTime=10m5.2s status=confirmed block=8"
     ]
@@ -105,7 +105,7 @@ def test_a_worker_tells_when_it_starts_and_stops(log: Log) -> None:
 def test_every_line_carries_its_fields_for_machines(
     log: Log, caplog: pytest.LogCaptureFixture
 ) -> None:
-    log.ear.told(LANE, [SlotClaimed(SLOT, 0, None)], [])
+    log.ear.notified(LANE, [SlotClaimed(SLOT, 0, None)], [])
     (record,) = caplog.records
     fields: Any = record.__dict__["fields"]
     assert list(fields) == ["reqID", "contract", "executeCount", "queueWaitTime"]
@@ -150,7 +150,7 @@ def test_a_queue_above_its_limit_warns_and_tells_the_enqueueing_all_the_same(
 
 
 def test_doubts_tries_and_changes_of_mode_are_warnings(log: Log) -> None:
-    assert log.told(
+    assert log.notified(
         AttemptDoubted(15, 2, False, "no answer before its deadline", 5, failed=True),
         AttemptOffered(ATTEMPT),
         ModeChanged("paused", "audit", "ann", 5),
@@ -167,12 +167,12 @@ def test_doubts_tries_and_changes_of_mode_are_warnings(log: Log) -> None:
 
 def test_what_is_only_planned_is_not_told(log: Log) -> None:
     first = Attempt(15, 1, 7, 1_200, 2_000, bound=True)
-    assert log.told(SearchPlanned(15, 5), AttemptOffered(first)) == []
+    assert log.notified(SearchPlanned(15, 5), AttemptOffered(first)) == []
 
 
 def test_an_intent_that_ended_without_an_execution_says_how(log: Log) -> None:
     result = Result(INTENT, "cancelled", 5, reason="changed my mind")
-    assert log.told(results=[result]) == [
+    assert log.notified(results=[result]) == [
         f'[INFO] EXECUTION CANCELLED reqID={INTENT} contract=Qm123456 reason="changed my mind"'
     ]
 
@@ -197,8 +197,8 @@ def test_at_warning_only_what_is_loud_is_written(
     caplog.set_level(logging.WARNING, "laneway.contract")
     result = Result(INTENT, "cancelled", 5)
     assert log.accepted(1, fast=True) == []
-    assert log.told(SlotClaimed(SLOT, 0, None), results=[result]) == []
-    assert len(log.told(ModeChanged("paused", "", "", 5))) == 1
+    assert log.notified(SlotClaimed(SLOT, 0, None), results=[result]) == []
+    assert len(log.notified(ModeChanged("paused", "", "", 5))) == 1
     caplog.set_level(logging.CRITICAL, "laneway.contract")
     assert Log.accepted(log, 1, fast=True) == []
 

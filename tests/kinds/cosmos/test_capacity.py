@@ -57,7 +57,7 @@ async def soon() -> None:
 
 
 def settle(room: ByteCapacity, name: str, lane: LaneId = A) -> None:
-    room.told(lane, (), (Result(IntentId(name), "confirmed", 0),))
+    room.notified(lane, (), (Result(IntentId(name), "confirmed", 0),))
 
 
 def start(
@@ -240,7 +240,7 @@ def test_a_store_that_fails_gives_everything_back() -> None:
 
 def test_what_others_settled_is_nothing_to_this_process() -> None:
     room = ByteCapacity(9 * HELD, 9 * HELD, 5_000)
-    room.told(A, (), ())
+    room.notified(A, (), ())
     settle(room, "unknown")
     assert room.held == 0
 

@@ -17,7 +17,7 @@ from laneway.devnets.cosmos.devnet import CosmosDevnet
 from laneway.engine.system import SystemClock
 from laneway.kinds.config import ConfigError
 from laneway.kinds.cosmos.capacity import held_bytes
-from laneway.kinds.cosmos.client import BroadcastTxError, ExecutionError
+from laneway.kinds.cosmos.client import BroadcastTxError, ExecutionError, TxHandle
 from laneway.kinds.cosmos.lanes import CosmosLanes
 from laneway.kinds.cosmos.section import CosmosAccountSection, CosmosSection, SequenceSection
 from laneway.kinds.cosmos.served import CosmosServed
@@ -86,6 +86,24 @@ def test_a_handle_is_signed_submitted_and_confirmed(tmp_path: Path) -> None:
         assert await handle.signed() == done.hash
         assert laneway.room is not None
         assert laneway.room.held == 0
+
+    tell(tmp_path, story)
+
+
+def test_a_final_answer_has_the_height_and_not_the_sequence_as_its_block(tmp_path: Path) -> None:
+    async def story(net: CosmosDevnet, laneway: Laneway) -> None:
+        net.produce(20)
+        handle = await laneway.submit("cosmos:dev:a0", CosmosRequest(messages=(send(net),)))
+        assert isinstance(handle, TxHandle)
+        done, shown = await handle.confirmed(), await handle.result()
+        assert done.height > 20
+        assert (shown.status, shown.block, shown.nonce) == ("confirmed", done.height, 0)
+        assert shown.hash == done.hash
+        refused = await laneway.submit(
+            "cosmos:dev:a0", CosmosRequest(messages=(("/unknown.Msg", b""),))
+        )
+        nothing = await refused.result()
+        assert (nothing.status, nothing.block) == ("refused", None)
 
     tell(tmp_path, story)
 

@@ -33,7 +33,7 @@ def lines(
     log = log or SequenceLog()
     with caplog.at_level(level, NAME):
         for records in commits:
-            log.told(LANE, records, ())
+            log.notified(LANE, records, ())
     return [record.getMessage() for record in caplog.records]
 
 
@@ -81,7 +81,7 @@ def test_the_total_time_is_since_the_acceptance_whatever_restarted_meanwhile(
     slot = replace(SLOT, accepted_ms=1_000, claimed_ms=61_000)
     ended = Result(TX, "confirmed", 62_000, 7, HASH, "", encode(r.History(slot, SEEN)))
     with caplog.at_level(logging.INFO, NAME):
-        SequenceLog().told(LANE, (), (ended,))
+        SequenceLog().notified(LANE, (), (ended,))
     assert "totalTime=1m1s" in caplog.records[0].getMessage()
 
 
@@ -90,8 +90,8 @@ def test_an_end_says_what_it_took(caplog: pytest.LogCaptureFixture) -> None:
     doubt = Result(TX, "indeterminate", 5, 7, HASH, "who knows", encode(r.History(SLOT, raw=b"x")))
     log = SequenceLog()
     with caplog.at_level(logging.INFO, NAME):
-        log.told(LANE, (), (ended, doubt))
-        log.told(LaneId("contract:Qm1"), (), (ended,))
+        log.notified(LANE, (), (ended, doubt))
+        log.notified(LaneId("contract:Qm1"), (), (ended,))
         arrival = Arrival(TX, LANE, b"", b"", 1)
         log.accepted(arrival, Accepted(TX, 1, 1, 1, True))
         log.accepted(replace(arrival, lane=LaneId("evm:1:0x")), Accepted(TX, 1, 1, 1, True))
@@ -111,9 +111,9 @@ def test_what_happened_is_counted(per_lane: bool) -> None:
     dropped = Result(TX, "cancelled", 5)
     dead = slot_changed(SlotChanged(GONE, "dead"))
     records = (v.AttemptSigned(SLOT, b""), dead, v.NodeChanged(BAD), began(BAD))
-    meter.told(LANE, records, (ended, dropped))
-    meter.told(LANE, (v.NodeChanged(BAD), v.RecoveryEnded("a", BAD.reason)), ())
-    meter.told(LaneId("contract:Q"), records, (ended,))
+    meter.notified(LANE, records, (ended, dropped))
+    meter.notified(LANE, (v.NodeChanged(BAD), v.RecoveryEnded("a", BAD.reason)), ())
+    meter.notified(LaneId("contract:Q"), records, (ended,))
     said = generate_latest(registry).decode()
     lane = f'lane="{LANE}"' if per_lane else ""
     for name in ("attempts", "attempts_ended", "recoveries"):

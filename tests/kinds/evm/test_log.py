@@ -22,7 +22,7 @@ QUIET = "laneway.eoa"
 def lines(caplog: pytest.LogCaptureFixture, *records: Any, level: int = logging.DEBUG) -> list[str]:
     caplog.clear()
     with caplog.at_level(level, QUIET):
-        EoaLog().told(LANE, records, ())
+        EoaLog().notified(LANE, records, ())
     return [record.getMessage() for record in caplog.records]
 
 
@@ -76,7 +76,7 @@ def test_the_total_time_is_since_the_acceptance_whatever_restarted_meanwhile(
     slot = replace(SLOT, accepted_ms=1_000, claimed_ms=61_000)
     ended = Result(TX, "confirmed", 62_000, 7, HASH, "", encode(r.History(slot, ())))
     with caplog.at_level(logging.INFO, QUIET):
-        EoaLog().told(LANE, (), (ended,))
+        EoaLog().notified(LANE, (), (ended,))
     assert "totalTime=1m1s" in caplog.records[0].getMessage()
 
 
@@ -85,8 +85,8 @@ def test_an_end_says_what_it_took(caplog: pytest.LogCaptureFixture) -> None:
     ended = Result(TX, "confirmed", 1_201, 7, HASH, "", encode(history))
     refused = Result(TX, "refused", 5, reason="it is too large")
     with caplog.at_level(logging.INFO, QUIET):
-        EoaLog().told(LANE, (), (ended, refused))
-        EoaLog().told(LaneId("contract:Qm1"), (), (ended,))
+        EoaLog().notified(LANE, (), (ended, refused))
+        EoaLog().notified(LaneId("contract:Qm1"), (), (ended,))
         arrival = Arrival(TX, LANE, b"", b"", 1)
         EoaLog().accepted(arrival, Accepted(TX, 1, 1, 1, True))
         EoaLog().accepted(replace(arrival, lane=LaneId("contract:Q")), Accepted(TX, 1, 1, 1, True))

@@ -26,7 +26,7 @@ class Ear(Stage):
         self.commits.append(tuple(self.told))
         new: list[Result] = [one for name, one in self.results.items() if name not in before]
         for listener in self.listeners:
-            listener.told(LANE, self.told, new)
+            listener.notified(LANE, self.told, new)
 
     def events(self) -> list[Event]:
         """What the feed tells of all that was committed."""

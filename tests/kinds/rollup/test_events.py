@@ -86,7 +86,7 @@ TOLD: list[tuple[Any, Told]] = [
     (v.OverdueCounted(3, 1, 9, "so"), []),
     (v.OverdueEnded(3), []),
     (v.NumberConfirmed(3), []),
-    (v.AccumulationTold(3, True), []),
+    (v.AccumulationNotified(3, True), []),
     (v.SlotNumbered(3, 7), [("bundle.renumbered", BLOCK)]),
     (
         v.StatusChanged(3, 7, 0, "building", "queued"),

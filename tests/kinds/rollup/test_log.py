@@ -38,7 +38,7 @@ def said(
 ) -> list[str]:
     caplog.clear()
     with caplog.at_level(level, NAME):
-        BundleLog(lambda _: lane).told(LANE, records, ())
+        BundleLog(lambda _: lane).notified(LANE, records, ())
     return [record.getMessage() for record in caplog.records]
 
 
@@ -152,7 +152,7 @@ def test_what_happens_to_a_block_has_a_line(what: str, caplog: pytest.LogCapture
 
 def test_bookkeeping_has_none(caplog: pytest.LogCaptureFixture) -> None:
     for record in (
-        v.AccumulationTold(3, True),
+        v.AccumulationNotified(3, True),
         v.WaitChanged(3, ""),
         v.TellOwed(replace(TELL, word="finalised")),
         v.WindowAwaited(None),
@@ -235,7 +235,7 @@ def test_a_clock_that_is_off_is_told_once_until_it_is_right(
     def look(skew_ms: int | None) -> None:
         clock = SlotClock(slot_ms=6_000, slot=1, heard_ms=1, begin_ms=0, skew_ms=skew_ms)
         lane.head.clock = clock
-        log.told(LANE, (v.LookEnded(9, clock),), ())
+        log.notified(LANE, (v.LookEnded(9, clock),), ())
 
     with caplog.at_level(logging.DEBUG, NAME):
         for skew_ms in (0, None, 1_500, 1_600, -900, -2_000):
@@ -260,7 +260,7 @@ def test_a_chain_that_cannot_be_looked_at_is_told_once_until_it_can(
 
     def look(reason: str) -> None:
         lane.head.look_reason = reason
-        log.told(LANE, (v.LookEnded(9, reason=reason),), ())
+        log.notified(LANE, (v.LookEnded(9, reason=reason),), ())
 
     with caplog.at_level(logging.DEBUG, NAME):
         for reason in ("", "nobody answers", "nobody answers", "", ""):
@@ -295,7 +295,7 @@ def test_every_line_names_its_lane_and_no_other_kind_has_one(
     assert set(LINES) <= set(get_args(v.Record))
     with caplog.at_level(logging.DEBUG, NAME):
         caplog.clear()
-        BundleLog().told(LaneId("cosmos:a:b"), (v.BlockDropped(3, "x", 9),), ())
+        BundleLog().notified(LaneId("cosmos:a:b"), (v.BlockDropped(3, "x", 9),), ())
     assert not caplog.records
     assert said(caplog, v.BlockUnmade(3, (OUT,), 9)) == [
         f"Queue: Block unmade, nothing would be in it lane={LANE} bundleID=B-3 blockNumber=None "
@@ -316,7 +316,7 @@ def test_an_end_without_a_block_is_told_and_one_with_a_block_only_to_who_asks(
     for level, count in ((logging.INFO, 1), (logging.DEBUG, 2)):
         caplog.clear()
         with caplog.at_level(level, NAME):
-            BundleLog().told(LANE, (), (inside, outside))
+            BundleLog().notified(LANE, (), (inside, outside))
         assert len(caplog.records) == count
     told = [record.getMessage() for record in caplog.records]
     assert told == [

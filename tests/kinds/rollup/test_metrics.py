@@ -50,8 +50,8 @@ def test_what_happened_is_counted(per_lane: bool) -> None:
             )
         ),
     )  # fmt: skip
-    meter.metrics.told(LANE, records, ())
-    meter.metrics.told(LaneId("evm:1:0x"), records, ())
+    meter.metrics.notified(LANE, records, ())
+    meter.metrics.notified(LaneId("evm:1:0x"), records, ())
     assert {
         name: meter.value(f"{name}_total")
         for name in ("versions_built", "submissions", "resubmissions", "timeouts", "drops",
@@ -74,18 +74,18 @@ def test_ends_are_counted_and_finality_is_measured_once_a_block() -> None:
         Result(TX, "reverted", 31_000, 7, b"h", "", encode(r.History(finished, 1))),
         Result(TX, "expired", 5),
     ]
-    meter.metrics.told(LANE, (), ends)
+    meter.metrics.notified(LANE, (), ends)
     assert meter.value("finality_slots_count") == 0, "who does not hold the lane has no clock"
     stage = submitted()
     meter.metrics.find = lambda _: stage.lane
-    meter.metrics.told(LANE, (), ends)
+    meter.metrics.notified(LANE, (), ends)
     assert meter.value("finality_slots_count") == 1
     assert meter.value("finality_slots_sum") == 5
     assert meter.value("confirmation_seconds_count") == 4
     for word, count in (("confirmed", 2), ("reverted", 2), ("expired", 2)):
         assert meter.value("transactions_total", result=word) == count
     stage.lane.head.clock = None
-    meter.metrics.told(LANE, (), ends[:1])
+    meter.metrics.notified(LANE, (), ends[:1])
     assert meter.value("finality_slots_sum") == 10
 
 

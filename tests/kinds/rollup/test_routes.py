@@ -190,6 +190,21 @@ def test_what_is_not_there_is_said_so(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_transaction_that_was_refused_for_its_key_is_not_counted_in_the_next_nonce(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with staged(tmp_path) as stage:
+            await stage.operate("pause")
+            for nonce, status in ((0, 202), (1, 422)):
+                heard = await stage.post(stage.raw(nonce), **{"Idempotency-Key": "k"})
+                assert heard.status == status, heard
+            own = (await stage.client.get(f"/v1/rollup/dev/accounts/{PAYER}")).body
+            assert own["nonce_next"] == 1, "the second was never taken"
+
+    asyncio.run(main())
+
+
 def test_a_lane_is_paused_resumed_drained_and_its_pool_cancelled(tmp_path: Path) -> None:
     async def main() -> None:
         async with staged(tmp_path) as stage:

@@ -31,7 +31,7 @@ from laneway.lanes.bundle.records import BlockDue
 from laneway.lanes.bundle.rows import Ear, ExecutionVerdict, Slot, Version
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Picture, picture
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 
 replace = msgspec.structs.replace
 
@@ -151,7 +151,7 @@ class Stage:
         newest final one before the decision that ordered it; others may be final by that too."""
         if not isinstance(effect, v.BuildBlock | v.BuildVersion):
             return
-        payloads = list(effect.behind)
+        payloads = list(effect.below)
         if isinstance(effect, v.BuildVersion):
             payloads.append(effect.payload)
         parent: bytes | None = None
@@ -200,7 +200,7 @@ class Stage:
         if intent is not None:
             row = self.accepted[intent]
             command = replace(command, seq=row.seq, priority=row.priority, size=row.size())
-        self.post(CommandTold(self.now_ms, command))
+        self.post(CommandReceived(self.now_ms, command))
 
     def tick(self, ms: int = 0) -> None:
         self.now_ms += ms
@@ -359,19 +359,19 @@ class Stage:
 
     def note(self, *, is_done: bool = True) -> None:
         """The builder hears."""
-        for order in self.take(v.TellBuilder):
+        for order in self.take(v.NotifyBuilder):
             self.noted += order.tells
             last = order.tells[-1].id
-            self.post(v.BlocksTold(self.now_ms, last, is_done, "busy", Ear.BUILDER))
+            self.post(v.BlocksNotified(self.now_ms, last, is_done, "busy", Ear.BUILDER))
 
     def hear(self, *, is_done: bool = True) -> None:
         """The builder hears, and then whoever listens, or not."""
         self.note()
-        for order in self.take(v.TellBlocks):
+        for order in self.take(v.NotifyUser):
             ids = [one.id for one in self.noted]
             assert all(one.id in ids for one in order.tells), "the builder hears first"
             self.heard += order.tells
-            self.post(v.BlocksTold(self.now_ms, order.tells[-1].id, is_done, "busy"))
+            self.post(v.BlocksNotified(self.now_ms, order.tells[-1].id, is_done, "busy"))
 
     # Time.
 
@@ -399,7 +399,7 @@ class Stage:
                 self.send()
             elif any(isinstance(one, v.LookAtChain) for one in self.out):
                 self.look()
-            elif any(isinstance(one, v.TellBuilder | v.TellBlocks) for one in self.out):
+            elif any(isinstance(one, v.NotifyBuilder | v.NotifyUser) for one in self.out):
                 self.hear()
             else:
                 return
@@ -484,7 +484,7 @@ def named(effect: Any) -> object:
         case v.SubmitPackage():
             return "submit", effect.package_hash, effect.serial, effect.package
         case v.BuildBlock() | v.BuildVersion():
-            return replace(effect, behind=())  # Fewer, when some of those below are final.
+            return replace(effect, below=())  # Fewer, when some of those below are final.
         case _:
             return effect
 
@@ -501,9 +501,9 @@ def is_awaited(lane: BundleLane, effect: Any) -> bool:
         case v.SubmitPackage():
             version = lane.version(effect.slot, effect.version)
             return version is not None and version.offering and version.serial == effect.serial
-        case v.TellBuilder(tells=tells):
+        case v.NotifyBuilder(tells=tells):
             return lane.head.hearing == tells[-1].id
-        case v.TellBlocks(tells=tells):
+        case v.NotifyUser(tells=tells):
             return lane.head.telling == tells[-1].id
         case _:
             return lane.head.looking

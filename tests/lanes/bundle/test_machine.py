@@ -70,9 +70,9 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
     stage.to_slot()
     stage.chain.produce()
     stage.look()
-    assert kinds(stage) == [v.TellBuilder]
+    assert kinds(stage) == [v.NotifyBuilder]
     stage.note()
-    assert kinds(stage) == [v.TellBlocks]
+    assert kinds(stage) == [v.NotifyUser]
     stage.hear()
     assert kinds(stage) == []
 

@@ -8,7 +8,7 @@ from laneway.core.jam import Accumulated, Failed, May, PackageKind
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, TELLS_OWED_MAX
 from laneway.lanes.bundle.records import StatusChanged, TellOwed, VersionSealed
 from laneway.lanes.bundle.rows import Ear, Tell
-from laneway.lanes.bundle.values import BlocksTold, TellBlocks, TellBuilder
+from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
 
 
 def words(stage: Stage) -> list[str]:
@@ -75,15 +75,15 @@ def test_a_callback_is_made_until_it_was_heard() -> None:
     stage.to_slot()
     stage.chain.produce()
     stage.look()
-    assert len(stage.take(TellBuilder)) == 1
+    assert len(stage.take(NotifyBuilder)) == 1
     stage.crash()
     stage.note()
-    assert len(stage.take(TellBlocks)) == 1
+    assert len(stage.take(NotifyUser)) == 1
     stage.crash()
     stage.hear(is_done=False)
     assert stage.lane.head.tell_ms == stage.now_ms + 1_000
     stage.tick(999)
-    assert stage.take(TellBlocks) == []
+    assert stage.take(NotifyUser) == []
     stage.tick(1)
     stage.hear()
     assert words(stage) == ["accumulated", "accumulated"]
@@ -117,7 +117,7 @@ def test_an_answer_to_other_callbacks_says_nothing() -> None:
     stage = submitted()
     for ear in (Ear.BUILDER, Ear.USER):
         for last in (0, 5):
-            stage.post(BlocksTold(stage.now_ms, last, ear=ear))
+            stage.post(BlocksNotified(stage.now_ms, last, ear=ear))
             assert stage.told == []
 
 
@@ -138,7 +138,7 @@ def test_the_builder_does_not_wait_for_a_user_who_never_hears() -> None:
     assert [one.id for one in stage.noted] == list(range(1, count + 1))
     assert {one.id for one in stage.heard} == set(range(1, TELLS_BATCH_MAX + 1))
     assert len(stage.lane.tells) == count, "the user is owed all of them"
-    assert stage.take(TellBuilder) == []
+    assert stage.take(NotifyBuilder) == []
 
 
 def test_a_user_hears_nothing_that_the_builder_has_not_heard() -> None:

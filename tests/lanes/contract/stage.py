@@ -15,7 +15,7 @@ from laneway.core.outcome import Outcome
 from laneway.core.records import Decision
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
 from laneway.lanes.common.heads import encode, head_row
-from laneway.lanes.common.values import CommandTold, IntentsOffered, ModeChanged, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, ModeChanged, TimerFired
 from laneway.lanes.contract import values as v
 from laneway.lanes.contract.fold import evolve
 from laneway.lanes.contract.lane import ContractLane, restore
@@ -138,7 +138,7 @@ class Stage:
 
     def tell(self, verb: str, word: str = "", **fields: Any) -> Decision[v.Record, v.Effect]:
         command = Command(1, LANE, verb, self.now_ms, word=word, **fields)
-        return self.apply(CommandTold(self.now_ms, command))
+        return self.apply(CommandReceived(self.now_ms, command))
 
     def tell_of(self, row: IntentRow, verb: str, word: str = "", **fields: Any) -> Any:
         names = {"intent": row.id, "seq": row.seq, "priority": row.priority, "size": row.size()}

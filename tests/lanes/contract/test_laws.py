@@ -8,7 +8,7 @@ from tests.lanes.contract.stage import LANE, Stage, intent
 
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.lanes.contract.values import Event, ExecutionReturned, HeightRead, SearchReturned
 
@@ -127,7 +127,7 @@ class Chaos:
             size=row.size(),
             word="" if verb == "cancel" else word,
         )
-        self.laws.apply(CommandTold(stage.now_ms, told))
+        self.laws.apply(CommandReceived(stage.now_ms, told))
         if verb == "cancel" and row.id in stage.results:
             self.gone.add(seq)
 

@@ -18,7 +18,7 @@ from laneway.core.ids import Owner
 from laneway.core.intent import Arrival
 from laneway.core.outcome import Outcome
 from laneway.core.rows import START, Command, Head, Rows
-from laneway.lanes.common.values import CommandTold, IntentDropped, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentDropped, IntentsOffered, TimerFired
 from laneway.lanes.contract import values as v
 from laneway.lanes.contract.lane import ContractLane
 from laneway.lanes.contract.machine import contract_kind, decide
@@ -323,7 +323,7 @@ def test_the_kind_speaks_for_the_machine() -> None:
     assert (kind.wants(lane), kind.deadline(lane), kind.resume(lane)) == (1, None, ())
     assert kind.offered(7, (intent(1),)) == IntentsOffered(7, (intent(1),))
     command = Command(1, LANE, "pause", 7)
-    assert kind.told(7, command) == CommandTold(7, command)
+    assert kind.commanded(7, command) == CommandReceived(7, command)
     assert kind.woken(7) == TimerFired(7)
     lane.intents[intent(1).id] = intent(1)
     decision = kind.decide(lane, kind.offered(7, (intent(1),)))

@@ -14,7 +14,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command
 from laneway.devnets.contract.model import ContractChain, RequestFault, RoundEnded
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.contract import values as v
 from laneway.lanes.contract.settings import ContractSettings
 from laneway.ports import ContractCall
@@ -137,7 +137,7 @@ class World:
         told = Command(1, LANE, verb, self.stage.now_ms, word=word, seq=seq or len(self.calls))
         if row is not None:
             told = Command(1, LANE, verb, self.stage.now_ms, "", "", row.id, row.seq, 0, 1, word)
-        self.happen(CommandTold(self.stage.now_ms, told))
+        self.happen(CommandReceived(self.stage.now_ms, told))
 
     def cancel(self, seq: int) -> None:
         if seq not in self.final():
@@ -188,7 +188,7 @@ class World:
                     self.rounds[number] = (self.epoch, effect)
 
     def end(self, end: RoundEnded) -> None:
-        if end.round not in self.rounds or not end.told:
+        if end.round not in self.rounds or not end.is_answered:
             return
         epoch, effect = self.rounds[end.round]
         now_ms = self.stage.now_ms

@@ -14,7 +14,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.records import Decision
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows
 from laneway.lanes.common.heads import head_row
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.delivery.lane import DeliveryLane, evolve, restore
 from laneway.lanes.delivery.machine import deadline, decide, delivery_kind, resume, wants
 from laneway.lanes.delivery.values import Event, Post, PostDeclined, PostReturned, Record
@@ -135,7 +135,7 @@ class Stage:
 
     def tell(self, verb: str, **fields: Any) -> Said:
         command = Command(1, LANE, verb, self.now_ms, **fields)
-        return self.apply(CommandTold(self.now_ms, command))
+        return self.apply(CommandReceived(self.now_ms, command))
 
     def cancel(self, seq: int) -> Said:
         row = intent(seq)

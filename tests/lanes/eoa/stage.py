@@ -16,7 +16,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
 from laneway.core.units import value
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.fees import EvmFee, replacing
 from laneway.lanes.eoa.lane import EoaLane, note_date, restore
@@ -416,7 +416,7 @@ class World:
         if verb == "drain":
             word = content or self.random.choice(("queue", "running"))
             command = replace(command, word=word, seq=len(self.accepted))
-        self.post(CommandTold(self.now_ms, command))
+        self.post(CommandReceived(self.now_ms, command))
 
     def mined(self) -> list[str]:
         """The intents on chain, in its order, whatever their content; no-ops and others left

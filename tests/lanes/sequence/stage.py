@@ -22,7 +22,7 @@ from laneway.core.ids import IntentId, LaneId, intent_id
 from laneway.core.intent import IntentRow
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Command, Head, Index, Result, RowKey, RowPut, Rows, Touch
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.lane import SequenceLane, put_slot, restore
 from laneway.lanes.sequence.machine import decide, resume, sequence_kind
@@ -179,7 +179,7 @@ class Stage:
         if intent is not None:
             row = self.accepted[intent]
             command = replace(command, seq=row.seq, priority=row.priority, size=row.size())
-        self.post(CommandTold(self.now_ms, command))
+        self.post(CommandReceived(self.now_ms, command))
 
     def tick(self, ms: int) -> None:
         self.now_ms += ms

@@ -99,16 +99,16 @@ class FoundTx(Struct, frozen=True, kw_only=True):
     tx_result: TxResultShape
 
     def seen(self, node: str, hash_: bytes) -> TxSeen:
-        told = self.tx_result
+        result = self.tx_result
         return TxSeen(
             hash_,
             TxStanding.COMMITTED,
             number(node, self.height),
-            told.code,
-            told.codespace,
-            told.log,
-            number(node, told.gas_wanted),
-            number(node, told.gas_used),
+            result.code,
+            result.codespace,
+            result.log,
+            number(node, result.gas_wanted),
+            number(node, result.gas_used),
         )
 
 
@@ -157,15 +157,15 @@ class Standpoint(Struct, frozen=True):
 
 def read_status(node: str, answer: RpcAnswer) -> Standpoint:
     status = read_as(StatusShape, node, answer)
-    told = status.sync_info
-    if told.catching_up:
+    sync = status.sync_info
+    if sync.catching_up:
         raise ChainUnreadable(node, "it is still catching up")
-    origin_height = number(node, told.earliest_block_height)
+    origin_height = number(node, sync.earliest_block_height)
     return Standpoint(
         status.node_info.network,
-        number(node, told.latest_block_height),
+        number(node, sync.latest_block_height),
         origin_height,
-        read_hash(node, told.earliest_block_hash) if told.earliest_block_hash else b"",
+        read_hash(node, sync.earliest_block_hash) if sync.earliest_block_hash else b"",
     )
 
 
@@ -184,13 +184,13 @@ def number(node: str, digits: str) -> int:
 
 def read_account(node: str, answer: RpcAnswer) -> tuple[str, CommittedAccount] | None:
     """An account and whose it is; None: there is no such account."""
-    told = read_as(QueryShape, node, answer).response
-    if told.code == KEY_NOT_FOUND or "not found" in told.log:
+    response = read_as(QueryShape, node, answer).response
+    if response.code == KEY_NOT_FOUND or "not found" in response.log:
         return None
-    if told.code:
-        raise ChainUnreadable(node, f"its account: {told.log}")
+    if response.code:
+        raise ChainUnreadable(node, f"its account: {response.log}")
     try:
-        packed = decode(QueryAccountResponse, told.value or b"", strict=False).account
+        packed = decode(QueryAccountResponse, response.value or b"", strict=False).account
         base = None if packed is None else base_of(packed.type_url, packed.value)
     except InvalidCosmos as error:
         raise ChainUnreadable(node, f"its account: {error}") from error

@@ -78,7 +78,7 @@ class RoundEnded(Struct, frozen=True, gc=False):
     """Why no retry can help; nothing was written."""
     failed: bool = False
     """The consensus died; nothing was written."""
-    told: bool = True
+    is_answered: bool = True
     """Whether the caller is answered."""
 
 
@@ -135,10 +135,10 @@ class ContractChain:
         factor = self.slow_factor if fault is RequestFault.SLOW else 1
         ends_ms = now_ms + self.round_ms * factor
         begun = []
-        for told in ANSWERED[fault]:
+        for answered in ANSWERED[fault]:
             number = self._round_next
             self._round_next = number + 1
-            round_ = _Round(token, call, parent, fault in CRASHES, told)
+            round_ = _Round(token, call, parent, fault in CRASHES, answered)
             heappush(self._rounds, (ends_ms, number, round_))
             token.running += 1
             begun.append(number)
@@ -160,7 +160,7 @@ class ContractChain:
         self._rounds.clear()
         for _, number, round_ in killed:
             round_.token.running -= 1
-            ended.append(RoundEnded(number, round_.call.contract, failed=True, told=False))
+            ended.append(RoundEnded(number, round_.call.contract, failed=True, is_answered=False))
         return ended
 
     def next_ms(self) -> int | None:
@@ -202,19 +202,19 @@ class ContractChain:
         return 0 if token is None else token.running
 
     def _end(self, round_: "_Round", number: int, ends_ms: int) -> RoundEnded:
-        token, call, told = round_.token, round_.call, round_.told
+        token, call, answered = round_.token, round_.call, round_.is_answered
         token.running -= 1
         if round_.crashes:
-            return RoundEnded(number, call.contract, failed=True, told=told)
+            return RoundEnded(number, call.contract, failed=True, is_answered=answered)
         # The call itself is judged first: what no retry can change does not depend on the parent.
         refused = self.refuses(call)
         if refused is not None:
-            return RoundEnded(number, call.contract, refused=refused, told=told)
+            return RoundEnded(number, call.contract, refused=refused, is_answered=answered)
         if round_.parent != token.latest():
-            return RoundEnded(number, call.contract, conflict=True, told=told)
+            return RoundEnded(number, call.contract, conflict=True, is_answered=answered)
         block = make_block(token.blocks[-1], call, number, ends_ms)
         token.add(block)
-        return RoundEnded(number, call.contract, block=block.number, told=told)
+        return RoundEnded(number, call.contract, block=block.number, is_answered=answered)
 
 
 class _Token:
@@ -239,7 +239,7 @@ class _Round(Struct):
     call: ContractCall
     parent: int
     crashes: bool
-    told: bool
+    is_answered: bool
 
 
 def genesis(contract: str) -> ContractBlock:

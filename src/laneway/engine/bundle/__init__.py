@@ -1,6 +1,6 @@
 """Carries out what a bundle lane orders: builds, submits, looks and notifies."""
 
 from laneway.engine.bundle.performer import BundlePerformer
-from laneway.engine.bundle.rollup import Heard, Rollup, rollup_lane
+from laneway.engine.bundle.rollup import BlockCallback, Rollup, rollup_lane
 
-__all__ = ["BundlePerformer", "Heard", "Rollup", "rollup_lane"]
+__all__ = ["BlockCallback", "BundlePerformer", "Rollup", "rollup_lane"]

@@ -13,7 +13,7 @@ from laneway.core.ids import LaneId
 from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.core.reason import clip
-from laneway.engine.bundle.rollup import Heard, Rollup, notify_builder, notify_user
+from laneway.engine.bundle.rollup import BlockCallback, Rollup, notify_builder, notify_user
 from laneway.engine.limits import (
     BUILD_TIMEOUT_MS,
     BUILDS_AT_ONCE,
@@ -28,7 +28,7 @@ from laneway.lanes.bundle.rows import Ear, Tell
 from laneway.lanes.bundle.values import (
     BlockBuilt,
     BlockNotBuilt,
-    BlocksTold,
+    BlocksNotified,
     BuildBlock,
     BuildVersion,
     ChainLooked,
@@ -36,11 +36,11 @@ from laneway.lanes.bundle.values import (
     Event,
     LookAtChain,
     LookFailed,
+    NotifyBuilder,
+    NotifyUser,
     PackagesSubmitted,
     SubmitPackage,
     Submitted,
-    TellBlocks,
-    TellBuilder,
     VersionBuilt,
     VersionNotBuilt,
     VersionsMade,
@@ -59,14 +59,14 @@ class BundlePerformer(BatchPerformer):
         rollups: Mapping[LaneId, Rollup],
         clock: Clock,
         *,
-        heard: Heard | None = None,
+        on_block: BlockCallback | None = None,
         builds_at_once: int = BUILDS_AT_ONCE,
         submissions_at_once: int = SUBMISSIONS_AT_ONCE,
         looks_at_once: int = ROLLUP_LOOKS_AT_ONCE,
     ) -> None:
         self._rollups = rollups
         self._clock = clock
-        self._heard = heard
+        self._on_block = on_block
         self._builds = asyncio.Semaphore(builds_at_once)
         self._submissions = asyncio.Semaphore(submissions_at_once)
         self._looks = asyncio.Semaphore(looks_at_once)
@@ -100,10 +100,10 @@ class BundlePerformer(BatchPerformer):
                 return [PackagesSubmitted(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
                 return await all_of(self._look(lane, rollup.chain, one) for one in effects)
-            case TellBuilder():
+            case NotifyBuilder():
                 # Notifications keep their order, so these alone are carried out one by one.
                 return [await self._notify_builder(rollup, order.tells) for order in effects]
-            case TellBlocks():
+            case NotifyUser():
                 return [await self._notify_user(lane, order.tells) for order in effects]
             case _:
                 assert_never(first)
@@ -120,9 +120,9 @@ class BundlePerformer(BatchPerformer):
                 return PackagesSubmitted(now_ms, (unsent(effect, reason),))
             case LookAtChain():
                 return LookFailed(now_ms, reason)
-            case TellBuilder(tells=tells):
+            case NotifyBuilder(tells=tells):
                 return self._notified(tells, reason, Ear.BUILDER)
-            case TellBlocks(tells=tells):
+            case NotifyUser(tells=tells):
                 return self._notified(tells, reason, Ear.USER)
             case _:
                 assert_never(effect)
@@ -163,18 +163,18 @@ class BundlePerformer(BatchPerformer):
             self._look_blocks.pop(lane, None)
         return ChainLooked(self._clock.now_ms(), seen, clock)
 
-    async def _notify_builder(self, rollup: Rollup, tells: Sequence[Tell]) -> BlocksTold:
+    async def _notify_builder(self, rollup: Rollup, tells: Sequence[Tell]) -> BlocksNotified:
         return self._notified(tells, await notify_builder(rollup.builder, tells), Ear.BUILDER)
 
-    async def _notify_user(self, lane: LaneId, tells: Sequence[Tell]) -> BlocksTold:
-        callback = self._heard
+    async def _notify_user(self, lane: LaneId, tells: Sequence[Tell]) -> BlocksNotified:
+        callback = self._on_block
         problem = "" if callback is None else await notify_user(callback, lane, tells)
         return self._notified(tells, problem, Ear.USER)
 
-    def _notified(self, tells: Sequence[Tell], problem: str, ear: str) -> BlocksTold:
+    def _notified(self, tells: Sequence[Tell], problem: str, ear: str) -> BlocksNotified:
         """The answer to notifications; if there is a problem, not all of them were received."""
         now_ms = self._clock.now_ms()
-        return BlocksTold(now_ms, tells[-1].id, is_done=not problem, reason=problem, ear=ear)
+        return BlocksNotified(now_ms, tells[-1].id, is_done=not problem, reason=problem, ear=ear)
 
 
 async def clock_of(chain: JamChain) -> SlotClock | None:

@@ -14,7 +14,7 @@ from laneway.ports import JamChain, RollupBuilder
 KIND = "rollup"
 LATE = "a callback did not return in time"
 
-Heard: TypeAlias = Callable[[LaneId, Tell], Awaitable[None] | None]
+BlockCallback: TypeAlias = Callable[[LaneId, Tell], Awaitable[None] | None]
 """A user's callback. It may be called twice for one notification, whose id stays the same."""
 
 
@@ -32,13 +32,13 @@ async def notify_builder(builder: RollupBuilder, tells: Sequence[Tell]) -> str:
     """Why the builder did not receive all of these notifications; empty if it did."""
     try:
         async with asyncio.timeout(CALLBACK_TIMEOUT_MS / 1000):
-            await builder.told(tells)
+            await builder.notified(tells)
     except (ChainError, BuildFailed, TimeoutError) as error:
         return clip(str(error) or "the builder did not take the news of its blocks in time")
     return ""
 
 
-async def notify_user(callback: Heard, lane: LaneId, tells: Sequence[Tell]) -> str:
+async def notify_user(callback: BlockCallback, lane: LaneId, tells: Sequence[Tell]) -> str:
     """Why a callback failed; empty if none did. Callbacks run one after the other, and none runs
     after one that failed."""
     for one in tells:

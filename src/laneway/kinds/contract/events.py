@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds import account_events as common
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 from laneway.lanes.contract import values as v
 
 
-def contract_events(entry: FeedEntry) -> Sequence[Told]:
-    return common.told(entry, v.decode_records(entry.records), CONTRACT)
+def contract_events(entry: FeedEntry) -> Sequence[NamedEvent]:
+    return common.account_events(entry, v.decode_records(entry.records), CONTRACT)
 
 
 CONTRACT: dict[type, common.EventMaker] = {

@@ -71,7 +71,7 @@ class ContractLog(Listener):
     def failed(self, error: Exception) -> None:
         log.critical("Queue stopped error=%s", error)
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith("contract:"):
             return
         talkative = log.isEnabledFor(logging.INFO)

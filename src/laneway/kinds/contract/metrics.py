@@ -48,7 +48,7 @@ class ContractMetrics(LaneMetrics):
         self._of(self.enqueued, arrival.lane).inc()
         self._of(self.fast_hits if answer.fast else self.slow_hits, arrival.lane).inc()
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith("contract:"):
             return
         for record in records:

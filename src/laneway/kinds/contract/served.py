@@ -24,7 +24,7 @@ from laneway.kinds.account_views import (
     taken_tx,
     when,
 )
-from laneway.kinds.arrivals import RETRY_SCOPE, named_keys
+from laneway.kinds.arrivals import RETRY_SCOPE, check_fields, named_keys, nothing_else
 from laneway.kinds.contract.arrivals import ContractArrivals, contract_lane
 from laneway.kinds.contract.log import ContractLog
 from laneway.kinds.contract.section import HostSection
@@ -112,15 +112,24 @@ class ContractServed(Served):
     def requested(
         self,
         lane: LaneId,
-        request: ContractCall | Mapping[str, Any],
+        request: ContractCall | Mapping[str, Any] | str | None,
         key: str | None,
         valid_until_ms: int | None,
         *,
         priority: int = 0,
         **more: Any,
     ) -> Arrival:
-        if isinstance(request, Mapping):
-            request = ContractCall(lane_key(lane), **{"executor": ""} | dict(request) | more)
+        """The data alone, and each field as a keyword, is a request too."""
+        if isinstance(request, ContractCall):
+            nothing_else(more)
+            if contract_lane(request.contract) != lane:
+                problem = f"{request.contract} is not the contract of {lane}"
+                raise BadRequest("contract", problem)
+        else:
+            fields = request if isinstance(request, Mapping) else {"data": request}
+            check_fields(fields, ContractPayload)
+            named = {"executor": "", "data": None} | dict(fields) | more
+            request = ContractCall(lane_key(lane), **named)
         return self._make(request, key, priority, valid_until_ms)
 
     async def submit_many(
@@ -144,12 +153,12 @@ class ContractServed(Served):
 
     # Views.
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
+    def accepted(self, arrival: Arrival, answer: Accepted, new: NewTx | None = None) -> Tx:
         return taken_tx(
             arrival,
             answer,
             priority=arrival.priority,
-            payload=payload_of(arrival.payload),
+            payload=payload_of(arrival.payload) if new is None else new.payload,
             traceparent=trace_of(arrival.payload),
         )
 
@@ -231,10 +240,10 @@ class ContractServed(Served):
     def ordered(self, verb: str, row: IntentRow, argument: Any) -> tuple[str, bytes]:  # noqa: ARG002
         return (argument, b"") if verb == "settle" else ("", b"")
 
-    def heard(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
+    def command_answer(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
         if verb == "settle" and isinstance(record, ModeChanged):
             return "" if record.halt and record.mode != "halted" else None
-        return super().heard(verb, intent, record)
+        return super().command_answer(verb, intent, record)
 
     halts_aside = True
 

@@ -243,7 +243,7 @@ class ByteCapacity(Listener):
                 future.set_result(None)
             self._line.popleft()
 
-    def told(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, _records: Sequence[Any], results: Sequence[Result]) -> None:
         if not results:
             return
         for result in results:

@@ -218,7 +218,7 @@ class TxHandles(Listener):
         found = [] if intent is None else [held() for held in self._held.get(intent, ())]
         return [handle for handle in found if handle is not None]
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not self._held or not lane.startswith("cosmos:"):
             return
         for record in records:

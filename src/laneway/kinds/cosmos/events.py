@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds import account_events as common
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.released import decode_records
 
 
-def sequence_events(entry: FeedEntry) -> Sequence[Told]:
-    return common.told(entry, decode_records(entry.records), SEQUENCE, digits=digits)
+def sequence_events(entry: FeedEntry) -> Sequence[NamedEvent]:
+    return common.account_events(entry, decode_records(entry.records), SEQUENCE, digits=digits)
 
 
 def digits(hash_: bytes) -> str:

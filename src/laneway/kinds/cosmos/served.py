@@ -4,23 +4,28 @@ commands about their sequences."""
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import convert
-
 from laneway.core.errors import AccountNotFound, BadRequest, NoRoom
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Answer, Arrival, IntentRow, Replayed
-from laneway.core.rows import LaneView
+from laneway.core.rows import LaneView, Result
 from laneway.engine.listeners import Listener
 from laneway.engine.waiters import EngineStopped
 from laneway.kinds.account_views import taken_tx
-from laneway.kinds.arrivals import RETRY_SCOPE, is_count, named_keys
+from laneway.kinds.arrivals import (
+    RETRY_SCOPE,
+    converted,
+    is_count,
+    named_keys,
+    nothing_else,
+    plain,
+)
 from laneway.kinds.cosmos.arrivals import CosmosDoor
-from laneway.kinds.cosmos.client import TxClient, TxHandle, TxHandles
+from laneway.kinds.cosmos.client import TxClient, TxHandle, TxHandles, response_of
 from laneway.kinds.cosmos.log import SequenceLog
 from laneway.kinds.cosmos.request import decode, payload_of, request_of
 from laneway.kinds.cosmos.views import CosmosViews, next_of
 from laneway.kinds.cosmos.workers import WorkerClient, set_up
-from laneway.kinds.handle import refusal_of
+from laneway.kinds.handle import Settled, refusal_of
 from laneway.kinds.limits import STOPPED_NAMED_MAX
 from laneway.kinds.served import CommandPlan, Verb
 from laneway.lanes.sequence.lane import is_out
@@ -96,13 +101,15 @@ class CosmosServed(CosmosViews):
         valid_until_ms: int | None = None,
         context: Any = None,
         timeout_s: float | None = None,
-        **_: Any,
+        **more: Any,
     ) -> TxHandle:
         """Queue one transaction, once there is capacity for its bytes."""
+        nothing_else(more)
         name = self.lane_name(lane)
         door = self._open(lane)
-        if isinstance(request, Mapping):
-            request = request_of(convert(request, CosmosPayload), self._accounts().account(name))
+        if not isinstance(request, CosmosRequest):
+            payload = converted(plain(request), CosmosPayload)
+            request = request_of(payload, self._accounts().account(name))
         arrival, size = door.slim(name, request, key, valid_until_ms)
         handle = self._txs.add(TxHandle(self.home, arrival.id, name, request, context))
         answer = await door.enter(arrival, request, self.engine.submit, timeout_s, size)
@@ -159,13 +166,24 @@ class CosmosServed(CosmosViews):
         others = self._accounts().workers(main.lane)
         return WorkerClient([main, *(TxClient(self.home, one, self) for one in others)])
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
+    def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:  # noqa: ARG002
         request = decode(arrival.payload)
         return taken_tx(
             arrival,
             answer,
             traceparent=request.trace or None,
             cosmos=CosmosTx(payload=payload_of(request)),
+        )
+
+    def settled(self, result: Result) -> Settled:
+        found = response_of(result)
+        return Settled(
+            id=found.id,
+            status=found.status,
+            block=found.height or None,
+            reason=result.reason,
+            hash=found.hash or None,
+            nonce=found.sequence,
         )
 
     # Commands.
@@ -187,10 +205,10 @@ class CosmosServed(CosmosViews):
     def followed(self, verb: str, row: IntentRow, *, final: bool, argument: Any = None) -> str:  # noqa: ARG002
         return "it will never be sent" if final else "the lane has followed"
 
-    def heard(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
+    def command_answer(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
         if intent is None and isinstance(record, SequenceSet):
             return ""
-        return super().heard(verb, intent, record)
+        return super().command_answer(verb, intent, record)
 
     async def plan(self, verb: str, view: LaneView, argument: int | None) -> CommandPlan:  # noqa: ARG002
         plan = self.sequence_plan(view, argument)

@@ -16,7 +16,7 @@ log = logging.getLogger("laneway.webhooks")
 class DeliveryLog(Listener):
     """A line for each thing that went wrong. No line holds an address, a secret or a body."""
 
-    def told(self, lane: LaneId, records: Sequence[Any], _results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], _results: Sequence[Result]) -> None:
         if not lane.startswith("delivery:"):
             return
         for record in records:

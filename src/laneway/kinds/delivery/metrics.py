@@ -25,7 +25,7 @@ class DeliveryMetrics(Listener):
             registry=registry,
         )
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith("delivery:"):
             return
         for record in records:

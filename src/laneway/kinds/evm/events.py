@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds import account_events as common
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 from laneway.lanes.eoa import values as v
@@ -16,9 +16,9 @@ REMINDED = "it was not mined and nodes may have forgotten it"
 """Why bytes that no reorg took back are offered again."""
 
 
-def eoa_events(entry: FeedEntry) -> Sequence[Told]:
+def eoa_events(entry: FeedEntry) -> Sequence[NamedEvent]:
     """The events of one commit. No-ops are nobody's transaction, and have none."""
-    return common.told(entry, v.decode_records(entry.records), EOA, ONCE)
+    return common.account_events(entry, v.decode_records(entry.records), EOA, ONCE)
 
 
 def reoffered(record: v.AttemptReoffered) -> common.EventDraft | None:

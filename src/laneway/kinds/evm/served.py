@@ -10,7 +10,7 @@ from laneway.core.rows import LaneView, Result
 from laneway.engine.listeners import Listener
 from laneway.engine.system import SystemEntropy
 from laneway.kinds.account_views import taken_tx
-from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker
+from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker, nothing_else, plain
 from laneway.kinds.evm.log import EoaLog
 from laneway.kinds.evm.request import decode, encoded, payload_of, request_of
 from laneway.kinds.evm.views import EvmViews, reset_of
@@ -78,8 +78,10 @@ class EvmServed(EvmViews):
         valid_until_ms: int | None,
         **more: Any,
     ) -> Arrival:
-        if isinstance(request, Mapping):
-            options = dict(request) | more
+        if isinstance(request, EvmRequest):
+            nothing_else(more)
+        else:
+            options = dict(plain(request)) | more
             request = request_of(evm_payload(options.pop("data", b""), options), at="request")
         return self._make(lane, request, encoded, key, "", valid_until_ms)
 
@@ -90,7 +92,7 @@ class EvmServed(EvmViews):
         request = decode(replaced or row.payload)
         return self._make(row.lane, request, encoded, row.id, RETRY_SCOPE)
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
+    def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:  # noqa: ARG002
         request = decode(arrival.payload)
         return taken_tx(
             arrival,
@@ -129,7 +131,8 @@ class EvmServed(EvmViews):
         if slot is None:
             if verb == "replace":
                 return "it will be sent with the new content alone"
-            return "it will never be sent" if final else "the lane has followed"
+            is_gone = verb == "cancel" and final
+            return "it will never be sent" if is_gone else "the lane has followed"
         return f"{DONE[verb]} {slot.nonce}; whichever lands decides"
 
     def ordered(self, verb: str, row: IntentRow, argument: EvmPayload | None) -> tuple[str, bytes]:
@@ -140,16 +143,20 @@ class EvmServed(EvmViews):
         # Two commands that differ are two commands; the same one again is sent once.
         return blake2b(content, digest_size=16).hexdigest(), content
 
-    def heard(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
+    def command_answer(self, verb: str, intent: IntentId | None, record: Any) -> str | None:
         """A command about an intent that has a nonce is followed when its attempt is ordered."""
         if intent is None:
-            return "" if isinstance(record, NoncesReset) else super().heard(verb, intent, record)
+            return (
+                ""
+                if isinstance(record, NoncesReset)
+                else super().command_answer(verb, intent, record)
+            )
         if isinstance(record, ContentReplaced) and record.content.intent == intent:
             return "" if verb == "replace" else None
         if isinstance(record, BumpOrdered) and record.intent == intent:
             is_taken_back = verb == "cancel" and record.purpose == Purpose.CANCEL
             return "" if verb == "bump" or is_taken_back else None
-        return super().heard(verb, intent, record)
+        return super().command_answer(verb, intent, record)
 
     async def plan(self, verb: str, view: LaneView, argument: Any) -> CommandPlan:  # noqa: ARG002
         plan = self.reset_plan(view)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from laneway.engine.bundle.rollup import Heard
+from laneway.engine.bundle.rollup import BlockCallback
 from laneway.kinds.handle import Handle
 from laneway.kinds.rollup.served import RollupServed
 from laneway.kinds.served import Calls
@@ -33,8 +33,8 @@ class RollupCalls(Calls):
         """Queue a batch of a rollup's transactions in one write, in this order."""
         return await self.rollups.submit_many(lane, raws, **options)
 
-    def on_block(self, callback: Heard) -> None:
+    def on_block(self, callback: BlockCallback) -> None:
         """Be notified of what becomes of rollups' blocks: `callback(lane, tell)`, awaited if it is
-        async, after the builder's own commit. One that fails is called again; a tell keeps its
-        id."""
+        async, after the builder's own commit. One that fails is called again, with
+        the same id."""
         self.rollups.on_block(callback)

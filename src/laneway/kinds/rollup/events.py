@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from laneway.core.rows import FeedEntry
-from laneway.feeds.events import Told
+from laneway.feeds.events import NamedEvent
 from laneway.kinds.account_events import EventDraft, command_refused, ended, mode_changed
 from laneway.kinds.rollup.marks import Marks, bundle_id
 from laneway.lanes.bundle import records as v
@@ -22,7 +22,7 @@ from laneway.wire.hex import octets
 from laneway.wire.values import EventBody, StatusWord
 
 
-def bundle_events(entry: FeedEntry) -> Sequence[Told]:
+def bundle_events(entry: FeedEntry) -> Sequence[NamedEvent]:
     records = decode_records(entry.records)
     marks = Marks(records)
     return [

@@ -29,7 +29,7 @@ from laneway.core.ids import LaneId
 from laneway.core.jam import Parameters
 from laneway.core.urls import shown_url
 from laneway.devnets.jam.devnet import JamDevnet
-from laneway.engine.bundle import BundlePerformer, Heard, Rollup, rollup_lane
+from laneway.engine.bundle import BlockCallback, BundlePerformer, Rollup, rollup_lane
 from laneway.engine.bundle.rollup import KIND
 from laneway.kinds.account_lanes import AccountLanes
 from laneway.kinds.config import ConfigError
@@ -85,8 +85,8 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         self.rollups: dict[LaneId, Rollup] = {}
         self.devnet: JamDevnet | None = None
         """The chain inside this process, where there is one."""
-        self._callbacks: list[Heard] = []
-        self.performer = BundlePerformer(self.rollups, clock, heard=self._heard)
+        self._callbacks: list[BlockCallback] = []
+        self.performer = BundlePerformer(self.rollups, clock, on_block=self._on_block)
 
     def rollup(self, lane: LaneId) -> ConfiguredRollup:
         """The rollup that a lane serves."""
@@ -95,10 +95,10 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
     def machine(self) -> LaneKind:
         return bundle_kind(self.settings)
 
-    def on_block(self, callback: Heard) -> None:
+    def on_block(self, callback: BlockCallback) -> None:
         self._callbacks.append(callback)
 
-    async def _heard(self, lane: LaneId, tell: Tell) -> None:
+    async def _on_block(self, lane: LaneId, tell: Tell) -> None:
         for callback in self._callbacks:
             answer = callback(lane, tell)
             if answer is not None:

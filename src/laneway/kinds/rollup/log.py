@@ -42,7 +42,7 @@ class BundleLog(AccountLog):
         self._skewed: dict[LaneId, bool] = {}
         self._blind: dict[LaneId, bool] = {}
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith("rollup:") or not log.isEnabledFor(logging.ERROR):
             return
         held = self.find(lane)

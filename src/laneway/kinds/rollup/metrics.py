@@ -101,7 +101,7 @@ class BundleMetrics(LaneMetrics, Collector):
 
     # What was committed.
 
-    def told(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
+    def notified(self, lane: LaneId, records: Sequence[Any], results: Sequence[Result]) -> None:
         if not lane.startswith("rollup:"):
             return
         for record in records:

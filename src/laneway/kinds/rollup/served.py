@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from laneway.core.errors import BadRequest, LaneNotFound
 from laneway.core.ids import LaneId
-from laneway.core.intent import Accepted, Answer, Arrival, IntentRow
+from laneway.core.intent import Accepted, Answer, Arrival, IntentRow, Replayed
 from laneway.core.rows import Result
-from laneway.engine.bundle.rollup import Heard
+from laneway.engine.bundle.rollup import BlockCallback
 from laneway.engine.listeners import Listener
 from laneway.kinds.account_views import taken_tx
-from laneway.kinds.arrivals import RETRY_SCOPE
+from laneway.kinds.arrivals import RETRY_SCOPE, converted, nothing_else
 from laneway.kinds.handle import Handle, Settled, taken
 from laneway.kinds.rollup.desk import RollupsDesk
 from laneway.kinds.rollup.log import BundleLog
@@ -20,7 +20,7 @@ from laneway.kinds.rollup.views import RollupViews
 from laneway.kinds.served import Home, Operator, raised
 from laneway.ports import Clock, IntentView
 from laneway.wire.hex import octets
-from laneway.wire.rollup import NewLaneTx, RollupTx
+from laneway.wire.rollup import NewLaneTx, RollupPayload, RollupTx
 from laneway.wire.times import to_ms
 from laneway.wire.values import Check, Tx
 
@@ -74,8 +74,8 @@ class RollupServed(RollupViews):
             scope=scope,
             valid_until_ms=until_ms,
         )
-        found = getattr(answer, "id", arrival.id)
-        await self.blocks.note(arrival, found)
+        if isinstance(answer, Accepted | Replayed):
+            await self.blocks.note(arrival, answer.id)
         return arrival, answer
 
     async def submit(
@@ -85,9 +85,12 @@ class RollupServed(RollupViews):
         *,
         key: str | None = None,
         valid_until_ms: int | None = None,
-        **_: Any,
+        **more: Any,
     ) -> Handle:
-        raw = request["raw"] if isinstance(request, Mapping) else request
+        nothing_else(more)
+        raw = request
+        if isinstance(raw, Mapping):
+            raw = converted(raw, RollupPayload).raw
         arrival, answer = await self.transfers.submit(
             lane, raw, self.engine.submit, key=key, valid_until_ms=valid_until_ms
         )
@@ -119,14 +122,14 @@ class RollupServed(RollupViews):
             row.lane, row.payload, self.engine.submit, key=row.id, scope=RETRY_SCOPE
         )
 
-    def on_block(self, callback: Heard) -> None:
+    def on_block(self, callback: BlockCallback) -> None:
         if self.lanes is None:
             raise BadRequest("on_block", "no rollup is configured here")
         self.lanes.on_block(callback)
 
     # Views.
 
-    def accepted(self, arrival: Arrival, answer: Accepted) -> Tx:
+    def accepted(self, arrival: Arrival, answer: Accepted, new: Any = None) -> Tx:  # noqa: ARG002
         return taken_tx(arrival, answer, rollup=RollupTx(raw=octets(arrival.payload)))
 
     def settled(self, result: Result) -> Settled:

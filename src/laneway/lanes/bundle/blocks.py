@@ -159,7 +159,7 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         made_ms=slot.made_ms,
         intents=ids,
         payloads=tuple([intents[one].payload for one in ids]),
-        behind=payloads_below(lane, slot.number, parent.block),
+        below=payloads_below(lane, slot.number, parent.block),
     )
 
 

@@ -169,8 +169,8 @@ def changed(slot: Slot, record: r.OfSlot) -> Slot:
             return replace(slot, overdue=0, overdue_ms=None, wait_reason="")
         case r.NumberConfirmed():
             return replace(slot, is_canonical=True)
-        case r.AccumulationTold(told=told, overdue_ms=overdue_ms):
-            return replace(slot, told=told, overdue_ms=overdue_ms)
+        case r.AccumulationNotified(notified=notified, overdue_ms=overdue_ms):
+            return replace(slot, told=notified, overdue_ms=overdue_ms)
         case _:
             assert_never(record)
 

@@ -228,7 +228,7 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     full = OPEN_BYTES_FULL if is_large(lane) else ""
     head.waits = clip(min(reasons, default=(0, full))[1], WAITS_BYTES_MAX)
     if wake_ms is None and (lane.slots or lane.returned or lane.tells):
-        # What is being built, looked at or told is work, though no intent may wait for it: should
+        # A build, a look or a callback under way is work, though no intent may wait for it: should
         # this process die, another has to end it.
         wake_ms = 0
     return head_row(head, wake_ms)

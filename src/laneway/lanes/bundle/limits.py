@@ -1,7 +1,7 @@
 """Bounds of a bundle lane, each with its reason."""
 
 CHAIN_KEPT_MAX = 64
-"""Blocks of the best chain that are remembered, 40 bytes each: as many as one look tells of. An
+"""Blocks of the best chain that are remembered, 40 bytes each: as many as one look names. An
 anchor lives for eight of them, and a fork that goes deeper is looked at from its head alone."""
 
 GAP_HEIGHTS = 1_000

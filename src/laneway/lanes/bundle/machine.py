@@ -32,7 +32,7 @@ from laneway.lanes.bundle.rounds import deadline, drive, look
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import describe
 from laneway.lanes.bundle.standing import free_cores
-from laneway.lanes.bundle.tells import judge_told, tell_blocks, tell_builder
+from laneway.lanes.bundle.tells import judge_notified, notify_builder_of, notify_user_of
 from laneway.lanes.common.commands import (
     FINAL_ALREADY,
     cancelled,
@@ -44,8 +44,8 @@ from laneway.lanes.common.commands import (
 )
 from laneway.lanes.common.heads import encode
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     TimerFired,
@@ -74,9 +74,9 @@ def decide(lane: BundleLane, event: v.Event) -> Decision:
             judge_look(draft, event)
         case v.LookFailed():
             judge_failed(draft, event)
-        case v.BlocksTold():
-            judge_told(draft, event)
-        case CommandTold(command=command):
+        case v.BlocksNotified():
+            judge_notified(draft, event)
+        case CommandReceived(command=command):
             draft.is_wide = True
             judge_command(draft, command)
         case TimerFired():
@@ -103,9 +103,9 @@ def resume(lane: BundleLane) -> tuple[v.Effect, ...]:
     if lane.head.looking:
         effects.append(look(lane))
     if lane.head.hearing:
-        effects.append(tell_builder(lane))
+        effects.append(notify_builder_of(lane))
     if lane.head.telling:
-        effects.append(tell_blocks(lane))
+        effects.append(notify_user_of(lane))
     return tuple(effects)
 
 

@@ -167,7 +167,7 @@ def build_version(lane: BundleLane, slot: Slot) -> v.BuildVersion:
         prerequisites=making.prerequisites,
         anchor_offset=making.anchor_offset,
         core=making.core,
-        behind=payloads_below(lane, slot.number, slot.parent),
+        below=payloads_below(lane, slot.number, slot.parent),
     )
 
 

@@ -127,10 +127,10 @@ class NumberConfirmed(BlockRecord, frozen=True):
     """The service's record gives a block the number that it has."""
 
 
-class AccumulationTold(BlockRecord, frozen=True):
+class AccumulationNotified(BlockRecord, frozen=True):
     """That it accumulated is notified, or that this was taken back."""
 
-    told: bool
+    notified: bool
     overdue_ms: int | None = None
     """When its accumulation is overdue, if it is guaranteed and has not accumulated."""
 
@@ -310,7 +310,7 @@ class TellsDelayed(LaneRecord, frozen=True):
 OfSlot: TypeAlias = (
     BuildDelayed | BuildRetried | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived
     | BlockHopeless | VersionWon | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded
-    | NumberConfirmed | AccumulationTold
+    | NumberConfirmed | AccumulationNotified
 )  # fmt: skip
 """Records that change one block's own row and nothing else."""
 
@@ -320,7 +320,7 @@ OfVersion: TypeAlias = VersionOffered | VersionAnswered | FactsSeen | FactsTaken
 Record: TypeAlias = (
     SlotClaimed | BlockSealed | BlockUnmade | BuildDelayed | BuildRetried | VersionOrdered
     | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless | VersionWon | WinnerLost
-    | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | AccumulationTold
+    | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | AccumulationNotified
     | SlotNumbered | StatusChanged | VersionSealed | VersionOffered | VersionAnswered | FactsSeen
     | FactsTakenBack | VersionDied | VersionDiscarded | Counted | BlockDropped | BlockFinalised
     | ChainSeen | LookBegun | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun

@@ -61,7 +61,7 @@ SLOTS: dict[str, Callable[[Slot], r.Record | None]] = {
     "overdue": lambda one: r.OverdueCounted(one.id, one.overdue, one.overdue_ms, one.wait_reason),
     "accumulated": lambda one: r.OverdueEnded(one.id),
     "canonical": lambda one: r.NumberConfirmed(one.id),
-    "told": lambda one: r.AccumulationTold(one.id, one.told, one.overdue_ms),
+    "told": lambda one: r.AccumulationNotified(one.id, one.told, one.overdue_ms),
 }
 """By the name of the change. A submission is recorded by the offer of its version."""
 

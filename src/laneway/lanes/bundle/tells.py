@@ -12,7 +12,7 @@ from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX
 from laneway.lanes.bundle.rows import BlockState, Ear, Slot, Tell, Version
 from laneway.lanes.bundle.standing import is_leant_on, status_of
-from laneway.lanes.bundle.values import BlocksTold, TellBlocks, TellBuilder
+from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
 
 TAKEN_BACK = "the accumulation was on a fork that is gone"
 
@@ -55,19 +55,19 @@ def tell_statuses(draft: DecisionDraft) -> None:
         draft.say(r.StatusChanged(slot.id, slot.number, version, slot.word, word, slot.count))
         if is_done and not slot.told:
             owe(draft, slot, "accumulated")
-            draft.change(r.AccumulationTold(slot.id, True))
+            draft.change(r.AccumulationNotified(slot.id, True))
         elif slot.told and not is_done:
             owe(draft, slot, "restored", TAKEN_BACK)
             overdue_ms = draft.now_ms + lane.settings.accumulate_timeout_ms
             waits = word == BlockState.GUARANTEED
-            draft.change(r.AccumulationTold(slot.id, False, overdue_ms if waits else None))
+            draft.change(r.AccumulationNotified(slot.id, False, overdue_ms if waits else None))
         if word == BlockState.FINALISED:
             owe(draft, slot, "finalised")
             members = draft.lane.members[slot.id]
             draft.say(r.BlockFinalised(slot.id, slot.winner, draft.now_ms, members))
 
 
-def judge_told(draft: DecisionDraft, event: BlocksTold) -> None:
+def judge_notified(draft: DecisionDraft, event: BlocksNotified) -> None:
     head, settings = draft.lane.head, draft.lane.settings
     is_builder = event.ear == Ear.BUILDER
     if event.last != (head.hearing if is_builder else head.telling) or not event.last:
@@ -89,16 +89,16 @@ def tell_next(draft: DecisionDraft) -> None:
     heard = max(first - 1, head.heard)
     if not head.hearing and (head.hear_ms or 0) <= draft.now_ms and heard < newest:
         draft.say(r.TellsBegun(min(newest, heard + TELLS_BATCH_MAX), Ear.BUILDER))
-        draft.order(tell_builder(lane))
+        draft.order(notify_builder_of(lane))
     if not head.telling and (head.tell_ms or 0) <= draft.now_ms and first <= head.heard:
         draft.say(r.TellsBegun(min(head.heard, first - 1 + TELLS_BATCH_MAX)))
-        draft.order(tell_blocks(lane))
+        draft.order(notify_user_of(lane))
 
 
-def tell_builder(lane: BundleLane) -> TellBuilder:
+def notify_builder_of(lane: BundleLane) -> NotifyBuilder:
     heard, last = lane.head.heard, lane.head.hearing
-    return TellBuilder(tuple([one for one in lane.tells.values() if heard < one.id <= last]))
+    return NotifyBuilder(tuple([one for one in lane.tells.values() if heard < one.id <= last]))
 
 
-def tell_blocks(lane: BundleLane) -> TellBlocks:
-    return TellBlocks(tuple([one for one in lane.tells.values() if one.id <= lane.head.telling]))
+def notify_user_of(lane: BundleLane) -> NotifyUser:
+    return NotifyUser(tuple([one for one in lane.tells.values() if one.id <= lane.head.telling]))

@@ -14,7 +14,7 @@ from laneway.core.jam import (
     Watched,
 )
 from laneway.lanes.bundle.rows import Ear, Tell
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 
 # Events.
 
@@ -111,7 +111,7 @@ class LookFailed(Struct, frozen=True):
     reason: str = ""
 
 
-class BlocksTold(Struct, frozen=True):
+class BlocksNotified(Struct, frozen=True):
     """Callbacks came back: all up to this one, or not all of them."""
 
     now_ms: int
@@ -123,7 +123,7 @@ class BlocksTold(Struct, frozen=True):
 
 Event: TypeAlias = (
     IntentsOffered | BlockBuilt | BlockNotBuilt | VersionsMade | PackagesSubmitted | ChainLooked
-    | LookFailed | BlocksTold | TimerFired | CommandTold
+    | LookFailed | BlocksNotified | TimerFired | CommandReceived
 )  # fmt: skip
 
 # Effects.
@@ -142,7 +142,7 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     made_ms: int
     intents: tuple[IntentId, ...]
     payloads: tuple[bytes, ...]
-    behind: tuple[bytes, ...] = ()
+    below: tuple[bytes, ...] = ()
     """Payloads of the blocks below it that are not final, the lowest first: who has the state
     after the newest final block can make all others from them."""
 
@@ -163,7 +163,7 @@ class BuildVersion(Struct, frozen=True, kw_only=True):
     anchor_offset: int
     """Blocks below the best one; 1 is the freshest."""
     core: int
-    behind: tuple[bytes, ...] = ()
+    below: tuple[bytes, ...] = ()
     """Payloads of the blocks below it that are not final, the lowest first."""
 
 
@@ -185,19 +185,19 @@ class LookAtChain(Struct, frozen=True):
     packages: tuple[Watched, ...]
 
 
-class TellBuilder(Struct, frozen=True):
-    """For each in this order: commit the block's snapshot or give it up. Safe to repeat, for a tell
+class NotifyBuilder(Struct, frozen=True):
+    """For each in this order: commit the block's snapshot or give it up. Safe to repeat, for each
     keeps its id."""
 
     tells: tuple[Tell, ...]
 
 
-class TellBlocks(Struct, frozen=True):
+class NotifyUser(Struct, frozen=True):
     """For each in this order: call the user back. The builder knows of them. Safe to repeat."""
 
     tells: tuple[Tell, ...]
 
 
 Effect: TypeAlias = (
-    BuildBlock | BuildVersion | SubmitPackage | LookAtChain | TellBuilder | TellBlocks
+    BuildBlock | BuildVersion | SubmitPackage | LookAtChain | NotifyBuilder | NotifyUser
 )

@@ -33,7 +33,7 @@ class TimerFired(Struct, frozen=True):
     now_ms: int
 
 
-class CommandTold(Struct, frozen=True):
+class CommandReceived(Struct, frozen=True):
     """An operator's or a caller's command."""
 
     now_ms: int

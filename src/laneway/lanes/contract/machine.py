@@ -14,7 +14,7 @@ from laneway.core.records import Decision as CoreDecision
 from laneway.lanes.common.commands import expiry_of, is_expired
 from laneway.lanes.common.timers import is_due
 from laneway.lanes.common.values import (
-    CommandTold,
+    CommandReceived,
     IntentDropped,
     IntentsOffered,
     ModeChanged,
@@ -62,7 +62,7 @@ def judge(lane: ContractLane, event: v.Event) -> Decision:
             return judge_search(lane, event)
         case TimerFired(now_ms=now_ms):
             return judge_timer(lane, now_ms)
-        case CommandTold(command=command, now_ms=now_ms):
+        case CommandReceived(command=command, now_ms=now_ms):
             return judge_command(lane, command, now_ms)
         case _:
             assert_never(event)

@@ -9,8 +9,8 @@ from laneway.core.outcome import AttemptWord, Outcome
 from laneway.core.rows import START, Cursors
 from laneway.lanes.common.released import Dropped, RefusedAt, dropped, records_reader, refused
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     LaneRecord,
@@ -158,7 +158,7 @@ class SearchReturned(Struct, frozen=True):
 
 
 Event: TypeAlias = (
-    IntentsOffered | HeightRead | ExecutionReturned | SearchReturned | TimerFired | CommandTold
+    IntentsOffered | HeightRead | ExecutionReturned | SearchReturned | TimerFired | CommandReceived
 )
 
 

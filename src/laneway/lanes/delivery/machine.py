@@ -12,7 +12,7 @@ from laneway.core.reason import clip
 from laneway.core.records import Decision as CoreDecision
 from laneway.core.rows import Command
 from laneway.lanes.common.commands import FINAL_ALREADY, cancelled, is_taken, mode_changed, refusal
-from laneway.lanes.common.values import CommandTold, IntentsOffered, ModeChanged, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, ModeChanged, TimerFired
 from laneway.lanes.delivery import values as v
 from laneway.lanes.delivery.lane import DeliveryLane, describe, evolve, restore
 from laneway.lanes.kind import LaneKind
@@ -47,7 +47,7 @@ def decide(lane: DeliveryLane, event: v.Event) -> Decision:
             return judge_declined(lane, event)
         case TimerFired(now_ms=now_ms):
             return begin_due(lane, now_ms)
-        case CommandTold(command=command, now_ms=now_ms):
+        case CommandReceived(command=command, now_ms=now_ms):
             return judge_command(lane, command, now_ms)
         case _:
             assert_never(event)

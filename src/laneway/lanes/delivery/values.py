@@ -8,8 +8,8 @@ from laneway.core.ids import IntentId
 from laneway.core.rows import Cursors
 from laneway.lanes.common.released import RefusedAt, records_reader, refused
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     LaneRecord,
@@ -107,7 +107,7 @@ class PostDeclined(Struct, frozen=True):
     attempt: int
 
 
-Event: TypeAlias = IntentsOffered | PostReturned | PostDeclined | TimerFired | CommandTold
+Event: TypeAlias = IntentsOffered | PostReturned | PostDeclined | TimerFired | CommandReceived
 
 
 # Records.

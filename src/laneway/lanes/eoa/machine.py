@@ -10,7 +10,7 @@ from typing import assert_never
 
 from laneway.core.ids import LaneId
 from laneway.lanes.common.timers import is_due
-from laneway.lanes.common.values import CommandTold, IntentsOffered, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 from laneway.lanes.eoa import values as v
 from laneway.lanes.eoa.answers import judge_answers, judge_made
 from laneway.lanes.eoa.claims import claim_offered, wants
@@ -54,7 +54,7 @@ def decide(lane: EoaLane, event: v.Event) -> Decision:
             return expire(lane, now_ms)  # It moves numbers; what else is due follows at once.
         case TimerFired(now_ms=now_ms):
             return judge_timer(lane, now_ms)
-        case CommandTold(command=command, now_ms=now_ms):
+        case CommandReceived(command=command, now_ms=now_ms):
             return judge_command(lane, command, now_ms)
         case _:
             assert_never(event)

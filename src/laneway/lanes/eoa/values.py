@@ -9,8 +9,8 @@ from laneway.core.outcome import Outcome
 from laneway.core.units import Amount
 from laneway.lanes.common.released import OldCommandRefused, records_reader, refused
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     LaneRecord,
@@ -144,7 +144,7 @@ class NonceProven(Struct, frozen=True):
 
 Event: TypeAlias = (
     IntentsOffered | AttemptsMade | BroadcastReturned | HeadSeen | ChainRead | ReadFailed
-    | NonceProven | TimerFired | CommandTold
+    | NonceProven | TimerFired | CommandReceived
 )  # fmt: skip
 
 # Records.

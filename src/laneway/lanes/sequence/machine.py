@@ -12,7 +12,7 @@ from typing import assert_never
 from laneway.core.ids import LaneId
 from laneway.lanes.common.heads import encode
 from laneway.lanes.common.timers import earliest, is_due
-from laneway.lanes.common.values import CommandTold, IntentsOffered, ModeChanged, TimerFired
+from laneway.lanes.common.values import CommandReceived, IntentsOffered, ModeChanged, TimerFired
 from laneway.lanes.kind import LaneKind, PerLane
 from laneway.lanes.sequence import values as v
 from laneway.lanes.sequence.answers import judge_made, judge_offer
@@ -60,7 +60,7 @@ def judge(lane: SequenceLane, event: v.Event) -> Decision:
             return judge_proof(lane, event)
         case TimerFired(now_ms=now_ms):
             return judge_timer(lane, now_ms)
-        case CommandTold(command=command, now_ms=now_ms):
+        case CommandReceived(command=command, now_ms=now_ms):
             return judge_command(lane, command, now_ms)
         case _:
             assert_never(event)

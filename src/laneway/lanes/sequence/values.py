@@ -7,8 +7,8 @@ from msgspec import Struct
 from laneway.core.cosmos import CosmosLook, OfferAnswer, TxSeen
 from laneway.core.ids import IntentId
 from laneway.lanes.common.values import (
+    CommandReceived,
     CommandRefused,
-    CommandTold,
     IntentDropped,
     IntentsOffered,
     LaneRecord,
@@ -88,7 +88,7 @@ class SequenceProven(Struct, frozen=True):
 
 Event: TypeAlias = (
     IntentsOffered | AttemptsMade | OfferReturned | NodeLooked | LookFailed | SequenceProven
-    | TimerFired | CommandTold
+    | TimerFired | CommandReceived
 )  # fmt: skip
 
 # Records.

@@ -1,7 +1,7 @@
 """What a lane has made durable, read from the store's own feed, and the laws that it is under.
 
 A process may have died before it knew of its last commit; the feed knows. Each record is judged by
-the chain's own history before it is folded into the lane as the feed tells it.
+the chain's own history before it is folded into the lane as the feed publishes it.
 """
 
 from collections import Counter
@@ -150,10 +150,10 @@ class Durable:
         if self._serials.get(package, -1) < max(serial, 1):
             raise LawBroken(f"never twice: {self._maker.packages[package]} leaves unrecorded")
 
-    def check_ground(self, parent: bytes, behind: tuple[bytes, ...]) -> None:
+    def check_ground(self, parent: bytes, below: tuple[bytes, ...]) -> None:
         """A builder with the state after the newest final block can make the state of this one."""
         wanted = parent or GENESIS_BLOCK
-        for payload in reversed(behind):
+        for payload in reversed(below):
             body = decode_body(payload)
             if self._maker.blocks.get(wanted) != body:
                 raise LawBroken(f"block {body.number} is not what the next one stands on")
@@ -183,7 +183,7 @@ class Durable:
                 if name in self._deferred:
                     continue
                 if last.get(member.priority, 0) > member.seq:
-                    raise LawBroken(f"in order: {request.data} was applied behind a later one")
+                    raise LawBroken(f"in order: {request.data} was applied after a later one")
                 last[member.priority] = member.seq
 
 

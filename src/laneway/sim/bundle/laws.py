@@ -64,10 +64,10 @@ class RollupLaws(WorldLaws):
         self._read()
         durable = self._durable[lane]
         match effect:
-            case BuildBlock(parent=parent, behind=behind):
-                durable.check_ground(parent, behind)
-            case BuildVersion(payload=payload, behind=behind):
-                durable.check_ground(decode_body(payload).parent, behind)
+            case BuildBlock(parent=parent, below=below):
+                durable.check_ground(parent, below)
+            case BuildVersion(payload=payload, below=below):
+                durable.check_ground(decode_body(payload).parent, below)
             case SubmitPackage(slot=slot, package_hash=package, serial=serial):
                 self._windows.left(lane, slot)
                 durable.check_submission(package, serial)
@@ -80,7 +80,7 @@ class RollupLaws(WorldLaws):
         return restore(rows, settings)
 
     def shape(self, lane: BundleLane) -> dict[str, object]:
-        """Large bytes by their names alone: a feed does not tell them."""
+        """Large bytes by their names alone: a feed does not carry them."""
         head = msgspec.structs.replace(
             lane.head, open_count=0, queued_count=0, returned_count=0, waits=""
         )
@@ -145,7 +145,7 @@ class RollupLaws(WorldLaws):
             raise LawBroken(f"{wish.data} is {result.status}, and in no block")
 
     def check_rest(self, lane: LaneId) -> None:
-        """Nothing is left open, and the feed tells all that the rows say."""
+        """Nothing is left open, and the feed has all that is in the rows."""
         world = self._world
         kept = self.load(lane, world.plan.settings)
         if kept.slots or kept.returned or kept.tells or kept.bound:

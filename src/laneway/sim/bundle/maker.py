@@ -232,5 +232,5 @@ class TellLog:
             if known is not None and known != tell:
                 self.problem = f"tell {tell.id} was {known}, and is {tell}"
             if known is None and tell.id != len(self.tells) + 1:
-                self.problem = f"tell {tell.id} comes behind {len(self.tells)} others"
+                self.problem = f"tell {tell.id} comes after {len(self.tells)} others"
             self.tells[tell.id] = tell

@@ -87,7 +87,7 @@ class JamGround(Ground):
     def performers(self, link: Link) -> dict[str, BundlePerformer]:
         chain = cast(JamChain, FaultyJamChain(self, link))
         rollups = {rollup_lane(SERVICE): Rollup(chain, FaultyBuilder(self, link))}
-        return {KIND: BundlePerformer(rollups, self.clock, heard=partial(listener, self))}
+        return {KIND: BundlePerformer(rollups, self.clock, on_block=partial(listener, self))}
 
     def sending(self, package: bytes) -> None:
         """A node is offered this package now."""
@@ -112,7 +112,7 @@ class FaultyBuilder:
             raise BuildFailed("there never will be one", final=True)
         return world.maker.package(order, context)
 
-    async def told(self, tells: Sequence[Tell]) -> None:
+    async def notified(self, tells: Sequence[Tell]) -> None:
         """All of them, or some and then a failure."""
         world = self._world
         await self._link.pause()

@@ -5,7 +5,7 @@ from typing import assert_never
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.packages import is_skewed
 from laneway.lanes.bundle.records import (
-    AccumulationTold,
+    AccumulationNotified,
     BlockDropped,
     BlockFinalised,
     BlockHopeless,
@@ -49,7 +49,7 @@ class BundleTally(Tally):
     """It counts before the records are folded, so it knows how things stood."""
 
     named = {  # noqa: RUF012
-        AccumulationTold: "told",
+        AccumulationNotified: "told",
         BlockDropped: lambda one: "block dropped" if one.is_cause else "cascade",
         BlockHopeless: "hopeless",
         BlockRequeued: "requeued",

@@ -91,7 +91,7 @@ class HostRounds:
             block = world.chain.block(end.contract, end.block)
             world.note(f"contract:{end.contract}: {block.data} is block {end.block}")
         reply = self._replies.pop(end.round, None)
-        if reply is not None and end.told and not world.chance(world.plan.lose):
+        if reply is not None and end.is_answered and not world.chance(world.plan.lose):
             reply(answer_of(end))
 
 

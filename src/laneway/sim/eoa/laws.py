@@ -177,7 +177,7 @@ class EoaLaws(WorldLaws):
             raise LawBroken(f"{wish.data} is {result.status}, on the chain {expected or 'nothing'}")
 
     def check_rest(self, lane: LaneId) -> None:
-        """No number is left open, and the feed tells all that the rows say."""
+        """No number is left open, and the feed has all that is in the rows."""
         world = self._world
         kept = self._load(lane)
         count = world.network.chain.count(0, world.network.accounts[world.account(lane)], "latest")

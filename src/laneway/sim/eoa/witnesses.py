@@ -1,6 +1,6 @@
 """What the nodes of a world say: the chain model's truth, and the lies of the one that lies.
 
-A lie is drawn anew with every block. A lie is consistent while it is told, as those of a node that
+A lie is drawn anew with every block. A lie is consistent while it lasts, as those of a node that
 means to deceive would be.
 """
 
@@ -58,7 +58,7 @@ class Witnesses:
         self.names = world.plan.settings.nodes
 
     def lies(self, node: int, lie: str) -> bool:
-        """Whether this node tells this lie now."""
+        """Whether this node lies so now."""
         if node != LIAR or not self._world.plan.lying or not self._world.is_faulty:
             return False
         newest = self._chain.newest().number

@@ -99,7 +99,7 @@ class EoaCallers(Callers):
         # Where anyone may take a free number, several are free at once.
         large = 0.4 if self._world.plan.settings.recycled == "any" else 0.18
         padding = " " * SIZE_BYTES_MAX if 0.14 <= chosen < large else ""
-        # Who names the gas is not told by an estimate that it reverts.
+        # A caller who names the gas gets no estimate that says it reverts.
         is_named = self._world.plan.prompt and data[0] not in "!@" and number % 3
         gas = GAS if is_named else None
         call = EvmRequest(to, amount(number), (data + padding).encode(), gas)

@@ -182,7 +182,7 @@ class SequenceLaws(WorldLaws):
         row = view.intent
         place = (row.lane, row.priority)
         if self._last.get(place, 0) > row.seq:
-            raise LawBroken(f"in order: {data} is in a block behind a later one")
+            raise LawBroken(f"in order: {data} is in a block after a later one")
         self._last[place] = row.seq
 
     def _check_time(self) -> None:
@@ -260,7 +260,7 @@ class SequenceLaws(WorldLaws):
         return result.status == Status.REVERTED.value and found is not None and not found.is_used
 
     def check_rest(self, lane: LaneId) -> None:
-        """No number is left open, and the feed tells all that the rows say."""
+        """No number is left open, and the feed has all that is in the rows."""
         world = self._world
         kept = self.load(lane, world.settings)
         address = world.network.accounts[world.account(lane)]

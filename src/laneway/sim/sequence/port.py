@@ -266,11 +266,11 @@ class FaultyCosmosChain:
         return shown(committed)
 
     async def used_by(self, address: str, sequence: int) -> Sequence[TxSeen]:
-        """What every node that tells says of who used a number; too few are as good as none."""
+        """What every node that answers says of who used a number; too few are as good as none."""
         world, network = self._world, self._network
         withheld = network.withheld
         was_withheld = (address, sequence) in withheld
-        withheld[address, sequence] = None  # Until it was told, whatever happens meanwhile.
+        withheld[address, sequence] = None  # Until it was shown, whatever happens meanwhile.
         await self._link.pause()
         found = network.users.get((network.accounts[self._accounts[address]], sequence))
         told, true = [], 0

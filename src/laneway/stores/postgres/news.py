@@ -114,7 +114,7 @@ class NewsListener:
             return  # Anyone may use the channel; a hint that cannot be read is none.
         if notice.sender == self._sender:
             return
-        news: list[News] = [Woken(LaneId(lane), told=True) for lane in notice.commanded]
+        news: list[News] = [Woken(LaneId(lane), is_command=True) for lane in notice.commanded]
         news += [Woken(LaneId(lane)) for lane in notice.woken]
         news += [Ended(LaneId(lane)) for lane in notice.ended]
         for hint in news:

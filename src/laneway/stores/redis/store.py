@@ -21,7 +21,7 @@ from laneway.ports import Alive, Clock, Commit, Durability, Lost, News
 from laneway.stores.codec import encode
 from laneway.stores.judge import check_class, leftovers
 from laneway.stores.limits import PRUNE_SCAN_MAX, REPLICAS_WAIT_MS
-from laneway.stores.redis.layout import NO_LAYOUTS, LayoutCommand, Layouts
+from laneway.stores.redis.layout import LayoutCommand, Layouts
 from laneway.stores.redis.limits import (
     ARRIVALS_PER_CALL_MAX,
     CALL_BYTES_MAX,
@@ -59,11 +59,13 @@ class RedisStore(RedisReader):
         replicas_min: int | None = None,
         wait_timeout_ms: int = REPLICAS_WAIT_MS,
         clock: Clock | None = None,
-        layouts: Layouts = NO_LAYOUTS,
+        layouts: Layouts,
     ) -> None:
         """`replicas_min` replicas must have a write within `wait_timeout_ms` before it is
         answered; None asks for as many as the server was ever seen with. `clock` takes the place of
-        the server's own, for tests alone. `layouts` are written beside the rows of their lanes."""
+        the server's own, for tests alone. `layouts` are written beside the rows of their lanes, and
+        keep a lane from being run where another program has its lock; nobody leaves them out
+        without saying so."""
         names = cluster(prefix) if cluster_form else Names(prefix)
         sender = ScriptCaller(names, token_hex(8), layouts=layouts)
         servers = Servers(

@@ -58,7 +58,7 @@ class Rounds:
             self._timer = None
         waiting, self._waiting = self._waiting, {}
         for number, request in waiting.items():
-            request.settle(RoundEnded(number, "", failed=True, told=False))
+            request.settle(RoundEnded(number, "", failed=True, is_answered=False))
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
         next_ms = self._chain.next_ms()
@@ -96,7 +96,7 @@ class _Request:
     def settle(self, end: RoundEnded) -> None:
         self._open_count -= 1
         # It may be done already: answered by the other delivery, or given up by its caller.
-        if (end.told or self._open_count == 0) and not self.ended.done():
+        if (end.is_answered or self._open_count == 0) and not self.ended.done():
             self.ended.set_result(end)
 
 
@@ -129,7 +129,7 @@ class EmbeddedHost:
         fault = RequestFault.NONE if self._fault is None else self._fault(call)
         named = parent if self.traits.takes_parent else None
         end = await self._rounds.run(call, named, fault)
-        if not end.told:
+        if not end.is_answered:
             # Silence is the fault's point; the caller has its own deadline.
             await self._closed.wait()
             return CLOSED

@@ -163,7 +163,7 @@ class ContractSocket:
         call = call_of(asked)
         fault = RequestFault.NONE if self._fault is None else self._fault(call)
         end = await self._rounds.run(call, asked.parent_block, fault)
-        if end.told:
+        if end.is_answered:
             return answer(self._ended(end))
         if self._hang:
             await self._closing.wait()

@@ -23,7 +23,7 @@ def parsed(message: bytes, own: str) -> list[News]:
         return []
     if kind == "ended":
         return [Ended(LaneId(lane)) for lane in lanes]
-    return [Woken(LaneId(lane), told=kind == "told") for lane in lanes]
+    return [Woken(LaneId(lane), is_command=kind == "told") for lane in lanes]
 
 
 async def listen(
