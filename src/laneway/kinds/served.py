@@ -1,6 +1,6 @@
 """The lanes of one kind as a process serves them: how they run, what comes in, and their views."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
@@ -134,8 +134,8 @@ class Served:
         as plain values."""
         raise NotImplementedError
 
-    async def accept(self, arrival: Arrival) -> Answer:
-        return await self.engine.submit(arrival)
+    def accept(self, arrival: Arrival) -> Awaitable[Answer]:
+        return self.home.engine.submit(arrival)
 
     async def take(
         self, new: Any, key: str | None, scope: str, trace: str

@@ -102,13 +102,6 @@ def given(value: T | UnsetType) -> T | None:
     return None if isinstance(value, UnsetType) else value
 
 
-def check_size(call: Call, raw: bytes) -> None:
-    """Refuse a body that is larger than the bound for all but the largest transactions."""
-    size_max = call.request.client_max_size
-    if len(raw) > size_max:
-        raise too_large(size_max)
-
-
 def decode(raw: bytes, kind: type[B]) -> B:
     try:
         return msgspec.json.decode(raw, type=kind)

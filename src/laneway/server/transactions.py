@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from laneway.core.errors import IntentNotFound
 from laneway.server.access import Scope
 from laneway.server.answers import reply
-from laneway.server.call import Call, check_size, decode, given
+from laneway.server.call import Call, decode, given, too_large
 from laneway.server.desk import Listing, OperatorReason, TakenTransaction
 from laneway.server.limits import WAIT_S_DEFAULT, WAIT_S_MAX, WAITS_MAX
 from laneway.server.route import Act, GoodAnswer, Route, get, one
@@ -82,8 +82,8 @@ async def enqueue(call: Call) -> web.Response:
     key = call.idempotency_key()
     raw = await call.raw()
     new = read_new(call, raw)
-    if not call.desk.is_large(new.lane):
-        check_size(call, raw)
+    if len(raw) > call.request.client_max_size and not call.desk.is_large(new.lane):
+        raise too_large(call.request.client_max_size)
     call.caller.check_lane(call.desk.lane_name(new.lane))
     taken = await call.desk.submit(new, key, call.caller.id, call.trace())
     return await answered(call, query, taken)
