@@ -173,7 +173,7 @@ class Hands:
         chosen: dict[str, Any] = {"number": self.final_count + len(self.made) + 1}
         if below is not None:
             chosen |= {"parent": below.block, "parent_root": below.post_root}
-            chosen |= {"behind": tuple(one.payload for one in self.made)}
+            chosen |= {"below": tuple(one.payload for one in self.made)}
         return build_order(payloads, **(chosen | fields))
 
     async def build(self, *payloads: bytes, **fields: Any) -> ExecutedBlock:

@@ -407,7 +407,7 @@ class Clumsy(ContractServed):
 
 
 def test_a_kind_that_fails_at_its_end_still_leaves_a_stopped_engine_and_a_closed_file(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def main() -> None:
         clock = SystemClock()
@@ -417,9 +417,17 @@ def test_a_kind_that_fails_at_its_end_still_leaves_a_stopped_engine_and_a_closed
         await laneway.__aenter__()
         waits = await laneway.submit("Qm1", "d")
         await waits.result(5)
+        stops, stop = [], laneway.engine.stop
+
+        async def noted() -> None:
+            await stop()
+            stops.append("stopped")
+
+        monkeypatch.setattr(laneway.engine, "stop", noted)
         with pytest.raises(ZeroDivisionError, match="close"):
             await laneway.close()
         assert await laneway.close()
+        assert stops == ["stopped"]
         with pytest.raises(EngineStopped):
             laneway.check()
         async with open_at(tmp_path):

@@ -73,13 +73,19 @@ def lane_at(lane: Lane, look: Outlook) -> Lane:
 
 
 def health_at(health: LaneHealth, look: Outlook) -> LaneHealth:
-    """The health of a lane whose nodes are as they look; trouble that it names itself is not
-    repeated."""
+    """The health of a lane whose nodes are as they look; trouble that a problem of its own names is
+    not said a second time."""
     if not look.bad:
         return health
-    is_named = any(unsaid(text, look) != text for text in health.problems)
-    added = [] if is_named else [look.words()]
-    return replace(health, healthy=False, problems=[*health.problems, *added])
+    problems = []
+    is_named = False
+    for text in health.problems:
+        rest = unsaid(text, look)
+        problems.append(text if rest == text else f"{rest} {look.words()}")
+        is_named = is_named or rest != text
+    if not is_named:
+        problems.append(look.words())
+    return replace(health, healthy=False, problems=problems)
 
 
 def unsaid(reason: str, look: Outlook) -> str:
