@@ -1,5 +1,7 @@
 """Laws of an account's request at the edge: read as written, and refused where it cannot be."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from laneway.kinds.evm.request import (
     encode,
     encoded,
     payload_of,
+    request_from,
     request_of,
 )
 from laneway.wire.evm import EvmAccess, EvmAuthorization, EvmBlobs, EvmPayload
@@ -138,3 +141,46 @@ def test_python_says_amounts_and_bytes_in_its_own_words() -> None:
     assert (said.data, said.to, said.value) == ("0x01", "0x" + "00" * 20, str(5 * 10**17))
     assert (said.max_cost, said.gas) == ("7", None)
     assert evm_payload(None, {"value": "0xff"}).value == "0xff"
+
+
+class Traced(bytes):
+    """Bytes that cannot be written as a text."""
+
+    def hex(self, *_: object) -> str:
+        raise AssertionError("these are bytes, and nobody has to read them from a text")
+
+
+def test_the_librarys_values_are_never_written_as_texts_to_be_read_again() -> None:
+    data, to = Traced(b"\x01\x02"), Traced(bytes(19) + b"\x07")
+    asked = request_from({"to": to, "data": data, "value": 10**18, "gas": 50_000, "max_cost": None})
+    assert (asked.to, asked.input, asked.gas) == (bytes(to), bytes(data), 50_000)
+    assert value(asked.value_wei) == 10**18
+    said = {"to": "0x" + "00" * 19 + "07", "data": "0x0102", "value": "1 ether", "gas": "0xc350"}
+    assert request_from(said) == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"value": -1}, "request.value"),
+        ({"value": 0.5}, "request.value"),
+        ({"value": True}, "request.value"),
+        ({"value": 1 << 256}, "request.value"),
+        ({"value": "a lot"}, "amount"),
+        ({"gas": "many"}, "request.gas"),
+        ({"gas": 1 << 63}, "request.gas"),
+        ({"to": bytes(19)}, "request.to"),
+        ({"to": 5}, "request.to"),
+        ({"data": "xyz"}, "request.data"),
+        ({"data": 5}, "request.data"),
+    ],
+)
+def test_a_value_of_the_library_that_is_none_is_named(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        request_from({"to": bytes(20)} | options)
+    assert refused.value.field == field
+
+
+def test_an_option_that_there_is_not_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="gass"):
+        request_from({"to": bytes(20), "gass": 5})

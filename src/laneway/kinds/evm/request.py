@@ -3,17 +3,19 @@
 What is accepted is durable, so all that can be judged without the chain is judged here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
 from laneway.core.errors import BadRequest
 from laneway.core.limits import PAYLOAD_BYTES_MAX
-from laneway.core.units import AMOUNT_BITS_MAX, amount, value
+from laneway.core.units import AMOUNT_BITS_MAX, amount, read_wei, value
 from laneway.lanes.eoa.fees import NO_FEE
 from laneway.ports import EvmAuthorization, EvmBlobs, EvmRequest
 from laneway.wire import evm as wire
+from laneway.wire.evm_words import AMOUNTS
 from laneway.wire.hex import octets, read_octets
 
 BLOB_BYTES, POINT_BYTES = 131_072, 48
@@ -57,6 +59,17 @@ def request_of(asked: wire.EvmPayload, trace: str = "", at: str = "payload") -> 
     )
     check(request, at)
     return request
+
+
+def request_from(options: Mapping[str, Any]) -> EvmRequest:
+    """A request of the library: numbers and bytes are taken as they are, an amount may also be a
+    text like "0.5 ether", and everything may be written as the API has it."""
+    fields = {name: value for name, value in options.items() if value is not None}
+    for name in AMOUNTS:
+        text = fields.get(name)
+        if isinstance(text, str) and not text.startswith("0x"):
+            fields[name] = read_wei(text)
+    return request_of(wire.EvmPayload(**fields), at="request")
 
 
 def encoded(request: EvmRequest) -> bytes:
@@ -121,7 +134,14 @@ def check_creation(request: EvmRequest, at: str) -> None:
 
 
 def number(text: wire.Quantity, at: str, bits: int = AMOUNT_BITS_MAX) -> int:
-    found = text if isinstance(text, int) else int(text, 16 if text[:2] == "0x" else 10)
+    try:
+        found = int(text, 16 if text[:2] == "0x" else 10) if isinstance(text, str) else text
+    except ValueError:
+        raise BadRequest(at, f"{text!r} is not a whole number") from None
+    if type(found) is not int:
+        raise BadRequest(at, f"{found!r} is not a whole number")
+    if found < 0:
+        raise BadRequest(at, f"{found} is less than zero")
     if found >= 1 << bits:
         raise BadRequest(at, f"{found} is more than {(1 << bits) - 1}, what {bits} bits can say")
     return found
@@ -131,18 +151,23 @@ def small(text: wire.Quantity | None, at: str) -> int | None:
     return None if text is None else number(text, at, NUMBER_BITS)
 
 
-def content(text: str, at: str) -> bytes:
+def content(text: str | bytes, at: str) -> bytes:
+    """The bytes that a text names; those of the library may be bytes already."""
+    if isinstance(text, bytes):
+        return bytes(text)
     try:
         return read_octets(text)
-    except ValueError:
+    except (AttributeError, ValueError):
         raise BadRequest(at, "0x and pairs of hexadecimal digits") from None
 
 
-def address(text: str, at: str) -> bytes:
+def address(text: str | bytes, at: str) -> bytes:
     """20 bytes; letters of both cases are a checksum, and a wrong one is a typo (EIP-55)."""
     found = content(text, at)
     if len(found) != 20:
         raise BadRequest(at, f"an address has 20 bytes, not {len(found)}")
+    if isinstance(text, bytes):
+        return found
     digits = text[2:]
     if digits not in (digits.lower(), digits.upper()) and checksummed(found) != text:
         raise BadRequest(at, f"its checksum is wrong; {checksummed(found)} would be right")

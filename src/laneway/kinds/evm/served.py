@@ -12,7 +12,7 @@ from laneway.engine.system import SystemEntropy
 from laneway.kinds.account_views import taken_tx
 from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker, nothing_else, plain
 from laneway.kinds.evm.log import EoaLog
-from laneway.kinds.evm.request import decode, encoded, payload_of, request_of
+from laneway.kinds.evm.request import decode, encoded, payload_of, request_from, request_of
 from laneway.kinds.evm.views import EvmViews, reset_of
 from laneway.kinds.handle import Settled
 from laneway.kinds.served import CommandPlan, Verb
@@ -21,7 +21,6 @@ from laneway.lanes.eoa.rows import Purpose, Slot
 from laneway.lanes.eoa.values import BumpOrdered, ContentReplaced, NoncesReset
 from laneway.ports import Clock, EvmRequest, IntentView
 from laneway.wire.evm import EvmPayload, EvmTx
-from laneway.wire.evm_words import evm_payload
 from laneway.wire.hex import octets
 from laneway.wire.times import to_ms
 from laneway.wire.values import NewEvmTx, Tx
@@ -81,8 +80,7 @@ class EvmServed(EvmViews):
         if isinstance(request, EvmRequest):
             nothing_else(more)
         else:
-            options = dict(plain(request)) | more
-            request = request_of(evm_payload(options.pop("data", b""), options), at="request")
+            request = request_from(dict(plain(request)) | more)
         return self._make(lane, request, encoded, key, "", valid_until_ms)
 
     def again(self, view: IntentView) -> Arrival:
