@@ -14,7 +14,7 @@ import pytest
 
 from laneway_bench import contest, guests
 from laneway_bench.child import BenchFailed
-from laneway_bench.contract import (
+from laneway_bench.contract.bench import (
     CONTRACTS,
     FULL,
     GOALS,

@@ -10,7 +10,7 @@ import pytest
 
 from laneway_bench import contest
 from laneway_bench.child import BenchFailed, module
-from laneway_bench.door import (
+from laneway_bench.door.bench import (
     FLEETS,
     FULL,
     GOALS,
@@ -93,7 +93,7 @@ def test_a_refusal_ends_the_pressure_with_the_servers_words(tmp_path: Path) -> N
     question = {"jobs": 5, "connections": 2, "settle": False, "contracts": 1, "path": "/v1/no"}
     with (
         laneway_up(tmp_path, ENDS_AT_ONCE) as up,
-        module("pressure") as crowd,
+        module("door.pressure") as crowd,
         pytest.raises(BenchFailed, match="404"),
     ):
         crowd.ask({**question, "port": up.port})
@@ -108,9 +108,9 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_audience_hears_every_execution(tmp_path: Path) -> None:
     question = {"jobs": 60, "contracts": 20, "connections": 4, "settle": True}
-    with laneway_up(tmp_path, ENDS_AT_ONCE) as up, module("audience") as audience:
+    with laneway_up(tmp_path, ENDS_AT_ONCE) as up, module("door.audience") as audience:
         audience.ask({"port": up.port, "contracts": 20, "readers": 20})
-        with module("pressure") as crowd:
+        with module("door.pressure") as crowd:
             assert crowd.ask({**question, "port": up.port})["seconds"] > 0
         bench = DoorBench(QUICK, tmp_path, NOBODY, Lines(1.0))
         assert bench._heard(audience, 80) >= 80
@@ -118,7 +118,7 @@ def test_the_audience_hears_every_execution(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_audience_that_is_turned_away_says_so(tmp_path: Path) -> None:
-    with module("bare_web") as web, module("audience") as audience:
+    with module("door.bare_web") as web, module("door.audience") as audience:
         port = web.ask({"folder": str(tmp_path)})["port"]
         with pytest.raises(BenchFailed, match="404"):
             audience.ask({"port": port, "contracts": 1, "readers": 1})

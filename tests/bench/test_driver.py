@@ -13,8 +13,8 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.rows import Result
 from laneway.engine.faults import fault_of
 from laneway.ports import ContractCall
-from laneway_bench import driver
-from laneway_bench.driver import Count, Driven, JobGate, answer, outstanding_max, producers
+from laneway_bench.contract import driver
+from laneway_bench.contract.driver import Count, Driven, JobGate, answer, outstanding_max, producers
 from laneway_bench.limits import BATCH, OUTSTANDING_MIN
 
 LANE = LaneId("contract:c0")

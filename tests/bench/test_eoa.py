@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from laneway_bench import contest, eoa, eoa_driver
+from laneway_bench import contest
 from laneway_bench.anvil import KEY, MINES, Anvil, anvil, program
 from laneway_bench.child import BenchFailed, module
-from laneway_bench.eoa import (
+from laneway_bench.eoa import bench as eoa
+from laneway_bench.eoa import driver as eoa_driver
+from laneway_bench.eoa.bench import (
     CPU_RATIOS,
     FULL,
     GOALS,
@@ -32,9 +34,9 @@ from laneway_bench.eoa import (
     main,
     with_best,
 )
-from laneway_bench.eoa_decide import DecideStage, measure
-from laneway_bench.eoa_driver import answer, fill, run
-from laneway_bench.eoa_engine import BenchTransfer
+from laneway_bench.eoa.decide import DecideStage, measure
+from laneway_bench.eoa.driver import answer, fill, run
+from laneway_bench.eoa.engine import BenchTransfer
 from laneway_bench.frame import Lines, Sample, cpu_ratio
 from laneway_bench.guests import Guests
 from laneway_bench.limits import CYCLE_TRANSFERS
@@ -362,7 +364,7 @@ def test_memory_grows_by_the_worse_of_the_two_who_hold_the_backlog(
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [1, 2])
 def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path: Path) -> None:
-    with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
+    with anvil(program(), tmp_path, *MINES) as node, module("eoa.raw") as child:
         question = {
             **TRANSFER,
             "warm": 25,
@@ -379,7 +381,7 @@ def test_the_raw_sender_leaves_every_transfer_on_the_chain(lines: int, tmp_path:
 
 @pytest.mark.slow
 def test_a_refusal_ends_the_raw_sender_with_the_nodes_words(tmp_path: Path) -> None:
-    with anvil(program(), tmp_path, *MINES) as node, module("eoa_raw") as child:
+    with anvil(program(), tmp_path, *MINES) as node, module("eoa.raw") as child:
         question = {**TRANSFER, "warm": 1, "jobs": 5, "key": KEY, "port": node.port}
         question |= {"lines": 1, "receipts": 1}
         with pytest.raises(BenchFailed, match="max fee per gas less than block base fee"):

@@ -11,7 +11,7 @@ import pytest
 from laneway_bench.child import BenchFailed
 from laneway_bench.frame import Lines
 from laneway_bench.guests import Guests
-from laneway_bench.jam import FULL, GOALS, QUICK, JamBench, compared, shown
+from laneway_bench.jam.bench import FULL, GOALS, QUICK, JamBench, compared, shown
 from laneway_bench.report import table, write_report
 
 THRESHOLDS = {

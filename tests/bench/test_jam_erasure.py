@@ -4,7 +4,7 @@ from hashlib import sha256, shake_256
 
 from laneway.jam.erasure import encode
 from laneway.jam.spec import FULL
-from laneway_bench.jam_erasure import chosen, measure, seconds
+from laneway_bench.jam.erasure import chosen, measure, seconds
 
 
 def test_as_many_shards_are_chosen_as_are_needed_and_always_the_same() -> None:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from laneway.jam.trie import root
-from laneway_bench.jam_state import GOAL, SAMPLE_KEYS, StateStage, main, measure, state_of
+from laneway_bench.jam.state import GOAL, SAMPLE_KEYS, StateStage, main, measure, state_of
 
 
 @pytest.mark.parametrize("count", [100, 1_000])

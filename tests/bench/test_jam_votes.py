@@ -8,8 +8,8 @@ import pytest
 from nacl.exceptions import BadSignatureError
 
 from laneway.jam.errors import BadVoteSignature
-from laneway_bench import jam_votes
-from laneway_bench.jam_votes import GOAL, VotesStage
+from laneway_bench.jam import votes as jam_votes
+from laneway_bench.jam.votes import GOAL, VotesStage
 
 
 @pytest.mark.slow

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from laneway_bench import __main__ as command
-from laneway_bench import contract, door, eoa, sequence
+from laneway_bench.contract import bench as contract
+from laneway_bench.door import bench as door
+from laneway_bench.eoa import bench as eoa
+from laneway_bench.sequence import bench as sequence
 
 
 @pytest.mark.parametrize(

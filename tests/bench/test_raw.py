@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from laneway_bench import raw
 from laneway_bench.child import BenchFailed
-from laneway_bench.raw import RawLoop, Shape, bare, shape_of_an_execution
+from laneway_bench.contract import raw
+from laneway_bench.contract.raw import RawLoop, Shape, bare, shape_of_an_execution
 
 TABLES = ("lanes", "heads", "intents", "results", "rows", "feed")
 

@@ -12,7 +12,7 @@ from laneway_bench.child import BenchFailed
 from laneway_bench.frame import Lines
 from laneway_bench.guests import Guests
 from laneway_bench.report import table, write_report
-from laneway_bench.rollup import FULL, GOALS, QUICK, RETAINED, RollupBench, shown
+from laneway_bench.rollup.bench import FULL, GOALS, QUICK, RETAINED, RollupBench, shown
 
 THRESHOLDS = {
     "tick_cost_100k_vs_8_retained": "<= 1.5",

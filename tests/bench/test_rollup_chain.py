@@ -7,12 +7,12 @@ import pytest
 from laneway.jam.spec import TINY
 from laneway.lanes.bundle.records import BlockFinalised
 from laneway.lanes.bundle.values import LookAtChain
-from laneway_bench.rollup_chain import BLOCKS_KEPT_MAX, StubChain
-from laneway_bench.rollup_cores import Cores, measure
-from laneway_bench.rollup_cores import settings as core_settings
-from laneway_bench.rollup_cost import CORES, Through, measure_cost, measure_growth, retaining
-from laneway_bench.rollup_finality import measure as finality
-from laneway_bench.rollup_lane import SLOT_MS, DrivenLane
+from laneway_bench.rollup.chain import BLOCKS_KEPT_MAX, StubChain
+from laneway_bench.rollup.cores import Cores, measure
+from laneway_bench.rollup.cores import settings as core_settings
+from laneway_bench.rollup.cost import CORES, Through, measure_cost, measure_growth, retaining
+from laneway_bench.rollup.finality import measure as finality
+from laneway_bench.rollup.lane import SLOT_MS, DrivenLane
 
 
 @pytest.fixture(autouse=True)

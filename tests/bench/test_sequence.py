@@ -21,14 +21,15 @@ from laneway.cosmos.protobuf import decode
 from laneway.cosmos.tx import is_signed, read
 from laneway.engine.faults import fault_of
 from laneway.ports import CosmosBlob, CosmosRequest
-from laneway_bench import contest, sequence, sequence_commitment, sequence_driver
+from laneway_bench import contest
 from laneway_bench.child import BenchFailed, module
-from laneway_bench.cosmos_node import counted as counted_on
-from laneway_bench.cosmos_node import devnet, secret
 from laneway_bench.frame import Lines, Sample
 from laneway_bench.guests import Guests
 from laneway_bench.report import table
-from laneway_bench.sequence import (
+from laneway_bench.sequence import bench as sequence
+from laneway_bench.sequence import commitment as sequence_commitment
+from laneway_bench.sequence import driver as sequence_driver
+from laneway_bench.sequence.bench import (
     CPU_RATIOS,
     FULL,
     GOALS,
@@ -42,9 +43,11 @@ from laneway_bench.sequence import (
     compared,
     main,
 )
-from laneway_bench.sequence_driver import answer, fill, run
-from laneway_bench.sequence_engine import AnswerCounter, SequenceContestant, open_bench_engine
-from laneway_bench.sequence_raw import RawSequenceSender
+from laneway_bench.sequence.cosmos_node import counted as counted_on
+from laneway_bench.sequence.cosmos_node import devnet, secret
+from laneway_bench.sequence.driver import answer, fill, run
+from laneway_bench.sequence.engine import AnswerCounter, SequenceContestant, open_bench_engine
+from laneway_bench.sequence.raw import RawSequenceSender
 
 ROOT = Path(__file__).parents[2]
 THRESHOLDS = {
@@ -405,7 +408,7 @@ def test_an_engine_that_stops_or_an_answer_that_is_bad_ends_the_run(tmp_path: Pa
 
 @pytest.mark.slow
 def test_the_bare_sender_leaves_every_transfer_on_the_chain() -> None:
-    with module("cosmos_node") as node, module("sequence_raw") as child:
+    with module("sequence.cosmos_node") as node, module("sequence.raw") as child:
         at = node.ask({"block_ms": 50, "accounts": 2})
         assert child.ask(question(at, 50))["seconds"] > 0
         check("sign_encode_post", node, 50)
@@ -413,7 +416,7 @@ def test_the_bare_sender_leaves_every_transfer_on_the_chain() -> None:
 
 @pytest.mark.slow
 def test_a_refusal_ends_the_bare_sender() -> None:
-    with module("cosmos_node") as node, module("sequence_raw") as child:
+    with module("sequence.cosmos_node") as node, module("sequence.raw") as child:
         at = node.ask({"block_ms": 50, "accounts": 2})
         with pytest.raises(BenchFailed, match="refused a transfer with code 13"):
             child.ask({**question(at, 5), "fee": "1"})

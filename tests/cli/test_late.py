@@ -59,11 +59,11 @@ def test_the_simulator_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyP
 
 def test_the_benchmark_is_called_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, object]] = []
-    put(monkeypatch, "laneway_bench.contract", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.contract.bench", main=noted(calls, 0))
     assert run(["bench", "contract", "--json", "--quick", "--out", "there"]) == 0
-    put(monkeypatch, "laneway_bench.eoa", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.eoa.bench", main=noted(calls, 0))
     assert run(["bench", "eoa", "--only", "raw,viem", "--out", "there"]) == 0
-    put(monkeypatch, "laneway_bench.sequence", main=noted(calls, 0))
+    put(monkeypatch, "laneway_bench.sequence.bench", main=noted(calls, 0))
     assert run(["bench", "sequence", "--quick", "--only", "bytes", "--out", "there"]) == 0
     assert calls == [
         {"json": True, "quick": True, "out": Path("there")},
@@ -105,7 +105,7 @@ def test_the_doctor_says_what_to_do(
     ("module", "arguments"),
     [
         ("laneway.sim.cli", ["sim"]),
-        ("laneway_bench.contract", ["bench", "contract"]),
+        ("laneway_bench.contract.bench", ["bench", "contract"]),
         ("laneway.wiring.doctor", ["doctor"]),
     ],
 )

@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", default="", help="contestants, separated by commas")
     asked = parser.parse_args(arguments)
 
-    bench = import_module(f"laneway_bench.{asked.bench}")
+    bench = import_module(f"laneway_bench.{asked.bench}.bench")
     is_divisible = getattr(bench, f"{asked.bench.capitalize()}Bench").is_divisible
     if asked.only and not is_divisible:
         parser.error("--only belongs to eoa, jam, rollup and sequence")

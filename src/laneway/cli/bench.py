@@ -47,7 +47,7 @@ def add(name: str, purpose: str) -> None:
         help="Where the table and the plot go.",
     )
     def run(as_json: bool, quick: bool, out: Path, **chosen: str) -> int:
-        main = find("bench", f"laneway_bench.{name}", "main", HOW_TO_GET_IT)
+        main = find("bench", f"laneway_bench.{name}.bench", "main", HOW_TO_GET_IT)
         code: int = main(json=as_json, quick=quick, out=out, **chosen)
         return code
 

@@ -12,7 +12,7 @@ from laneway.core.ids import LaneId
 from laneway.core.rows import FeedEntry, Result
 from laneway.engine.listeners import Listener
 from laneway.feeds.events import NamedEvent
-from laneway.kinds.account_events import (
+from laneway.kinds.common.events import (
     EventDraft,
     EventMaker,
     account_events,

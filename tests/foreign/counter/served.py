@@ -27,7 +27,8 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Index, LaneView
 from laneway.engine.listeners import Listener
 from laneway.engine.system import SystemEntropy
-from laneway.kinds.account_views import (
+from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker
+from laneway.kinds.common.views import (
     empty_view,
     halts,
     pruned_tx,
@@ -36,7 +37,6 @@ from laneway.kinds.account_views import (
     taken_tx,
     when,
 )
-from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker
 from laneway.kinds.served import CommandPlan, Served, Verb
 from laneway.lanes.kind import LaneKind, LaneState
 from laneway.ports import Clock, IntentView

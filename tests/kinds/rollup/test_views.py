@@ -10,7 +10,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.outcome import Status
 from laneway.core.rows import Head, Index, LaneView, Tail
 from laneway.engine.shell import Engine
-from laneway.kinds.account_views import empty_view
+from laneway.kinds.common.views import empty_view
 from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
 from laneway.lanes.common.values import ModeChanged
 from laneway.ports import IntentView

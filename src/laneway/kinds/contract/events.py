@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from laneway.core.rows import FeedEntry
 from laneway.feeds.events import NamedEvent
-from laneway.kinds import account_events as common
+from laneway.kinds.common import events as common
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 from laneway.lanes.contract import values as v
 

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from laneway.core.ids import LaneId, lane_key
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.rows import Result
-from laneway.kinds.account_metrics import LaneMetrics
+from laneway.kinds.common.metrics import LaneMetrics
 from laneway.lanes.contract.lane import decode_history
 from laneway.lanes.contract.show import QueueMetrics
 from laneway.lanes.contract.values import SlotClaimed

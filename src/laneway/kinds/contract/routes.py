@@ -9,7 +9,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from laneway.core.errors import LanewayError
-from laneway.kinds.account_views import copied
+from laneway.kinds.common.views import copied
 from laneway.server.answers import RequestRefused, reply
 from laneway.server.call import Call, decode
 from laneway.server.route import GoodAnswer, Route

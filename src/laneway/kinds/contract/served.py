@@ -16,7 +16,8 @@ from laneway.core.urls import shown_url
 from laneway.engine.contract import CALL_FIELDS, ContractPerformer, decode_call
 from laneway.engine.listeners import Listener
 from laneway.engine.system import SystemEntropy
-from laneway.kinds.account_views import (
+from laneway.kinds.arrivals import RETRY_SCOPE, check_fields, named_keys, nothing_else
+from laneway.kinds.common.views import (
     pruned_tx,
     shown_health,
     shown_lane,
@@ -24,7 +25,6 @@ from laneway.kinds.account_views import (
     taken_tx,
     when,
 )
-from laneway.kinds.arrivals import RETRY_SCOPE, check_fields, named_keys, nothing_else
 from laneway.kinds.contract.arrivals import ContractArrivals, contract_lane
 from laneway.kinds.contract.log import ContractLog
 from laneway.kinds.contract.section import HostSection

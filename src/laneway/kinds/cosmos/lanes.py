@@ -11,7 +11,7 @@ from laneway.chains.endpoint import NodePlace
 from laneway.core.ids import LaneId
 from laneway.engine.sequence import CosmosAccount, CosmosView, SequencePerformer
 from laneway.engine.sequence.account import KIND
-from laneway.kinds.account_lanes import AccountLanes, account_names, check_twins
+from laneway.kinds.common.lanes import AccountLanes, account_names, check_twins
 from laneway.kinds.cosmos.section import (
     CosmosAccountSection,
     CosmosSection,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from laneway.core.rows import Result
-from laneway.kinds.account_log import AccountLog, Line, line, mode, refused
+from laneway.kinds.common.log import AccountLog, Line, line, mode, refused
 from laneway.kinds.contract.log import duration
 from laneway.kinds.cosmos.events import digits
 from laneway.lanes.common.values import CommandRefused, ModeChanged

@@ -4,7 +4,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from laneway.kinds.account_metrics import EndMetrics
+from laneway.kinds.common.metrics import EndMetrics
 from laneway.lanes.sequence.lane import decode_history
 from laneway.lanes.sequence.values import AttemptEnded, AttemptSigned, RecoveryBegan
 

@@ -10,7 +10,6 @@ from laneway.core.intent import Accepted, Answer, Arrival, IntentRow, Replayed
 from laneway.core.rows import LaneView, Result
 from laneway.engine.listeners import Listener
 from laneway.engine.waiters import EngineStopped
-from laneway.kinds.account_views import taken_tx
 from laneway.kinds.arrivals import (
     RETRY_SCOPE,
     converted,
@@ -19,6 +18,7 @@ from laneway.kinds.arrivals import (
     nothing_else,
     plain,
 )
+from laneway.kinds.common.views import taken_tx
 from laneway.kinds.cosmos.arrivals import CosmosDoor
 from laneway.kinds.cosmos.client import TxClient, TxHandle, TxHandles, response_of
 from laneway.kinds.cosmos.log import SequenceLog

@@ -7,8 +7,8 @@ from msgspec import Struct
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
-from laneway.kinds.account_lanes import AccountLanes
-from laneway.kinds.account_views import (
+from laneway.kinds.common.lanes import AccountLanes
+from laneway.kinds.common.views import (
     AccountServed,
     copied,
     halts,

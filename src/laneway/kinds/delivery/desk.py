@@ -16,9 +16,9 @@ from laneway.core.urls import shown_url
 from laneway.engine.delivery import decode_message, encode_message
 from laneway.engine.system import SystemEntropy
 from laneway.feeds.courier import message_id
-from laneway.kinds.account_views import copied
 from laneway.kinds.audit.trail import TrailEntry
 from laneway.kinds.commands import checked
+from laneway.kinds.common.views import copied
 from laneway.kinds.delivery.section import WebhookSection
 from laneway.kinds.limits import FOLLOW_S_MAX
 from laneway.kinds.revival import RevivalPlan

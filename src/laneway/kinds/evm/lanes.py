@@ -10,7 +10,7 @@ from laneway.chains.evm.phrases import read_rows
 from laneway.core.ids import LaneId
 from laneway.engine.eoa import ChainView, EoaPerformer, EvmAccount
 from laneway.engine.eoa.account import KIND
-from laneway.kinds.account_lanes import AccountLanes, account_names, check_twins
+from laneway.kinds.common.lanes import AccountLanes, account_names, check_twins
 from laneway.kinds.evm.section import EoaSection, EvmSection, nodes_of, settings_of
 from laneway.kinds.evm.views import ConfiguredEvmAccount
 from laneway.lanes.eoa.machine import eoa_kind

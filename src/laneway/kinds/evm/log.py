@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from laneway.core.rows import Result
 from laneway.core.units import value
-from laneway.kinds.account_log import AccountLog, Line, line, mode, refused
+from laneway.kinds.common.log import AccountLog, Line, line, mode, refused
 from laneway.kinds.contract.log import duration
 from laneway.kinds.evm.events import REMINDED
 from laneway.lanes.common.values import CommandRefused, ModeChanged

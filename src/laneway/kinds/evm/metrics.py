@@ -4,7 +4,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter
 
-from laneway.kinds.account_metrics import EndMetrics
+from laneway.kinds.common.metrics import EndMetrics
 from laneway.lanes.eoa.lane import decode_history
 from laneway.lanes.eoa.values import AttemptSigned, SlotFreed
 

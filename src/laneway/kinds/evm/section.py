@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
 from laneway.core.units import read_wei
-from laneway.kinds.account_tables import account_conflicts, signer_variables
+from laneway.kinds.common.tables import account_conflicts, signer_variables
 from laneway.kinds.config import (
     ConfigPart,
     Conflict,

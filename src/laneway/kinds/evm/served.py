@@ -9,8 +9,8 @@ from laneway.core.intent import Accepted, Arrival, IntentRow
 from laneway.core.rows import LaneView, Result
 from laneway.engine.listeners import Listener
 from laneway.engine.system import SystemEntropy
-from laneway.kinds.account_views import taken_tx
 from laneway.kinds.arrivals import RETRY_SCOPE, ArrivalMaker, nothing_else, plain
+from laneway.kinds.common.views import taken_tx
 from laneway.kinds.evm.log import EoaLog
 from laneway.kinds.evm.request import decode, encoded, payload_of, request_from, request_of
 from laneway.kinds.evm.views import EvmViews, reset_of

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from laneway.core.ids import LaneId
 from laneway.core.rows import LaneView
 from laneway.core.units import amount, value
-from laneway.kinds.account_views import (
+from laneway.kinds.common.views import (
     AccountServed,
     copied,
     halts,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from laneway.core.jam import JamBlockRef
-from laneway.kinds.account_views import copied, when
+from laneway.kinds.common.views import copied, when
 from laneway.kinds.limits import PICTURE_FINAL_MAX
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import BundleLane

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from laneway.core.rows import FeedEntry
 from laneway.feeds.events import NamedEvent
-from laneway.kinds.account_events import EventDraft, command_refused, ended, mode_changed
+from laneway.kinds.common.events import EventDraft, command_refused, ended, mode_changed
 from laneway.kinds.rollup.marks import Marks, bundle_id
 from laneway.lanes.bundle import records as v
 from laneway.lanes.bundle.fold import RESULT_STATUSES

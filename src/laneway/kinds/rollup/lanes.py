@@ -31,7 +31,7 @@ from laneway.core.urls import shown_url
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.engine.bundle import BlockCallback, BundlePerformer, Rollup, rollup_lane
 from laneway.engine.bundle.rollup import KIND
-from laneway.kinds.account_lanes import AccountLanes
+from laneway.kinds.common.lanes import AccountLanes
 from laneway.kinds.config import ConfigError
 from laneway.kinds.limits import CHAIN_OPEN_RETRY_S, CHAIN_OPEN_S_MAX, PROBE_S_MAX
 from laneway.kinds.outlook import outlook_of

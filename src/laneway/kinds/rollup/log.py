@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from laneway.core.ids import LaneId
 from laneway.core.outcome import Outcome
 from laneway.core.rows import Result
-from laneway.kinds.account_log import AccountLog, Line, line, mode, refused
+from laneway.kinds.common.log import AccountLog, Line, line, mode, refused
 from laneway.kinds.contract.log import duration
 from laneway.kinds.rollup.marks import Marks, bundle_id
 from laneway.lanes.bundle import records as v

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from laneway.core.ids import LaneId
 from laneway.core.rows import Result
-from laneway.kinds.account_metrics import LaneMetrics
+from laneway.kinds.common.metrics import LaneMetrics
 from laneway.kinds.rollup.log import Find, nowhere
 from laneway.lanes.bundle import records as v
 from laneway.lanes.bundle.lane import BundleLane, decode_history

@@ -9,8 +9,8 @@ from laneway.core.intent import Accepted, Answer, Arrival, IntentRow, Replayed
 from laneway.core.rows import Result
 from laneway.engine.bundle.rollup import BlockCallback
 from laneway.engine.listeners import Listener
-from laneway.kinds.account_views import taken_tx
 from laneway.kinds.arrivals import RETRY_SCOPE, converted, nothing_else
+from laneway.kinds.common.views import taken_tx
 from laneway.kinds.handle import Handle, Settled, taken
 from laneway.kinds.rollup.desk import RollupsDesk
 from laneway.kinds.rollup.log import BundleLog

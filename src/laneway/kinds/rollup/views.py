@@ -7,7 +7,7 @@ from msgspec import Struct
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
 from laneway.core.rows import LaneView
-from laneway.kinds.account_views import (
+from laneway.kinds.common.views import (
     AccountServed,
     copied,
     halts,

@@ -56,7 +56,7 @@ class JamBench(Contest[JamBenchPlan]):
         ours: dict[str, list[dict[str, Any]]] = {name: [] for name in SIZES}
         theirs: dict[str, list[dict[str, Any]]] = {name: [] for name in SIZES}
         with (
-            module("jam_erasure") as laneway,
+            module("jam.erasure") as laneway,
             Child(self.guests.script("jam_erasure.cjs")) as wasm,
         ):
             for number in range(self.plan.erasure_rounds):
@@ -68,15 +68,15 @@ class JamBench(Contest[JamBenchPlan]):
 
     def run_votes(self) -> dict[str, Any]:
         self.step("votes", "votes")
-        return self.ask("jam_votes", rounds=self.plan.vote_rounds)
+        return self.ask("jam.votes", rounds=self.plan.vote_rounds)
 
     def run_proofs(self) -> dict[str, Any]:
         self.step("proofs", "proofs")
-        return self.ask("jam_state", counts=STATES, rounds=self.plan.proof_rounds)
+        return self.ask("jam.state", counts=STATES, rounds=self.plan.proof_rounds)
 
     def run_model(self) -> dict[str, Any]:
         self.step("model", "model")
-        return self.ask("jam_model", slots=self.plan.model_slots)
+        return self.ask("jam.model", slots=self.plan.model_slots)
 
     parts = {"erasure": run_erasure, "votes": run_votes, "proofs": run_proofs, "model": run_model}
 

@@ -11,8 +11,8 @@ from laneway.core.ids import IntentId, LaneId
 from laneway.core.intent import Accepted, Arrival
 from laneway.core.outcome import Status
 from laneway.core.rows import Head, Index, LaneView, Tail
-from laneway.kinds.account_lanes import AccountLanes
 from laneway.kinds.arrivals import RETRY_SCOPE
+from laneway.kinds.common.lanes import AccountLanes
 from laneway.kinds.limits import ACCOUNTS_SHOWN_MAX
 from laneway.kinds.served import Served
 from laneway.lanes.kind import LaneKind, LaneState

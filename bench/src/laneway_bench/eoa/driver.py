@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from laneway_bench.contestant import rss_mb, serve, tune
-from laneway_bench.eoa_engine import BenchEngine, BenchTransfer, open_bench_engine
+from laneway_bench.eoa.engine import BenchEngine, BenchTransfer, open_bench_engine
 from laneway_bench.limits import BATCH, CALLERS, FILL_BATCH, SETTLED_S
 from laneway_bench.watch import Stopwatch
 

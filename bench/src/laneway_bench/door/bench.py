@@ -141,7 +141,7 @@ class DoorBench(Contest[DoorBenchPlan]):
     # The door.
 
     def _bare(self, name: str, place: Path) -> Sample:
-        with module("bare_web") as web:
+        with module("door.bare_web") as web:
             port = web.ask({"folder": str(place)})["port"]
             begun_s = web.cpu_s()
             seconds = self._press(port, name, CONTRACTS, settle=False)
@@ -155,7 +155,7 @@ class DoorBench(Contest[DoorBenchPlan]):
             up = stack.enter_context(laneway_up(place, work))
             audience: Child | None = None
             if name == "http_execute_sse":
-                audience = stack.enter_context(module("audience"))
+                audience = stack.enter_context(module("door.audience"))
                 question = {"port": up.port, "contracts": contracts, "readers": self.plan.readers}
                 audience.ask(question, self.tick)
             begun_s = up.cpu_s()
@@ -171,7 +171,7 @@ class DoorBench(Contest[DoorBenchPlan]):
         # The last execution of each contract is part of the count, and is waited for.
         settled = contracts if settle else 0
         question |= {"jobs": self.plan.jobs[name] - settled, "settle": settle}
-        with module("pressure") as crowd:
+        with module("door.pressure") as crowd:
             spent = crowd.ask({**question, "connections": CONNECTIONS}, self.tick)
         seconds: float = spent["seconds"]
         return seconds
@@ -210,7 +210,7 @@ class DoorBench(Contest[DoorBenchPlan]):
 
     @contextmanager
     def _engine(self, store: str, host: str = "inline") -> Iterator[Child]:
-        with module("driver") as engine:
+        with module("contract.driver") as engine:
             engine.ask({"store": store, "host": host})
             yield engine
 

@@ -16,9 +16,9 @@ from laneway.lanes.bundle.records import BlockFinalised, Record
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.values import BlockBuilt, BuildBlock, BuildVersion, VersionBuilt
 from laneway_bench.contestant import answer_all, say
-from laneway_bench.jam_model import SERVICE, Echo
-from laneway_bench.rollup_chain import ModelChain
-from laneway_bench.rollup_lane import SLOT_MS, DrivenLane, stub_block
+from laneway_bench.jam.model import SERVICE, Echo
+from laneway_bench.rollup.chain import ModelChain
+from laneway_bench.rollup.lane import SLOT_MS, DrivenLane, stub_block
 
 GOAL = "core_slots_busy_341_cores_stub_service"
 FIRST_SLOT = 20

@@ -20,7 +20,7 @@ from laneway.cosmos.messages import Coin, MsgSend
 from laneway.cosmos.tx import SignedCosmosTx, SigningTerms, body_of, fee_of, packed, sign
 from laneway_bench.child import BenchFailed
 from laneway_bench.contestant import answer_each
-from laneway_bench.eoa_raw import RawConnection
+from laneway_bench.eoa.raw import RawConnection
 from laneway_bench.limits import SEQUENCE_POLL_MS, STATUSES
 from laneway_bench.watch import Stopwatch
 

@@ -22,8 +22,8 @@ from laneway.ports import CosmosBlob, CosmosRequest
 from laneway.wiring.embedded import Laneway
 from laneway.wiring.store import open_store
 from laneway_bench.child import BenchFailed
-from laneway_bench.cosmos_node import secret
 from laneway_bench.limits import GUARD_S, PAYER_STATUSES
+from laneway_bench.sequence.cosmos_node import secret
 
 KEY_VARIABLE = "BENCH_ACCOUNT_KEY"
 """Without laneway's own prefix: a variable with it that is no setting is warned about."""

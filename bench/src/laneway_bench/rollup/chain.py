@@ -34,7 +34,7 @@ from laneway.lanes.bundle.values import (
     SubmitPackage,
     VersionBuilt,
 )
-from laneway_bench.rollup_lane import clock_at, stub_block, version_of
+from laneway_bench.rollup.lane import clock_at, stub_block, version_of
 
 BLOCKS_KEPT_MAX = 256
 """Blocks that are remembered: four times as many as a lane knows."""

@@ -8,7 +8,7 @@ import pytest
 
 from laneway.core.errors import IntentNotFound
 from laneway.core.ids import IntentId, LaneId
-from laneway.kinds.account_views import AccountServed
+from laneway.kinds.common.views import AccountServed
 
 LANE = LaneId("evm:7:0xaa")
 FIRST = IntentId("tx_" + "0" * 32)

@@ -67,16 +67,16 @@ class RollupBench(Contest[RollupBenchPlan]):
         self.step("turns", "turns")
         rounds, slots = self.plan.turn_rounds, self.plan.turn_slots
         question = {"counts": RETAINED, "rounds": rounds, "slots": slots}
-        return self.ask("rollup_cost", do="retained", **question)
+        return self.ask("rollup.cost", do="retained", **question)
 
     def run_finality(self) -> dict[str, Any]:
         self.step("finality", "finality")
-        return self.ask("rollup_finality", slots=self.plan.finality_slots)
+        return self.ask("rollup.finality", slots=self.plan.finality_slots)
 
     def run_cores(self) -> dict[str, Any]:
         self.step("cores", "cores")
         first, slots = self.plan.core_first, self.plan.core_slots
-        return self.ask("rollup_cores", first=first, slots=slots)
+        return self.ask("rollup.cores", first=first, slots=slots)
 
     def run_engine(self) -> dict[str, Any]:
         self.step("engine", "engine")
@@ -85,13 +85,13 @@ class RollupBench(Contest[RollupBenchPlan]):
             with self.place() as place:
                 question = {"store": f"{place}/bench.db", "slot_ms": slot_ms}
                 blocks = self.plan.engine_blocks
-                found.append(self.ask("rollup_engine", **question, blocks=blocks))
+                found.append(self.ask("rollup.engine", **question, blocks=blocks))
         best = max(found, key=lambda one: float(one["blocks_per_s"]))
         return {"clocks": found, "blocks_per_s_fast_clock": best["blocks_per_s"]}
 
     def run_memory(self) -> dict[str, Any]:
         self.step("memory", "memory")
-        return self.ask("rollup_cost", do="grow", blocks=self.plan.memory_blocks)
+        return self.ask("rollup.cost", do="grow", blocks=self.plan.memory_blocks)
 
     parts = {
         "turns": run_turns,

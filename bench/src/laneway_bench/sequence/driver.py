@@ -14,7 +14,7 @@ from laneway.cosmos.protobuf import encode
 from laneway.ports import CosmosBlob, CosmosRequest
 from laneway_bench.contestant import rss_mb, say, serve, tune
 from laneway_bench.limits import BATCH, BYTES_PRODUCERS, PROGRESS_STEPS
-from laneway_bench.sequence_engine import SequenceContestant, open_bench_engine
+from laneway_bench.sequence.engine import SequenceContestant, open_bench_engine
 from laneway_bench.watch import Stopwatch
 
 NAMESPACE = namespace_of(b"laneway")

@@ -22,8 +22,8 @@ from laneway.lanes.bundle.rows import Finished
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway_bench.contestant import answer_all, rss_mb, say
 from laneway_bench.limits import PROGRESS_STEPS
-from laneway_bench.rollup_chain import StubChain
-from laneway_bench.rollup_lane import SLOT_MS, DrivenLane
+from laneway_bench.rollup.chain import StubChain
+from laneway_bench.rollup.lane import SLOT_MS, DrivenLane
 
 COST_GOAL = "tick_cost_100k_vs_8_retained"
 GROWTH_GOAL = "rss_growth_mb_100k_blocks"

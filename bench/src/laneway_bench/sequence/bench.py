@@ -14,7 +14,6 @@ from laneway.cosmos.keys import HeldCosmosKey
 from laneway_bench import contest
 from laneway_bench.child import BenchFailed, Child, module
 from laneway_bench.contest import Contest
-from laneway_bench.cosmos_node import secret
 from laneway_bench.frame import Goal, Sample, rounded
 from laneway_bench.guests import Need
 from laneway_bench.limits import (
@@ -26,6 +25,7 @@ from laneway_bench.limits import (
     SEQUENCE_POLL_MS,
     TIMEOUT_BLOCKS,
 )
+from laneway_bench.sequence.cosmos_node import secret
 
 PACKAGES = ("cosmpy", "pyCelestia")
 """Of the peers' environment."""
@@ -180,7 +180,7 @@ class SequenceBench(Contest[SequenceBenchPlan]):
             with self._engine(place, at, 1, settings) as engine:
                 return engine.ask({"do": "run", **question}, self.tick)
         if name == "sign_encode_post":
-            with module("sequence_raw") as child:
+            with module("sequence.raw") as child:
                 return child.ask(question, self.tick)
         script, more = PEERS[name]
         question |= {"gas_price": GAS_PRICE, "poll_ms": PEER_POLL_MS, **more}
@@ -189,14 +189,14 @@ class SequenceBench(Contest[SequenceBenchPlan]):
 
     @contextmanager
     def _node(self, block_ms: int, *, accounts: int) -> Iterator[tuple[Child, dict[str, Any]]]:
-        with module("cosmos_node") as node:
+        with module("sequence.cosmos_node") as node:
             yield node, node.ask({"block_ms": block_ms, "accounts": accounts})
 
     @contextmanager
     def _engine(
         self, place: Path, at: Mapping[str, Any], accounts: int, settings: Mapping[str, int]
     ) -> Iterator[Child]:
-        with module("sequence_driver") as engine:
+        with module("sequence.driver") as engine:
             store = str(place / "laneway.db")
             engine.ask({**at, "store": store, "accounts": accounts, "settings": settings})
             yield engine
@@ -237,7 +237,7 @@ class SequenceBench(Contest[SequenceBenchPlan]):
         question = {"sizes": SIZES, "bytes": self.plan.commitment_bytes}
         rounds: dict[str, list[dict[str, Any]]] = {"laneway": [], "pycelestia": []}
         with (
-            module("sequence_commitment") as ours,
+            module("sequence.commitment") as ours,
             Child(self.guests.script("pycelestia_commitments.py")) as theirs,
         ):
             for _ in range(self.plan.commitment_rounds):

@@ -213,7 +213,7 @@ class EoaBench(Contest[EoaBenchPlan]):
             with self._engine(self._address(name, place), node) as engine:
                 return engine.ask({"do": "run", **question}, watched)
         if name in RAW:
-            with module("eoa_raw") as child:
+            with module("eoa.raw") as child:
                 return child.ask({**question, **RAW[name]}, watched)
         script, more = PEERS[name]
         question |= {"chain_id": CHAIN_ID, "batch": BATCH, "poll_ms": PEER_POLL_MS, **more}
@@ -230,7 +230,7 @@ class EoaBench(Contest[EoaBenchPlan]):
 
     @contextmanager
     def _engine(self, store: str, node: Anvil) -> Iterator[Child]:
-        with module("eoa_driver") as engine:
+        with module("eoa.driver") as engine:
             engine.ask({"store": store, "url": node.url(), "key": KEY})
             yield engine
 
@@ -268,7 +268,7 @@ class EoaBench(Contest[EoaBenchPlan]):
         plan = self.plan
         self.step(f"{plan.inflight[1]:,} in flight", "decide")
         question = {"inflight": plan.inflight, "rounds": plan.decide_rounds}
-        with module("eoa_decide") as child:
+        with module("eoa.decide") as child:
             found = child.ask({**question, "cycles": plan.decide_cycles}, self.tick)
         return grown(plan.inflight, found["us_per_transfer"])
 

@@ -139,11 +139,15 @@ class ContractBench(Contest[ContractBenchPlan]):
                 }
             case _:
                 loop = {"raw": "raw", "raw_merged": "merged", "bare_commits": "bare"}[name]
-                return module("raw"), {"folder": str(place), "loop": loop, "contracts": 100}
+                return module("contract.raw"), {
+                    "folder": str(place),
+                    "loop": loop,
+                    "contracts": 100,
+                }
 
     @contextmanager
     def _engine(self, place: Path, host: str) -> Iterator[Child]:
-        with module("driver") as engine:
+        with module("contract.driver") as engine:
             engine.ask({"store": str(place / "laneway.db"), "host": host})
             yield engine
 

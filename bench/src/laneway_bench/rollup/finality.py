@@ -35,8 +35,8 @@ from laneway.rollups.ledger.state import LedgerState, execute, genesis_state, wi
 from laneway.rollups.ledger.transfer import signed, transfer_hash
 from laneway.rollups.ledger.witness import work_item
 from laneway_bench.contestant import answer_all, say
-from laneway_bench.rollup_chain import ModelChain
-from laneway_bench.rollup_lane import LANE, SLOT_MS, DrivenLane
+from laneway_bench.rollup.chain import ModelChain
+from laneway_bench.rollup.lane import LANE, SLOT_MS, DrivenLane
 
 GOAL = "slots_to_finality_no_faults"
 SERVICE = int(LANE.partition(":")[2])

@@ -1,0 +1,1 @@
+"""`laneway bench contract`: the benchmark, and the processes that it measures."""

@@ -1,0 +1,1 @@
+"""`laneway bench door`: the benchmark, and the processes that it measures."""

@@ -1,0 +1,1 @@
+"""`laneway bench eoa`: the benchmark, and the processes that it measures."""

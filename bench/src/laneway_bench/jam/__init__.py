@@ -1,0 +1,1 @@
+"""`laneway bench jam`: the benchmark, and the processes that it measures."""

@@ -1,0 +1,1 @@
+"""`laneway bench rollup`: the benchmark, and the processes that it measures."""

@@ -1,0 +1,1 @@
+"""`laneway bench sequence`: the benchmark, and the processes that it measures."""
