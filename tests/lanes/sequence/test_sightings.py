@@ -274,6 +274,18 @@ def test_whoever_was_passed_by_later_ones_has_no_place_left() -> None:
     assert stage.rows == {}
 
 
+def test_one_that_was_passed_by_what_may_be_in_a_block_has_no_place_left() -> None:
+    """A later one that is called indeterminate may have landed."""
+    stage = offered(2, nodes=("a",))
+    stage.answer("a", OfferKind.WRONG_SEQUENCE, expected=1)
+    second = stage.slot(2)
+    watched = replace(second, told=True, doubt_height=HEIGHT)
+    about = ("indeterminate", stage.now_ms, second.sequence, "who knows", second.intent)
+    stage.apply([v.SlotSettled(second.id, *about, stays=watched)])
+    stage.look_later("a", HEIGHT + 1, 2, {1: TxStanding.REJECTED})
+    assert stage.statuses() == ["refused", "indeterminate"]
+
+
 def test_whoever_may_have_landed_is_not_given_another_number() -> None:
     stage = offered(2, nodes=("a",))
     stage.answer("a", OfferKind.SILENT)

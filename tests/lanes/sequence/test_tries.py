@@ -141,3 +141,25 @@ def test_a_filler_remembers_only_the_last_of_its_bytes() -> None:
         height += 1
     assert len(stage.slot(1).past) == PAST_KEPT_MAX
     assert len(stage.lane.hashes) == 1 + PAST_KEPT_MAX + 1
+
+
+def test_nothing_is_offered_above_a_number_that_others_used_before_anyone_had_ours() -> None:
+    """Otherwise the third would land, and the second after it."""
+    stage = out(1)
+    stage.accept(2)
+    stage.pull()
+    # Others use the second one's number while it is made; the first stays open, for one node alone
+    # shows it in a block.
+    stage.tick(stage.settings.poll_ms)
+    stage.look("a", HEIGHT + 1, 2, {1: committed()})
+    stage.look("b", HEIGHT + 1, 2, {1: TxStanding.UNKNOWN})
+    assert stage.lane.head.committed == 2
+    stage.make()
+    assert stage.slot(2).attempt is None
+    assert stage.slot(3).attempt is not None
+    assert [order.first for order in stage.take(OfferToNode) if order.first] == []
+    stage.all_look(HEIGHT + 2, 2, {1: committed()})
+    assert stage.statuses() == ["confirmed", "", ""]
+    assert stage.sequences() == {2: 2, 3: 3}, "both are given other numbers, in their order"
+    stage.make()
+    assert {order.first for order in stage.take(OfferToNode)} == {2}

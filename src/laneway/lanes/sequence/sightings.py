@@ -121,7 +121,7 @@ def judge_look(lane: SequenceLane, event: v.NodeLooked) -> Decision:
         # Those above are made again; until then there is nothing new to offer.
         moves = [v.NodeChanged(one) for one in nodes.values() if one != lane.nodes[one.name]]
         return decided((*moves, *sight.records), sight.effects)
-    sent = offers(lane, nodes, sight.changed)
+    sent = offers(lane, nodes, sight.changed, committed=sight.committed, ended=sight.settled)
     return decided((*sight.records, *sent.records), (*sight.effects, *sent.effects))
 
 
@@ -245,9 +245,12 @@ def unvote(sight: LookJudged, slot: Slot, hash_: bytes) -> None:
 
 def settle_passed(sight: LookJudged, nodes: dict[str, Node]) -> None:
     """No node ever had anything of an intent, others used its number, and some that came after it
-    are in blocks: there is no place left for it."""
+    are in blocks, or may be: there is no place left for it."""
+    lane = sight.lane
+    watched = [lane.slots[one].sequence + 1 for one in lane.watched]
+    passed = min(max([sight.landed, *watched]), sight.committed)
     for slot in sight.open():
-        if slot.sequence >= min(sight.landed, sight.committed):
+        if slot.sequence >= passed:
             break
         if not is_out(sight.lane, slot, nodes.values()):
             reason = f"sequence {slot.sequence} was used by another transaction"

@@ -1,6 +1,6 @@
 """What is made, offered and looked at next."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec import Struct
 from laneway.core import records
 from laneway.core.ids import IntentId
 from laneway.lanes.sequence import values as v
-from laneway.lanes.sequence.lane import SequenceLane, hashes_of, recovered, replace
+from laneway.lanes.sequence.lane import SequenceLane, hashes_of, is_out, recovered, replace
 from laneway.lanes.sequence.limits import OFFER_BYTES_MAX, OFFER_COUNT_MAX
 from laneway.lanes.sequence.rows import Node, Purpose, Slot
 
@@ -88,22 +88,50 @@ def offers(
     lane: SequenceLane,
     nodes: Mapping[str, Node],
     changed: Mapping[int, SignedAttempt | None] | None = None,
+    *,
+    committed: int = 0,
+    ended: Collection[int] = (),
 ) -> Decision:
     """What each node is offered now: its next ones, without a gap. `nodes` is how they stand after
-    this decision, and `changed` what it makes of the bytes at some numbers."""
-    orders = [order(lane, node, changed or {}) for node in nodes.values()]
+    this decision, `changed` what it makes of the bytes at some numbers, `committed` the account's
+    sequence as it is seen now, and `ended` are slots that just had their answer."""
+    limit = offered_below(lane, nodes.values(), max(committed, lane.head.committed), ended)
+    orders = [order(lane, node, changed or {}, limit) for node in nodes.values()]
     return decided(
         [record for found in orders for record in found.records],
         [effect for found in orders for effect in found.effects],
     )
 
 
-def order(lane: SequenceLane, node: Node, changed: Mapping[int, SignedAttempt | None]) -> Decision:
+def offered_below(
+    lane: SequenceLane, nodes: Collection[Node], committed: int, ended: Collection[int]
+) -> int | None:
+    """The lowest number that others used while nothing of its slot is anywhere; None if there is
+    none. Nothing from there on is offered before that slot has another number or its answer: it
+    would land after those that came after it."""
+    passed = [
+        sequence
+        for sequence, number in lane.numbers.items()
+        if sequence < committed
+        and number not in ended
+        and not is_out(lane, lane.slots[number], nodes)
+    ]
+    return min(passed, default=None)
+
+
+def order(
+    lane: SequenceLane,
+    node: Node,
+    changed: Mapping[int, SignedAttempt | None],
+    limit: int | None = None,
+) -> Decision:
     chosen: list[SignedAttempt] = []
     size = 0
     is_free = node.is_free() and not lane.head.halt
     while is_free and len(chosen) < OFFER_COUNT_MAX:
         number = node.next + len(chosen)
+        if limit is not None and number >= limit:
+            break
         one = changed[number] if number in changed else held(lane, number)
         if one is None or (chosen and size + len(one.raw) > OFFER_BYTES_MAX):
             break
