@@ -157,7 +157,7 @@ def test_the_process_answers_until_the_benchmark_hangs_up(tmp_path: Path) -> Non
         {"do": "close"},
     ]
     ran = subprocess.run(
-        [sys.executable, "-m", "laneway_bench.driver"],
+        [sys.executable, "-m", "laneway_bench.contract.driver"],
         input="".join(json.dumps(question) + "\n" for question in questions),
         capture_output=True,
         text=True,
