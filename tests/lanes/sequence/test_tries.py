@@ -9,7 +9,13 @@ from laneway.lanes.sequence.lane import SequenceLane
 from laneway.lanes.sequence.limits import PAST_KEPT_MAX
 from laneway.lanes.sequence.rows import Purpose
 from laneway.lanes.sequence.tries import SignedAttempt, held, look, offer_again
-from laneway.lanes.sequence.values import LookAtNode, MakeAttempt, OfferToNode
+from laneway.lanes.sequence.values import (
+    LookAtNode,
+    MakeAttempt,
+    OfferToNode,
+    ProveSequence,
+    SequenceProven,
+)
 
 
 def test_bytes_are_made_for_the_newest_block_that_is_known() -> None:
@@ -163,3 +169,24 @@ def test_nothing_is_offered_above_a_number_that_others_used_before_anyone_had_ou
     assert stage.sequences() == {2: 2, 3: 3}, "both are given other numbers, in their order"
     stage.make()
     assert {order.first for order in stage.take(OfferToNode)} == {2}
+
+
+def test_what_waits_for_a_number_that_others_used_goes_on_when_those_below_have_their_answer() -> (
+    None
+):
+    """Also where nobody ever knows what became of those."""
+    stage = out(1)
+    stage.accept(2)
+    stage.pull()
+    height = HEIGHT
+    while stage.statuses()[0] == "":
+        height += 1
+        assert height < HEIGHT + 3 * stage.settings.conflict_blocks, "it waits for ever"
+        stage.tick(stage.settings.poll_ms)
+        for node, standing in (("a", committed()), ("b", TxStanding.UNKNOWN)):
+            stage.look(node, height, 2, {1: standing})
+        for order in stage.take(ProveSequence):
+            stage.post(SequenceProven(stage.now_ms, order.sequence, ()))
+    stage.all_look(height + 1, 2)
+    assert stage.statuses() == ["indeterminate", "", ""]
+    assert stage.sequences() == {2: 2, 3: 3}
