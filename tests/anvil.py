@@ -16,7 +16,7 @@ from typing import Any
 
 from eth_account import Account
 from msgspec import json
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 
 from laneway.devnets.evm.node.anvil import anvil_program
 
@@ -67,6 +67,14 @@ class Anvil:
             self._child = subprocess.Popen(
                 [*command, *self._options], stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
+        try:
+            self.await_ready()
+        except BaseException:
+            self.kill()
+            raise
+
+    def await_ready(self) -> None:
+        assert self._child is not None
         deadline = time.monotonic() + START_S_MAX
         while True:
             try:

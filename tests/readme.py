@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "README.md").read_text()

@@ -6,7 +6,6 @@ store that was not tried is not known to work.
 
 import atexit
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
+from tests.free_ports import free_port
 
 START_S_MAX = 20.0
 SLOTS = 16_384
@@ -28,22 +28,6 @@ def program() -> str:
     found = shutil.which("redis-server")
     assert found, "the tests need 'redis-server': install Debian's package redis-server"
     return found
-
-
-def free_port() -> int:
-    """A port that is free, and so is the one that a Cluster's bus takes above it."""
-    for _ in range(50):
-        with socket.socket() as one, socket.socket() as bus:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
-            if port + 10_000 > 65_535:
-                continue
-            try:
-                bus.bind(("127.0.0.1", port + 10_000))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port")
 
 
 class Server:
@@ -68,7 +52,11 @@ class Server:
             self._child = subprocess.Popen(
                 [*command, *self._options], stdout=log, stderr=log, stdin=subprocess.DEVNULL
             )
-        self.await_ready()
+        try:
+            self.await_ready()
+        except BaseException:
+            self.kill()
+            raise
 
     def await_ready(self) -> None:
         deadline = time.monotonic() + START_S_MAX

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec import json
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 
 START_S_MAX = 30.0
 SAY_S_MAX = 60.0
@@ -93,6 +93,14 @@ class Typeberry:
                 stdout=written,
                 stderr=written,
             )
+        try:
+            self.await_ready(log)
+        except BaseException:
+            self.kill()
+            raise
+
+    def await_ready(self, log: Path) -> None:
+        assert self._child is not None
         deadline = time.monotonic() + START_S_MAX
         while b"listening on " not in log.read_bytes():
             assert self._child.poll() is None, log.read_text()

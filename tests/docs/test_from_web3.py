@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 
 PAGE = (Path(__file__).parents[2] / "docs/from-web3.md").read_text()
 AFTER = PAGE.partition("## After")[2]

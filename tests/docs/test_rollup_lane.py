@@ -71,5 +71,5 @@ async def paid(folder: Path, toml: str, program: str) -> None:
             told, _ = await child.communicate()
     lines = told.decode().splitlines()
     assert child.returncode == 0, lines
-    assert "1 accumulated 1 v1" in lines
+    assert "3 accumulated 1 v1" in lines
     assert any(line.startswith("confirmed 1 0x") for line in lines), lines

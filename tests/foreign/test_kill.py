@@ -2,7 +2,6 @@
 none is lost. The counters' own files are the judge."""
 
 import asyncio
-import socket
 from pathlib import Path
 from random import Random
 
@@ -10,6 +9,7 @@ import msgspec
 import pytest
 from tests.foreign.counter.chain import Entry
 from tests.foreign.distribution import Installed
+from tests.free_ports import free_port
 from tests.runners import check_integrity
 from tests.waits import within
 
@@ -31,13 +31,6 @@ retry_ms = 30
 [log]
 level = "warning"
 """
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def entries(folder: Path, lane: str) -> list[Entry]:

@@ -1,13 +1,13 @@
 """Kill −9 of a real server while it delivers: every event arrives at least once, none is lost."""
 
 import asyncio
-import socket
 import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 from tests.feeds.receiver import Receiver, receiving, verified
+from tests.free_ports import free_port
 from tests.wiring.hooked import configured
 
 from laneway.client.asynchronous import AsyncClient
@@ -21,13 +21,6 @@ TRANSACTIONS = 60
 KILLS = 4
 RETRY_S = 5.0
 """The first step of the ladder."""
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 async def started(folder: Path) -> asyncio.subprocess.Process:

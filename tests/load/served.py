@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 
@@ -36,14 +37,28 @@ class ServerGone(Exception):
 class Served:
     """One life of the server, on a port that it chose itself."""
 
-    def __init__(self, config: Path, store: Path, log: Path) -> None:
+    def __init__(
+        self,
+        config: Path,
+        store: Path,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`environment` is added to that of this process."""
         self.url = ""
+        self._environment = self.clean(environment or {})
         self._config = config
         self._store = store
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._begun_s = monotonic()
+
+    @staticmethod
+    def clean(more: Mapping[str, str]) -> dict[str, str]:
+        """The environment of this process without laneway's own settings, and what is added."""
+        own = {name: value for name, value in os.environ.items() if not is_ours(name)}
+        return {**own, **more}
 
     async def start(self) -> None:
         with self._log.open("ab") as log:
@@ -52,7 +67,7 @@ class Served:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
-                env={name: value for name, value in os.environ.items() if not is_ours(name)},
+                env=self._environment,
             )
         assert self._process.stdout is not None
         try:
@@ -99,6 +114,23 @@ class Served:
             await self._reading
         self._process = None
         return code
+
+    async def kill(self) -> None:
+        """SIGKILL, at whatever point it is."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        if self._reading is not None:
+            await self._reading
+
+    def rss_mb(self) -> float:
+        assert self._process is not None
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        (line,) = [one for one in status.splitlines() if one.startswith("VmRSS:")]
+        return round(int(line.split()[1]) / 1024, 2)
 
     async def sample(self, session: ClientSession) -> Sample:
         self.check()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw, json
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 from tests.rpc_stub import Answering, Drop, No, Stub, Whole
 
 from laneway.core.errors import ChainUnreachable, ChainUnreadable

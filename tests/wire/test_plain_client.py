@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import json
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 
 from laneway.chains.endpoint import NodePlace
 from laneway.core.errors import ChainUnreachable, ChainUnreadable

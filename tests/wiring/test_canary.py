@@ -259,9 +259,16 @@ def test_a_rollup_whose_nodes_refuse_prints_no_secret(tmp_path: Path) -> None:
     with echoing() as port:
         planted = Planted(tmp_path, port)
         planted.write(planted.common(), planted.rollup())
-        said = planted.run("up")
-        assert f"127.0.0.1:{port}" in said
         witness = planted.witness()
+        up = Up(planted, "text")
+        try:
+            for path in ("/readyz", "/v1/rollup/pay", "/v1/lanes/rollup:pay/health"):
+                said = up.ask("GET", path)
+                assert "no node of its chain could be reached" in said, said
+                witness.hears(path, said)
+        finally:
+            said = up.end()
+        assert f"127.0.0.1:{port}" in said
         witness.hears("up", said)
     witness.is_content()
 
@@ -295,7 +302,7 @@ class Up:
         self.begun = threading.Event()
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
-        assert self.begun.wait(30), self.said
+        assert self.begun.wait(90), self.said
         where = next(line for line in self.said if line.startswith("REST"))
         self.port = int(where.partition("127.0.0.1:")[2].partition("/")[0])
 

@@ -17,7 +17,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tests.redis_servers import free_port, server
+from tests.free_ports import free_port
+from tests.redis_servers import server
 from tests.server.stage import running
 
 from laneway.core.urls import shown_url

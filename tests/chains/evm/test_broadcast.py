@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.chains.evm.stage import CHAIN_ID, SEND, Node, run, served
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 from tests.rpc_stub import Drop, No, Whole
 
 from laneway.chains import phrases

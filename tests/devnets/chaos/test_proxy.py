@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientError, ClientSession, ClientTimeout, WSMsgType, web
 from msgspec import json
 from tests.chains.evm.stage import Node
-from tests.redis_servers import free_port
+from tests.free_ports import free_port
 from tests.rpc_stub import Stub
 
 from laneway.devnets.chaos.proxy import RULES, ChaosProxy
