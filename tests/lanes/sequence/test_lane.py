@@ -162,6 +162,8 @@ def test_a_slot_that_is_watched_has_no_number_and_no_intent() -> None:
     stage.look_later("a", HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
     stage.prove()
     stage.look_later("a", HEIGHT + 2, 1, {1: TxStanding.UNKNOWN})
+    stage.prove()
+    stage.look_later("a", HEIGHT + 2, 1, {1: TxStanding.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     assert (list(stage.lane.watched), stage.lane.numbers, stage.lane.bound) == ([1], {}, {})
     stage.crash()

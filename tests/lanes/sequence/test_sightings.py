@@ -130,6 +130,9 @@ def test_who_used_a_number_is_asked_once_a_block_and_not_for_ever() -> None:
     stage.look_later("a", 7, 1, lost)
     stage.prove()
     stage.look_later("a", 9, 1, lost)
+    assert stage.statuses() == [""], "it is asked once more when its time is over"
+    stage.prove()
+    stage.look_later("a", 9, 1, lost)
     (result,) = stage.results.values()
     assert result.status == "indeterminate"
     assert result.hash == stage.attempt(1).hash
@@ -162,8 +165,23 @@ def indeterminate(**settings: int) -> Stage:
     stage.look_later("a", 6, 1, {1: TxStanding.UNKNOWN})
     stage.prove()
     stage.look_later("a", 7, 1, {1: TxStanding.UNKNOWN})
+    stage.prove()
+    stage.look_later("a", 7, 1, {1: TxStanding.UNKNOWN})
     assert stage.statuses() == ["indeterminate"]
     return stage
+
+
+def test_nobody_is_given_up_for_blocks_that_came_while_nobody_asked() -> None:
+    """The chain was asked, its answer was lost with the process, and the next one came much later
+    (seed 51819)."""
+    stage = out(1)
+    stage.all_look(HEIGHT + 1, 1, {1: TxStanding.UNKNOWN})
+    stage.prove()
+    stage.crash()
+    stage.all_look(HEIGHT + 500, 1, {1: TxStanding.UNKNOWN})
+    assert stage.statuses() == [""]
+    stage.prove(OTHER, OTHER)
+    assert stage.statuses() == ["refused"]
 
 
 def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
@@ -178,6 +196,9 @@ def test_what_too_few_nodes_show_in_a_block_is_told_with_their_names() -> None:
     height = HEIGHT + 2 + stage.settings.conflict_blocks
     stage.tick(100)
     stage.look("a", height, 1, {1: committed(6)})
+    stage.look("b", height, 1, {1: TxStanding.UNKNOWN})
+    stage.prove(replace(OTHER, hash=stage.attempt(1).hash))
+    stage.tick(100)
     stage.look("b", height, 1, {1: TxStanding.UNKNOWN})
     found = stage.results[intent]
     assert (found.status, found.reason) == (
@@ -633,6 +654,8 @@ def test_a_number_that_is_used_while_other_bytes_are_made_is_doubted() -> None:
     stage.all_look(HEIGHT + 1, 1, lost)
     stage.prove()
     stage.all_look(HEIGHT + 3, 1, lost)
+    stage.prove()
+    stage.all_look(HEIGHT + 4, 1, lost)
     (result,) = stage.results.values()
     assert (result.status, result.number) == ("indeterminate", 0)
     assert decode_history(result.history).raw == b""

@@ -106,8 +106,9 @@ def changed(slot: Slot, record: v.OfSlot) -> Slot:
             return replace(slot, past=tuple([replace(one, proven=now) for one, now in past]))
         case v.InclusionShown(shown=shown):
             return replace(slot, shown=shown)
-        case v.ProofOrdered(doubt_height=doubt_height):
-            return replace(slot, doubt_height=doubt_height, proving=True)
+        case v.ProofOrdered(doubt_height=doubt_height, asked_height=asked_height):
+            doubted = replace(slot, doubt_height=doubt_height, asked_height=asked_height)
+            return replace(doubted, proving=True)
         case v.ProofFailed():
             return replace(slot, proving=False)
         case _:
@@ -289,6 +290,7 @@ def moved(slot: Slot, sequence: int) -> Slot:
         attempt_next=slot.attempt_next + 1,
         attempt=None,
         doubt_height=None,
+        asked_height=None,
         proving=False,
         shown=(),
     )

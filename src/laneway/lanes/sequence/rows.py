@@ -236,6 +236,8 @@ class Slot(LaneRow, frozen=True):
     """When its intent was accepted; 0 if it has none, or was claimed by an earlier release."""
     shown: tuple[InclusionVote, ...] = ()
     """Nodes that show bytes of it in a block, while they are too few to be believed."""
+    asked_height: int | None = None
+    """The newest block when the chain was asked last who used its number."""
 
     def is_unproven(self) -> bool:
         """Whether bytes of it may land that were given up before their last block."""

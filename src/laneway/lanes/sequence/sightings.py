@@ -272,10 +272,11 @@ def judge_used(sight: LookJudged) -> None:
             continue
         lane, height = sight.lane, sight.belief.proven
         begun = height if slot.doubt_height is None else slot.doubt_height
-        if height > begun + lane.settings.conflict_blocks:
+        # The last question is asked after that many blocks: while nobody ran, nobody asked.
+        if (slot.asked_height or 0) > begun + lane.settings.conflict_blocks:
             unknown(sight, slot)
         elif slot.doubt_height is None or height > begun:
-            sight.note(slot, v.ProofOrdered(*about(slot), begun))
+            sight.note(slot, v.ProofOrdered(*about(slot), begun, height))
             sight.effects.append(v.ProveSequence(slot.sequence))
 
 

@@ -8,7 +8,14 @@ from msgspec import Struct
 from laneway.core import records
 from laneway.core.ids import IntentId
 from laneway.lanes.sequence import values as v
-from laneway.lanes.sequence.lane import SequenceLane, hashes_of, is_out, recovered, replace
+from laneway.lanes.sequence.lane import (
+    SequenceLane,
+    hashes_of,
+    is_out,
+    recovered,
+    replace,
+    used_numbers,
+)
 from laneway.lanes.sequence.limits import OFFER_BYTES_MAX, OFFER_COUNT_MAX
 from laneway.lanes.sequence.rows import Node, Purpose, Slot
 
@@ -111,10 +118,9 @@ def offered_below(
     would land after those that came after it."""
     passed = [
         sequence
-        for sequence, number in lane.numbers.items()
-        if sequence < committed
-        and number not in ended
-        and not is_out(lane, lane.slots[number], nodes)
+        for sequence in used_numbers(lane, committed)
+        if lane.numbers[sequence] not in ended
+        and not is_out(lane, lane.slots[lane.numbers[sequence]], nodes)
     ]
     return min(passed, default=None)
 

@@ -180,6 +180,8 @@ class ProofOrdered(SlotRecord, frozen=True):
 
     doubt_height: int
     """From this block on nobody shows it."""
+    asked_height: int | None = None
+    """The newest block now; None in records of earlier releases."""
 
 
 class ProofFailed(SlotRecord, frozen=True):
