@@ -69,7 +69,13 @@ def rollups(store: str, order: str) -> Part:
     """A process that builds a ledger rollup on a devnet in bad weather, killed again and again."""
     words = f"--order {order} --kills {{count}} --transfers {{executions}} --seed {{first}}"
     command = ["tests/kill/rollup_runner.py", "--store", store, *words.split()]
-    return Part(f"rollup kills on {store}", 100, 25, command)
+    return Part(f"rollup kills on {store}", 200, 25, command)
+
+
+def story(name: str, *, seeds: int, blocks: int = 0, kept: int = 0) -> Part:
+    """Real processes with a rollup to which something bad happens, each seed a story of its own."""
+    words = f"--story {name} --blocks {blocks} --kept {kept} --seed {{first}}"
+    return Part(f"story {name}", seeds, 1, ["tests/scenarios/runner.py", *words.split()])
 
 
 def watches(network: str) -> Part:
@@ -81,6 +87,7 @@ def watches(network: str) -> Part:
 
 
 HOUR_S = 3_600
+RESTORED = ("-with-builder", "-without-builder")
 
 PARTS = [
     seeds("s1", 100_000, 5_000),
@@ -122,6 +129,15 @@ PARTS = [
     blobs(),
     rollups("sqlite", "parallel"),
     rollups("redis", "chained"),
+    rollups("postgres", "parallel"),
+    *(story(f"restored{how}", seeds=10, blocks=60) for how in ("", *RESTORED)),
+    story("lost-commits", seeds=10, blocks=60),
+    story("two-deployments", seeds=10, blocks=200),
+    story("builder-lost", seeds=1, blocks=3_000, kept=1_024),
+    *(story(f"{fault}-node", seeds=10, blocks=100) for fault in ("null", "garbage", "silent")),
+    story("poisoned", seeds=10, blocks=50),
+    story("nodes-dead-at-start", seeds=10, blocks=50),
+    Part("rollup memory", 1, 1, ["tests/scenarios/memory.py", "--blocks", "20000"], tells=True),
     Part(
         "hostile JAM bytes",
         200_000,

@@ -18,6 +18,7 @@ from msgspec import Struct
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests import rollup_soak, runners
+from tests.fleet.stores import started
 from tests.redis_servers import DURABLE, Server
 from tests.rollup_soak import RollupSoak
 from tests.runners import Stalled, check_integrity, say
@@ -27,7 +28,7 @@ JITTER_S_MAX = 0.2
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    store: Literal["sqlite", "redis"] = "sqlite"
+    store: Literal["sqlite", "redis", "postgres"] = "sqlite"
     order: str = "parallel"
     kills: int = 100
     transfers: int = 2_000
@@ -91,13 +92,17 @@ async def run(plan: Plan, folder: Path) -> runners.Report:
     if plan.store == "sqlite":
         report = await soak.run(str(folder / "laneway.db"))
         soak.report.integrity = check_integrity(folder / "laneway.db")
-    else:
+    elif plan.store == "redis":
         (folder / "redis").mkdir()
         server = Server(folder / "redis", *DURABLE)
         try:
             report = await soak.run(server.url)
         finally:
             server.kill()
+        soak.report.integrity = "ok"
+    else:
+        with started("postgres") as database:
+            report = await soak.run(database.url)
         soak.report.integrity = "ok"
     if soak.report.integrity != "ok":
         soak.report.problems.append(f"integrity_check: {soak.report.integrity}")

@@ -1,0 +1,160 @@
+"""What happens to deployments of a rollup, one function a story. Each is named in `STORIES`."""
+
+from asyncio import sleep
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct, field
+from tests.jip2_relay import Jip2Relay
+from tests.scenarios import nodes, poison
+from tests.scenarios.deployment import Deployment, with_limits
+from tests.scenarios.stage import Stage
+
+Tell = Callable[[Stage, int], Awaitable[None]]
+
+
+class Story(Struct, frozen=True, kw_only=True):
+    tell: Tell
+    blocks: int
+    """Its size in the short form: rollup blocks in each of its chapters."""
+    setup: dict[str, Any] = field(default_factory=dict)
+    """How its stage is made."""
+
+
+async def under_load(stage: Stage, name: str = "one", **more: Any) -> Deployment:
+    one = await stage.deploy(name, **more)
+    stage.crowd.hire([one], count=4, window=12)
+    return one
+
+
+# Files that are put back, or lost.
+
+
+async def restored(stage: Stage, blocks: int, *, with_builder: bool | None) -> None:
+    """The database is put back as it was some blocks ago, with its builder's file (True), beside
+    the newest one (False), or with none at all (None)."""
+    one = await under_load(stage)
+    await stage.until_blocks(blocks)
+    await one.kill()
+    copies = stage.folder / "copies"
+    one.copy(copies, with_builder=bool(with_builder))
+    await one.start()
+    await stage.until_blocks(blocks)
+    await one.kill()
+    one.restore(copies, with_builder=bool(with_builder))
+    if with_builder is None:
+        one.lose_builder()
+    await one.start()
+    await stage.until_blocks(blocks)
+
+
+async def restored_alone(stage: Stage, blocks: int) -> None:
+    await restored(stage, blocks, with_builder=False)
+
+
+async def restored_with_builder(stage: Stage, blocks: int) -> None:
+    await restored(stage, blocks, with_builder=True)
+
+
+async def restored_without_builder(stage: Stage, blocks: int) -> None:
+    await restored(stage, blocks, with_builder=None)
+
+
+async def lost_commits(stage: Stage, blocks: int) -> None:
+    """What was in the write-ahead log alone is gone, three times."""
+    one = await under_load(stage)
+    for _ in range(3):
+        await stage.until_blocks(blocks)
+        await one.kill()
+        one.lose_log()
+        await one.start()
+    await stage.until_blocks(blocks)
+
+
+async def builder_lost(stage: Stage, blocks: int) -> None:
+    """The builder's file is deleted when the chain has forgotten the first packages. Its states
+    stay; there is one for a quarter of the packages that a chain keeps, as on all of them."""
+    every = stage.packages_kept // 4
+    environment = with_limits(stage.folder / "site", STATE_BLOCKS_DEFAULT=every)
+    one = await under_load(stage, environment=environment)
+    await stage.until_blocks(blocks)
+    for _ in range(2):
+        await one.kill()
+        one.lose_builder()
+        await one.start()
+        await stage.until_blocks(10)
+
+
+# Two on one service.
+
+
+async def two_deployments(stage: Stage, blocks: int) -> None:
+    """Each has callers of its own, and some give each transfer to both."""
+    one, two = await stage.deploy("one"), await stage.deploy("two")
+    stage.crowd.hire([one], count=2, window=6)
+    stage.crowd.hire([two], count=2, window=6)
+    stage.crowd.hire([one, two], count=2, window=6)
+    await stage.until_blocks(blocks)
+
+
+# Nodes.
+
+
+async def bad_node(stage: Stage, blocks: int, fault: str) -> None:
+    """One of three nodes is of no use all the time; which one it is, the seed says."""
+    bad = stage.random.randrange(3)
+    async with Jip2Relay(stage.devnet.urls[bad]) as relay:
+        nodes.FAULTS[fault](relay, stage.random)
+        urls = list(stage.devnet.urls)
+        urls[bad] = stage.culprit = relay.url
+        await under_load(stage, nodes=urls)
+        await stage.until_blocks(blocks)
+        await stage.finish()
+
+
+def with_bad_node(fault: str) -> Story:
+    async def tell(stage: Stage, blocks: int) -> None:
+        await bad_node(stage, blocks, fault)
+
+    return Story(tell=tell, blocks=20, setup={"nodes": 3})
+
+
+async def all_nodes_dead_at_start(stage: Stage, blocks: int) -> None:
+    """The deployment starts while no node listens; the nodes come, and all goes on."""
+    for node in range(3):
+        await stage.devnet.stop_node(node)
+    one = await stage.deploy("one")
+    stage.crowd.hire([one], count=4, window=12)
+    await sleep(20 * stage.slot_ms / 1_000)
+    for node in range(3):
+        await stage.devnet.start_node(node)
+    await stage.until_blocks(blocks)
+
+
+# Transactions.
+
+
+async def poisoned(stage: Stage, blocks: int) -> None:
+    """No block can be built with some transfers, which are refused; all others settle."""
+    site = stage.folder / "site"
+    poison.install(site)
+    environment = with_limits(site, BUILD_S_MAX=poison.BUILD_S_MAX)
+    one = await under_load(stage, environment=environment, kind=poison.NAME)
+    caller = stage.crowd.caller([one])
+    for amount, reason in ((poison.RAISES, poison.RAISED), (poison.LAGS, poison.LATE)) * 2:
+        await stage.watched(caller.pay(amount, reason), "a refusal")
+        await stage.watched(caller.pay(5), "a transfer with the nonce of one that was refused")
+    await stage.until_blocks(blocks)
+
+
+STORIES = {
+    "restored": Story(tell=restored_alone, blocks=12),
+    "restored-with-builder": Story(tell=restored_with_builder, blocks=12),
+    "restored-without-builder": Story(tell=restored_without_builder, blocks=12),
+    "lost-commits": Story(tell=lost_commits, blocks=8),
+    "two-deployments": Story(tell=two_deployments, blocks=20),
+    "builder-lost": Story(tell=builder_lost, blocks=100, setup={"packages_kept": 32}),
+    **{f"{fault}-node": with_bad_node(fault) for fault in nodes.FAULTS},
+    "poisoned": Story(tell=poisoned, blocks=10),
+    "nodes-dead-at-start": Story(tell=all_nodes_dead_at_start, blocks=10, setup={"nodes": 3}),
+}
