@@ -25,10 +25,14 @@ class Jip2Relay:
         """Methods that the relay answers itself."""
         self.cut_after: set[str] = set()
         """A call is passed on, and then the caller is cut off."""
+        self.cut_at: dict[str, int] = {}
+        """Calls of a method that are still answered; with the next one the caller is cut off."""
         self.lost: set[str] = set()
         """A call is passed on, and its answer is not."""
         self.swallowed: set[str] = set()
         """A call is not even passed on."""
+        self.swallows_all = False
+        """No call is passed on, whatever its method."""
         self.write: Callable[[Json], Json] | None = None
         """Changes what the node says."""
         self._pairs: list[tuple[web.Request, ClientWebSocketResponse]] = []
@@ -86,8 +90,13 @@ class Jip2Relay:
             answer = {"jsonrpc": "2.0", "id": call["id"], "result": result}
             await socket.send_str(json.encode(answer).decode())
             return
-        if method in self.swallowed:
+        if self.swallows_all or method in self.swallowed:
             return
+        if method in self.cut_at:
+            if not self.cut_at[method]:
+                self.cut()
+                return
+            self.cut_at[method] -= 1
         if method in self.lost | self.cut_after:
             lost.add(call["id"])
         await node.send_str(data)

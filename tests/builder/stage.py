@@ -113,6 +113,7 @@ class Site:
 
     def __init__(self, devnet: JamDevnet) -> None:
         self.devnet = devnet
+        self.kind = devnet.rollup
         self.genesis = devnet.model.genesis
         self.domain = Domain(self.genesis, SERVICE)
         self._closing: list[Callable[[], Awaitable[None]]] = []
@@ -124,7 +125,7 @@ class Site:
 
     async def builder(self, path: str | None = None, **options: Any) -> LedgerBuilder:
         chosen = {"genesis": self.genesis, **options}
-        builder = await open_builder(LEDGER, await self.chain(), SERVICE, path, **chosen)
+        builder = await open_builder(self.kind, await self.chain(), SERVICE, path, **chosen)
         self._closing.append(builder.aclose)
         return builder
 

@@ -4,6 +4,8 @@ what it makes of all that a lane tells it."""
 import asyncio
 import logging
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +13,7 @@ from tests.builder.stage import (
     BALANCES,
     FIRST,
     SECOND,
+    STORY_S_MAX,
     THIRD,
     Hands,
     LedgerBuilder,
@@ -23,8 +26,9 @@ from tests.builder.stage import (
 )
 
 from laneway.builder.pool import PoolView
-from laneway.core.errors import BadRequest, Bug, BuildFailed
+from laneway.core.errors import BadRequest, BuildFailed
 from laneway.jam.package import WORK_PACKAGE
+from laneway.lanes.bundle.rows import LineReceipt
 from laneway.ports import ExecutedBlock, RollupBuilder
 from laneway.rollups.ledger.block import BODY
 from laneway.rollups.ledger.limits import BALANCE_DEV
@@ -90,6 +94,19 @@ def test_the_same_order_has_the_same_answer_here_and_at_another_builder() -> Non
         later = await one.builder.execute(replace(order, made_ms=order.made_ms + 6_000))
         assert later.block != answer.block
         assert later.post_root == answer.post_root
+
+    story(tale)
+
+
+def test_each_transaction_has_its_place_in_the_block_whatever_the_order_it_was_asked_in() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        raws = [site.transfer(2), b"nothing", site.transfer(0), site.transfer(9), site.transfer(1)]
+        done = await hand.build(*raws)
+        assert [one.place for one in done.judged] == [2, None, 0, None, 1]
+        for one in done.judged:
+            receipt = await hand.builder.receipt(one.hash) if one.hash else None
+            assert (None if receipt is None else receipt.index) == one.place
 
     story(tale)
 
@@ -211,8 +228,11 @@ def test_an_order_on_what_the_service_has_waits_until_that_is_final() -> None:
         assert not failed.final
         site.devnet.model.faults.is_finality_stalled = False
         site.devnet.step(6)
-        done = await two.builder.execute(two.order(site.transfer(1)))
-        assert BODY.decode(done.payload).header.number == 2, "whatever the lane calls it"
+        failed = await failure(two.builder.execute(two.order(site.transfer(1))))
+        assert "block 1 is ordered, and below it is 1; the lane sees that" in str(failed)
+        assert not failed.final
+        done = await two.builder.execute(two.order(site.transfer(1), number=2))
+        assert BODY.decode(done.payload).header.number == 2
 
     story(tale)
 
@@ -244,7 +264,8 @@ def test_only_what_is_missing_below_a_block_is_made_again() -> None:
         order = one.order(site.transfer(4))
         for done in one.made[:3]:
             below = replace(order, parent=done.block, parent_root=done.post_root)
-            below = replace(below, below=order.below[: one.made.index(done) + 1])
+            place = one.made.index(done) + 1
+            below = replace(below, below=order.below[:place], number=place + 1)
             assert (await two.builder.execute(below)).pre_root == done.post_root
         tells = one.settle()
         await two.builder.notified(tells)
@@ -331,6 +352,7 @@ def test_blocks_on_another_one_than_the_final_one_can_never_land() -> None:
         await two.builder.notified(two.settle())
         failed = await failure(two.builder.execute(one.order(site.transfer(2))))
         assert "block 1 is final, and another one" in str(failed)
+        assert not failed.final, "what is ordered on it is at no fault"
 
     story(tale)
 
@@ -377,8 +399,9 @@ def test_states_follow_what_is_told() -> None:
         await builder.notified(late)
         assert [paid(builder, at) for at in words] == [10, 10, 5, 5], "what is final stays"
         assert builder.heads.newest.sealed.number == 2
-        with pytest.raises(Bug):
-            await builder.notified([tell("forgotten", second, 2)])
+        others = ("submitted", "guaranteed", "forgotten")
+        await builder.notified([tell(word, second, 2) for word in others])
+        assert builder.heads.newest.sealed.number == 2, "what it does not know changes nothing"
 
     story(tale)
 
@@ -474,6 +497,176 @@ def test_an_accumulation_that_was_told_before_the_state_was_here_counts() -> Non
         assert view is not None
         assert view.is_canonical
         assert two.pool.view() == PoolView(waiting=0, built=1, removed=1)
+
+    story(tale)
+
+
+async def package_of(builder: LedgerBuilder, done: ExecutedBlock) -> bytes:
+    """The package that brought a block, as its receipt says."""
+    receipt = await builder.receipt(done.judged[0].hash)
+    view = await builder.block_by_hash(done.block)
+    assert receipt is not None
+    assert view is not None
+    assert receipt.package_hash == view.package_hash
+    return view.package_hash
+
+
+def test_the_package_of_a_block_that_was_notified_before_it_was_here_is_known() -> None:
+    async def tale(site: Site) -> None:
+        one, two = await hands(site), await site.builder()
+        first = await one.build(site.transfer(0))
+        await two.notified([tell("accumulated", first, package=b"a" * 32)])
+        await two.notified([tell("accumulated", first, package=b"")])
+        await two.execute(one.order(site.transfer(1)))
+        assert await package_of(two, first) == b"a" * 32
+
+    story(tale)
+
+
+def test_the_package_of_a_block_is_never_lost_again(tmp_path: Path) -> None:
+    async def tale(site: Site) -> None:
+        path = str(tmp_path / "builder.db")
+        hand = await hands(site, path)
+        builder = hand.builder
+        first = await hand.build(site.transfer(0))
+        await builder.notified([tell("accumulated", first)])
+        await builder.notified([tell("accumulated", first, package=b"")])
+        assert await package_of(builder, first) == b"p" * 32
+        await builder.aclose()
+        builder = await site.builder(path)
+        # Its snapshot is gone and is made again.
+        builder._snapshots._above.clear()
+        await builder.execute(hand.order(site.transfer(1)))
+        assert await package_of(builder, first) == b"p" * 32
+        await builder.notified([tell("finalised", first, package=b"")])
+        assert await package_of(builder, first) == b"p" * 32
+
+    story(tale)
+
+
+@pytest.mark.parametrize("word", ["accumulated", "finalised"])
+def test_a_package_that_is_notified_after_its_block_is_final_is_filled_in(word: str) -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        first = await hand.build(site.transfer(0))
+        second = await hand.build(site.transfer(1))
+        await hand.builder.notified([tell("finalised", second, 2)])
+        assert await package_of(hand.builder, first) == b""
+        for package in (b"", b"a" * 32, b"b" * 32, b""):
+            await hand.builder.notified([tell(word, first, package=package)])
+        assert await package_of(hand.builder, first) == b"a" * 32
+        assert await package_of(hand.builder, second) == b"p" * 32
+
+    story(tale)
+
+
+def test_nothing_of_a_final_block_stays_in_memory() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        for number in range(4):
+            builder.pool.check(site.transfer(number))
+            await hand.land(site.transfer(number))
+            tells = hand.settle()
+            await builder.notified(tells)
+            await builder.notified(tells)
+            assert builder.heads.newest is builder.heads.accumulated is builder.heads.final
+            assert builder.pool.view() == PoolView(waiting=0, built=0, removed=0)
+            kept = (len(builder._snapshots), builder._snapshots._canonical, builder.pool._places)
+            assert kept == (0, {}, {})
+            assert (len(builder._orders._begun), len(builder._orders._running)) == (0, 0)
+
+    story(tale)
+
+
+# Rules that are wrong or slow.
+
+
+def test_what_the_rules_raise_is_final_and_the_builder_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        real = hand.builder.rollup.execute
+
+        def broken(*_: Any) -> Any:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(hand.builder.rollup, "execute", broken)
+        failed = await failure(hand.builder.execute(hand.order(site.transfer(0))))
+        assert ("ZeroDivisionError" in str(failed), failed.final) == (True, True)
+        monkeypatch.setattr(hand.builder.rollup, "execute", real)
+        assert (await hand.build(site.transfer(0))).block
+
+    story(tale)
+
+
+def test_a_block_that_takes_longer_than_its_time_is_final_and_the_next_is_not_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        builder = hand.builder
+        real, may_end = builder.rollup.execute, Event()
+
+        def slow(*given: Any) -> Any:
+            may_end.wait(STORY_S_MAX)
+            return real(*given)
+
+        monkeypatch.setattr(builder.rollup, "execute", slow)
+        builder._thread._s_max = 0.05
+        failed = await failure(builder.execute(hand.order(site.transfer(0), site.transfer(1))))
+        assert (str(failed), failed.final) == ("it takes longer than 0.05 s to execute", True)
+        smaller = hand.order(site.transfer(0))
+        failed = await failure(builder.execute(smaller))
+        assert ("it is still executing" in str(failed), failed.final) == (True, False)
+        builder._thread._s_max = STORY_S_MAX
+        may_end.set()
+        while builder._thread.is_busy():
+            await asyncio.sleep(0.001)
+        unwanted = builder.rollup.checked(site.transfer(1))
+        assert await builder.receipt(unwanted) is None, "nobody waited for it"
+        assert builder.state() is builder.state(At.FINALIZED)
+        done: ExecutedBlock | None = None
+        while done is None:
+            try:
+                done = await builder.execute(smaller)
+            except BuildFailed:
+                await asyncio.sleep(0.001)
+        assert done.block
+
+    story(tale)
+
+
+def test_an_order_for_what_a_final_block_executed_has_its_receipt() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        first = await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        record = site.record(1)
+        assert record is not None
+        done = await hand.builder.execute(hand.order(site.transfer(0), site.transfer(1)))
+        assert [one.verdict for one in done.judged] == ["applied", "included"]
+        assert done.judged[0].receipt == LineReceipt(
+            number=1, block=first.block, index=0, package_hash=record.package_hash, is_ok=True
+        )
+        late = hand.order(site.transfer(0), site.transfer(1), order=8)
+        late = replace(late, expired=late.intents)
+        looked = await hand.builder.execute(late)
+        assert [one.verdict for one in looked.judged] == ["applied", "expired"]
+        assert (looked.block, looked.judged[0].receipt) == (b"", done.judged[0].receipt)
+        only = await hand.builder.execute(hand.order(site.transfer(0), order=9))
+        assert (only.block, only.post_root) == (b"", only.pre_root)
+
+    story(tale)
+
+
+def test_an_order_after_the_builder_was_closed_is_refused_with_that() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.builder.aclose()
+        failed = await failure(hand.builder.execute(hand.order(site.transfer(0))))
+        assert str(failed) == "the builder is closed"
 
     story(tale)
 

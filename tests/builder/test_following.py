@@ -24,6 +24,7 @@ from tests.builder.test_sync import Bent
 from laneway.builder import following
 from laneway.builder.following import Follower
 from laneway.builder.opener import open_builder
+from laneway.builder.sync import FinalUnknown
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
 from laneway.core.jam import JamHead
 from laneway.jam.service.commitment import HEAD_KEY
@@ -188,7 +189,7 @@ def test_a_node_that_falls_behind_changes_nothing_of_what_is_known() -> None:
         await builder.catch_up()
         assert (nonce(builder), builder.lag) == (1, "")
         bent.is_final_known = False
-        with pytest.raises(BuildFailed, match="knows no final block"):
+        with pytest.raises(FinalUnknown, match="knows no final block"):
             await builder.catch_up()
         assert builder.lag == ""
 

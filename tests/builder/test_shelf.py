@@ -197,7 +197,7 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: str)
 
 def test_a_file_that_is_no_database_is_refused_with_what_to_do(path: str) -> None:
     Path(path).write_bytes(b"something else, and not short" * 100)
-    with pytest.raises(StoreRefused, match=r"it is damaged .* delete it: all that is in it"):
+    with pytest.raises(StoreRefused, match=r"it is damaged .* delete it: it is made again"):
         Shelf(path)
 
 
@@ -244,3 +244,25 @@ def test_a_file_that_cannot_be_written_is_refused(shelf: Shelf) -> None:
     shelf._connection.pragma("query_only", 1)
     with pytest.raises(StoreRefused, match="may this user do that there"):
         put(shelf, 1)
+
+
+def package_of(shelf: Shelf, hashed: bytes) -> bytes:
+    found = shelf.by_hash(hashed)
+    assert found is not None
+    return found.package_hash
+
+
+def test_a_package_is_filled_in_and_only_taken_back_with_its_accumulation(shelf: Shelf) -> None:
+    hashed = put(shelf, 1)
+    shelf.set_stage(hashed, BlockStage.ACCUMULATED)
+    assert package_of(shelf, hashed) == b""
+    shelf.add_package(hashed, b"one")
+    shelf.add_package(hashed, b"two")
+    assert package_of(shelf, hashed) == b"one"
+    shelf.set_stage(hashed, BlockStage.ACCUMULATED)
+    assert package_of(shelf, hashed) == b"one"
+    shelf.set_stage(hashed, BlockStage.ACCUMULATED, b"two")
+    assert package_of(shelf, hashed) == b"two"
+    shelf.set_stage(hashed, BlockStage.BUILT)
+    assert package_of(shelf, hashed) == b""
+    shelf.add_package(b"unknown", b"one")

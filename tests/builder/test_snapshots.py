@@ -169,3 +169,13 @@ def test_nothing_is_pushed_out_that_the_next_block_stands_on() -> None:
         snapshots.put(C)
     assert not failed.value.final
     assert names(snapshots) == ["a", "b"]
+
+
+def test_the_package_of_an_accumulated_block_is_remembered_and_never_forgotten_for_none() -> None:
+    snapshots = chain(A)
+    assert snapshots.package_of(b"a") == b""
+    for package, known in ((b"", b""), (b"1", b"1"), (b"", b"1"), (b"2", b"2")):
+        snapshots.commit(b"a", package)
+        assert snapshots.package_of(b"a") == known
+    snapshots.restore(b"a")
+    assert snapshots.package_of(b"a") == b"", "it has to be brought again"

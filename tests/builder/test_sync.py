@@ -11,11 +11,13 @@ from tests.builder.stage import (
     hands,
     story,
 )
+from tests.jip2_relay import Jip2Relay
 
 from laneway.builder import sync
 from laneway.builder.opener import open_builder
-from laneway.builder.sync import Source
+from laneway.builder.sync import FinalUnknown, Source
 from laneway.chains.jam.chain import Jip2Chain
+from laneway.chains.jam.node import JamPlace
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
 from laneway.core.jam import JamHead
 from laneway.jam.service.commitment import HEAD_KEY, block_key
@@ -23,6 +25,7 @@ from laneway.jam.service.values import BLOCK_RECORD, AppliedBlock
 from laneway.jam.spec import SEGMENT_BYTES
 from laneway.rollups.ledger.block import BODY, segments_of
 from laneway.rollups.receipts import At
+from laneway.wire.jip2 import blob
 
 pytestmark = pytest.mark.slow
 
@@ -43,10 +46,12 @@ class Bent:
         head = await self._chain.head()
         return head if self.is_final_known else JamHead(head.best, None, head.node)
 
-    async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None:
+    async def service_value(
+        self, at: bytes, service: int, key: bytes, fits: Any = None
+    ) -> bytes | None:
         if key in self.values:
             return self.values[key]
-        return await self._chain.service_value(at, service, key)
+        return await self._chain.service_value(at, service, key, fits)
 
     async def package_segments(self, package_hash: bytes, indices: Any) -> tuple[bytes, ...]:
         if isinstance(self.segments, Exception):
@@ -54,6 +59,11 @@ class Bent:
         if self.segments is not None:
             return tuple(self.segments[index] for index in indices)
         return await self._chain.package_segments(package_hash, indices)
+
+    async def exports(self, package_hash: bytes, root: bytes, count_of: Any) -> tuple[bytes, ...]:
+        (first,) = await self.package_segments(package_hash, (0,))
+        others = range(1, count_of(first))
+        return (first, *(await self.package_segments(package_hash, others) if others else ()))
 
 
 async def landed(site: Site, *counts: int) -> list[bytes]:
@@ -148,7 +158,8 @@ def test_segments_that_no_node_has_are_told_with_what_to_do() -> None:
         said = str(await problem(bent, site))
         assert "block 1 is final, and no node has the segments of its package" in said
         assert record.package_hash.hex() in said
-        assert "start with the file of a builder that has it" in said
+        assert "put back the builder's file or a state of it" in said
+        assert "or name a node that kept them" in said
 
     story(tale)
 
@@ -200,6 +211,35 @@ def test_what_a_node_says_is_not_believed() -> None:
     story(tale)
 
 
+@pytest.mark.parametrize("answer", ["null", "segments", "records", "swallowed"])
+def test_one_bad_node_of_three_stops_no_builder(answer: str) -> None:
+    """It makes up segments or records, has none, or does not answer: the others have them."""
+
+    async def tale(site: Site) -> None:
+        await landed(site, 1, 40)
+        async with Jip2Relay(site.devnet.url) as bad:
+            garbage = blob(b"\xff" * SEGMENT_BYTES)
+            if answer == "swallowed":
+                bad.swallowed |= {"serviceValue", "fetchWorkPackageSegments"}
+            if answer in ("null", "records"):
+                record = None if answer == "null" else garbage
+                bad.added["serviceValue"] = lambda *_: record
+            if answer in ("null", "segments"):
+                segment = None if answer == "null" else garbage
+                bad.added["fetchWorkPackageSegments"] = lambda _, indices: [segment] * len(indices)
+            urls = {"bad": bad.url, "good": site.devnet.url, "other": site.devnet.url}
+            places = [JamPlace(url, name=name) for name, url in urls.items()]
+            chain = Jip2Chain(places, slot_ms=100)
+            builder = await open_builder(LEDGER, chain, SERVICE, None, genesis=site.genesis)
+            await builder.catch_up()
+            assert builder.heads.final.sealed.number == 2
+            assert builder.lag == ""
+            await builder.aclose()
+            await chain.aclose()
+
+    story(tale)
+
+
 def test_a_service_that_is_no_rollup_is_told_with_its_number() -> None:
     async def tale(site: Site) -> None:
         bent = Bent(await site.chain())
@@ -213,10 +253,12 @@ def test_a_service_that_is_no_rollup_is_told_with_its_number() -> None:
     story(tale)
 
 
-def test_without_a_final_block_nothing_is_believed() -> None:
+def test_without_a_final_block_nothing_is_believed_and_the_next_try_may_find_one() -> None:
     async def tale(site: Site) -> None:
         bent = Bent(await site.chain())
         bent.is_final_known = False
-        assert "node knows no final block" in str(await problem(bent, site))
+        with pytest.raises(FinalUnknown, match="node knows no final block") as caught:
+            await open_builder(LEDGER, bent, SERVICE, None, genesis=site.genesis)  # type: ignore[arg-type]
+        assert (caught.value.retry, caught.value.changed) == ("later", False)
 
     story(tale)

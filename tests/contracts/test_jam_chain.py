@@ -53,6 +53,7 @@ from laneway.core.jam import (
     ServiceRefused,
 )
 from laneway.core.outcome import Outcome
+from laneway.devnets.jam.limits import BLOCKS_KEPT_MAX
 from laneway.jam import state_keys
 from laneway.jam.bundle import WORK_BUNDLE, WorkBundle
 from laneway.jam.hashing import blake2b
@@ -835,6 +836,37 @@ def test_a_node_that_cannot_be_reached_is_an_error_and_comes_back(told: Told) ->
         submission = await both.submit(made.package, (0,))
         assert [answer.outcome for answer in submission.answers][-1] is Outcome.ACCEPTED
         await both.aclose()
+
+    told(story)
+
+
+@needs(Needs.NODES)
+def test_a_walk_that_was_cut_off_does_not_blind_the_lane_when_the_node_forgets_its_blocks(
+    told: Told,
+) -> None:
+    """First the connection is lost in the middle of a walk back, then for longer than the node
+    keeps blocks. The parents that were learnt lead to blocks that it does not have any more."""
+
+    async def story(world: World) -> None:
+        assert isinstance(world, DevnetWorld)
+        known = [world.best()]
+        world.produce(40)
+        world.relay.cut_at["parent"] = 10
+        with pytest.raises(ChainError):
+            await world.chain.look(known, [], 64)
+        world.relay.cut_at.clear()
+        world.produce(BLOCKS_KEPT_MAX)
+        made = await handed_in(world)
+        best = block_of(world.produce())
+        look = await world.chain.look(known, [made.watched], 64)
+        assert (look.after, look.gone, look.is_whole) == (None, (), True)
+        assert [one.block for one in look.blocks] == [best]
+        assert look.head.finalised is not None
+        assert kinds([one.fact for one in look.blocks[-1].seen]) == ["Reported"]
+        assert [one.trouble for one in world.adapter.standings()] == [""]
+        after = block_of(world.produce())
+        again = await world.chain.look([best], [made.watched], 64)
+        assert (again.after, [one.block for one in again.blocks]) == (best, [after])
 
     told(story)
 

@@ -2,7 +2,16 @@
 
 import pytest
 
-from laneway.core.jam import PackageAnswer, PackageKind, SlotClock, SubmissionAnswers
+from laneway.core.jam import (
+    JamBlockRef,
+    LineAsked,
+    LineBlock,
+    LineSeen,
+    PackageAnswer,
+    PackageKind,
+    SlotClock,
+    SubmissionAnswers,
+)
 from laneway.core.outcome import Outcome
 
 
@@ -42,3 +51,16 @@ def test_a_clock_says_which_slot_it_is_and_when_the_next_begins() -> None:
     assert clock.until_next_ms(100_000) == 6_000
     assert clock.until_next_ms(105_999) == 1
     assert clock.until_next_ms(109_000) == 3_000
+
+
+def test_a_line_is_expected_as_far_as_its_blocks_are_known() -> None:
+    at = JamBlockRef(b"\1" * 32, 1)
+    asked = LineAsked(7, (4, 5), (b"four", b"five"), tip=3)
+    four, five = LineBlock(4, b"four", b""), LineBlock(5, b"five", b"")
+    assert asked.expects(LineSeen(at, 3, ()))
+    assert asked.expects(LineSeen(at, 5, (four, five)))
+    assert not asked.expects(LineSeen(at, 6, (four, five))), "others brought the sixth"
+    assert not asked.expects(LineSeen(at, 4, (LineBlock(4, b"theirs", b""),)))
+    nothing = LineAsked(7, (), tip=3)
+    assert nothing.expects(LineSeen(at, 3, ()))
+    assert not nothing.expects(LineSeen(at, 4, ()))

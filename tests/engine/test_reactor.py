@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.toy import (
     A,
     B,
@@ -16,11 +17,18 @@ from tests.engine.toy import (
     ModeChanged,
     kinds,
     performed,
+    toy_kind,
 )
 
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.rows import Lease
-from laneway.engine.limits import CLAIM_RETRY_MS, COMMIT_RETRY_MS_MAX, EVENTS_PER_TURN_MAX
+from laneway.engine.limits import (
+    CLAIM_RETRY_MS,
+    CLOCK_BACK_MS_MIN,
+    COMMIT_RETRY_MS_MAX,
+    EVENTS_PER_TURN_MAX,
+    FAR_MS,
+)
 from laneway.engine.orders import (
     CommitDone,
     Open,
@@ -30,6 +38,7 @@ from laneway.engine.orders import (
     Release,
     Stopped,
 )
+from laneway.engine.reactor import Reactor
 from laneway.engine.run import Windows
 from laneway.ports import Commit
 
@@ -695,6 +704,44 @@ def test_a_deadline_is_told_to_the_lane_once() -> None:
     (told,) = [order for order in desk.settle() if isinstance(order, CommitDone)]
     assert told.records == [ModeChanged("running")]
     assert desk.reactor.next_ms() is None
+
+
+@pytest.mark.parametrize(("back_ms", "is_woken"), [(CLOCK_BACK_MS_MIN, False), (3_600_000, True)])
+def test_a_clock_that_was_set_back_wakes_every_lane(back_ms: int, is_woken: bool) -> None:
+    desk = Desk()
+    desk.now_ms = 9_000_000
+    desk.submit()
+    desk.settle()
+    desk.reactor.lane(A).state.alarm_ms = desk.now_ms + 5_000
+    desk.reactor.answered(A, Ignored())
+    desk.settle()
+    desk.now_ms -= back_ms
+    found = desk.settle()
+    assert any(isinstance(order, CommitDone) for order in found) == is_woken
+
+
+@pytest.mark.parametrize(("ahead_ms", "is_woken"), [(FAR_MS, False), (3_600_000, True)])
+def test_a_lane_that_is_stood_up_with_nothing_to_do_for_long_is_woken_once(
+    ahead_ms: int, is_woken: bool
+) -> None:
+    desk = Desk()
+    kind = replace(toy_kind(1), deadline=lambda _: desk.now_ms + ahead_ms)
+    desk.reactor = Reactor({"toy": kind}, Owner("me"))
+    desk.submit()
+    done = [order for order in desk.settle() if isinstance(order, CommitDone)]
+    woken = [one for order in done for one in order.records if one == ModeChanged("running")]
+    assert len(woken) == is_woken
+
+
+def test_what_is_tried_later_is_tried_now_after_the_clock_was_set_back() -> None:
+    desk = Desk()
+    desk.now_ms = 9_000_000
+    desk.reactor.woken(B)
+    assert [type(order) for order in desk.orders()] == [Open]
+    desk.reactor.not_opened(B, desk.now_ms)
+    assert desk.orders() == []
+    desk.now_ms -= 3_600_000
+    assert [type(order) for order in desk.orders()] == [Open]
 
 
 def test_a_deadline_that_passes_during_a_commit_is_not_lost() -> None:

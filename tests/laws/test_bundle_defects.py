@@ -17,8 +17,8 @@ def test_defect_1_the_item_is_never_lost_when_an_older_version_wins() -> None:
     slot, payload = stage.named(1), stage.lane.payloads[1]
     show(stage, (1, 1, reported(stage)))
     show(stage, (1, 1, Accumulated(1)))
-    stage.hear()
-    (told,) = stage.heard
+    stage.hear_all()
+    (told,) = stage.ends()
     assert (told.word, told.version, told.hashes) == ("accumulated", 1, (digest(names[0]),))
     assert stage.lane.payloads[1] == payload
     assert (stage.named(1).block, stage.named(1).count) == (slot.block, 1)
@@ -61,7 +61,7 @@ def test_defect_3_a_dropped_block_is_told_and_takes_those_built_on_it_along() ->
         stage.chain.finalise()
     assert [one.slot for one in stage.of(BlockDropped)] == [1, 2, 3]
     stage.settle()
-    assert [(one.word, one.slot) for one in stage.heard] == [("failed", n) for n in (1, 2, 3)]
+    assert [(one.word, one.slot) for one in stage.ends()] == [("failed", n) for n in (1, 2, 3)]
     stage.check_places()
     stage.run(12)
     assert stage.chain.line() == names

@@ -75,7 +75,7 @@ def test_a_block_that_came_by_a_forgotten_package_is_in_no_other_block() -> None
     assert stage.statuses() == ["confirmed"]
     assert stage.chain.line() == list(stage.accepted)
     assert stage.lane.head.overruled == 1
-    assert stage.lane.finished[1].package_hash == b""
+    assert stage.lane.finished[1].package_hash == first, "by the service's record"
     assert not stage.of(BlockDropped)
 
 

@@ -8,30 +8,36 @@ builder, has the same answer.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
+from laneway.builder.execution import executed
 from laneway.builder.following import Follower
-from laneway.builder.limits import FOLLOW_MS_DEFAULT
+from laneway.builder.keeping import StateKeeper
+from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
+from laneway.builder.orders import Orders
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
 from laneway.builder.shelf import REMEDY, FinalBlock
 from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import FinalHead, FoundBlock
+from laneway.builder.thread import BuilderThread
 from laneway.builder.views import StateHeads, block_view, receipt_of
-from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError, StoreError
+from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError
 from laneway.core.jam import Context
 from laneway.jam.hashing import blake2b
 from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
-from laneway.lanes.bundle.values import BuildBlock, BuildVersion, JudgedTransaction
+from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
 from laneway.rollups.receipts import At, BlockStage, BlockView, TransactionReceipt
 from laneway.rollups.rules import B, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
+
+ACTED_ON = ("accumulated", "restored", "failed", "finalised")
+"""Of the notifications of a lane, those that change snapshots; all others are passed over."""
 
 T = TypeVar("T")
 
@@ -43,9 +49,13 @@ class ChainedBuilder(Generic[S, B]):
         *,
         latest_is_safe: bool = False,
         slot_ms: int = FOLLOW_MS_DEFAULT,
+        build_s_max: float = BUILD_S_MAX,
+        state_blocks: int = STATE_BLOCKS_DEFAULT,
     ) -> None:
         """`latest_is_safe`: the tag latest means what is accumulated, as seed 000 has it.
-        `slot_ms`: how often the chain is asked while there are no orders."""
+        `slot_ms`: how often the chain is asked while there are no orders. `build_s_max`: how long
+        a block may take to execute before its order is at fault. `state_blocks`: final blocks
+        between two states beside the file."""
         self.domain = parts.domain
         self.rollup = parts.rollup
         self._parts = parts
@@ -53,14 +63,17 @@ class ChainedBuilder(Generic[S, B]):
         self._source = parts.source
         self._snapshots = parts.snapshots
         self.latest_is_safe = latest_is_safe
-        self._is_closed = False
         self._turn = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, "laneway-builder")
+        self._thread = BuilderThread(build_s_max)
+        self._do, self._in_time = self._thread.do, self._thread.in_time
+        base = self._snapshots.base.sealed.number
+        self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
         self._settle()
         self.lag = "it was not compared with the chain yet"
         """Why the states here may be those of long ago; empty if all is here that was final when
         the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
+        self._orders: Orders[ExecutedBlock] = Orders()
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
             is_canonical = self._snapshots.is_canonical(snapshot.sealed.hash)
@@ -70,9 +83,19 @@ class ChainedBuilder(Generic[S, B]):
     # What a lane orders.
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
+        """An order that its lane gave up waiting for is carried out all the same, and not again
+        when it is repeated."""
+        return await self._orders.once(order, lambda: self._execute(order))
+
+    async def _execute(self, order: BuildBlock) -> ExecutedBlock:
         async with self._ordered():
-            parent = await self._snapshot_of(order.parent, order.below)
-            done = await self._do(lambda: self._executed(order, parent))
+            parent = await self._ground(order)
+            if parent.sealed.number + 1 != order.number:
+                problem = f"block {order.number} is ordered, and below it is {parent.sealed.number}"
+                raise BuildFailed(f"{problem}; the lane sees that with its next look")
+            done, made = await self._in_time(lambda: self._executed(order, parent))
+            # Only now: a block that nobody waited for leaves no trace.
+            await self._do(lambda: self._keep(done, made))
             self.lag = ""  # The lane's newest block is here.
             return done
 
@@ -85,22 +108,28 @@ class ChainedBuilder(Generic[S, B]):
             if await self._do(lambda: self._is_final(sealed.hash)):
                 raise BuildFailed(f"block {sealed.number} is final, and needs no package any more")
             parent = await self._snapshot_of(sealed.parent, order.below)
-            return await self._do(lambda: self._packed(order, parent, block, context))
+            return await self._in_time(lambda: self._packed(order, parent, block, context))
 
     async def notified(self, tells: Sequence[Tell]) -> None:
+        acted_on = [tell for tell in tells if tell.word in ACTED_ON]
+        if not acted_on:
+            return  # Where a block is on its way changes no snapshot, and waits for no order.
         async with self._ordered():
-            for tell in tells:
+            for tell in acted_on:
                 if not await self._do(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
                     await self._sync_final(tell)
 
     async def aclose(self) -> None:
         """What is being done is finished first."""
         await self._follower.stop()
+        await self._orders.stop()
         async with self._turn:
-            if not self._is_closed:
-                self._is_closed = True
-                await self._do(self._shelf.close)
-                self._thread.shutdown()
+            if not self._thread.is_closed:
+                await self._thread.close(self._close)
+
+    def _close(self) -> None:
+        self._keeper.close()
+        self._shelf.close()
 
     @asynccontextmanager
     async def _ordered(self) -> AsyncIterator[None]:
@@ -141,19 +170,15 @@ class ChainedBuilder(Generic[S, B]):
                 await self._read_up(final, base.number + 1)
                 base = await self._base()
             if base.number == final.head.number and base.hash != final.head.block:
-                raise BuildFailed(self._other_history(base.number))
+                raise BuildFailed(self._other_history(base.number), needs_help=True)
         except (BuildFailed, ChainError) as error:
             self.lag = str(error)
             raise
         self.lag = ""
+        await self._do(lambda: self._keeper.offer(self._snapshots.base))
 
     async def _base(self) -> SealedBlock:
-        self._check_open()
         return await self._do(lambda: self._snapshots.base.sealed)
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise BuildFailed("the builder is closed")
 
     async def _read_up(self, final: FinalHead, number: int) -> None:
         """From this block on, until an order moves the base, too."""
@@ -167,7 +192,6 @@ class ChainedBuilder(Generic[S, B]):
 
     async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
         async with self._turn:
-            self._check_open()
             return await self._do(lambda: self._is_next(number, found))
 
     # What people ask.
@@ -214,6 +238,13 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"{problem}; the newest final block is {number}, as the chain is now")
         return found
 
+    async def _ground(self, order: BuildBlock) -> Snapshot[S, B]:
+        """The block below. That it cannot be had is no fault of what is ordered on it."""
+        try:
+            return await self._snapshot_of(order.parent, order.below)
+        except BuildFailed as error:
+            raise BuildFailed(str(error), needs_help=error.needs_help) from error
+
     async def _service_head(self) -> Snapshot[S, B]:
         """What the service has, if nobody can take it back."""
         final = await self._source.final()
@@ -235,7 +266,7 @@ class ChainedBuilder(Generic[S, B]):
         async for page in pages:
             await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
         if self._snapshots.base.sealed.hash != final.head.block:
-            raise BuildFailed(self._other_history(final.head.number))
+            raise BuildFailed(self._other_history(final.head.number), needs_help=True)
         self.lag = ""
 
     async def _sync_final(self, tell: Tell) -> None:
@@ -246,34 +277,25 @@ class ChainedBuilder(Generic[S, B]):
 
     # In the thread.
 
-    async def _do(self, job: Callable[[], T]) -> T:
-        """Run a job after all that was begun before, also when nobody waits for those any more."""
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, job)
-        except StoreError as error:
-            raise BuildFailed(str(error)) from error
-
     def _has(self, block: bytes) -> bool:
         return self._snapshots.get(block) is not None
 
-    def _executed(self, order: BuildBlock, parent: Snapshot[S, B]) -> ExecutedBlock:
+    def _executed(
+        self, order: BuildBlock, parent: Snapshot[S, B]
+    ) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
+        """The answer, and the block with its state; None if nothing is in it."""
         pre_root = parent.sealed.post_root
         if order.parent_root and order.parent_root != pre_root:
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
-        done = self.rollup.execute(parent.state, parent.block, order.payloads, order.made_ms)
-        judged = tuple(
-            JudgedTransaction(intent, one.verdict, one.hash, one.reason)
-            for intent, one in zip(order.intents, done.judged, strict=True)
-        )
-        self.pool.refused(one.hash for one in judged if one.verdict == ExecutionVerdict.REFUSED)
+        done, judged = executed(self.rollup, self._shelf, order, parent)
         payload = digest = hashed = b""
-        post_root = pre_root
+        post_root, made = pre_root, None
         if done.block is not None:
             payload = self.rollup.encode(done.block)
             sealed = self.rollup.sealed(done.block)
             digest, hashed, post_root = blake2b(payload), sealed.hash, sealed.post_root
-            self._put(Snapshot(sealed, done.block, done.state), payload)
-        return ExecutedBlock(
+            made = Snapshot(sealed, done.block, done.state)
+        answer = ExecutedBlock(
             payload=payload,
             digest=digest,
             block=hashed,
@@ -281,6 +303,13 @@ class ChainedBuilder(Generic[S, B]):
             post_root=post_root,
             judged=judged,
         )
+        return answer, made
+
+    def _keep(self, done: ExecutedBlock, made: Snapshot[S, B] | None) -> None:
+        refused = [one.hash for one in done.judged if one.verdict == ExecutionVerdict.REFUSED]
+        self.pool.refused(refused)
+        if made is not None:
+            self._put(made, done.payload)
 
     def _packed(
         self, order: BuildVersion, parent: Snapshot[S, B], block: B, context: Context
@@ -336,7 +365,8 @@ class ChainedBuilder(Generic[S, B]):
         self.pool.built(hashes)
         if self._snapshots.is_canonical(snapshot.sealed.hash):
             # Its accumulation was notified before its state was here.
-            self._shelf.set_stage(snapshot.sealed.hash, BlockStage.ACCUMULATED)
+            package_hash = self._snapshots.package_of(snapshot.sealed.hash)
+            self._shelf.set_stage(snapshot.sealed.hash, BlockStage.ACCUMULATED, package_hash)
             self.pool.removed(hashes)
         self._settle()
 
@@ -347,7 +377,7 @@ class ChainedBuilder(Generic[S, B]):
                 base = self._snapshots.base
                 sealed = self.rollup.sealed(found.block)
                 if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
-                    raise BuildFailed(self._other_history(base.sealed.number))
+                    raise BuildFailed(self._other_history(base.sealed.number), needs_help=True)
                 state = self.rollup.replay(base.state, base.block, found.block)
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
@@ -363,6 +393,8 @@ class ChainedBuilder(Generic[S, B]):
     def _apply(self, tell: Tell) -> bool:
         """Carry a notification out. False if a final block is not known here and must be read."""
         if tell.word != "finalised" and self._is_final(tell.block):
+            if tell.word == "accumulated":
+                self._shelf.add_package(tell.block, tell.package_hash)
             return True  # A repeated notification that comes too late.
         match tell.word:
             case "accumulated":
@@ -381,7 +413,7 @@ class ChainedBuilder(Generic[S, B]):
         return True
 
     def _accumulated(self, tell: Tell) -> None:
-        self._snapshots.commit(tell.block)
+        self._snapshots.commit(tell.block, tell.package_hash)
         self._shelf.set_stage(tell.block, BlockStage.ACCUMULATED, tell.package_hash)
         count = self.pool.removed(tell.hashes)
         log.debug(
@@ -403,6 +435,7 @@ class ChainedBuilder(Generic[S, B]):
         """Whether it is final now, or was before."""
         way = self._snapshots.way(block)
         if not way:
+            self._shelf.add_package(block, package_hash)
             return self._is_final(block)
         # The file first: a write that fails leaves all as it was, and is made again.
         self._shelf.finalise(
@@ -421,6 +454,7 @@ class ChainedBuilder(Generic[S, B]):
         for one in way:
             self.pool.forget(self._hashes(one.block))
         self._settle()
+        self._keeper.offer(self._snapshots.base)
         return True
 
     def _is_final(self, block: bytes) -> bool:
@@ -450,8 +484,8 @@ class ChainedBuilder(Generic[S, B]):
     def _ahead(self, number: int, final: int) -> str:
         return (
             f"the builder has block {number}, and final on the chain is {final}: the node is "
-            f"behind, or the chain began anew and {self._shelf.path} is of the one before; in that "
-            f"case {REMEDY}"
+            f"behind, or the chain began anew and {self._shelf.path} is of the one before; then "
+            f"{REMEDY}"
         )
 
     def _other_history(self, number: int) -> str:

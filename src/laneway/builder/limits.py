@@ -14,6 +14,36 @@ BLOCKS_KEPT_DEFAULT = 1_000
 """Final blocks that are kept with their receipts: a hundred minutes of one in each slot, and 130 MB
 when each of them has 512 transactions. The lane knows for ever what became of a transaction."""
 
+BUILD_S_MAX = 45.0
+"""How long executing a block, or making its package, may take: more than seven slots, and less than
+its lane waits for an answer. Then its lane orders a smaller one."""
+
+ORDERS_KEPT_MAX = 4
+"""Orders whose answers are remembered: a lane waits for one at a time, and repeats that."""
+
+STATE_BLOCKS_DEFAULT = 256
+"""Final blocks between two states beside the file: a quarter of what development chains keep, and
+25 minutes of one block in each slot, where JAM keeps exported segments for 28 days."""
+
+STATE_AGE_S_MAX = 3_600.0
+"""How old the newest state may be when there were final blocks since: a rollup with few blocks
+would not have the next one before its packages are forgotten."""
+
+STATE_BYTES_MAX = 8 << 30
+"""A state beside the file. Larger ones are not kept: two of them and a third that is being written
+would be 24 GB."""
+
+STATE_HEADER_BYTES_MAX = 16 << 20
+"""What is before the entries of a state file: a block as large as blocks can be, twenty times
+over."""
+
+STATE_CHUNK_BYTES = 64 << 10
+"""Written at a time. In between others have their turn."""
+
+STATE_PAUSE_S = 0.001
+"""The pause after each chunk, so that writing a state does not slow down the blocks: 1.6 s for each
+100 MB."""
+
 SYNC_PAGE_BLOCKS = 32
 """Blocks that are read from the chain before they are executed and written down together: 23 MB
 when they are as large as blocks can be."""

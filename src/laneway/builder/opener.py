@@ -4,9 +4,15 @@ builder = await open_builder(kind, chain, service, "rollup.db", genesis=first_he
 """
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
 
 from laneway.builder.builder import ChainedBuilder
-from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, FOLLOW_MS_DEFAULT
+from laneway.builder.limits import (
+    BLOCKS_KEPT_DEFAULT,
+    FOLLOW_MS_DEFAULT,
+    STATE_BLOCKS_DEFAULT,
+)
 from laneway.builder.opening import opened
 from laneway.builder.packages import Authorizer
 from laneway.builder.shelf import Shelf
@@ -31,6 +37,7 @@ async def open_builder(
     blocks_kept: int = BLOCKS_KEPT_DEFAULT,
     latest_is_safe: bool = False,
     slot_ms: int = FOLLOW_MS_DEFAULT,
+    state_blocks: int = STATE_BLOCKS_DEFAULT,
 ) -> ChainedBuilder[S, B]:
     """`path` is a file of the builder's own; without one all is forgotten with the process.
 
@@ -48,7 +55,9 @@ async def open_builder(
     except BaseException:
         shelf.close()
         raise
-    builder = ChainedBuilder(parts, latest_is_safe=latest_is_safe, slot_ms=slot_ms)
+    builder = ChainedBuilder(
+        parts, latest_is_safe=latest_is_safe, slot_ms=slot_ms, state_blocks=state_blocks
+    )
     try:
         await builder.follow()
     except BaseException:
@@ -78,9 +87,9 @@ async def genesis_of(
                 "are its number and the chain's genesis right?"
             )
         return genesis
-    known = shelf.identity()
-    if known is not None and kind.code_hash(known[1][:HASH_BYTES]) == code:
-        return known[1][:HASH_BYTES]
+    for known in known_chains(shelf):
+        if kind.code_hash(known) == code:
+            return known
     sizes = await chain.parameters()
     oldest = await chain.context(offset=sizes.recent_block_count - 1)
     if kind.code_hash(oldest.anchor.header_hash) == code:
@@ -89,3 +98,13 @@ async def genesis_of(
         f"service {service} is no {kind.name}, or of a chain whose first block is no longer at "
         "hand; name the hash of the chain's first header as its genesis"
     )
+
+
+def known_chains(shelf: Shelf) -> Iterator[bytes]:
+    """First headers that the file and the states beside it were made for."""
+    known = shelf.identity()
+    if known is not None:
+        yield known[1][:HASH_BYTES]
+    for number in shelf.states.numbers():
+        with suppress(BuildFailed):  # It is damaged, and says nothing.
+            yield shelf.states.about(number).identity[:HASH_BYTES]

@@ -1,4 +1,5 @@
-"""Opening a builder: what its file has, or else what its service began with."""
+"""Opening a builder: what its file has, or else the newest state beside it that the chain confirms,
+or else what its service began with."""
 
 import asyncio
 import logging
@@ -6,7 +7,9 @@ from typing import Generic
 
 from msgspec import Struct
 
+from laneway.builder.limits import STATE_BLOCKS_DEFAULT
 from laneway.builder.packages import Authorizer
+from laneway.builder.recall import recalled
 from laneway.builder.shelf import REMEDY, Shelf, damaged
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import Source
@@ -41,10 +44,13 @@ async def opened(
     rollup = kind.rules(domain)
     shelf.claim(kind.name, domain.identity())
     base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    if base is not None:
+        await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+    # A file that is much older than the newest state was put back: the blocks between may be gone.
+    least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
+    base = await recalled(rollup, shelf, source, least=least) or base
     if base is None:
         base = await begun(kind, rollup, shelf, source)
-    else:
-        await check_history(base.sealed.number, base.sealed.hash, shelf, source)
     snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
     return BuilderParts(
         domain=domain,
@@ -78,7 +84,7 @@ async def begun(
 ) -> Snapshot[S, B]:
     """What the service began with, from the chain."""
     final = await source.final()
-    raw = await source.genesis(final.at, kind)
+    raw = await source.genesis(final.at, kind, rollup)
     block, state = await asyncio.to_thread(rollup.genesis, raw)
     sealed = rollup.sealed(block)
     payload, entries = rollup.encode(block), rollup.entries(state)
@@ -116,5 +122,5 @@ def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Sna
             log.warning("Left out an open block of %s: %s", shelf.path, error)
             continue
         if shelved.stage == BlockStage.ACCUMULATED:
-            snapshots.commit(sealed.hash)
+            snapshots.commit(sealed.hash, shelved.package_hash)
     return snapshots

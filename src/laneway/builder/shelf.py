@@ -1,8 +1,9 @@
 """The builder's own file: the state after the newest final block, and the open blocks' payloads.
 
-Losing it loses nothing. Open blocks come again with a lane's orders and final ones from the chain,
-so the file saves a sync, and a power cut may take its last writes; what is there belongs together.
-It is used by one process, and by one thread at a time.
+Losing it loses old receipts alone. Open blocks come again with a lane's orders and final ones from
+the chain, on the newest state beside it (`states`), so the file saves a sync, and a power cut may
+take its last writes; what is there belongs together. It is used by one process, and by one thread
+at a time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ import apsw
 from msgspec import Struct
 
 from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS
+from laneway.builder.states import StateFiles
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.engine.files import make_private
 from laneway.rollups.receipts import BlockStage
@@ -23,7 +25,7 @@ APPLICATION_ID: Final = 0x6C61_6E62
 """Written into the file's header; the letters "lanb"."""
 SHAPE: Final = 1
 
-REMEDY: Final = "name another file, or delete it: all that is in it is made again from the chain"
+REMEDY: Final = "name another file, or delete it: it is made again from its states and the chain"
 
 
 class ShelvedBlock(Struct, frozen=True):
@@ -58,6 +60,7 @@ class Shelf:
         """Without a path all is forgotten with the process."""
         assert blocks_kept > 0
         self.path = path or ":memory:"
+        self.states = StateFiles(path)
         self._blocks_kept = blocks_kept
         with self._translated():
             try:
@@ -147,11 +150,22 @@ class Shelf:
         return self._blocks("stage < 2 ORDER BY number, no", ())
 
     def set_stage(self, hashed: bytes, stage: int, package_hash: bytes = b"") -> None:
-        """Set the stage of a block that is open."""
+        """Set the stage of a block that is open. Without a hash the package stays as it is known,
+        but for a block that no package has brought any more."""
+        kept = "x''" if stage == BlockStage.BUILT else "package_hash"
         with self._changing():
             self._connection.execute(
-                "UPDATE blocks SET stage = ?, package_hash = ? WHERE hash = ? AND stage < 2",
+                "UPDATE blocks SET stage = ?1, package_hash = "
+                f"CASE WHEN ?2 = x'' THEN {kept} ELSE ?2 END WHERE hash = ?3 AND stage < 2",
                 (stage, package_hash, hashed),
+            )
+
+    def add_package(self, hashed: bytes, package_hash: bytes) -> None:
+        """Fill in which package brought a block, where that was not known."""
+        with self._changing():
+            self._connection.execute(
+                "UPDATE blocks SET package_hash = ? WHERE hash = ? AND package_hash = x''",
+                (package_hash, hashed),
             )
 
     def drop(self, hashes: Iterable[bytes]) -> None:

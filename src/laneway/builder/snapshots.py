@@ -30,8 +30,9 @@ class Snapshots(Generic[S, B]):
         self.base = base
         self._above: dict[bytes, Snapshot[S, B]] = {}
         """By hash; a parent is always before its children."""
-        self._canonical: dict[bytes, None] = {}
-        """Blocks that are accumulated, also those whose snapshot has yet to be made."""
+        self._canonical: dict[bytes, bytes] = {}
+        """Blocks that are accumulated, also those whose snapshot has yet to be made, and the
+        packages that brought them; empty where that is not known."""
 
     def __len__(self) -> int:
         """Those above the base."""
@@ -57,10 +58,10 @@ class Snapshots(Generic[S, B]):
             self._push_out(sealed.parent)
         self._above[sealed.hash] = snapshot
 
-    def commit(self, block: bytes) -> None:
+    def commit(self, block: bytes, package_hash: bytes = b"") -> None:
         """It is accumulated, until that is taken back."""
-        if block != self.base.sealed.hash and block not in self._canonical:
-            self._canonical[block] = None
+        if block != self.base.sealed.hash:
+            self._canonical[block] = package_hash or self.package_of(block)
             if len(self._canonical) > self._most:
                 del self._canonical[next(iter(self._canonical))]
 
@@ -107,6 +108,10 @@ class Snapshots(Generic[S, B]):
             elif name in self._canonical:
                 del self._canonical[name]
         self._above = kept
+
+    def package_of(self, block: bytes) -> bytes:
+        """The package that brought a block which is accumulated; empty if that is not known."""
+        return self._canonical.get(block, b"")
 
     def is_canonical(self, block: bytes) -> bool:
         return block == self.base.sealed.hash or block in self._canonical

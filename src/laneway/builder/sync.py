@@ -38,6 +38,19 @@ class FinalHead(Struct, frozen=True):
     head: ServiceHead
 
 
+class FinalUnknown(ChainUnreadable):
+    """What a node calls final is not on the fork of its best block, or it names nothing; that
+    passes with the next blocks."""
+
+    code = "final_unknown"
+    retry = "later"
+    changed = False
+
+    def __init__(self, node: str) -> None:
+        super().__init__(node, "no final block")
+        self.args = (f"{node} knows no final block; once there is one it is asked again",)
+
+
 class FoundBlock(Struct, Generic[B], frozen=True):
     """A final block of the rollup."""
 
@@ -56,8 +69,7 @@ class Source(Generic[S, B]):
     async def final(self) -> FinalHead:
         head = await self._chain.head()
         if head.finalised is None:
-            problem = f"{head.node} knows no final block; once there is one it is asked again"
-            raise BuildFailed(problem)
+            raise FinalUnknown(head.node)
         at = head.finalised.header_hash
         return FinalHead(at, await self.head(at))
 
@@ -77,9 +89,19 @@ class Source(Generic[S, B]):
         """The hash of the block that was applied under a number."""
         return (await self._record(at, number)).block
 
-    async def genesis(self, at: bytes, kind: KindOfRollup[S, B]) -> bytes:
+    async def genesis(
+        self, at: bytes, kind: KindOfRollup[S, B], rollup: RollupRules[S, B]
+    ) -> bytes:
         """The record of what the rollup began with."""
-        raw = await self._chain.service_value(at, self._service, kind.genesis_key)
+
+        def fits(raw: bytes) -> bool:
+            try:
+                rollup.genesis(raw)
+            except BuildFailed:
+                return False
+            return True
+
+        raw = await self._chain.service_value(at, self._service, kind.genesis_key, fits)
         if raw is None:
             problem = f"service {self._service} has no genesis of a {kind.name}"
             raise BuildFailed(f"{problem}; is its number right?")
@@ -116,7 +138,7 @@ class Source(Generic[S, B]):
         record = await self._record(at, number)
         if known(record.block):
             return FoundBlock(record, None)
-        segments = await self._segments(rollup, number, record.package_hash)
+        segments = await self._segments(rollup, number, record)
         if exports_root(segments) != record.exports_root:
             problem = f"the segments of block {number} are not those that its package exported"
             raise BuildFailed(f"{problem}; another node may have them")
@@ -135,19 +157,20 @@ class Source(Generic[S, B]):
         return read(BLOCK_RECORD, raw, "block record")
 
     async def _segments(
-        self, rollup: RollupRules[S, B], number: int, package_hash: bytes
+        self, rollup: RollupRules[S, B], number: int, record: AppliedBlock
     ) -> tuple[bytes, ...]:
+        package_hash = record.package_hash
         try:
-            (first,) = await self._chain.package_segments(package_hash, (0,))
-            others = range(1, rollup.segments_count(first))
-            rest = await self._chain.package_segments(package_hash, others) if others else ()
+            return await self._chain.exports(
+                package_hash, record.exports_root, rollup.segments_count
+            )
         except ChainUnreadable as error:
             raise BuildFailed(
                 f"block {number} is final, and no node has the segments of its package "
-                f"{package_hash.hex()} any more ({error.answer}); start with the file of a builder "
-                "that has it, or name a node that kept them"
+                f"{package_hash.hex()} any more ({error.answer}); put back the builder's file or a "
+                "state of it, or name a node that kept them",
+                needs_help=True,
             ) from error
-        return (first, *rest)
 
 
 def read(codec: Codec[T], raw: bytes, name: str) -> T:

@@ -6,6 +6,7 @@ Nothing is asked of a node before it named its chain: one that serves another ch
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
+from contextvars import ContextVar
 from time import monotonic
 from typing import TypeVar
 
@@ -71,6 +72,20 @@ class NodePlace(Struct, frozen=True):
     headers: Mapping[str, str] = {}
     calls_per_s: float = 0.0
     """A hosted node's allowance, in which every call of a batch counts; 0 is no bound."""
+
+
+class Progress:
+    """How far a node is with one read that others may answer too."""
+
+    def __init__(self, at_s: float) -> None:
+        self.at_s = at_s
+        """When it last answered a step; before that, when it was asked."""
+        self.is_unwanted = False
+        """Whether another node has answered."""
+
+
+PROGRESS: ContextVar[Progress | None] = ContextVar("progress", default=None)
+"""That of the read which the running task belongs to."""
 
 
 class NodeEndpoint(ABC):
@@ -162,13 +177,18 @@ class NodeEndpoint(ABC):
             raise
         except asyncio.CancelledError:
             waited_s = loop_s() - begun_s
-            if waited_s >= SILENT_MS_MIN / 1000:
+            progress = PROGRESS.get()
+            is_wanted = progress is None or not progress.is_unwanted
+            if is_wanted and waited_s >= SILENT_MS_MIN / 1000:
                 self.standing.failed(RpcAnswerLost(self.name, f"no answer within {waited_s:.0f} s"))
             raise
         self.failures_count = 0
         self._rest_until_s = 0.0
         if self._greeted_s is not None:
             self.standing.answered()
+        progress = PROGRESS.get()
+        if progress is not None:
+            progress.at_s = loop_s()
         return answers
 
     async def probe(self, timeout_ms: int, heard_ms: int) -> None:
@@ -207,6 +227,10 @@ class NodeEndpoint(ABC):
         except RpcAnswerLost as error:
             # Of what the caller wants nothing has left yet.
             raise ChainUnreachable(self.name, error.problem) from error
+        except asyncio.CancelledError:
+            # Nobody waits for its answer, so nothing is known of what is there now.
+            self._greeted_s = None
+            raise
         if problem is not None:
             wrong = NodeOfOtherChain(self.name, problem)
             self.rest_failed(wrong)

@@ -46,6 +46,13 @@ REST_MS_MIN = 250
 REST_MS_MAX = 10_000
 """A node that fails is left alone for this time, doubled with each failure, while others work."""
 
+LATE_MS = 10_000
+"""How long a node that was silent while another answered is asked after the others."""
+
+CONFIRMING_NODES_MIN = 2
+"""Nodes that must say that something is not there, where there are as many: one alone may have lost
+it, or lie."""
+
 GREETING_KEPT_MS = 5_000
 """How long a node's answer on which chain it serves holds: an address may pass to another node
 without a failed call in between."""

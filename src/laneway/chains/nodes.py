@@ -1,7 +1,8 @@
 """Several nodes as one source of facts: reads never go back in time while any node could answer.
 
-A read goes to the next node when one cannot be reached, does not answer, answers nonsense or lags;
-never because of what it says of a nonce.
+A read goes to the next node when one cannot be reached, does not answer, answers nonsense or lags,
+and where a chain wants it when one is silent for long, or its answer is doubtful; never because of
+what it says of a nonce.
 """
 
 import asyncio
@@ -12,11 +13,17 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from laneway.chains.endpoint import NodeEndpoint, loop_s
-from laneway.chains.limits import POLL_MS, RESUBSCRIBE_MS, SILENCE_MS
+from laneway.chains.limits import (
+    CONFIRMING_NODES_MIN,
+    LATE_MS,
+    POLL_MS,
+    RESUBSCRIBE_MS,
+    SILENCE_MS,
+)
+from laneway.chains.race import Patience, Race
 from laneway.core.errors import BadRequest, ChainError, ChainUnreachable, ChainUnreadable
 from laneway.core.majority import reached
 from laneway.ports.nodes import NodeStanding
-from laneway.wire.jsonrpc import RpcAnswerLost
 
 T = TypeVar("T")
 N = TypeVar("N", bound=NodeEndpoint)
@@ -33,9 +40,22 @@ class NodeLags(ChainUnreadable):
         super().__init__(node, f"its newest block is {head}, and {needed} is known")
 
 
+class AnswerUnconfirmed(ChainUnreadable):
+    """A node says that something is not there, or gives what cannot be it, and too few others say
+    the same. The next try may find another node."""
+
+    code = "answer_unconfirmed"
+    retry = "later"
+    changed = False
+
+    def __init__(self, node: str, troubles: Sequence[ChainError]) -> None:
+        others = "; ".join(str(error) for error in troubles) or "the others say something else"
+        super().__init__(node, f"no other node confirms it ({others})")
+        self.args = (f"{node} has no such value, and no other node confirms that: {others}",)
+
+
 class NodeSet(Generic[N]):
-    def __init__(self, nodes: Iterable[N], turn_s: float | None = None) -> None:
-        """`turn_s` is the time of one node with one read; None if every call has its own bound."""
+    def __init__(self, nodes: Iterable[N], patience: Callable[[], Patience] = Patience) -> None:
         self.all = tuple(nodes)
         self.by_name = {node.name: node for node in self.all}
         if not self.all:
@@ -43,41 +63,107 @@ class NodeSet(Generic[N]):
         if len(self.by_name) < len(self.all):
             names = ", ".join(node.name for node in self.all)
             raise BadRequest("nodes", f"two nodes have one name: {names}")
-        self._turn_s = turn_s
+        self._patience = patience
+        self._late_until_s: dict[str, float] = {}
+        self._probes: dict[str, asyncio.Task[None]] = {}
 
     def highest(self) -> int:
         """The number of the newest block that any node spoke of lately."""
         return reached([node.binding_head() for node in self.all], 1)
 
     async def read(
-        self, ask: Callable[[N], Awaitable[T]], *, first: str = "", at_head: bool = True
+        self,
+        ask: Callable[[N], Awaitable[T]],
+        *,
+        first: str = "",
+        at_head: bool = True,
+        doubts: Callable[[T], bool] | None = None,
+        blame: Callable[[Sequence[ChainError]], ChainError] | None = None,
     ) -> T:
         """The first answer of a node that does not lag; `ask` notes the node's head.
 
         The only node is believed whatever its head is. The one that is named is asked first.
         Without `at_head` any node's answer is taken: what is read is the same everywhere.
+
+        An answer that `doubts` finds doubtful may be this node's own trouble, so that the others
+        are asked. It is taken when no node has a better one and two say it, or the only node does;
+        else this raises AnswerUnconfirmed.
+
+        `blame` chooses the trouble that is raised where no node has an answer, else `worst_of`.
         """
         floor = self.highest()
         troubles: list[ChainError] = []
-        for node in sorted(
-            self.all,
-            key=lambda one: (one.is_resting(), one.head_number < floor, one.name != first),
-        ):
-            try:
-                async with asyncio.timeout(self._turn_s):
-                    seen = await ask(node)
-            except ChainError as error:
-                troubles.append(error)
-                continue
-            except TimeoutError:
-                troubles.append(RpcAnswerLost(node.name, f"not done in {self._turn_s} s"))
-                continue
-            if not at_head or len(self.all) == 1 or node.head_number >= floor:
-                return seen
-            troubles.append(NodeLags(node.name, node.head_number, floor))
-        raise worst_of(troubles)
+        doubted: list[tuple[N, T]] = []
+        race = Race(self._in_order(first, floor), ask, self._patience())
+        try:
+            while (done := await self._next(race, doubted)) is not None:
+                node, seen = done
+                if isinstance(seen, ChainError):
+                    troubles.append(seen)
+                elif at_head and len(self.all) > 1 and node.head_number < floor:
+                    troubles.append(NodeLags(node.name, node.head_number, floor))
+                elif doubts is not None and doubts(seen):
+                    doubted.append((node, seen))
+                else:
+                    for late in race.lost():
+                        self._look_after(late)
+                    self._ask_later([node for node, _ in doubted])
+                    return seen
+        finally:
+            await race.leave()
+        if doubted:
+            return self._confirmed(doubted, troubles)
+        raise (blame or worst_of)(troubles)
+
+    async def _next(
+        self, race: Race[N, T], doubted: Sequence[tuple[N, T]]
+    ) -> tuple[N, T | ChainError] | None:
+        """The next node that is done. Where enough say the same doubtful thing, the others have a
+        hedge's time for a better answer, and not their full time."""
+        grace_s = None if self._agreed(doubted) is None else self._patience().hedge_s
+        try:
+            async with asyncio.timeout(grace_s):
+                return await race.next()
+        except TimeoutError:
+            return None
+
+    def _in_order(self, first: str, floor: int) -> list[N]:
+        now_s = loop_s()
+
+        def key(one: N) -> tuple[bool, bool, bool, bool]:
+            is_late = self._late_until_s.get(one.name, 0.0) > now_s
+            return one.is_resting(), one.head_number < floor, is_late, one.name != first
+
+        return sorted(self.all, key=key)
+
+    def _confirmed(self, doubted: Sequence[tuple[N, T]], troubles: Sequence[ChainError]) -> T:
+        """A doubtful answer that enough nodes give."""
+        agreed = self._agreed(doubted)
+        if agreed is None:
+            raise AnswerUnconfirmed(doubted[0][0].name, troubles)
+        return agreed[1]
+
+    def _agreed(self, doubted: Sequence[tuple[N, T]]) -> tuple[N, T] | None:
+        needed = min(CONFIRMING_NODES_MIN, len(self.all))
+        answers = [seen for _, seen in doubted]
+        return next((one for one in doubted if answers.count(one[1]) >= needed), None)
+
+    def _ask_later(self, nodes: Iterable[N]) -> None:
+        """Others are asked before these for a while; that is no judgement of them."""
+        for node in nodes:
+            self._late_until_s[node.name] = loop_s() + LATE_MS / 1000
+
+    def _look_after(self, node: N) -> None:
+        """A node lost a race after a long silence. Whether it is slow or says nothing at all is
+        seen by a question of its own, for which it has its full time."""
+        self._ask_later([node])
+        probe = self._probes.get(node.name)
+        if probe is None or probe.done():
+            probing = node.probe(self._patience().silent_ms, heard_ms=0)
+            self._probes[node.name] = asyncio.create_task(probing)
 
     async def close(self) -> None:
+        await cancel_all(self._probes.values())
         for node in self.all:
             await node.client.close()
 
@@ -98,6 +184,13 @@ def worst_of(troubles: Sequence[ChainError]) -> ChainError:
     """The trouble that all nodes have in common; else the one that says most."""
     worst = next((error for error in troubles if not isinstance(error, ChainUnreachable)), None)
     return worst or troubles[0]
+
+
+def unreached_of(troubles: Sequence[ChainError]) -> ChainError:
+    """The trouble of a node that gave no answer, since it may have what the others lack; else the
+    worst: every node was asked, and none has it."""
+    unreached = (error for error in troubles if not isinstance(error, ChainUnreadable))
+    return next(unreached, None) or worst_of(troubles)
 
 
 class PollPace(Struct, frozen=True):

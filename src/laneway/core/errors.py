@@ -250,9 +250,11 @@ class BuildFailed(LanewayError):
 
     code = "build_failed"
 
-    def __init__(self, problem: str, *, final: bool = False) -> None:
+    def __init__(self, problem: str, *, final: bool = False, needs_help: bool = False) -> None:
         self.final = final
         """Whether it never will: the order itself is at fault."""
+        self.needs_help = needs_help
+        """Whether time alone does not mend it: the problem says what an operator can do."""
         super().__init__(problem)
 
 

@@ -168,21 +168,22 @@ class PackageAnswer(Struct, frozen=True, kw_only=True):
 
 
 class SubmissionAnswers(Struct, frozen=True):
-    """What the answers prove together; each is kept with its message."""
+    """What the answers of all nodes prove together; each is kept with its message."""
 
     answers: tuple[PackageAnswer, ...]
     final: bool
     """Every node was asked, and each gave a final refusal: nobody can hold the package."""
 
     def outcome(self) -> Outcome:
-        """Unknown counts as sent, so one doubt is more than any number of refusals."""
+        """One node that took it is more than any doubt. Unknown counts as sent, so one doubt is
+        more than any number of refusals."""
         for outcome in (Outcome.ACCEPTED, Outcome.UNKNOWN):
             if any(answer.outcome is outcome for answer in self.answers):
                 return outcome
         return Outcome.REFUSED
 
     def taken(self) -> PackageAnswer | None:
-        """Who took it, and for which core."""
+        """The first node that took it, and for which core."""
         taken = (one for one in self.answers if one.outcome is Outcome.ACCEPTED)
         return next(taken, None)
 
@@ -286,6 +287,44 @@ class JamBlockSeen(Struct, frozen=True):
     """False if the node has forgotten its state; later blocks show the same facts."""
 
 
+class LineAsked(Struct, frozen=True):
+    """What a look reads of a service's line: the rollup blocks that had their effect, in order."""
+
+    service: int
+    numbers: tuple[int, ...]
+    """The rollup blocks whose records are read, beside the head of the line."""
+    blocks: tuple[bytes, ...] = ()
+    """What is expected under these numbers."""
+    tip: int = 0
+    """The newest block that is known to be in the line."""
+
+    def expects(self, line: "LineSeen") -> bool:
+        """Whether a line is as it is known here, or further by the blocks that are expected."""
+        known = dict(zip(self.numbers, self.blocks, strict=True)) if self.blocks else {}
+        is_own = all(known.get(one.number) == one.block for one in line.blocks)
+        return is_own and line.number <= max([self.tip, *known])
+
+
+class LineBlock(Struct, frozen=True):
+    """A rollup block that had its effect, by its service's record."""
+
+    number: int
+    block: bytes
+    package_hash: bytes
+    """The package that brought it."""
+
+
+class LineSeen(Struct, frozen=True):
+    """A service's line as the newest final block of the chain has it: nothing takes it back."""
+
+    at: JamBlockRef
+    """That block of the chain."""
+    number: int
+    """The newest rollup block of the line."""
+    blocks: tuple[LineBlock, ...]
+    """Those that were asked for and are in the line."""
+
+
 class JamBlocksSeen(Struct, frozen=True):
     """The chain after the newest known block that still belongs to it."""
 
@@ -299,6 +338,8 @@ class JamBlocksSeen(Struct, frozen=True):
     head: JamHead
     is_whole: bool
     """Whether the last of `blocks` is the best one; else there are more, and one asks again."""
+    line: LineSeen | None = None
+    """None if it was not asked for, or the chain has no final block with such a service."""
 
 
 class BlocksGone(Struct, frozen=True):

@@ -26,3 +26,12 @@ def open_to_others(paths: Iterable[str]) -> list[Path]:
         beside = sorted(path.parent.glob(f"{escape(path.name)}-*"))
         found += [one for one in (path, *beside) if one.is_file() and one.stat().st_mode & OTHERS]
     return found
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -119,11 +119,17 @@ some megabytes, and a builder has no more processors than that."""
 BUILD_TIMEOUT_MS = 60_000
 """A builder that has not answered by then is asked again: ten slots, longer than any version whose
 building took so long could still be of use."""
+SKEW_MS_MAX = 1_000
+"""How far this machine's clock may be from a chain's for packages to leave, where no setting says
+otherwise: as much as a submission window leaves before the next slot."""
 SUBMISSIONS_AT_ONCE = 64
 """Packages under way to nodes at once, each up to 14 MB: one for each core of a busy rollup, in
 turns of 64."""
 ROLLUP_LOOKS_AT_ONCE = 16
 """Looks of rollups under way at once: each asks a node for up to 64 blocks."""
+WATCH_IDLE_MS = 60_000
+"""Without a look for this long a rollup's lane has nothing open here, and the heads of its chain
+are followed no longer: ten slots, and far longer than between two looks of a lane that waits."""
 LOOK_BLOCKS_MIN = 4
 """Blocks of a look after several that took too long: a node that cannot answer for four of them in
 time cannot be followed at all."""
@@ -146,3 +152,11 @@ FAULT_DEPTH_MAX = 6
 CAREFUL_TURNS = 256
 """After a revival a lane takes one step a turn for this many turns: what was under way when it
 stopped is over by then, and if it is stopped again one event or intent is named, not a batch."""
+
+CLOCK_BACK_MS_MIN = 2_000
+"""How far the clock must have been set back for all lanes to be woken: less is a correction, which
+delays nothing by more than itself."""
+
+FAR_MS = 60_000
+"""A lane that is stood up and has nothing to do for longer than this is woken once: its times may
+come from a clock that was further ahead."""

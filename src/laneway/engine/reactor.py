@@ -12,6 +12,7 @@ from typing import Any
 from laneway.core.ids import LaneId, Owner, lane_kind
 from laneway.core.intent import Arrival, BacklogPage
 from laneway.core.rows import Command, Lease, Result, Rows
+from laneway.engine import limits
 from laneway.engine.alarms import Alarms
 from laneway.engine.faults import may_go_on, suspects
 from laneway.engine.fleet import Fleet
@@ -182,6 +183,7 @@ class Reactor:
         self._orders += run.undoubted(rows)
         if not run.held_back:
             self._perform(run, run.kind.resume(run.lane))
+        run.wake_if_far(self._now_ms)
 
     def not_opened(self, lane: LaneId, now_ms: int) -> None:
         """Someone else owns it: ask again in a while."""
@@ -319,6 +321,8 @@ class Reactor:
 
     def orders(self, now_ms: int) -> list[Order]:
         """Run every lane that has something to do, once, and say what must be done now."""
+        if now_ms < self._now_ms - limits.CLOCK_BACK_MS_MIN:
+            self._wake_all(now_ms)
         self._now_ms = now_ms
         self._fire(now_ms)
         queue = self._queue
@@ -471,11 +475,20 @@ class Reactor:
                 self._again(run)
             if run.deadline_ms is not None and run.deadline_ms <= now_ms:
                 run.deadline_ms = None
-                run.mailbox.append(run.kind.woken(now_ms))
+                run.wake(now_ms)
                 self._enqueue(run)
             for later_ms in (run.retry_ms, run.deadline_ms):
                 if later_ms is not None:
                     self._alarms.set(run, later_ms)
+
+    def _wake_all(self, now_ms: int) -> None:
+        """The clock was set back: what every lane waits for lies further ahead than it meant."""
+        for run in self._runs.values():
+            if run.retry_ms is not None:
+                self._retry(run, now_ms)
+            if run.lane is not None:
+                run.wake(now_ms)
+                self._enqueue(run)
 
     def _again(self, run: Run) -> None:
         # Opened even if it belongs elsewhere: the store may still say it is ours.

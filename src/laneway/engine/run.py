@@ -11,7 +11,13 @@ from laneway.core.intent import IntentRow
 from laneway.core.rows import Command, Lease, Rows, Touch, Write, all_classes, taken
 from laneway.engine.ahead import Ahead
 from laneway.engine.faults import REVIVE, passed_over
-from laneway.engine.limits import BACKLOG_PAGE, CAREFUL_TURNS, EVENTS_PER_TURN_MAX, IDLE_LANES_MAX
+from laneway.engine.limits import (
+    BACKLOG_PAGE,
+    CAREFUL_TURNS,
+    EVENTS_PER_TURN_MAX,
+    FAR_MS,
+    IDLE_LANES_MAX,
+)
 from laneway.engine.orders import CommitDone, Open, Prompt
 from laneway.lanes.kind import LaneKind
 from laneway.ports import Commit
@@ -209,6 +215,17 @@ class Run:
         for intent in left:
             del self.lane.intents[intent.id]
         self.ahead.put_back(left)
+
+    def wake(self, now_ms: int) -> None:
+        """Its lane is woken with the next turn."""
+        self.mailbox.append(self.kind.woken(now_ms))
+
+    def wake_if_far(self, now_ms: int) -> None:
+        """The lane of one that was just stood up may wait by a clock that was set back since: the
+        lane itself knows what is too far ahead."""
+        deadline_ms = self.kind.deadline(self.lane)
+        if deadline_ms is not None and 0 < now_ms < deadline_ms - FAR_MS:
+            self.wake(now_ms)
 
     def wakes(self) -> bool:
         """Whether some time wakes this lane, and not only a message."""

@@ -113,6 +113,12 @@ class Engine:
         self._schedule()
         return queued
 
+    def wake(self, lane: LaneId) -> None:
+        """A lane can be served from now on: take up what was queued for it and its commands."""
+        self.reactor.called(lane)
+        self.reactor.woken(lane)
+        self._schedule()
+
     def is_beating(self) -> bool:
         """Whether the last heartbeat was written in time: the store can be written, and is ours."""
         return self.failure is None and self._heart.may_act()

@@ -37,6 +37,10 @@ PROBE_EVERY_MS = 5_000
 PROBE_S_MAX = 3.0
 """How often and how long readiness asks the chain: orchestrators ask every few seconds."""
 
+LOOK_S_MAX = 10.0
+"""How long the doctor asks for a rollup's service: some questions, one after the other, of which
+the first may wait for a node that says nothing."""
+
 SECRETS_MAX = 4
 """Secrets of one webhook in force at once: the old one and the new one, and two for mistakes."""
 
@@ -69,7 +73,11 @@ ANSWERS_ASKED_MAX = 256
 CHAIN_OPEN_S_MAX = 15.0
 CHAIN_OPEN_RETRY_S = 0.5
 """How long a start waits for a rollup's chain, whose sizes its lane cannot do without: two slots
-and some. A supervisor starts the process again."""
+and some. Then the server opens its door without that lane, which is opened later."""
+
+CHAIN_LATE_RETRY_S_MAX = 6.0
+"""Between two tries to open a rollup whose nodes were all down at the start: a slot. The pauses
+begin with `CHAIN_OPEN_RETRY_S` and double."""
 
 CLOCK_OFF_MS_MAX = 1_000
 CLOCK_SLOTS = 2

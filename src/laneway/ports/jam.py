@@ -1,6 +1,6 @@
 """What the engine and a rollup's builder ask of JAM nodes."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Protocol
 
 from laneway.core.jam import (
@@ -9,6 +9,7 @@ from laneway.core.jam import (
     JamBlockRef,
     JamBlocksSeen,
     JamHead,
+    LineAsked,
     Package,
     PackageSeen,
     Parameters,
@@ -25,7 +26,8 @@ class JamChain(Protocol):
     Reads raise `ChainUnreachable` when no node could be asked, `ChainUnreadable` when none gave an
     answer of use and another `ChainError` when none answered in time; they come from a node that
     does not lag the others. A `None` among answers says that there is no such thing in the
-    state of that block.
+    state of that block: it is the word of two nodes, or of the only one, while no other node has
+    it. Where a node says so alone, an error is raised whose `retry` is "later".
     """
 
     nodes: tuple[str, ...]
@@ -47,16 +49,22 @@ class JamChain(Protocol):
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
     ) -> SubmissionAnswers:
-        """Offer a package to the nodes in turn, or to the named ones, until one takes it or
-        may have it: for each core in this order, if the node refuses the one before, and only then
-        to the next node. A node's trouble is an answer too, so this raises nothing on its account.
+        """Offer a package to every node at once, or to the named ones: to each of them for the
+        cores in this order, as long as it refuses the one before. A node that takes it may never
+        pass it on, so none is left out because another took it. The answers of all are returned, in
+        the order of the nodes. A node's trouble is an answer too, so this raises nothing on its
+        account.
         """
 
     async def look(
-        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+        self,
+        known: Sequence[JamBlockRef],
+        packages: Sequence[Watched],
+        limit: int,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         """The blocks on top of the newest known one (`known` has the oldest first), and what each
-        of them shows of the packages."""
+        of them shows of the packages; and the line of a service, if it is asked for."""
 
     def watch(
         self, package: Watched, known: Sequence[JamBlockRef] = ()
@@ -72,7 +80,12 @@ class JamChain(Protocol):
         """Best effort: not every node can list them all."""
 
     async def service_account(self, at: bytes, service: int) -> bytes | None: ...
-    async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None: ...
+    async def service_value(
+        self, at: bytes, service: int, key: bytes, fits: Callable[[bytes], bool] | None = None
+    ) -> bytes | None:
+        """`fits` says whether bytes can be this value, so that another node is asked where they
+        cannot; the records that every rollup keeps need none."""
+
     async def service_preimage(self, at: bytes, service: int, digest: bytes) -> bytes | None: ...
 
     async def service_request(
@@ -96,6 +109,12 @@ class JamChain(Protocol):
     async def package_segments(
         self, package_hash: bytes, indices: Sequence[int]
     ) -> tuple[bytes, ...]: ...
+
+    async def exports(
+        self, package_hash: bytes, root: bytes, count_of: Callable[[bytes], int]
+    ) -> tuple[bytes, ...]:
+        """All segments that a package exported, proven by their root; the first one says how many
+        there are. A node whose segments do not come to the root is passed over."""
 
     async def submit_preimage(self, requester: int, preimage: bytes) -> SubmissionAnswers: ...
     async def sync_state(self) -> SyncState: ...

@@ -59,7 +59,7 @@ class RollupBuilder(Protocol):
     async def notified(self, tells: Sequence[Tell]) -> None:
         """What became of blocks, in this order: a snapshot is committed (accumulated, finalised),
         brought back (restored) or given up (failed). A notice that came before changes
-        nothing."""
+        nothing, nor does one of another word: a block is on its way (submitted, guaranteed)."""
 
     async def aclose(self) -> None: ...
 

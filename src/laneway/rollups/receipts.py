@@ -1,9 +1,13 @@
 """What a builder can say of transactions and blocks, as values."""
 
 from enum import Enum
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
+
+OK: Final = "ok"
+"""The status of a transaction that did what it says; any other is the kind's own name for how it
+failed."""
 
 
 class BlockStage:

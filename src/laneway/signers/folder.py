@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from laneway.engine.files import sync_folder
 from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.signers.addresses import checksummed
 from laneway.signers.keystore import address_in, encrypt
@@ -74,11 +75,3 @@ def write_new(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(opened)
-
-
-def sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -116,6 +116,19 @@ class Callers(ABC):
             case _:
                 assert_never(answer)
 
+    def forgotten(self) -> None:
+        """The store was put back from a copy: what it does not know is sent again."""
+        world = self._world
+        self.results = {}
+        self._open = list(self.wishes)
+        for wish in self.wishes:
+            wish.result = None
+            if wish.acked is not None and world.book.intent(wish.acked) is None:
+                wish.acked = None
+                world.seen["sent again after a copy"] += 1
+                delay_ms = self._dice.randint(10, 2_000)
+                world.after(delay_ms, "submit", partial(self._submit, wish))
+
     def answered(self, results: Sequence[Result]) -> None:
         for result in results:
             self.results[result.intent] = result

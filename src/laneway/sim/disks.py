@@ -1,5 +1,6 @@
 """What a crash leaves of a store: all that was flushed (S1), or what a disk kept (S2)."""
 
+from copy import deepcopy
 from random import Random
 
 from laneway.stores.book import Book
@@ -21,6 +22,14 @@ class MemoryDisk:
 
     def close(self) -> None:
         pass
+
+    def copy(self) -> MemoryBook:
+        """All that is in the store now."""
+        return deepcopy(self._book)
+
+    def put_back(self, book: MemoryBook) -> None:
+        """The store is this copy from now on."""
+        self._book = book
 
 
 class SqliteDisk:

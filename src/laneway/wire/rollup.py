@@ -89,6 +89,8 @@ class RollupCounters(Struct, frozen=True, kw_only=True):
     non_winning_versions_canceled: int
     overruled: int
     """How often the service took another version than the one that was guaranteed first."""
+    foreign_blocks: int = 0
+    """Blocks of the rollup that others brought, or this lane before its store was restored."""
     drops: int
     drops_in_a_row: int
     """Since a block was accumulated; the lane halts at `drops_max`."""
@@ -338,6 +340,7 @@ class RollupTx(Struct, frozen=True, kw_only=True):
     bundle: str | None = None
     """The block that has it, by the builder's own name; null: it is in the pool."""
     number: int | None = None
+    """Of the block; null until it is executed and sealed, for it may leave the transaction out."""
     index: int | None = None
     """Its place in the block, once that is final."""
     state: BundleState | None = None

@@ -1,11 +1,11 @@
 """Laws of walking back: every block between two heads is found, and what went is named."""
 
 import pytest
-from tests.chains.jam.stage import Node, header, ref, run, served, told
+from tests.chains.jam.stage import Node, header, ref, run, served, told, watched
 from tests.rpc_stub import No
 
 from laneway.chains.jam import blocks
-from laneway.chains.jam.blocks import Forks
+from laneway.chains.jam.blocks import Forks, Way
 from laneway.chains.jam.node import NodeLacksBlock
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import JamBlockRef, JamHead
@@ -117,6 +117,49 @@ def test_the_first_block_has_no_parent() -> None:
     run(story)
 
 
+def test_a_walk_whose_known_parents_lead_to_a_block_that_the_node_forgot_ends_there() -> None:
+    """A connection was lost in the middle of a walk, and the outage went on for longer than the
+    node keeps its blocks: what was remembered of the first walk leads below its memory."""
+
+    async def story() -> None:
+        names = " ".join(f"a{slot}" for slot in range(12))
+        node_said = Node(names, final="a9")
+        async with served([node_said]) as (chain, _):
+            (node,) = chain._nodes.all
+            forks = Forks()
+            for slot in (8, 7, 6, 5):
+                await forks.parent(node, ref(f"a{slot}"))
+            for slot in range(7):
+                del node_said.names[header(f"a{slot}")]
+            for known in ("a0 a1 a2", "a2 z6", ""):
+                way = await forks.way(node, refs(known), ref("a11"))
+                assert (way.after, way.gone, way.blocks) == (None, (), refs("a11"))
+            assert await forks.way(node, refs("a0 a4"), ref("a11")) == Way(
+                ref("a4"), (), refs("a5 a6 a7 a8 a9 a10 a11")
+            ), "what is known of the way is enough"
+            assert await forks.below(node, ref("a11"), 99) == ref("a4")
+            assert not await forks.is_below(node, ref("a1"), ref("a11"))
+            assert await forks.head(node) == JamHead(ref("a11"), ref("a9"), "a")
+            assert node.standing.now.trouble == ""
+
+    run(story)
+
+
+def test_a_node_that_lacks_the_block_where_a_walk_begins_is_passed_over() -> None:
+    async def story() -> None:
+        lacking = Node("a0 a1 a2 a3")
+        del lacking.names[header("a3")]
+        async with served([lacking]) as (chain, _):
+            (node,) = chain._nodes.all
+            with pytest.raises(NodeLacksBlock):
+                await Forks().way(node, refs("a1"), ref("a3"))
+        async with served([lacking, Node("a0 a1 a2 a3")]) as (chain, _):
+            look = await chain.look(refs("a1"), [watched()])
+            assert (look.after, look.head.node) == (ref("a1"), "b")
+
+    run(story)
+
+
 def test_the_slots_before_a_block_are_walked_as_far_as_they_are_wanted_or_known() -> None:
     async def story() -> None:
         node_said = Node("a0 a1 a4 a9 a11")
@@ -173,5 +216,21 @@ def test_a_node_that_calls_its_best_block_final_has_no_finality() -> None:
             assert (await Forks(2).head(node)).finalised == ref("a9")
             assert (await Forks(100).head(node)).finalised == ref("a0")
             assert (await Forks(0).head(node)).finalised == ref("a11"), "a setting believes it"
+
+    run(story)
+
+
+def test_a_block_that_is_less_deep_than_finality_wants_is_not_called_final() -> None:
+    """A node that keeps few blocks and has no finality: what it cannot show is not known."""
+
+    async def story() -> None:
+        names = " ".join(f"a{slot}" for slot in range(12))
+        few = Node(names, final="a11")
+        for slot in range(8):
+            del few.names[header(f"a{slot}")]
+        async with served([few]) as (chain, _):
+            (node,) = chain._nodes.all
+            assert (await Forks().head(node)).finalised is None
+            assert (await Forks(2).head(node)).finalised == ref("a9")
 
     run(story)

@@ -3,12 +3,14 @@
 import asyncio
 
 import pytest
-from tests.chains.jam.stage import Node, ref, run, served, told, until, watched
+from tests.chains.jam.stage import PACKAGE, Node, line, ref, run, served, told, until, watched
 from tests.rpc_stub import No
 
 from laneway.chains.jam.limits import LOOK_AT_ONCE, LOOK_PACKAGES_MAX
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
-from laneway.core.jam import JamBlocksSeen, JamHead
+from laneway.core.jam import Accumulated, Failed, JamBlocksSeen, JamHead
+from laneway.jam.codec import U64
+from laneway.jam.service.commitment import package_key
 
 
 def names(look: JamBlocksSeen) -> list[int]:
@@ -137,5 +139,32 @@ def test_parameters_are_asked_for_once() -> None:
                 assert (await chain.parameters()).epoch_slots == 12
             assert stub.methods().count("parameters") == 1
             assert told("a3")["slot"] == 3
+
+    run(story)
+
+
+@pytest.mark.parametrize("anchor", ["a0", "z0"])
+def test_a_node_without_its_records_calls_no_package_dead_that_another_has(anchor: str) -> None:
+    """By its status, and by the silence of a node that has forgotten its anchor."""
+
+    async def story() -> None:
+        chain_of_all = " ".join(f"a{slot}" for slot in range(28))
+        broken, good = Node(chain_of_all), Node(chain_of_all)
+        broken.records = good.records = {"a0": line(4)}
+        package = watched(anchor)
+        async with served([broken, good]) as (chain, stubs):
+            look = await chain.look([ref("a26")], [package])
+            (fact,) = [one.fact for one in look.blocks[-1].seen]
+            assert isinstance(fact, Failed)
+            assert look.head.node == "a", "both say so"
+            good.records = {"a0": line(4), "a20": line(8) | {package_key(PACKAGE): U64.encode(7)}}
+            look = await chain.look([ref("a26")], [package])
+            assert [one.fact for one in look.blocks[-1].seen] == [Accumulated(7)]
+            assert look.head.node == "b"
+            assert [one.trouble for one in chain.standings()] == ["", ""]
+            await stubs[1].stop()
+            look = await chain.look([ref("a26")], [package])
+            assert isinstance(look.blocks[-1].seen[0].fact, Failed), "nobody else can be asked"
+            await stubs[1].start()
 
     run(story)

@@ -185,10 +185,13 @@ def test_a_node_that_hangs_holds_nobody() -> None:
     run(story)
 
 
+AT_100_S = {"now_ms": lambda: 100_000, "steady": lambda: 7}
+
+
 def test_the_clock_is_reckoned_from_what_is_heard() -> None:
     async def story() -> None:
         node = Node("a0 a1 a2")
-        async with served([node], now_ms=lambda: 100_000, era_ms=80_000) as (chain, (stub,)):
+        async with served([node], era_ms=80_000, **AT_100_S) as (chain, (stub,)):
             clock = await chain.clock()
             assert (clock.slot, clock.heard_ms, clock.begin_ms) == (2, 100_000, 88_000)
             assert clock.skew_ms == 8_000

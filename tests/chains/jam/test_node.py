@@ -1,6 +1,6 @@
 """Laws of one node: what chain it serves, and what its troubles are."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.chains.jam.stage import PACE, SENT, Node, header, ref, run, served, told
@@ -9,7 +9,7 @@ from tests.rpc_stub import No
 
 from laneway.chains.endpoint import name_of
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.node import SCHEMES, JamPlace, NodeLacksBlock
+from laneway.chains.jam.node import SCHEMES, JamNode, JamPlace, NodeLacksBlock
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.wire.jip2 import blob
 
@@ -147,5 +147,33 @@ def test_a_node_that_asks_for_patience_is_left_alone() -> None:
             assert one.is_resting()
             with pytest.raises(ChainUnreachable, match="busy"):
                 await one.prepare(1)
+
+    run(story)
+
+
+@pytest.mark.parametrize("answer", [None, "garbage"])
+def test_a_node_that_answers_nothing_of_use_is_named_until_it_does(answer: object) -> None:
+    async def story() -> None:
+        odd = Node()
+        async with served([Node(), odd]) as (chain, _):
+            odd_node = cast(JamNode, chain.endpoints[1])
+            await chain.probe(1_000, 0)
+            for method in ("parameters", "bestBlock"):
+                odd.said[method] = lambda *_: answer
+                odd_node._greeted_s = None
+                with pytest.raises(ChainUnreadable):
+                    await chain._head(odd_node)
+                assert [one.trouble for one in chain.standings()] == ["", "node_unreadable"]
+                del odd.said[method]
+                await chain._head(odd_node)
+                assert [one.trouble for one in chain.standings()] == ["", ""]
+            odd.said |= {"parameters": {}, "bestBlock": answer}
+            await chain.probe(1_000, 0)
+            assert [one.trouble for one in chain.standings()] == ["", "node_unreadable"]
+            await chain.probe(1_000, 60_000)
+            del odd.said["bestBlock"]
+            await chain.probe(1_000, 0)
+            await chain.probe(1_000, 0)
+            assert [one.trouble for one in chain.standings()] == ["", ""]
 
     run(story)

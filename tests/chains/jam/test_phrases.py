@@ -79,6 +79,7 @@ def raw_table() -> dict[str, Any]:
         ("laneway", 0, "the guarantors of core 0 hold 64 packages", "queue_full"),
         ("laneway", 0, "package.items[0], byte 7: 3 bytes are expected", "malformed"),
         ("laneway", 0, "extrinsic 1 of the bundle is not what", "bad_extrinsics"),
+        ("laneway", 0, "the authorizer refuses what is not signed with the key", "refine_failed"),
         ("laneway", 0, "service 7 waits for no preimage of these 3 bytes", "not_requested"),
         ("", 429, "Too Many Requests", "rate_limited"),
     ],

@@ -1,15 +1,22 @@
-"""Laws of reading what is named: values as they are, absence as None, nonsense as an error."""
+"""Laws of reading what is named: values as they are, absence as None, nonsense as an error. One
+node of several that has nothing, nonsense or no answer hides nothing that another has."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from tests.chains.jam.stage import Node, header, run, served
+from tests.chains.jam.stage import Node, header, line, run, served
 from tests.rpc_stub import No
 
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.core.errors import ChainUnreadable
+from laneway.chains.nodes import AnswerUnconfirmed
+from laneway.core.errors import BuildFailed, ChainError, ChainUnreadable
 from laneway.core.jam import SyncState
+from laneway.jam.hashing import blake2b
+from laneway.jam.segments import exports_root
+from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.spec import SEGMENT_BYTES
+from laneway.jam.state import SERVICE_ACCOUNT, ServiceAccount
 from laneway.wire.jip2 import blob
 
 AT = header("a1")
@@ -79,5 +86,128 @@ def test_a_draft_that_a_node_lacks_is_an_error() -> None:
         async with served([Node(stateValue=No(-32601, "Method not found"))]) as (chain, _):
             with pytest.raises(ChainUnreadable):
                 await chain.state_value(AT, KEY)
+
+    run(story)
+
+
+# Several nodes.
+
+HEAD_RAW = line(4)[HEAD_KEY]
+ACCOUNT_RAW = SERVICE_ACCOUNT.encode(
+    ServiceAccount(
+        code_hash=bytes(32),
+        balance=0,
+        min_item_gas=0,
+        min_memo_gas=0,
+        octets=0,
+        deposit_offset=0,
+        items=0,
+        creation_slot=0,
+        last_accumulation_slot=0,
+        parent_service=0,
+    )
+)
+PREIMAGE = b"the code of a service"
+
+VALUES: list[tuple[str, bytes, Callable[[Jip2Chain], Awaitable[bytes | None]]]] = [
+    ("serviceData", ACCOUNT_RAW, lambda c: c.service_account(AT, 7)),
+    ("serviceValue", HEAD_RAW, lambda c: c.service_value(AT, 7, HEAD_KEY)),
+    ("servicePreimage", PREIMAGE, lambda c: c.service_preimage(AT, 7, blake2b(PREIMAGE))),
+]
+
+
+@pytest.mark.parametrize(("method", "raw", "read"), VALUES)
+@pytest.mark.parametrize(
+    "trouble", [None, blob(b"garbage"), "no base64!", {"no": "blob"}, No(1, "Block unavailable", H)]
+)
+def test_one_node_of_three_hides_no_value(
+    method: str, raw: bytes, read: Callable[[Jip2Chain], Awaitable[bytes | None]], trouble: Any
+) -> None:
+    async def story() -> None:
+        bad, *good = Node(**{method: trouble}), *[Node(**{method: blob(raw)}) for _ in range(2)]
+        async with served([bad, *good]) as (chain, _):
+            assert await read(chain) == raw
+            assert await read(chain) == raw
+            assert [one.trouble for one in chain.standings()] == ["", "", ""]
+
+    run(story)
+
+
+@pytest.mark.parametrize(("method", "raw", "read"), VALUES)
+@pytest.mark.parametrize("answer", [None, blob(b"garbage")])
+def test_what_two_nodes_do_not_have_is_absent_and_what_one_says_is_unconfirmed(
+    method: str, raw: bytes, read: Callable[[Jip2Chain], Awaitable[bytes | None]], answer: Any
+) -> None:
+    found = None if answer is None else b"garbage"
+
+    async def story() -> None:
+        nodes = [Node(**{method: answer}) for _ in range(3)]
+        async with served(nodes) as (chain, stubs):
+            assert await read(chain) == found
+            await stubs[0].stop()
+            assert await read(chain) == found
+            await stubs[1].stop()
+            with pytest.raises(AnswerUnconfirmed) as caught:
+                await read(chain)
+            assert (caught.value.retry, caught.value.endpoint) == ("later", "c")
+            nodes[0].said[method] = blob(raw)
+            await stubs[0].start()
+            assert await read(chain) == raw, "the next try finds the node that has it"
+            await stubs[1].start()
+
+    run(story)
+
+
+def test_segments_are_gone_only_when_every_node_was_asked() -> None:
+    async def story() -> None:
+        gone = No(3, "Segment unavailable")
+        forgetful, away = Node(fetchWorkPackageSegments=gone), Node(fetchWorkPackageSegments=gone)
+        async with served([forgetful, away]) as (chain, stubs):
+            with pytest.raises(ChainUnreadable, match="Segment unavailable"):
+                await chain.package_segments(AT, [0])
+            away.said["fetchWorkPackageSegments"] = [blob(b"1")]
+            assert await chain.package_segments(AT, [0]) == (b"1",)
+            await stubs[1].stop()
+            with pytest.raises(ChainError) as caught:
+                await chain.package_segments(AT, [0])
+            assert not isinstance(caught.value, ChainUnreadable), "the other may have them"
+            await stubs[1].start()
+
+    run(story)
+
+
+def test_a_package_whose_segments_one_node_makes_up_is_read_from_another() -> None:
+    segments = [bytes([one]) * SEGMENT_BYTES for one in range(3)]
+    root = exports_root(segments)
+
+    def having(*held: bytes) -> Node:
+        return Node(
+            fetchWorkPackageSegments=lambda params: [blob(held[index]) for index in params[1]]
+        )
+
+    def three_of(first: bytes) -> int:
+        if first != segments[0]:
+            raise BuildFailed("this is no first segment")
+        return 3
+
+    async def story() -> None:
+        good = having(*segments)
+        bad = [
+            Node(fetchWorkPackageSegments=None),
+            Node(fetchWorkPackageSegments=[blob(b"short")]),
+            having(*reversed(segments)),
+            having(segments[0], segments[1], segments[1]),
+            having(segments[0], b"short", segments[2]),
+        ]
+        for one in bad:
+            async with served([one, good]) as (chain, _):
+                assert await chain.exports(AT, root, three_of) == tuple(segments)
+            async with served([one, one]) as (chain, _):
+                with pytest.raises(ChainUnreadable):
+                    await chain.exports(AT, root, three_of)
+        async with served([having(*segments, b"")]) as (chain, _):
+            assert await chain.exports(AT, exports_root(segments[:1]), lambda _: 1) == (
+                segments[0],
+            )
 
     run(story)

@@ -224,7 +224,10 @@ def test_a_timer_alone_proves_nothing_and_the_slot_clock_is_there_to_be_asked() 
     """Signals Tracked: Timeout (18s)"""
 
     async def story() -> None:
-        async with served([Node(chain_of(3))], now_ms=lambda: 1_000_000) as (chain, _):
+        async with served([Node(chain_of(3))], now_ms=lambda: 1_000_000, steady=lambda: 7) as (
+            chain,
+            _,
+        ):
             clock = await chain.clock()
             assert (clock.slot, clock.slot_ms) == (3, 6_000)
             assert clock.slot_at(1_000_000 + 18_000) == 6

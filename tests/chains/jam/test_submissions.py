@@ -1,10 +1,10 @@
-"""Laws of submitting: refusals go on to the next core and node, doubt ends it."""
+"""Laws of submitting: every node is offered it, and a refusal goes on to the next core."""
 
 import asyncio
 from typing import Any
 
 import pytest
-from tests.chains.jam.stage import SENT, Node, run, served
+from tests.chains.jam.stage import SENT, Node, run, served, until
 from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
 from tests.rpc_stub import Drop, No
 
@@ -27,34 +27,72 @@ def sent(stub: Jip2Stub) -> list[list[Any]]:
     return [params for method, params in stub.heard if method.startswith("submit")]
 
 
-def test_the_first_node_takes_it_for_the_first_core() -> None:
+def test_every_node_is_offered_it_for_the_first_core() -> None:
     async def story() -> None:
-        async with served([Node(), Node()]) as (chain, (one, two)):
+        async with served([Node(), Node(), Node()]) as (chain, stubs):
             package = Package(encoded=b"p", extrinsics=(b"x", b""))
-            submission = await chain.submit(package, [1, 0])
-            assert submission.outcome() is Outcome.ACCEPTED
-            taken = submission.taken()
-            assert taken is not None
-            assert (taken.node, taken.core, taken.may) == ("a", 1, (May.WAIT,))
-            assert sent(one) == [[1, blob(b"p"), [blob(b"x"), ""]]]
-            assert sent(two) == []
+            for _ in range(2):
+                submission = await chain.submit(package, [1, 0])
+                assert kinds(submission) == [(name, 1, "taken") for name in "abc"]
+                assert submission.outcome() is Outcome.ACCEPTED
+                taken = submission.taken()
+                assert taken is not None
+                assert (taken.node, taken.core, taken.may) == ("a", 1, (May.WAIT,))
+            for stub in stubs:
+                assert sent(stub) == [[1, blob(b"p"), [blob(b"x"), ""]]] * 2
 
     run(story)
 
 
-def test_a_refusal_is_followed_by_the_other_cores_and_then_by_the_next_node() -> None:
+def test_the_nodes_are_asked_at_once() -> None:
+    async def story() -> None:
+        asked: list[None] = []
+
+        async def last(_: Any) -> None:
+            """Answers once all have been asked."""
+            asked.append(None)
+            while len(asked) < 3:
+                await asyncio.sleep(0.002)
+
+        async with served([Node(submitWorkPackage=last) for _ in range(3)]) as (chain, _):
+            submission = await chain.submit(SENT, [0])
+            assert kinds(submission) == [(name, 0, "taken") for name in "abc"]
+
+    run(story)
+
+
+def test_a_silent_node_keeps_nobody_once_another_has_it() -> None:
+    async def story() -> None:
+        heard = asyncio.Event()
+
+        async def never(_: Any) -> None:
+            heard.set()
+            await asyncio.Event().wait()
+
+        async with served([Node(submitWorkPackage=never), Node()]) as (chain, _):
+            submission = await chain.submit(SENT, [0])
+            assert heard.is_set()
+            assert kinds(submission) == [("a", None, "silent"), ("b", 0, "taken")]
+            assert (submission.outcome(), submission.final) == (Outcome.ACCEPTED, False)
+
+    run(story)
+
+
+def test_a_refusal_is_followed_by_the_other_cores_at_the_same_node() -> None:
     async def story() -> None:
         first = Node(submitWorkPackage=NOBODY)
         second = Node(submitWorkPackage=lambda params: None if params[0] == 1 else refuse(BUSY))
-        async with served([first, second]) as (chain, _):
-            submission = await chain.submit(SENT, [0, 1])
+        async with served([first, second, Node()]) as (chain, _):
+            submission = await chain.submit(SENT, [0, 1, 2])
             assert kinds(submission) == [
                 ("a", 0, "no_guarantor"),
                 ("a", 1, "no_guarantor"),
+                ("a", 2, "no_guarantor"),
                 ("b", 0, "core_busy"),
                 ("b", 1, "taken"),
+                ("c", 0, "taken"),
             ]
-            assert submission.outcome() is Outcome.ACCEPTED
+            assert (submission.outcome(), submission.final) == (Outcome.ACCEPTED, False)
 
     run(story)
 
@@ -72,7 +110,7 @@ def test_without_the_callers_leave_no_other_core_is_tried() -> None:
     run(story)
 
 
-def test_a_refusal_that_no_core_changes_goes_to_the_next_node_at_once() -> None:
+def test_after_a_refusal_that_no_core_changes_no_other_core_is_tried() -> None:
     async def story() -> None:
         async with served([Node(submitWorkPackage=BROKEN), Node()]) as (chain, _):
             submission = await chain.submit(SENT, [0, 1])
@@ -93,37 +131,40 @@ def test_a_refusal_that_no_core_changes_goes_to_the_next_node_at_once() -> None:
         (No(429, "Too many requests"), "rate_limited"),
     ],
 )
-def test_doubt_counts_as_sent_and_ends_it(trouble: Exception, kind: str) -> None:
+def test_doubt_counts_as_sent_and_ends_it_at_that_node(trouble: Exception, kind: str) -> None:
     async def story() -> None:
-        nodes = [Node(submitWorkPackage=trouble), Node()]
-        async with served(nodes, submit_ms=40) as (chain, (one, two)):
+        nodes = [Node(submitWorkPackage=trouble), Node(submitWorkPackage=BROKEN)]
+        async with served(nodes, submit_ms=100) as (chain, (one, two)):
             submission = await chain.submit(SENT, [0, 1])
-            assert kinds(submission) == [("a", 0, kind)]
+            first, other = submission.answers
+            assert (first.node, first.core, first.kind.value) == ("a", 0, kind)
+            assert other.node == "b"
             assert (submission.outcome(), submission.final) == (Outcome.UNKNOWN, False)
-            assert submission.answers[0].may == (May.SAME_BYTES,)
-            assert len(sent(one)) == 1
-            assert sent(two) == []
+            assert first.may == (May.SAME_BYTES,)
+            await until(lambda: len(sent(one)) == len(sent(two)) == 1)
 
     run(story)
 
 
-def test_after_a_doubt_the_same_bytes_are_offered_to_another_node_first() -> None:
+def test_after_a_doubt_the_same_bytes_are_offered_to_every_node_again() -> None:
     async def story() -> None:
         async with served([Node(submitWorkPackage=Drop()), Node()]) as (chain, (one, two)):
-            assert (await chain.submit(SENT, [0])).outcome() is Outcome.UNKNOWN
-            again = await chain.submit(SENT, [0])
-            assert kinds(again) == [("b", 0, "taken")]
+            for _ in range(2):
+                again = await chain.submit(SENT, [0])
+                assert kinds(again) == [("a", 0, "silent"), ("b", 0, "taken")]
+                assert again.outcome() is Outcome.ACCEPTED
             assert sent(one) == sent(two)
 
     run(story)
 
 
-def test_a_node_that_turned_one_away_is_asked_last_until_it_takes_one() -> None:
+def test_a_node_that_turned_one_away_is_offered_the_next() -> None:
     async def story() -> None:
         validator = Node(submitWorkPackage=NOBODY)
         async with served([validator, Node()]) as (chain, _):
-            await chain.submit(SENT, [0])
-            assert kinds(await chain.submit(SENT, [0])) == [("b", 0, "taken")]
+            for _ in range(2):
+                answers = kinds(await chain.submit(SENT, [0]))
+                assert answers == [("a", 0, "no_guarantor"), ("b", 0, "taken")]
 
     run(story)
 
@@ -161,6 +202,9 @@ def test_a_refusal_is_final_when_every_node_gave_a_final_one() -> None:
             refused = await chain.submit(SENT, [0, 1])
             assert refused.outcome() is Outcome.REFUSED
             assert not refused.final
+            del nodes[1].said[SUBMIT]
+            held = await chain.submit(SENT, [0, 1])
+            assert (held.outcome(), held.final) == (Outcome.ACCEPTED, False)
             only = await chain.submit(SENT, [0], only=["a"])
             assert (kinds(only), only.final) == ([("a", 0, "malformed")], True)
 
@@ -238,10 +282,11 @@ def test_a_submission_is_bounded_in_answers_and_time(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(submissions, "OFFERS_MAX", 3)
 
     async def story() -> None:
-        async with served([Node(submitWorkPackage=BUSY)]) as (chain, _):
-            assert len((await chain.submit(SENT, range(9))).answers) == 3
-        async with served([Node(submitWorkPackage=BUSY)], submit_all_ms=0) as (chain, _):
-            assert len((await chain.submit(SENT, range(9))).answers) == 1
+        nodes = [Node(submitWorkPackage=BUSY), Node(submitWorkPackage=BUSY)]
+        async with served(nodes) as (chain, _):
+            assert len((await chain.submit(SENT, range(9))).answers) == 2 * 3
+        async with served(nodes, submit_all_ms=0) as (chain, _):
+            assert len((await chain.submit(SENT, range(9))).answers) == 2 * 1
 
     run(story)
 

@@ -12,6 +12,7 @@ from laneway.devnets.jam import journal
 from laneway.devnets.jam.devnet import JamDevnet, rollup_service
 from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.genesis import rollup_authorizers
 from laneway.devnets.jam.model.values import ModelSetup
 from laneway.devnets.jam.node.host import JamHost
 from laneway.devnets.jam.node.rpc import ask
@@ -163,6 +164,36 @@ def test_a_closed_journal_hears_nothing(path: Path) -> None:
     kept.close()
     with opened(path) as (_, count):
         assert count == 0
+
+
+OWN, ANOTHER = bytes([1]) * 32, bytes([2]) * 32
+
+
+def kept_devnet(path: Path, *authorizers: bytes) -> JamDevnet:
+    return JamDevnet(slot_ms=0, journal=Journal(str(path)), authorizers=authorizers)
+
+
+def test_a_chain_goes_on_with_the_authorizers_that_it_began_with(path: Path) -> None:
+    """Also one of an earlier release, which began with none: its title names none, and its states
+    would be others with a list."""
+    for began_with, title in (((OWN,), OWN.hex()), ((), '"nodes":1}')):
+        path.unlink(missing_ok=True)
+        with opened(path, kept_devnet(path, *began_with)._host) as (host, _):
+            step(host, 3)
+            before = state(host)
+        assert title in path.read_text().splitlines()[0]
+        later = kept_devnet(path, ANOTHER)
+        assert rollup_authorizers(later.model.setup) == began_with
+        with opened(path, later._host) as (host, count):
+            assert (count, state(host)) == (3, before)
+
+
+def test_a_chain_that_begins_has_the_authorizers_that_are_asked_for(path: Path) -> None:
+    assert rollup_authorizers(kept_devnet(path, OWN).model.setup) == (OWN,)
+    no_hash = b'{"genesis":"","spec":"","nodes":1,"authorizers":["x"]}\n'
+    for torn in (b'{"gen', b"my diary\n", no_hash):
+        path.write_bytes(torn)
+        assert rollup_authorizers(kept_devnet(path, OWN).model.setup) == (OWN,)
 
 
 async def started(path: Path) -> tuple[int, bytes]:

@@ -11,12 +11,23 @@ from tests.rollups.ledger.stage import BALANCES, IDS, KEYS
 
 from laneway.devnets.jam.model.chain import JamModel
 from laneway.devnets.jam.model.genesis import genesis_hash
-from laneway.devnets.jam.model.values import NULL_AUTHORIZER, ModelSetup, ServiceSetup, StepReport
+from laneway.devnets.jam.model.values import (
+    NULL_AUTHORIZER,
+    NULL_AUTHORIZER_HASH,
+    ModelSetup,
+    RefusalKind,
+    ServiceSetup,
+    StepReport,
+)
 from laneway.jam import state_keys
+from laneway.jam.authorizers import SIGNED_AUTHORIZER, sign_package, signed_authorizer_hash
 from laneway.jam.availability import reconstruct_segments
+from laneway.jam.ed25519 import HeldEd25519Key
+from laneway.jam.hashing import blake2b
 from laneway.jam.package import WORK_PACKAGE, WorkPackage, package_hash
 from laneway.jam.report import WORK_REPORT, Ok, WorkError
 from laneway.jam.service.commitment import block_key, head_of, package_key, refusal_of
+from laneway.jam.service.limits import RIVAL_COUNT_MAX
 from laneway.jam.service.values import BLOCK_RECORD, NoEffectReason
 from laneway.jam.spec import TINY
 from laneway.jam.state_proof import verify_presence
@@ -44,9 +55,9 @@ class Storage:
 class Rollup:
     """A chain with a ledger, and a builder that makes blocks of one transfer each."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, listed: Sequence[bytes] = (), **fields: Any) -> None:
         chain = genesis_hash(ModelSetup(**fields))
-        service = ServiceSetup(service=LedgerService(chain), storage=genesis(BALANCES))
+        service = ServiceSetup(service=LedgerService(chain), storage=genesis(BALANCES, listed))
         self.model = JamModel(ModelSetup(services={LEDGER: service}, **fields))
         assert self.model.genesis == chain
         self.domain = Domain(chain, LEDGER)
@@ -107,6 +118,102 @@ def test_a_block_of_the_ledger_is_applied_recorded_and_proved() -> None:
     holdings = [model.holding(validator, root) for validator in (3, 4)]
     found = reconstruct_segments(TINY, [(one.index, one.segment_shards) for one in holdings])
     assert block_of(found[: report.package_spec.exports_count]) == block
+
+
+OWN, STRANGER = HeldEd25519Key(blake2b(b"own")), HeldEd25519Key(blake2b(b"stranger"))
+
+
+def guarded() -> Rollup:
+    """A rollup whose line one key may move, on cores that take another's packages, too."""
+    taken = tuple(signed_authorizer_hash(key.public_key) for key in (OWN, STRANGER))
+    pools = dict.fromkeys(range(TINY.core_count), (NULL_AUTHORIZER_HASH, *taken))
+    return Rollup(taken[:1], authorizers=pools)
+
+
+def by(key: HeldEd25519Key, package: WorkPackage) -> WorkPackage:
+    named = replace(package, auth_code_hash=SIGNED_AUTHORIZER, authorizer_config=key.public_key)
+    return sign_package(named, key)
+
+
+def test_a_line_is_moved_by_the_key_that_its_service_lists() -> None:
+    rollup = guarded()
+    for number in (1, 2):
+        _, work = rollup.build()
+        package = rollup.submit(by(OWN, rollup.package(work)), work)
+        run(rollup.model)
+        assert run(rollup.model).accumulated == (package,)
+        assert rollup.head() == number
+
+
+def test_a_strangers_block_is_true_and_signed_and_does_not_move_the_line() -> None:
+    """By a key of its own, and by the authorizer that lets everybody pass."""
+    rollup = guarded()
+    _, work = rollup.build()
+    plain = rollup.package(work)
+    packages = [
+        rollup.submit(one, work, core=core) for core, one in enumerate((by(STRANGER, plain), plain))
+    ]
+    run(rollup.model)
+    assert sorted(run(rollup.model).accumulated) == sorted(packages)
+    assert rollup.head() == 0
+    for package in packages:
+        refused = refusal_of(Storage(rollup.model), package)
+        assert refused is not None
+        assert refused.reason is NoEffectReason.NOT_AUTHORISED
+    # The same block by the key that is listed.
+    rollup.submit(by(OWN, rollup.package(work)), work)
+    run(rollup.model, 2)
+    assert rollup.head() == 1
+
+
+def junk(rollup: Rollup, number: int) -> list[BlockWork]:
+    """True blocks of this number on made-up states, one for each place that early blocks have."""
+    found: list[BlockWork] = []
+    for amount in range(1, 1 + RIVAL_COUNT_MAX):
+        state = genesis_state(rollup.domain, {IDS[0]: 1_000 + amount})
+        parent = replace(genesis_header(state.root), number=number - 1)
+        sent = signed(KEYS[0], rollup.domain, recipient=IDS[1], amount=1, nonce=0)
+        block, _ = execute(state, [sent], parent, 1)
+        found.append(work_item(rollup.domain, block, witness_of(state, block)))
+    return found
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_stranger_fills_the_places_of_early_blocks_only_where_all_may_move_the_line(
+    is_open: bool,
+) -> None:
+    rollup = Rollup() if is_open else guarded()
+    model = rollup.model
+    works = [rollup.build()[1] for _ in range(3)]
+    for pair in zip(junk(rollup, 2), junk(rollup, 3), strict=True):
+        for core, work in enumerate(pair):
+            rollup.submit(rollup.package(work), work, core=core)
+        run(model, 2)
+    own = [
+        rollup.submit(one if is_open else by(OWN, one), work, core=core)
+        for core, work in enumerate(works[1:])
+        for one in [rollup.package(work)]
+    ]
+    run(model, 2)
+    refusals = [refusal_of(Storage(model), one) for one in own]
+    if is_open:
+        assert [one and one.reason for one in refusals] == [NoEffectReason.NO_ROOM] * 2
+    else:
+        assert refusals == [None, None]
+    first = rollup.package(works[0])
+    rollup.submit(first if is_open else by(OWN, first), works[0])
+    run(model, 2)
+    assert rollup.head() == (1 if is_open else 3)
+
+
+def test_guarantors_refuse_a_stranger_who_names_the_key_of_the_rollup() -> None:
+    rollup = guarded()
+    _, work = rollup.build()
+    signed_by_another = by(STRANGER, rollup.package(work)).authorization
+    forged = replace(by(OWN, rollup.package(work)), authorization=signed_by_another)
+    refused = rollup.model.submit(0, 0, WORK_PACKAGE.encode(forged), work.extrinsics)
+    assert refused is not None
+    assert refused.kind is RefusalKind.UNAUTHORISED
 
 
 def test_two_versions_of_a_block_accumulate_and_one_has_an_effect() -> None:

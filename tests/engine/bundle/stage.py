@@ -14,6 +14,7 @@ from laneway.core.jam import (
     JamBlockRef,
     JamBlocksSeen,
     JamHead,
+    LineAsked,
     Package,
     PackageAnswer,
     PackageKind,
@@ -72,9 +73,11 @@ class FakeChain(Busy):
     def __init__(self) -> None:
         super().__init__()
         self.clock_trouble: Exception | None = None
+        self.slot_clock = CLOCK
         self.seen = SEEN
         self.offsets: list[int] = []
         self.sent: list[tuple[Package, tuple[int, ...], tuple[str, ...]]] = []
+        self.lines: list[LineAsked | None] = []
         self.looked: list[tuple[tuple[JamBlockRef, ...], tuple[Watched, ...], int]] = []
 
     async def context(self, *, offset: int = 1) -> Context:
@@ -97,16 +100,21 @@ class FakeChain(Busy):
         return taken(only[0], cores[0])
 
     async def look(
-        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+        self,
+        known: Sequence[JamBlockRef],
+        packages: Sequence[Watched],
+        limit: int,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         self.looked.append((tuple(known), tuple(packages), limit))
+        self.lines.append(line)
         await self.ask()
         return self.seen
 
     async def clock(self) -> SlotClock:
         if self.clock_trouble is not None:
             raise self.clock_trouble
-        return CLOCK
+        return self.slot_clock
 
 
 def taken(node: str, core: int) -> SubmissionAnswers:

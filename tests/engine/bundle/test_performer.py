@@ -126,6 +126,27 @@ def test_what_may_not_leave_any_more_does_not() -> None:
     assert told.answers[0].words == "the lease may be over"
 
 
+@pytest.mark.parametrize("skew_ms", [1_001, -1_001, 3_600_000])
+def test_with_a_clock_that_is_off_nothing_leaves_and_the_lane_has_its_answer(skew_ms: int) -> None:
+    """It was set since the lane's last look."""
+    stage = Stage()
+    stage.chain.slot_clock = replace(CLOCK, skew_ms=skew_ms)
+    (result,) = stage.perform(submission()).results
+    assert stage.chain.sent == []
+    assert result.submission.outcome() is Outcome.REFUSED
+    assert not result.submission.final
+    words = f"not sent: this clock and the chain's are {skew_ms} ms apart"
+    assert {one.words for one in result.submission.answers} == {words}
+
+
+@pytest.mark.parametrize("skew_ms", [1_000, -1_000, 0, None])
+def test_with_a_clock_that_is_right_or_has_no_calendar_packages_leave(skew_ms: int | None) -> None:
+    stage = Stage()
+    stage.chain.slot_clock = replace(CLOCK, skew_ms=skew_ms)
+    (result,) = stage.perform(submission()).results
+    assert result.submission.outcome() is Outcome.ACCEPTED
+
+
 def test_a_permit_is_asked_for_when_its_turn_comes() -> None:
     stage = Stage(submissions_at_once=1)
     stage.chain.takes_s = 1.0

@@ -43,6 +43,7 @@ def operand(
     *,
     tail: bytes = b"",
     gas: int = OPERAND_GAS,
+    authorizer: bytes = ZERO_HASH,
 ) -> Operand:
     """The work item of a package, with what refine made of it."""
     if isinstance(result, Claim):
@@ -50,7 +51,7 @@ def operand(
     return Operand(
         package_hash=named(package),
         exports_root=named(f"exports {package}"),
-        authorizer_hash=ZERO_HASH,
+        authorizer_hash=authorizer,
         payload_hash=named(f"payload {package}"),
         gas=gas,
         result=result,

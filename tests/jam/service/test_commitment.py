@@ -3,7 +3,7 @@
 import pytest
 from tests.jam.service.stage import GENESIS, GENESIS_ROOT, Line, claim, line, named, operand
 
-from laneway.jam.errors import MalformedEncoding
+from laneway.jam.errors import MalformedEncoding, Unencodable
 from laneway.jam.hashing import keccak
 from laneway.jam.limits import PEAK_COUNT_MAX
 from laneway.jam.mmr import Mmr, Mountains, super_peak
@@ -14,12 +14,15 @@ from laneway.jam.service.commitment import (
     PEAKS_KEY,
     ServiceStanding,
     Stand,
+    authorizer_records,
+    authorizers_of,
     block_key,
     block_of,
     genesis_records,
     grown,
     head_of,
     leaf,
+    may_move,
     number_of,
     package_key,
     peaks_of,
@@ -32,7 +35,7 @@ from laneway.jam.service.commitment import (
     rivals_of,
 )
 from laneway.jam.service.interface import Stored
-from laneway.jam.service.limits import HELD_SLOTS_MAX, REFUSAL_COUNT_MAX
+from laneway.jam.service.limits import AUTHORIZER_COUNT_MAX, HELD_SLOTS_MAX, REFUSAL_COUNT_MAX
 from laneway.jam.service.values import AppliedBlock, NoEffectReason, ServiceHead
 
 NOTHING = Stored({})
@@ -66,6 +69,29 @@ def test_a_service_begins_with_a_head_and_no_peaks() -> None:
     view = Stored(genesis_records(GENESIS, GENESIS_ROOT))
     assert head_of(view) == ServiceHead(number=0, block=GENESIS, state_root=GENESIS_ROOT, slot=0)
     assert peaks_of(view) == ()
+
+
+def test_a_genesis_names_the_authorizers_that_may_move_the_line() -> None:
+    """Each once and in order, so that one list has one genesis."""
+    one, two = sorted([named("one"), named("two")])
+    view = Stored(genesis_records(GENESIS, GENESIS_ROOT, [two, one, two]))
+    assert view.read(b"auth") == b"\2" + one + two
+    assert authorizers_of(view) == (one, two)
+    assert [may_move((one, two), who) for who in (one, two, named("three"))] == [True, True, False]
+
+
+def test_without_authorizers_a_genesis_is_the_one_of_earlier_releases_and_all_may() -> None:
+    records = genesis_records(GENESIS, GENESIS_ROOT)
+    assert sorted(records) == [b"h", b"m"]
+    assert authorizers_of(Stored(records)) == ()
+    assert may_move((), named("anybody"))
+
+
+def test_a_list_of_authorizers_is_bounded() -> None:
+    names = [named(str(place)) for place in range(AUTHORIZER_COUNT_MAX + 1)]
+    assert len(authorizers_of(Stored(authorizer_records(names[1:])))) == AUTHORIZER_COUNT_MAX
+    with pytest.raises(Unencodable):
+        authorizer_records(names)
 
 
 def test_the_range_grows_by_a_leaf_for_each_block() -> None:

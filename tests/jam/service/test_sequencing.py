@@ -13,8 +13,12 @@ from laneway.jam.hashing import keccak
 from laneway.jam.mmr import Mountains, super_peak
 from laneway.jam.report import Ok, WorkError
 from laneway.jam.service.commitment import (
+    AUTHORIZERS_KEY,
+    STRANGERS,
     Stand,
+    authorizer_records,
     block_of,
+    genesis_records,
     head_of,
     leaf,
     number_of,
@@ -31,6 +35,7 @@ from laneway.jam.service.limits import (
     OPERAND_GAS,
     REFUSAL_COUNT_MAX,
     RIVAL_COUNT_MAX,
+    STRANGER_COUNT_MAX,
 )
 from laneway.jam.service.sequencing import Sequenced, accumulate
 from laneway.jam.service.values import Claim, NoEffectReason
@@ -84,33 +89,43 @@ def started(*packages: tuple[str, Claim]) -> Line:
     return stage
 
 
+OWN, STRANGER = named("our authorizer"), named("another authorizer")
+
+
+def closed(records: dict[bytes, bytes] | None = None) -> Line:
+    """A line that one authorizer may move."""
+    before = genesis_records(GENESIS, GENESIS_ROOT) if records is None else records
+    return Line({**before, **authorizer_records([OWN])})
+
+
 RIVAL_ONE = claim("1 rival")
 ON_RIVAL = claim("2 on rival", RIVAL_ONE)
 FAR = claim("far", number=1 + EARLY_COUNT_MAX + 1)
 NEARER = claim("nearer", number=1 + EARLY_COUNT_MAX)
 ROWS: list[tuple[str, Line, Operand, NoEffectReason | Stand]] = [
-    ("a", Line(), operand("p", WorkError.OUT_OF_GAS), NoEffectReason.REFINE_FAILED),
-    ("b", Line(), operand("p", Ok(b"")), NoEffectReason.MALFORMED_CLAIM),
-    ("c", Line(), operand("p", ONE, gas=OPERAND_GAS - 1), NoEffectReason.GAS_TOO_LOW),
-    ("d", Line({}), operand("p", ONE), NoEffectReason.NOT_STARTED),
-    ("e", started(("p", ONE)), operand("p", TWO), NoEffectReason.PACKAGE_SPENT),
-    ("f", started(("q", ONE)), operand("p", ONE), NoEffectReason.SAME_BLOCK_APPLIED),
-    ("g", started(("q", ONE)), operand("p", RIVAL_ONE), NoEffectReason.OTHER_BLOCK_APPLIED),
-    ("g", Line(), operand("p", claim("0", number=0)), NoEffectReason.OTHER_BLOCK_APPLIED),
-    ("h", Line(), operand("p", ONE), Stand.APPLIED),
-    ("i", started(("q", ONE)), operand("p", ON_RIVAL), NoEffectReason.WRONG_PARENT),
-    ("i", Line(), operand("p", replace(ONE, pre_root=TWO.pre_root)), NoEffectReason.WRONG_PARENT),
-    ("i", Line(), operand("p", replace(ONE, parent=TWO.parent)), NoEffectReason.WRONG_PARENT),
-    ("j", Line(), operand("p", FAR), NoEffectReason.TOO_EARLY),
-    ("k", started(("q", TWO)), operand("p", TWO), NoEffectReason.SAME_BLOCK_HELD),
+    ("a", closed(), operand("p", ONE, authorizer=STRANGER), NoEffectReason.NOT_AUTHORISED),
+    ("b", Line(), operand("p", WorkError.OUT_OF_GAS), NoEffectReason.REFINE_FAILED),
+    ("c", Line(), operand("p", Ok(b"")), NoEffectReason.MALFORMED_CLAIM),
+    ("d", Line(), operand("p", ONE, gas=OPERAND_GAS - 1), NoEffectReason.GAS_TOO_LOW),
+    ("e", Line({}), operand("p", ONE), NoEffectReason.NOT_STARTED),
+    ("f", started(("p", ONE)), operand("p", TWO), NoEffectReason.PACKAGE_SPENT),
+    ("g", started(("q", ONE)), operand("p", ONE), NoEffectReason.SAME_BLOCK_APPLIED),
+    ("h", started(("q", ONE)), operand("p", RIVAL_ONE), NoEffectReason.OTHER_BLOCK_APPLIED),
+    ("h", Line(), operand("p", claim("0", number=0)), NoEffectReason.OTHER_BLOCK_APPLIED),
+    ("i", Line(), operand("p", ONE), Stand.APPLIED),
+    ("j", started(("q", ONE)), operand("p", ON_RIVAL), NoEffectReason.WRONG_PARENT),
+    ("j", Line(), operand("p", replace(ONE, pre_root=TWO.pre_root)), NoEffectReason.WRONG_PARENT),
+    ("j", Line(), operand("p", replace(ONE, parent=TWO.parent)), NoEffectReason.WRONG_PARENT),
+    ("k", Line(), operand("p", FAR), NoEffectReason.TOO_EARLY),
+    ("l", started(("q", TWO)), operand("p", TWO), NoEffectReason.SAME_BLOCK_HELD),
     (
-        "l",
+        "m",
         started(*((f"q{n}", claim(f"{n}", number=2)) for n in range(RIVAL_COUNT_MAX))),
         operand("p", TWO),
         NoEffectReason.NO_ROOM,
     ),
-    ("m", Line(), operand("p", NEARER), Stand.HELD),
-    ("m", started(("q", ON_RIVAL)), operand("p", TWO), Stand.HELD),
+    ("n", Line(), operand("p", NEARER), Stand.HELD),
+    ("n", started(("q", ON_RIVAL)), operand("p", TWO), Stand.HELD),
 ]
 
 
@@ -130,7 +145,7 @@ def test_every_row_of_the_table_fires(
         refusal = refusal_of(stage.view, named("p"))
         assert refusal is not None
         assert refusal.reason is fate
-        assert standing.stand is (Stand.APPLIED if row == "e" else Stand.REFUSED)
+        assert standing.stand is (Stand.APPLIED if row == "f" else Stand.REFUSED)
     else:
         assert reasons(done) == []
         assert standing.stand is fate
@@ -146,6 +161,88 @@ def test_gas_is_asked_for_each_item_and_a_refusal_costs_the_same() -> None:
     done = Line().take(operand("p1", ONE), operand("p2", WorkError.PANIC), operand("p3", THREE))
     assert done.gas_used == 3 * OPERAND_GAS
     assert Line().take() == Sequenced()
+
+
+# Who may move the line.
+
+
+@pytest.mark.parametrize(("row", "stage", "item", "fate"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_strangers_item_is_refused_before_every_other_row_and_nothing_of_it_is_kept(
+    row: str, stage: Line, item: Operand, fate: NoEffectReason | Stand
+) -> None:
+    stage = closed(stage.records)
+    before = dict(stage.records)
+    done = stage.take(replace(item, authorizer_hash=STRANGER))
+    assert (reasons(done), done.applied) == ([NoEffectReason.NOT_AUTHORISED], ())
+    refusal = refusal_of(stage.view, named("p"))
+    assert refusal is not None
+    assert (refusal.index, refusal.number) == (0, 0)
+    written = {key for key, value in stage.records.items() if before.get(key) != value}
+    assert written == {b"x" + named("p"), b"u", b"u" + bytes(4)}
+
+
+@pytest.mark.parametrize(("row", "stage", "item", "fate"), ROWS[1:], ids=[r[0] for r in ROWS[1:]])
+def test_where_authorizers_are_listed_the_rows_are_the_same_for_those(
+    row: str, stage: Line, item: Operand, fate: NoEffectReason | Stand
+) -> None:
+    open_to_all, listed = Line(dict(stage.records)), closed(stage.records)
+    assert listed.take(replace(item, authorizer_hash=OWN)) == open_to_all.take(item)
+    del listed.records[AUTHORIZERS_KEY]
+    assert listed.records == open_to_all.records
+
+
+def test_a_service_of_an_earlier_release_takes_every_authorizer() -> None:
+    """It has no list, and an empty one would say the same."""
+    for more in ({}, {AUTHORIZERS_KEY: b"\0"}):
+        stage = Line({**genesis_records(GENESIS, GENESIS_ROOT), **more})
+        assert names(stage.take(operand("p", ONE, authorizer=STRANGER))) == [1]
+
+
+def test_strangers_push_no_refusal_of_the_rollup_out_of_its_ring() -> None:
+    stage = closed()
+    stage.take(operand("own", claim("far", number=10_000), authorizer=OWN))
+    full = None
+    for number in range(REFUSAL_COUNT_MAX + 1):
+        stage.take(operand(f"s{number}", ONE, authorizer=STRANGER))
+        if number == STRANGER_COUNT_MAX - 1:
+            full = len(stage.records)
+    assert len(stage.records) == full
+    kept = refusal_of(stage.view, named("own"))
+    assert kept is not None
+    assert (kept.index, kept.reason) == (0, NoEffectReason.TOO_EARLY)
+    assert refusal_count_of(stage.view) == 1
+    assert refusal_count_of(stage.view, STRANGERS) == REFUSAL_COUNT_MAX + 1
+    newest = refused_at(stage.view, REFUSAL_COUNT_MAX, STRANGERS)
+    assert newest == named(f"s{REFUSAL_COUNT_MAX}")
+
+
+def junk(number: int, count: int, authorizer: bytes) -> list[Operand]:
+    """Blocks on made-up states."""
+    names = [f"junk {number} {place}" for place in range(count)]
+    blocks = [claim(name, claim(f"under {name}", number=number - 1)) for name in names]
+    return [
+        operand(name, block, authorizer=authorizer)
+        for name, block in zip(names, blocks, strict=True)
+    ]
+
+
+def test_a_stranger_takes_no_place_of_an_early_block() -> None:
+    stage = closed()
+    for number in (2, 3):
+        stage.take(*junk(number, RIVAL_COUNT_MAX, STRANGER))
+    early = stage.take(operand("p3", THREE, authorizer=OWN), operand("p2", TWO, authorizer=OWN))
+    assert reasons(early) == []
+    assert names(stage.take(operand("p1", ONE, authorizer=OWN))) == [1, 2, 3]
+
+
+def test_where_all_may_move_the_line_junk_makes_it_slow_and_cannot_stop_it() -> None:
+    stage = Line()
+    for number in (2, 3):
+        stage.take(*junk(number, RIVAL_COUNT_MAX, STRANGER))
+    early = stage.take(operand("p3", THREE), operand("p2", TWO))
+    assert reasons(early) == [NoEffectReason.NO_ROOM] * 2
+    for block in (ONE, TWO, THREE):
+        assert names(stage.take(operand(f"{block.number} again", block))) == [block.number]
 
 
 # What becomes of those that wait.
@@ -284,6 +381,8 @@ def check(stage: Line, oracle: Oracle, arrivals: Iterable[Arrival], slot: int) -
         )
     assert block_of(view, len(oracle.applied) + 1) is None
     assert peaks_of(view) == mountains.peaks()
+    # No held block stands on the head by blocks that are there, so none can be preferred for it.
+    assert rivals_of(view, head.number + 1) == ()
     applied = {one.package for one in oracle.applied}
     waiting = {one.package for one in oracle.waiting}
     for one in arrivals:

@@ -87,11 +87,12 @@ def test_a_reason_keeps_its_number_for_ever() -> None:
         "SAME_BLOCK_HELD",
         "NO_ROOM",
         "EXPIRED",
+        "NOT_AUTHORISED",
     ]
-    assert {reason.value for reason in NoEffectReason} == set(range(1, 13))
+    assert {reason.value for reason in NoEffectReason} == set(range(1, 14))
 
 
-@pytest.mark.parametrize("number", [0, 13, 255])
+@pytest.mark.parametrize("number", [0, 14, 255])
 def test_a_number_that_is_no_reason_is_not_read(number: int) -> None:
     raw = bytes(16) + bytes([number]) + bytes(4)
     with pytest.raises(MalformedEncoding):

@@ -10,9 +10,12 @@ from tests.rollup_stage import Judge, Purse
 from laneway.client.place import URL
 from laneway.core.errors import StoreRefused
 from laneway.devnets.jam.devnet import JamDevnet
+from laneway.devnets.jam.model.genesis import rollup_authorizers
+from laneway.jam.package import authorizer_hash
 from laneway.kinds.config import ConfigError
 from laneway.kinds.rollup.devnet import SERVER_DEFAULT, devnet_lines, open_devnet
 from laneway.kinds.rollup.section import RollupSection, with_devnet
+from laneway.kinds.rollup.service import authorizer_of
 from laneway.wiring.config import load
 from laneway.wiring.embedded import Laneway
 
@@ -75,6 +78,30 @@ def test_a_chain_in_memory_keeps_nothing(here: Path) -> None:
 
     run(story)
     assert list(here.iterdir()) == []
+
+
+def test_its_line_is_moved_by_the_authorizer_of_the_rollup_alone() -> None:
+    """As its table names it, or as it is where it names none."""
+    code, config = bytes([171]) * 32, b"\1"
+    chosen = {"host": 1, "code_hash": code.hex(), "config": config.hex()}
+    for one in (table("devnet"), table("devnet", authorizer=chosen)):
+        used = authorizer_of(one)
+        model = open_devnet(one, ":memory:").model
+        listed = authorizer_hash(used.code_hash, used.config)
+        assert rollup_authorizers(model.setup) == (listed,)
+        assert all(listed in pool for pool in model.setup.authorizers.values())
+
+
+@pytest.mark.slow
+def test_a_rollup_with_an_authorizer_of_its_own_moves_its_line() -> None:
+    chosen = {"host": 1, "code_hash": "ab" * 32, "config": "01"}
+
+    async def story() -> None:
+        async with made(":memory:", table("devnet", slot_ms=100, authorizer=chosen)) as lw:
+            raw = Purse(devnet_of(lw).model.genesis).transfer()
+            assert (await (await lw.transfer(LANE, raw)).result(60)).is_confirmed()
+
+    run(story)
 
 
 def own(path: Path | str, slot_ms: int = 100) -> Laneway:

@@ -53,7 +53,7 @@ def test_a_chain_that_is_silent_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     async def never(_chain: object, _service: int) -> None:
         await asyncio.sleep(5)
 
-    monkeypatch.setattr(rollup_doctor, "PROBE_S_MAX", 0.05)
+    monkeypatch.setattr(rollup_doctor, "LOOK_S_MAX", 0.05)
     monkeypatch.setattr(rollup_doctor, "rollup_head", never)
     (finding,) = found().values()
     assert finding.what == "its chain cannot be asked: no answer within 0.05 s"

@@ -35,6 +35,11 @@ IN = r.Member(TX, 1, 0, 9, HASH, r.ExecutionVerdict.INCLUDED)
 BACK = r.Member(OTHER, 2, 0, 9, b"\xac" * 32, r.ExecutionVerdict.REVERTED, "no funds")
 OUT = r.Member(THIRD, 3, 0, 9, b"", r.ExecutionVerdict.REFUSED, "its nonce was used")
 LATER = r.Member(THIRD, 3, 0, 9, b"", r.ExecutionVerdict.DEFERRED)
+DONE = r.Member(
+    OTHER, 2, 0, 9, HASH, r.ExecutionVerdict.APPLIED, "no funds",
+    receipt=r.LineReceipt(4, b"\x03" * 32, 0, PACKAGE, False),
+)  # fmt: skip
+"""It was executed in a block that others brought."""
 TELL = r.Tell(1, "accumulated", 3, 7, 1, PACKAGE, b"\xee" * 32, b"\x02" * 32, (HASH,), 9)
 
 BLOCK = {"bundle": "B-3", "block": 7}
@@ -72,6 +77,29 @@ TOLD: list[tuple[Any, Told]] = [
             )
         ],
     ),
+    (
+        v.BlockUnmade(3, (DONE,), 9),
+        [
+            (
+                "transaction.reverted",
+                {
+                    "tx": OTHER,
+                    "status": "reverted",
+                    "hash": NAMED,
+                    "reason": "no funds",
+                    "block": 4,
+                    "package": NAMED_PACKAGE,
+                },
+            )
+        ],
+    ),
+    (
+        v.BlockUnmade(3, (replace(OUT, verdict=r.ExecutionVerdict.EXPIRED, reason="late"),), 9),
+        [("transaction.expired", {"tx": THIRD, "status": "expired", "reason": "late"})],
+    ),
+    (v.BlockShrunk(3, 2, (IN,), "so"), []),
+    (v.BlockOnLine(3, r.LinePlace(PACKAGE, AT)), []),
+    (v.LineMoved(9, 2, 9), []),
     (SlotChanged(WON, "won"), []),
     (v.BuildDelayed(3, 9, 1, "no"), []),
     (v.BuildRetried(3, 2), []),
@@ -151,6 +179,7 @@ TOLD: list[tuple[Any, Told]] = [
     (v.ChainSeen(None, (AT,), AT), []),
     (v.LookBegun(), []),
     (v.LookEnded(9), []),
+    (v.ClockSetBack(9), []),
     (v.BlockDue(), []),
     (v.WindowAwaited(9), []),
     (v.TellOwed(TELL), []),

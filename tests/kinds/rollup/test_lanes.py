@@ -12,7 +12,7 @@ from tests.rollup_stage import Judge, Purse
 
 from laneway.builder.packages import NULL_AUTHORIZER, Authorizer
 from laneway.chains.jam.clock import JAM_ERA_MS
-from laneway.core.errors import BadRequest, ChainUnreachable, LaneNotFound, StoreRefused
+from laneway.core.errors import BadRequest, LaneNotFound, StoreRefused
 from laneway.core.ids import LaneId
 from laneway.devnets.jam.devnet import JamDevnet, rollup_service
 from laneway.devnets.jam.model.values import ModelSetup, ServiceSetup, SubmissionRefusal
@@ -21,8 +21,9 @@ from laneway.jam.package import WORK_PACKAGE
 from laneway.kinds.config import ConfigError
 from laneway.kinds.rollup import lanes as rollup
 from laneway.kinds.rollup import service as service_module
-from laneway.kinds.rollup.lanes import authorizer_of, builder_path, open_chain, places_of
+from laneway.kinds.rollup.lanes import builder_path, open_chain, places_of
 from laneway.kinds.rollup.section import BundleSection
+from laneway.kinds.rollup.service import authorizer_of
 from laneway.lanes.bundle.rows import Tell
 from laneway.rollups.ledger.account import DEV_ACCOUNTS
 from laneway.rollups.ledger.limits import BALANCE_DEV
@@ -91,30 +92,11 @@ def test_a_new_lane_goes_on_behind_what_its_service_has(tmp_path: Path) -> None:
     run(story)
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chain_that_is_silent_does_not_keep_the_door_shut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(rollup, "CHAIN_OPEN_S_MAX", 0.3)
-    monkeypatch.setattr(rollup, "CHAIN_OPEN_RETRY_S", 0.05)
 
-
-@pytest.mark.usefixtures("hasty")
-def test_a_chain_that_cannot_be_reached_is_told_with_what_to_do(tmp_path: Path) -> None:
-    async def story() -> None:
-        path = str(tmp_path / "l.db")
-        with pytest.raises(
-            ChainUnreachable, match=r"of rollup:1 \(main\) cannot be reached.*nodes"
-        ):
-            async with made(path, table("ws://127.0.0.1:9")):
-                pass
-        # The file is not left locked.
-        async with made(path):
-            pass
-
-    run(story)
-
-
-@pytest.mark.usefixtures("hasty")
-def test_a_chain_that_is_silent_is_told() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(1_024):
             pass
@@ -127,9 +109,10 @@ def test_a_chain_that_is_silent_is_told() -> None:
     async def story() -> None:
         async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            with pytest.raises(ChainUnreachable, match="the chain of rollup:1 "):
-                async with made(":memory:", table(f"ws://127.0.0.1:{port}")):
-                    pass
+            async with made(":memory:", table(f"ws://127.0.0.1:{port}")) as lw:
+                reason = (await lw.lane(LANE)).reason
+                assert reason.startswith("no node of its chain could be reached since ")
+                assert "no answer within 0.3 s" in reason
             await gone.wait()
 
     run(story)
@@ -402,13 +385,11 @@ def test_callbacks_hear_of_blocks_in_their_order() -> None:
             await (await lw.transfer(LANE, raw)).result(60)
             while "finalised" not in later:
                 await asyncio.sleep(0.05)
-        # One that failed is called again, and none behind it before.
-        assert heard == [
-            (LANE, "accumulated", 1),
-            (LANE, "accumulated", 1),
-            (LANE, "finalised", 1),
-        ]
-        assert later == ["accumulated", "finalised"]
+        # One that failed is called again, and none after it before. A guarantee may pass between
+        # two looks, and an accumulation may be taken back.
+        assert heard[:2] == [(LANE, "submitted", 1), (LANE, "submitted", 1)]
+        assert later == [word for _, word, _ in heard[1:]]
+        assert later[-2:] == ["accumulated", "finalised"]
 
     run(story)
 

@@ -1,20 +1,24 @@
 """Laws of what a chain says of a service: a ledger with its head, or why it is none."""
 
 import pytest
+from tests.jip2_relay import Jip2Relay
 from tests.kinds.rollup.stage import run, table
 from tests.kinds.rollup.test_section import SIZES
 
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.node import JamPlace
-from laneway.core.errors import ChainUnreachable
+from laneway.chains.nodes import AnswerUnconfirmed
+from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.jam import SyncState
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.model.values import ServiceSetup
-from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.values import ServiceHead
 from laneway.kinds.rollup.service import applied_block, is_behind, rollup_head, unfit_cores
+from laneway.rollups.ledger.account import DEV_ACCOUNTS
 from laneway.rollups.ledger.kind import GENESIS_KEY
 from laneway.rollups.ledger.refine import LedgerService
+from laneway.rollups.ledger.state import genesis
 
 
 def service(**storage: bytes) -> ServiceSetup:
@@ -41,6 +45,47 @@ def test_a_ledger_is_told_by_its_records() -> None:
     run(story)
 
 
+def test_a_rollup_whose_packages_its_service_would_refuse_is_named_before_it_sends_any() -> None:
+    async def story() -> None:
+        storage = genesis({DEV_ACCOUNTS[0].id: 5}, [b"\7" * 32])
+        strict = ServiceSetup(service=LedgerService(bytes(32)), storage=storage)
+        async with JamDevnet(slot_ms=0, services={1: strict}) as devnet:
+            chain = Jip2Chain([JamPlace(url=devnet.url)])
+            told = await rollup_head(chain, table("ws://n"))
+            assert isinstance(told, str)
+            assert "07" * 32 in told
+            assert "set `authorizer`" in told
+            await chain.aclose()
+
+    run(story)
+
+
+def test_of_two_nodes_one_is_enough_for_a_start() -> None:
+    """That a service has no list of authorizers is nothing that a second node must confirm."""
+
+    async def story() -> None:
+        async with JamDevnet(slot_ms=0) as devnet:
+            places = [JamPlace(url=devnet.url), JamPlace(url="ws://127.0.0.1:9")]
+            chain = Jip2Chain(places, slot_ms=100)
+            assert isinstance(await rollup_head(chain, table("ws://n")), ServiceHead)
+            await chain.aclose()
+
+    run(story)
+
+
+def test_a_record_that_is_none_is_the_nodes_trouble_and_no_bug() -> None:
+    async def story() -> None:
+        storage = {block_key(1): b"garbage"}
+        odd = ServiceSetup(service=LedgerService(bytes(32)), storage=storage)
+        async with JamDevnet(slot_ms=0, services={1: odd}) as devnet:
+            chain = Jip2Chain([JamPlace(url=devnet.url)])
+            with pytest.raises(ChainUnreadable):
+                await applied_block(chain, 1, 1)
+            await chain.aclose()
+
+    run(story)
+
+
 @pytest.mark.parametrize(
     ("storage", "problem"),
     [
@@ -57,6 +102,32 @@ def test_another_service_is_no_ledger(storage: dict[str, bytes], problem: str) -
             told = await rollup_head(chain, table("ws://n"))
             assert isinstance(told, str)
             assert told.startswith(problem)
+            await chain.aclose()
+
+    run(story)
+
+
+@pytest.mark.parametrize("answer", [None, "Z2FyYmFnZQ==", "swallowed"])
+def test_one_bad_node_of_three_stops_no_start(answer: str | None) -> None:
+    async def story() -> None:
+        async with JamDevnet(slot_ms=0) as devnet, Jip2Relay(devnet.url) as bad:
+            methods = ("serviceData", "serviceValue")
+            if answer == "swallowed":
+                bad.swallowed |= set(methods)
+            else:
+                bad.added |= dict.fromkeys(methods, lambda *_: answer)
+            urls = {"bad": bad.url, "good": devnet.url, "other": devnet.url}
+            places = [JamPlace(url=url, name=name) for name, url in urls.items()]
+            chain = Jip2Chain(places, slot_ms=100)
+            assert isinstance(await rollup_head(chain, table("ws://n")), ServiceHead)
+            missing = await rollup_head(chain, table("ws://n", service=2))
+            assert missing == "there is no service 2 on its chain", "two nodes say so"
+            await chain.aclose()
+            away = JamPlace("ws://127.0.0.1:9")
+            chain = Jip2Chain([places[1], away])
+            with pytest.raises(AnswerUnconfirmed) as caught:
+                await rollup_head(chain, table("ws://n", service=2))
+            assert caught.value.retry == "later", "the one that is away may know of it"
             await chain.aclose()
 
     run(story)

@@ -29,7 +29,7 @@ class Held:
 
 
 class Place:
-    lane, name, kind, service = LANE, "dev", "ledger", 7
+    lane, name, kind, service, closed = LANE, "dev", "ledger", 7, None
 
     def __init__(self, stage: Stage) -> None:
         self.settings = stage.settings
@@ -208,3 +208,19 @@ def test_a_block_that_ends_in_the_commit_under_way_does_not_look_like_the_pool()
     assert (ending.status, ending.waits) == (Status.INCLUDED, "not_final_yet")
     fresh = teller(Stage()).sight(IntentView(row, None, open=False), b"")
     assert (fresh.status, fresh.waits) == (Status.QUEUED, "in_pool")
+
+
+def test_a_transaction_has_no_block_until_one_is_sealed() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    view = IntentView(row_of(stage), None, open=True)
+    tx = teller(stage).tx(view, view_of(stage))
+    assert tx.rollup is not None
+    assert (tx.block, tx.hash, tx.rollup.number) == (None, None, None)
+    assert (tx.rollup.bundle, tx.rollup.state, tx.reason) == ("B-1", "building", "being_built")
+    stage.build()
+    tx = teller(stage).tx(view, view_of(stage))
+    assert tx.rollup is not None
+    assert (tx.block, tx.rollup.number) == (1, 1)
+    assert tx.hash is not None

@@ -19,6 +19,9 @@ from laneway.core.jam import (
     JamBlockSeen,
     JamBlocksSeen,
     JamHead,
+    LineAsked,
+    LineBlock,
+    LineSeen,
     May,
     PackageFact,
     PackageKind,
@@ -267,7 +270,11 @@ class Chain:
         return JamBlockSeen(state.ref, state.parent, tuple(seen))
 
     def look(
-        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int = 64
+        self,
+        known: Sequence[JamBlockRef],
+        packages: Sequence[Watched],
+        limit: int = 64,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         names = {one.header_hash: one for one in known}
         walk, path = self.best, []
@@ -282,7 +289,44 @@ class Chain:
         blocks = tuple([self.seen_at(one, packages) for one in chosen])
         head = JamHead(self.best.ref, self.final.ref, "node")
         gone = tuple([one for one in known if after is None or one.slot > after.slot])
-        return JamBlocksSeen(after, gone, blocks, head, len(chosen) == len(path))
+        is_whole = len(chosen) == len(path)
+        final = self.line_seen(line) if line is not None and is_whole else None
+        return JamBlocksSeen(after, gone, blocks, head, is_whole, final)
+
+    def line_seen(self, asked: LineAsked) -> LineSeen:
+        """The service's line after the final block."""
+        state = self.final
+        brought = {
+            self.packages[one].block: one
+            for one, what in state.done.items()
+            if isinstance(what, int)
+        }
+        blocks = tuple(
+            [
+                LineBlock(number, block, brought[block])
+                for number, block, _ in state.applied
+                if number in asked.numbers
+            ]
+        )
+        head, _ = state.applied[-1][:2] if state.applied else (self.first, self.genesis)
+        return LineSeen(state.ref, head, blocks)
+
+    # Others, who build blocks of the same rollup.
+
+    def stranger(self, *intents: str, name: str = "x") -> bytes:
+        """Hand in a package of somebody else's block on the newest one of the service."""
+        number, block = (
+            self.best.applied[-1][:2] if self.best.applied else (self.first, self.genesis)
+        )
+        return self.bring(
+            Claim(number + 1, block, digest("foreign", name, number), self.best.ref, (), intents)
+        )
+
+    def bring(self, claim: Claim) -> bytes:
+        encoded = msgspec.msgpack.encode(claim)
+        package = digest("package", encoded)
+        self.hand_in(package, encoded, 0)
+        return package
 
     # Questions.
 

@@ -31,6 +31,7 @@ from laneway.lanes.bundle.records import BlockDue
 from laneway.lanes.bundle.rows import Ear, ExecutionVerdict, Slot, Version
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Picture, picture
+from laneway.lanes.bundle.tells import ON_THE_WAY
 from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 
 replace = msgspec.structs.replace
@@ -52,6 +53,8 @@ class Stage:
         self.chain = chain or Chain(GENESIS, START_MS // SLOT_MS, first)
         self.now_ms = START_MS
         self.skew_ms: int | None = 0
+        self.shift_ms = 0
+        """How far this machine's clock was set since the beginning."""
         self.lane = BundleLane(LANE, self.settings)
         self.rows: dict[tuple[str, str], RowPut] = {}
         self.head = b""
@@ -159,7 +162,8 @@ class Stage:
             number, below, _, _ = msgspec.msgpack.decode(payload)
             assert parent is None or below == parent, f"{number} does not follow the one before"
             if parent is None and self.settings.keeps_records:
-                tips = (tip or GENESIS, self.lane.head.tip.block or GENESIS)
+                known = [block for _, block, _ in self.chain.final.applied]
+                tips = (tip or GENESIS, self.lane.head.tip.block or GENESIS, *known)
                 assert below in tips, f"{number} is not the first"
             parent = digest("block", payload)
         if isinstance(effect, v.BuildBlock) and payloads:
@@ -222,7 +226,13 @@ class Stage:
     def built(self, order: v.BuildBlock, **words: str) -> v.BlockBuilt:
         judged = tuple(
             v.JudgedTransaction(
-                one, words.get(f"t{place}", ExecutionVerdict.INCLUDED), digest(one), "so it is"
+                one,
+                words.get(
+                    f"t{place}",
+                    ExecutionVerdict.EXPIRED if one in order.expired else ExecutionVerdict.INCLUDED,
+                ),
+                digest(one),
+                "so it is",
             )
             for place, one in enumerate(order.intents)
         )
@@ -231,7 +241,7 @@ class Stage:
             for one in judged
             if one.verdict in (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
         )
-        parent = order.parent or GENESIS
+        parent = order.parent or self.ground()
         payload = msgspec.msgpack.encode([order.number, parent, inside, order.made_ms])
         block = digest("block", payload)
         return v.BlockBuilt(
@@ -241,14 +251,18 @@ class Stage:
             payload=payload,
             digest=digest(payload),
             block=block,
-            pre_root=order.parent_root or digest("root", GENESIS),
+            pre_root=order.parent_root or digest("root", parent),
             post_root=digest("root", block),
             judged=judged,
         )
 
-    def not_built(self, reason: str = "no") -> None:
+    def ground(self) -> bytes:
+        """The newest final block of the service."""
+        return self.chain.final.head(GENESIS)[1]
+
+    def not_built(self, reason: str = "no", **fields: bool) -> None:
         (order,) = self.take(v.BuildBlock, 1)
-        self.post(v.BlockNotBuilt(self.now_ms, order.slot, order.order, reason))
+        self.post(v.BlockNotBuilt(self.now_ms, order.slot, order.order, reason, **fields))
 
     def version_of(self, order: v.BuildVersion) -> v.VersionBuilt:
         walk = self.chain.best
@@ -337,7 +351,11 @@ class Stage:
     def clock(self) -> SlotClock:
         slot = self.chain.best.ref.slot
         return SlotClock(
-            slot_ms=SLOT_MS, slot=slot, heard_ms=self.now_ms, begin_ms=0, skew_ms=self.skew_ms
+            slot_ms=SLOT_MS,
+            slot=slot,
+            heard_ms=self.now_ms,
+            begin_ms=self.shift_ms,
+            skew_ms=self.skew_ms,
         )
 
     def look(self, limit: int = 64) -> None:
@@ -348,7 +366,7 @@ class Stage:
             self.now_ms = max(self.now_ms, wake_ms)
             self.tick()
         (order,) = self.take(v.LookAtChain, 1)
-        seen = self.chain.look(order.known, order.packages, limit)
+        seen = self.chain.look(order.known, order.packages, limit, order.line)
         self.post(v.ChainLooked(self.now_ms, seen, self.clock()))
 
     def blind(self) -> None:
@@ -372,6 +390,15 @@ class Stage:
             assert all(one.id in ids for one in order.tells), "the builder hears first"
             self.heard += order.tells
             self.post(v.BlocksNotified(self.now_ms, order.tells[-1].id, is_done, "busy"))
+
+    def hear_all(self) -> None:
+        """All that is owed."""
+        while any(isinstance(one, v.NotifyBuilder | v.NotifyUser) for one in self.out):
+            self.hear()
+
+    def ends(self) -> list[Any]:
+        """The callbacks of what became of blocks, without those of their way there."""
+        return [one for one in self.heard if one.word not in ON_THE_WAY]
 
     # Time.
 
@@ -406,13 +433,13 @@ class Stage:
 
     def to_slot(self, before_ms: int = 0) -> None:
         """To so long before the next timeslot of the chain's newest block."""
-        self.until((self.chain.best.ref.slot + 1) * SLOT_MS - before_ms)
+        self.until((self.chain.best.ref.slot + 1) * SLOT_MS - before_ms + self.shift_ms)
 
     def slot(self, *report: bytes, **fields: Any) -> None:
         """A timeslot: windows pass, a block comes with these reports, and the lane sees it."""
         self.to_slot()
         self.chain.produce(report, **fields)
-        self.until((self.chain.best.ref.slot) * SLOT_MS + 1_000)
+        self.until(self.chain.best.ref.slot * SLOT_MS + 1_000 + self.shift_ms)
 
     def slot_all(self, finality: int | None = None) -> None:
         """A timeslot in which all that can be reported is."""
@@ -420,7 +447,7 @@ class Stage:
         self.chain.produce(self.reportable())
         if finality is not None:
             self.chain.finalise(behind=finality)
-        self.until(self.chain.best.ref.slot * SLOT_MS + 1_000)
+        self.until(self.chain.best.ref.slot * SLOT_MS + 1_000 + self.shift_ms)
 
     def reportable(self) -> list[bytes]:
         chain, found = self.chain, list[bytes]()

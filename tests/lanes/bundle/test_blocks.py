@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.lanes.bundle.chain import digest
-from tests.lanes.bundle.stage import GENESIS, Stage, queued, replace, submitted
+from tests.lanes.bundle.stage import GENESIS, SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.ids import IntentId
 from laneway.core.limits import REASON_BYTES_MAX
@@ -12,6 +12,7 @@ from laneway.core.rows import Head, Rows
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.blocks import (
     Capacity,
+    build_ms,
     due_ms,
     fitting,
     has_urgent,
@@ -25,8 +26,14 @@ from laneway.lanes.bundle.blocks import (
     share,
     wants,
 )
-from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import MADE_STEP_MS, OPEN_BYTES_MAX, SLOTS_OPEN_MAX
+from laneway.lanes.bundle.lane import BundleLane, decode_history
+from laneway.lanes.bundle.limits import (
+    FAULTS_MAX,
+    HELP_TRIES_MAX,
+    MADE_STEP_MS,
+    OPEN_BYTES_MAX,
+    SLOTS_OPEN_MAX,
+)
 from laneway.lanes.bundle.rows import Back, Deferral, Member, Slot
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.values import BuildBlock
@@ -120,12 +127,15 @@ def test_what_is_valid_no_longer_is_dropped_when_its_turn_comes() -> None:
     stage.accept(1)
     stage.accept(1, valid_until_ms=1)
     stage.pull()
-    assert stage.statuses() == ["expired", "", ""]
-    assert len(orders(stage)[0].intents) == 1
+    (order,) = orders(stage)
+    first, _, last = stage.accepted
+    assert order.expired == (first, last), "the builder says whether a final block has them"
+    assert stage.statuses() == ["", "", ""]
+    stage.crash()
+    assert orders(stage) == [order]
     stage.build()
-    stage.tick(6_000)
-    stage.pull()
     assert stage.statuses() == ["expired", "", "expired"]
+    assert stage.named(1).count == 1
     stage.check_places()
 
 
@@ -147,6 +157,12 @@ def test_a_draining_lane_takes_what_was_there_and_no_more() -> None:
     assert len(orders(stage)[0].intents) == 2
     assert not is_drained(stage.lane)
     assert wants(stage.lane) == 0
+    other = Stage()
+    other.accept(1)
+    other.tell("drain", word="queue", seq=1)
+    (late,) = other.accept(1)
+    other.post(IntentsOffered(other.now_ms, (other.accepted[late],)))
+    assert orders(other) == [], "it came after"
 
 
 def test_an_answer_that_comes_too_late_says_nothing() -> None:
@@ -218,6 +234,36 @@ def test_each_transaction_has_its_verdict() -> None:
     stage.check_places()
     stage.run(6)
     assert stage.statuses() == ["confirmed", "reverted", "refused", "confirmed"]
+
+
+def test_members_have_the_order_of_the_block_and_what_goes_back_its_own() -> None:
+    stage = Stage()
+    names = stage.accept(5)
+    stage.pull()
+    (order,) = stage.take(BuildBlock)
+    built = stage.built(order, t1="deferred", t3="deferred")
+    places = dict(zip(names, (2, None, 0, None, 1), strict=True))
+    judged = tuple(replace(one, place=places[one.intent]) for one in built.judged)
+    stage.post(replace(built, judged=judged))
+    inside = [names[2], names[4], names[0]]
+    assert [one.intent for one in stage.lane.members[1]] == inside
+    assert [one.intent for one in in_order(stage.lane)] == [names[1], names[3]]
+    stage.run(6)
+    found = [decode_history(stage.results[one].history).index for one in inside]
+    assert found == [0, 1, 2]
+
+
+def test_a_dropped_block_gives_its_transactions_back_in_the_order_of_their_arrival() -> None:
+    stage = Stage()
+    names = stage.accept(3)
+    stage.pull()
+    (order,) = stage.take(BuildBlock)
+    built = stage.built(order)
+    turned = [replace(one, place=2 - place) for place, one in enumerate(built.judged)]
+    stage.post(replace(built, judged=tuple(turned)))
+    assert [one.intent for one in stage.lane.members[1]] == names[::-1]
+    stage.apply([r.BlockDropped(1, "it is gone", stage.now_ms)])
+    assert [one.intent for one in in_order(stage.lane)] == names
 
 
 def test_of_what_the_builder_says_nothing_goes_back() -> None:
@@ -297,6 +343,9 @@ def test_what_comes_and_is_valid_no_longer_is_no_company() -> None:
     stage.build(t0="deferred")
     stage.accept(1, valid_until_ms=1)
     stage.pull()
+    (order,) = orders(stage)
+    assert order.expired == order.intents[1:]
+    stage.build(t0="deferred")
     assert (stage.statuses(), orders(stage)) == (["", "expired"], [])
 
 
@@ -432,6 +481,9 @@ def test_what_went_back_and_is_valid_no_longer_is_dropped() -> None:
     stage.pull()
     stage.build(t0="deferred")
     stage.tick(1_000)
+    (order,) = orders(stage)
+    assert order.expired == order.intents
+    stage.build()
     assert stage.statuses() == ["expired"]
     assert (stage.lane.returned, orders(stage)) == ({}, [])
 
@@ -596,3 +648,172 @@ def test_a_reason_without_end_does_not_hide_what_to_do() -> None:
     one = put_off(settings, long, Capacity(Stage().lane), now_ms=7, begin_ms=7)
     assert one.reason.endswith("and then this one again")
     assert len(one.reason.encode()) <= REASON_BYTES_MAX
+
+
+# Blocks that cannot be built.
+
+
+def settle_chain(stage: Stage) -> None:
+    """The chain has come as far as the clock, and the lane looks at it."""
+    while (stage.chain.best.ref.slot + 1) * SLOT_MS <= stage.now_ms:
+        stage.chain.produce()
+    if stage.lane.head.looking:
+        stage.look()
+
+
+def poisoned(stage: Stage, *poison: IntentId) -> None:
+    """The builder is asked until it has answered all; it fails for these transactions, for good."""
+    for _ in range(40):
+        found = orders(stage)
+        if not found:
+            return
+        if any(one in poison for one in found[0].intents):
+            stage.not_built("its rules fail", final=True)
+        else:
+            stage.build()
+            stage.pull()
+
+
+def test_what_no_block_can_be_built_with_is_found_and_refused_alone() -> None:
+    stage = Stage(block_txs_max=8, block_interval_ms=0)
+    names = stage.accept(8)
+    stage.pull()
+    poisoned(stage, names[5])
+    assert stage.statuses()[5] == "refused"
+    assert stage.results[names[5]].reason == "no block can be built with it: its rules fail"
+    assert len(stage.results) == 1
+    stage.run(20)
+    assert stage.statuses() == ["confirmed"] * 5 + ["refused"] + ["confirmed"] * 2
+    assert stage.chain.line() == [one for one in names if one != names[5]]
+    stage.check_places()
+
+
+def test_what_was_put_off_before_is_left_out_first() -> None:
+    """It may be what the block fails for, and then those that come after it need not wait."""
+    stage = Stage(block_txs_max=4, block_interval_ms=0)
+    names = stage.accept(2)
+    stage.pull()
+    stage.build(t0="deferred")
+    names += stage.accept(2)
+    stage.pull()
+    (order,) = orders(stage)
+    assert order.intents == (names[0], *names[2:])
+    stage.not_built("its rules fail", final=True)
+    (smaller,) = orders(stage)
+    assert smaller.intents == tuple(names[2:])
+    assert list(stage.lane.returned) == [names[0]]
+    stage.check_places()
+
+
+def test_a_block_whose_time_to_be_asked_for_has_not_come_waits() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    assert build_ms(stage.lane) is None, "it is being built"
+    stage.not_built()
+    due = build_ms(stage.lane)
+    assert due is not None
+    stage.tick(due - stage.now_ms - 1)
+    assert orders(stage) == []
+    stage.tick(1)
+    assert len(orders(stage)) == 1
+
+
+def test_transactions_that_fail_one_after_the_other_halt_the_lane_and_are_not_refused() -> None:
+    stage = Stage(block_txs_max=1, block_interval_ms=0)
+    names = stage.accept(5)
+    stage.pull()
+    for _ in range(FAULTS_MAX):
+        stage.not_built("it raised KeyError('x')", final=True)
+        stage.pull()
+    assert stage.statuses() == ["refused"] * (FAULTS_MAX - 1) + [""] * (5 - FAULTS_MAX + 1)
+    head = stage.lane.head
+    assert (head.mode, head.faults) == ("halted", FAULTS_MAX - 1)
+    assert "KeyError" in head.reason
+    assert head.reason.endswith("; fix the builder, and resume the lane")
+    stage.tick(600_000)
+    assert orders(stage) == [], "nothing is tried while it is halted"
+    stage.tell("resume")
+    stage.build()
+    assert (stage.lane.head.mode, stage.lane.head.faults) == ("running", 0)
+    settle_chain(stage)
+    stage.run(20)
+    assert stage.statuses()[FAULTS_MAX - 1 :] == ["confirmed"] * (6 - FAULTS_MAX)
+    assert stage.chain.line() == names[FAULTS_MAX - 1 :]
+
+
+def test_one_that_is_built_ends_the_row_of_failures() -> None:
+    stage = Stage(block_txs_max=1, block_interval_ms=0)
+    stage.accept(3)
+    stage.pull()
+    stage.not_built("no", final=True)
+    assert stage.lane.head.faults == 1
+    stage.pull()
+    stage.build()
+    assert stage.lane.head.faults == 0
+
+
+def test_a_builder_that_needs_help_halts_the_lane_with_what_to_do() -> None:
+    stage = Stage()
+    stage.accept(2)
+    stage.pull()
+    for number in range(HELP_TRIES_MAX):
+        assert stage.lane.head.mode == "running"
+        stage.not_built("no node has it; name one that kept it", needs_help=True)
+        assert stage.named(1).tries == number + 1
+        if stage.lane.head.mode == "running":
+            stage.tick(60_000)
+    assert stage.lane.head.mode == "halted"
+    assert stage.lane.head.reason == "no node has it; name one that kept it"
+    stage.tick(600_000)
+    assert orders(stage) == [], "nothing is tried while it is halted"
+    stage.tell("resume")
+    stage.build()
+    settle_chain(stage)
+    stage.run(9)
+    assert stage.statuses() == ["confirmed", "confirmed"]
+
+
+def test_ordinary_failures_are_no_calls_for_help() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    for _ in range(HELP_TRIES_MAX):
+        stage.not_built("no node answers")
+        stage.tick(60_000)
+    stage.not_built("no node has it", needs_help=True)
+    assert (stage.lane.head.mode, stage.named(1).helps) == ("running", 1)
+    stage.tick(60_000)
+    stage.not_built("no node answers")
+    assert stage.named(1).helps == 0
+
+
+def test_a_paused_lane_is_not_halted_and_its_builder_is_left_alone() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    for _ in range(HELP_TRIES_MAX - 1):
+        stage.not_built("no", needs_help=True)
+        stage.tick(60_000)
+    stage.tell("pause")
+    stage.not_built("no", needs_help=True)
+    stage.tick(600_000)
+    assert (stage.lane.head.mode, orders(stage)) == ("paused", [])
+
+
+def test_an_order_that_is_repeated_keeps_its_id_and_a_smaller_one_has_another() -> None:
+    stage = Stage()
+    stage.accept(4)
+    stage.pull()
+    (first,) = orders(stage)
+    stage.not_built("busy")
+    stage.tick(60_000)
+    (again,) = orders(stage)
+    assert again == first, "what was begun is not done a second time"
+    stage.not_built("no", final=True)
+    (smaller,) = orders(stage)
+    assert (smaller.intents, smaller.slot) == (first.intents[:2], first.slot)
+    assert smaller.order == first.order + 1
+    assert stage.named(1).wait_reason == "no"
+    stage.crash()
+    assert orders(stage) == [smaller]

@@ -9,6 +9,7 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 from laneway.core.jam import Failed, May, PackageKind, ServiceRefused
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.ends import (
+    UNAUTHORISED,
     UNSETTLED,
     dependants,
     gate_ms,
@@ -233,7 +234,7 @@ def test_a_block_is_dropped_after_five_versions_of_its_own_that_are_dead_for_goo
     assert max(version for _, version in versions(stage)) == 5
     assert [*stage.lane.bound, *stage.lane.returned] == names
     assert stage.named(1).id == 3, "its number is built from the pool"
-    assert [one.word for one in stage.heard] == ["failed", "failed"]
+    assert [one.word for one in stage.ends()] == ["failed", "failed"]
     assert all(one.hashes for one in stage.heard)
     stage.check_places()
 
@@ -260,6 +261,30 @@ def test_a_block_that_no_version_can_bring_is_dropped_at_once(reason: str) -> No
     assert (1 in stage.lane.slots) is (reason == "expired")
 
 
+def test_a_lane_whose_authorizer_the_service_does_not_take_halts_with_what_to_do() -> None:
+    """The first time, not after `drops_max` blocks; its transactions are in the pool in order."""
+    stage = submitted(2, order="parallel", guarantee_timeout_ms=0)
+    names = list(stage.accepted)
+    refused = ServiceRefused("not_authorised", 0)
+    show(stage, (1, 1, refused), (2, 1, refused))
+    assert stage.lane.head.mode == "running", "a fork could take it back"
+    stage.chain.finalise()
+    show(stage)
+    head = stage.lane.head
+    assert (head.mode, head.drops, head.reason) == ("halted", 1, UNAUTHORISED)
+    assert "set `authorizer`" in head.reason
+    assert (stage.lane.slots, list(stage.lane.returned)) == ({}, names)
+    assert not requeued(stage)
+
+
+def test_a_reason_that_nobody_knows_is_one_for_another_version_and_not_for_ever() -> None:
+    """As many versions as are allowed are made, and no more."""
+    stage = submitted(guarantee_timeout_ms=0, max_version_retries=2)
+    show(stage, (1, 1, ServiceRefused("not_known_yet", 1)))
+    assert [one.faults for one in requeued(stage)] == [1]
+    assert must_drop(stage.lane, stage.named(1))
+
+
 def test_what_was_told_to_be_accumulated_is_taken_back_before_it_fails() -> None:
     """A fork that is final by the time it is seen takes the accumulation and the block at once."""
     stage = submitted(max_version_retries=1, guarantee_timeout_ms=0)
@@ -271,9 +296,9 @@ def test_what_was_told_to_be_accumulated_is_taken_back_before_it_fails() -> None
         stage.chain.produce()
     stage.chain.finalise()
     stage.look()
-    stage.hear()
+    stage.hear_all()
     assert 1 not in stage.lane.slots
-    assert [one.word for one in stage.heard] == ["accumulated", "restored", "failed"]
+    assert [one.word for one in stage.ends()] == ["accumulated", "restored", "failed"]
 
 
 def test_a_block_is_not_dropped_while_a_fork_could_bring_it_back() -> None:
@@ -326,8 +351,8 @@ def test_a_block_that_is_being_built_goes_without_a_word() -> None:
         (1, True),
         (2, False),
     ]
-    stage.hear()
-    assert [one.slot for one in stage.heard] == [1]
+    stage.hear_all()
+    assert [one.slot for one in stage.ends()] == [1]
 
 
 def test_a_lane_that_drops_one_block_after_the_other_halts() -> None:

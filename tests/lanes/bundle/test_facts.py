@@ -22,6 +22,7 @@ from laneway.core.jam import (
 )
 from laneway.lanes.bundle import facts
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.facts import OLDER
 from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
 from laneway.lanes.bundle.rows import FactKind
@@ -267,6 +268,45 @@ def test_by_the_other_policy_only_the_latest_version_advances() -> None:
     assert (stage.named(1).winner, stage.named(1).word) == (2, "guaranteed")
 
 
+@pytest.mark.parametrize(
+    ("policy", "winner", "stale"), [("first_guarantee_wins", 2, 1), ("latest_version", 2, 1)]
+)
+def test_what_a_version_that_may_not_advance_does_is_counted_and_shown_by_either_policy(
+    policy: str, winner: int, stale: int
+) -> None:
+    stage = two(winner=policy)
+    if policy == "first_guarantee_wins":
+        show(stage, (1, winner, reported(stage)))
+    show(stage, (1, stale, reported(stage)))
+    picture = stage.picture()
+    assert (picture.duplicate_guarantees_rejected, picture.stale) == (1, (f"1v{stale}",))
+    show(stage, (1, stale, reported(stage)))
+    assert stage.picture().duplicate_guarantees_rejected == 1, "what is known is not counted again"
+    show(stage, (1, stale, Accumulated(None)))
+    assert stage.picture().duplicate_accumulates_rejected == 1
+    assert stage.named(1).winner in (0, winner)
+    show(stage, (1, winner, Accumulated(1)))
+    assert (stage.named(1).winner, stage.named(1).word) == (winner, "accumulated")
+    assert stage.picture().stale == (f"1v{stale}",)
+
+
+def test_without_records_an_accumulation_of_an_older_version_is_counted_and_no_more() -> None:
+    stage = two(winner="latest_version", keeps_records=False)
+    show(stage, (1, 1, Accumulated(None)))
+    assert stage.picture().duplicate_accumulates_rejected == 1
+    assert (stage.named(1).winner, stage.named(1).word) == (0, "submitted")
+
+
+def test_the_winner_wins_once() -> None:
+    stage = submitted()
+    show(stage, (1, 1, reported(stage)))
+    draft, version = DecisionDraft(stage.lane, stage.now_ms), stage.version(1)
+    again = version.fact(FactKind.REPORTED)
+    assert again is not None
+    facts.judge_fact(draft, stage.named(1), version, again)
+    assert draft.decision().records == ()
+
+
 def test_what_the_service_wrote_down_outranks_the_first_guarantee() -> None:
     stage = two()
     show(stage, (1, 1, reported(stage)))
@@ -326,7 +366,7 @@ def test_of_two_that_are_guaranteed_the_earlier_one_takes_the_place() -> None:
     assert stage.named(1).winner == 2
 
 
-@pytest.mark.parametrize("reason", ["wrong_parent", "OTHER_BLOCK_APPLIED"])
+@pytest.mark.parametrize("reason", ["wrong_parent", "OTHER_BLOCK_APPLIED", "not_authorised"])
 def test_a_block_that_has_no_place_any_more_is_hopeless(reason: str) -> None:
     stage = submitted()
     show(stage, (1, 1, ServiceRefused(reason, 1)))
@@ -491,8 +531,8 @@ def test_a_block_that_the_service_has_is_done_whatever_package_brought_it() -> N
     assert stage.named(1).word == "accumulated"
     assert not stage.version(1).is_dead()
     assert stage.lane.head.overruled == 1
-    stage.hear()
-    (told,) = stage.heard
+    stage.hear_all()
+    (told,) = stage.ends()
     assert (told.word, told.package_hash) == ("accumulated", b""), "which one is not known"
     show(stage, (1, 1, ServiceRefused("same_block_applied", 1)))
     assert stage.lane.head.overruled == 1, "it is counted once"

@@ -17,7 +17,7 @@ from laneway.lanes.bundle.fold import (
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX
 from laneway.lanes.bundle.released import SlotChanged, VersionChanged, slot_changed, version_changed
-from laneway.lanes.bundle.rows import Ear
+from laneway.lanes.bundle.rows import Ear, LinePlace, Tip
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 
 
@@ -243,3 +243,57 @@ def test_a_record_of_a_version_sets_what_it_says_and_nothing_else(
     stage.apply([version_changed(VersionChanged(after, what))])
     assert stage.version(1) == after
     assert stage.named(1).queued == (what != "offered")
+
+
+# The service's line, blocks that cannot be built, and clocks.
+
+PLACE = LinePlace(b"their package", ref(9))
+
+
+def test_a_block_that_the_line_has_waits_for_nothing() -> None:
+    stage = queued(1)
+    stage.apply([r.BlockOnLine(1, PLACE)])
+    slot = stage.named(1)
+    assert (slot.line, slot.is_canonical, slot.queued, slot.making) == (PLACE, True, False, None)
+    assert stage.lane.words[1] == "accumulated"
+    stage.apply([r.BlockFinalised(1, 0, 5, stage.lane.members[1])])
+    (finished,) = stage.lane.finished.values()
+    assert (finished.package_hash, finished.version) == (PLACE.package_hash, 0)
+    assert finished.accumulated == PLACE.at
+
+
+def test_a_block_that_the_line_has_by_a_known_version_came_by_that() -> None:
+    stage = submitted(1)
+    stage.apply([r.BlockOnLine(1, LinePlace(stage.hash_of(1), ref(9)))])
+    stage.apply([r.BlockFinalised(1, 0, 5, stage.lane.members[1])])
+    (finished,) = stage.lane.finished.values()
+    assert finished.version == 1
+
+
+def test_a_line_that_others_moved_is_where_the_lane_goes_on() -> None:
+    stage = Stage()
+    stage.apply([r.LineMoved(4, 2, 9)])
+    head = stage.lane.head
+    assert (head.tip, head.number_next, head.foreign_count) == (Tip(4), 5, 2)
+
+
+def test_a_block_that_is_made_smaller_gives_the_rest_back() -> None:
+    stage = Stage()
+    names = stage.accept(3)
+    stage.pull()
+    stay = stage.lane.members[1][:1]
+    stage.apply([r.BlockShrunk(1, 7, stay, "why")])
+    slot = stage.named(1)
+    assert (slot.order, slot.count, slot.size, slot.wait_reason) == (7, 1, stay[0].size, "why")
+    assert list(stage.lane.returned) == names[1:]
+    assert stage.lane.head.order_next == 8
+    stage.check_places()
+
+
+def test_a_clock_that_was_set_back_brings_forward_what_is_waited_for() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.not_built()
+    stage.apply([r.ClockSetBack(5)])
+    assert stage.named(1).retry_ms == 5

@@ -22,8 +22,13 @@ from laneway.lanes.bundle.lane import (
     restore,
     shorten,
 )
-from laneway.lanes.bundle.limits import OPEN_BYTES_MAX
-from laneway.lanes.bundle.rows import Back
+from laneway.lanes.bundle.limits import (
+    HEAD_REASONS_BYTES_MAX,
+    OPEN_BYTES_MAX,
+    TROUBLE_BYTES_MAX,
+    WAITS_BYTES_MAX,
+)
+from laneway.lanes.bundle.rows import Back, LinePlace
 from laneway.lanes.common.heads import encode
 
 
@@ -100,6 +105,10 @@ def test_what_was_being_submitted_when_it_stood_up_is_remembered() -> None:
     assert stage.restored().inherited == {}
     stage.put(replace(stage.version(1), offering=True))
     assert stage.restored().inherited == {(1, 1): None}
+    assert stage.restored().cut_off == {}
+    stage.lane.head.mode = "paused"
+    stage.commit()
+    assert stage.restored().cut_off == {(1, 1): stage.version(1).serial}
 
 
 def test_versions_are_found_by_number_and_by_hash() -> None:
@@ -227,3 +236,23 @@ def test_the_line_is_all_that_stands_on_the_one_before() -> None:
     assert lane.line == [lane.payloads[3]]
     shorten(lane, 1)
     assert lane.line == [lane.payloads[3]], "it was not in it"
+
+
+def test_the_reasons_in_the_head_fit_together() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.not_built("w" * 500)
+    assert len(stage.lane.head.waits) == WAITS_BYTES_MAX
+    stage.lane.head.look_reason = "l" * TROUBLE_BYTES_MAX
+    stage.lane.head.tell_reason = "t" * TROUBLE_BYTES_MAX
+    stage.commit()
+    assert len(stage.lane.head.waits) == HEAD_REASONS_BYTES_MAX - 2 * TROUBLE_BYTES_MAX
+    assert len(OPEN_BYTES_FULL) <= len(stage.lane.head.waits), "it is known by its whole text"
+
+
+def test_a_block_that_the_line_has_counts_as_accumulated() -> None:
+    stage = queued(1)
+    place = LinePlace(b"their package", JamBlockRef(b"\7" * 32, 7))
+    stage.put(replace(stage.named(1), line=place))
+    assert stage.lane.words[1] == "accumulated"

@@ -38,7 +38,10 @@ def test_a_look_that_failed_and_a_command_are_events_too() -> None:
     stage = submitted()
     stage.tick(1_000)
     stage.blind()
-    assert not stage.lane.head.looking
+    looking = [stage.lane.head.looking]
+    stage.now_ms += 400
+    stage.post(v.HeadChanged(stage.now_ms))
+    assert [*looking, stage.lane.head.looking] == [False, True]
     stage.tell("pause")
     assert stage.lane.head.mode == "paused"
 
@@ -62,9 +65,10 @@ def test_what_a_crash_may_have_lost_is_ordered_again() -> None:
     stage.tick()
     assert kinds(stage) == [v.BuildVersion, v.LookAtChain]
     stage.make()
-    assert kinds(stage) == [v.SubmitPackage, v.LookAtChain]
+    assert kinds(stage) == [v.SubmitPackage, v.LookAtChain, v.NotifyBuilder]
     stage.send()
     stage.look()
+    stage.hear_all()
     assert kinds(stage) == []
     stage.slot(stage.hash_of(1))
     stage.to_slot()
@@ -155,6 +159,57 @@ def test_a_lane_is_paused_and_goes_on() -> None:
     stage.tell("resume")
     assert head.mode == "running"
     stage.run(7)
+    assert stage.statuses() == ["confirmed"]
+
+
+def offering() -> Stage:
+    """The lane's last decision was to submit a package, and it is paused then."""
+    stage = queued()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * 6_000 - 3_000
+    stage.tick()
+    stage.make()
+    stage.tell("pause")
+    assert stage.version(1).offering
+    return stage
+
+
+def test_a_paused_lane_submits_nothing_after_a_restart_and_looks_on() -> None:
+    stage = offering()
+    stage.crash()
+    assert v.SubmitPackage not in kinds(stage)
+    for _ in range(3):
+        stage.slot()
+    assert stage.sent == []
+    assert stage.lane.head.best == stage.chain.best.ref, "what is out is followed all the same"
+
+
+def test_a_submission_that_a_pause_and_a_restart_cut_off_is_made_up_for() -> None:
+    """Also where no other submission of these bytes is allowed."""
+    stage = offering()
+    stage.crash(max_submit_retries=1)
+    stage.slot()
+    stage.tell("resume")
+    stage.slot_all()
+    assert [one for _, one in stage.sent] == [stage.hash_of(1)]
+    assert not stage.version(1).offering
+    stage.run(4)
+    assert stage.statuses() == ["confirmed"]
+    assert len(stage.sent) == 1
+
+
+def test_a_version_that_is_sealed_while_the_lane_is_paused_is_not_submitted() -> None:
+    stage = queued()
+    stage.now_ms = (stage.chain.best.ref.slot + 1) * 6_000 - 3_000
+    stage.tick()
+    stage.tell("pause")
+    stage.make()
+    assert not stage.version(1).is_sent()
+    stage.crash()
+    stage.slot()
+    stage.slot()
+    assert stage.sent == []
+    stage.tell("resume")
+    stage.run(5)
     assert stage.statuses() == ["confirmed"]
 
 

@@ -14,11 +14,13 @@ from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.packages import (
     anchor_offset,
+    is_cut_off,
     is_lowest_waiting,
     is_open,
     is_skewed,
     may_act,
     opens_ms,
+    retry_ms,
 )
 
 
@@ -310,7 +312,8 @@ def answer(stage: Stage, *answers: PackageAnswer, final: bool = False) -> None:
 
 
 def said(node: str, kind: PackageKind, **fields: Any) -> PackageAnswer:
-    outcome = Outcome.ACCEPTED if kind is PackageKind.TAKEN else Outcome.REFUSED
+    known = {PackageKind.TAKEN: Outcome.ACCEPTED, PackageKind.SILENT: Outcome.UNKNOWN}
+    outcome = known.get(kind, Outcome.REFUSED)
     return PackageAnswer(node=node, core=0, kind=kind, outcome=outcome, **fields)
 
 
@@ -374,6 +377,18 @@ def test_a_refusal_of_what_was_being_submitted_before_a_crash_proves_nothing() -
     assert stage.version(1).is_held
 
 
+def test_a_submission_that_ended_with_a_process_while_the_lane_was_paused_is_due_again() -> None:
+    stage = offering()
+    stage.tell("pause")
+    stage.crash(max_submit_retries=1)
+    lane, slot = stage.lane, stage.named(1)
+    assert is_cut_off(lane, stage.version(1))
+    assert retry_ms(lane, slot, stage.version(1)) == (stage.version(1).last_ms or 0) + 6_000
+    answered = replace(stage.version(1), offering=False, serial=2)
+    assert not is_cut_off(lane, answered)
+    assert retry_ms(lane, slot, answered) is None
+
+
 def test_a_package_that_no_version_can_mend_is_hopeless() -> None:
     for may, hopeless in (((May.DROP,), True), ((May.DROP, May.REBUILD), False)):
         stage = offering()
@@ -412,6 +427,30 @@ def test_answers_are_kept_with_their_words() -> None:
     first, second = stage.version(1).answers
     assert (first.node, first.kind, len(first.words)) == ("a", "queue_full", 60)
     assert (second.node, second.kind, second.words) == ("b", "core_busy", "busy")
+
+
+def test_what_one_node_took_is_held_whatever_the_others_refused() -> None:
+    refused = said("a", PackageKind.BAD_CONTEXT, final=True)
+    for other in (PackageKind.TAKEN, PackageKind.SILENT):
+        for answers in (
+            (refused, said("b", other)),
+            (replace(said("b", other), node="a"), refused),
+        ):
+            stage = offering()
+            answer(stage, *answers, final=True)
+            assert (stage.version(1).is_held, stage.version(1).is_refused) == (True, False)
+
+
+def test_of_many_answers_those_of_nodes_that_took_it_are_kept() -> None:
+    stage = offering()
+    kinds = {
+        "a": PackageKind.TAKEN,
+        "b": PackageKind.SILENT,
+        "c": PackageKind.CORE_BUSY,
+        "d": PackageKind.CORE_BUSY,
+    }
+    answer(stage, *[said(node, kind) for node, kind in kinds.items()])
+    assert [one.node for one in stage.version(1).answers] == ["b", "a"]
 
 
 def test_a_payload_of_which_no_version_can_be_made_is_hopeless() -> None:

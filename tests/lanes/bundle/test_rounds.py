@@ -5,11 +5,11 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.stage import LANE, SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import WATCHED_MAX
+from laneway.lanes.bundle.limits import LOOK_PAUSE_MS, WATCHED_MAX
 from laneway.lanes.bundle.records import BlockDue, LookEnded
 from laneway.lanes.bundle.rounds import deadline, look, within
 from laneway.lanes.bundle.settings import BundleSettings
-from laneway.lanes.bundle.values import BuildVersion, LookAtChain
+from laneway.lanes.bundle.values import BuildVersion, HeadChanged, LookAtChain
 
 
 def test_an_idle_lane_sleeps() -> None:
@@ -137,3 +137,56 @@ def test_window_open_core_free_and_something_queued_means_a_submission_in_that_w
         assert not queued_before or len(stage.sent) > sent
         stage.slot_all(2)
     assert stage.statuses() == ["confirmed"] * 12
+
+
+# Notices of nodes.
+
+
+def test_a_notice_of_a_node_brings_the_next_look_forward() -> None:
+    stage = submitted()
+    stage.tick(stage.lane.head.look_ms - stage.now_ms if stage.lane.head.look_ms else 0)
+    stage.look()
+    due_ms = stage.lane.head.look_ms
+    assert due_ms == stage.now_ms + 1_000
+    stage.now_ms += 400
+    stage.post(HeadChanged(stage.now_ms))
+    assert stage.lane.head.looking
+    assert [type(one) for one in stage.out] == [LookAtChain]
+    stage.post(HeadChanged(stage.now_ms))
+    assert stage.told == [], "one look at a time"
+
+
+def test_notices_without_end_make_no_lane_look_without_end() -> None:
+    stage = submitted()
+    stage.hear_all()
+    stage.until(stage.now_ms + 1)
+    if stage.lane.head.looking:
+        stage.look()
+    begun_ms, looks = stage.now_ms, 0
+    while stage.now_ms < begun_ms + 1_000:
+        stage.now_ms += 10
+        stage.post(HeadChanged(stage.now_ms))
+        if stage.lane.head.look_ms == stage.now_ms:
+            stage.tick()
+        if stage.lane.head.looking:
+            looks += 1
+            stage.look()
+    assert 3 <= looks <= 1_000 // LOOK_PAUSE_MS
+
+
+def test_a_notice_keeps_what_is_known_of_the_chain() -> None:
+    stage = submitted()
+    stage.look()
+    clock = stage.lane.head.clock
+    stage.tick(1_000)
+    stage.blind()
+    assert stage.lane.head.look_reason
+    stage.now_ms += 300
+    stage.post(HeadChanged(stage.now_ms))
+    assert (stage.lane.head.clock, stage.lane.head.look_reason) == (clock, "nobody answers")
+
+
+def test_a_notice_wakes_no_lane_that_has_nothing_open() -> None:
+    stage = Stage()
+    stage.post(HeadChanged(stage.now_ms))
+    assert (stage.told, stage.out) == ([], [])

@@ -8,9 +8,9 @@ from tests.lanes.bundle.stage import queued, submitted
 from laneway.core.jam import JamBlockRef, SlotClock
 from laneway.lanes.bundle.limits import (
     ANSWERS_KEPT_MAX,
+    HEAD_REASONS_BYTES_MAX,
     REASON_KEPT_BYTES_MAX,
     TROUBLE_BYTES_MAX,
-    WAITS_BYTES_MAX,
     WORDS_BYTES_MAX,
 )
 from laneway.lanes.bundle.rows import (
@@ -100,7 +100,7 @@ def test_rows_that_change_stay_small() -> None:
         best=BLOCK,
         finalised=BLOCK,
         tip=Tip(2**31, digest("t"), digest("r")),
-        waits="w" * WAITS_BYTES_MAX,
+        waits="w" * (HEAD_REASONS_BYTES_MAX - 2 * TROUBLE_BYTES_MAX),
         heard=2**31,
         hearing=2**31,
         hear_ms=2**41,

@@ -7,6 +7,8 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 from laneway.core.outcome import Status
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL
+from laneway.lanes.bundle.limits import STUCK_TRIES_MIN
+from laneway.lanes.bundle.rows import BundleHead, Fact, FactKind
 from laneway.lanes.bundle.show import describe, picture, read_head, sight, wait_reason
 from laneway.lanes.common.values import ModeChanged
 
@@ -40,6 +42,19 @@ def test_why_the_first_block_waits_stands_in_the_head() -> None:
     stage.pull()
     stage.not_built("no disk")
     assert describe(stage.head).reason == "no disk"
+
+
+def test_a_lane_that_builds_nothing_for_a_while_is_called_stuck_with_the_reason() -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    for _ in range(STUCK_TRIES_MIN):
+        assert show.stuck(read_head(stage.head)) == ""
+        stage.not_built("no disk; make space")
+        stage.tick(60_000)
+    assert show.stuck(read_head(stage.head)) == "no block is built: no disk; make space"
+    stage.build()
+    assert show.stuck(read_head(stage.head)) == ""
 
 
 def test_a_transaction_is_where_its_block_is() -> None:
@@ -253,3 +268,17 @@ def test_a_hash_that_never_advances_is_shown_as_stale() -> None:
     slot = replace(stage.named(1), winner=2)
     stage.put(slot)
     assert picture(stage.lane).stale == ()
+
+
+def test_a_hash_that_an_older_version_has_is_stale_where_only_the_newest_may_win() -> None:
+    stage = two(winner="latest_version")
+    seen = Fact(FactKind.REPORTED, stage.anchor(), stage.lane.head.height, 1)
+    stage.put(replace(stage.version(1), facts=(seen,)))
+    assert picture(stage.lane).stale == ("1v1",)
+    stage.put(replace(stage.named(1), winner=1))
+    assert picture(stage.lane).stale == ()
+
+
+@pytest.mark.parametrize(("tries", "said"), [(3, ""), (4, "no block is built: why")])
+def test_a_lane_that_could_build_no_block_for_long_says_why(tries: int, said: str) -> None:
+    assert show.stuck(BundleHead(build_tries=tries, waits="why")) == said

@@ -8,7 +8,7 @@ from tests.lanes.bundle.stage import Stage, queued, submitted
 from laneway.core.jam import JamBlockRef
 from laneway.lanes.bundle.lane import BundleLane, index_slot, redraw
 from laneway.lanes.bundle.limits import HELD_SLOTS_MAX
-from laneway.lanes.bundle.rows import Fact, FactKind, Version
+from laneway.lanes.bundle.rows import Fact, FactKind, LinePlace, Version
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -19,7 +19,9 @@ from laneway.lanes.bundle.standing import (
     inflight,
     is_cancelled,
     is_dead_for_good,
+    is_eligible,
     is_leant_on,
+    is_passed_over,
     is_popped,
     is_stale,
     parent_of,
@@ -409,3 +411,33 @@ def test_what_a_service_holds_is_given_up_behind_its_time() -> None:
     assert given_up(lane, replace(waiting, facts=(replace(held, number=1),))) is None
     lane.head.best = None
     assert given_up(lane, waiting) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "winner", "older", "newest"),
+    [
+        ("first_guarantee_wins", 0, False, False),
+        ("first_guarantee_wins", 1, False, True),
+        ("latest_version", 0, True, False),
+        ("latest_version", 1, False, True),
+        ("latest_version", 2, True, False),
+    ],
+)
+def test_a_version_may_not_advance_when_another_won_or_only_a_newer_one_may(
+    policy: str, winner: int, older: bool, newest: bool
+) -> None:
+    stage = submitted(winner=policy)
+    first = stage.version(1)
+    second = replace(first, version=2, package_hash=digest("another"))
+    change(stage, 1, version=2, winner=winner)
+    lane, slot = stage.lane, stage.named(1)
+    assert is_passed_over(lane, slot, first) is older
+    assert is_passed_over(lane, slot, second) is newest
+    assert is_eligible(lane, second)
+    assert is_eligible(lane, first) is (policy == "first_guarantee_wins")
+
+
+def test_a_block_that_the_services_final_line_has_is_final() -> None:
+    stage = submitted()
+    change(stage, 1, line=LinePlace(digest("a package"), ELSEWHERE))
+    assert status_of(stage.lane, stage.named(1)) == "finalised"

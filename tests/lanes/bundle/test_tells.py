@@ -1,18 +1,23 @@
 """Callbacks."""
 
 from tests.lanes.bundle.chain import digest
-from tests.lanes.bundle.scenes import fork, show
+from tests.lanes.bundle.scenes import fork, show, two
 from tests.lanes.bundle.stage import Stage, queued, replace, submitted
 
 from laneway.core.jam import Accumulated, Failed, May, PackageKind
 from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, TELLS_OWED_MAX
 from laneway.lanes.bundle.records import StatusChanged, TellOwed, VersionSealed
-from laneway.lanes.bundle.rows import Ear, Tell
+from laneway.lanes.bundle.rows import Ear, LinePlace, Tell
+from laneway.lanes.bundle.tells import UNGUARANTEED, brought
 from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
 
 
 def words(stage: Stage) -> list[str]:
     return [one.word for one in stage.heard]
+
+
+def ends(stage: Stage) -> list[str]:
+    return [one.word for one in stage.ends()]
 
 
 def moves(stage: Stage) -> list[tuple[str, str]]:
@@ -35,8 +40,12 @@ def test_an_accumulation_and_a_final_block_are_told_with_all_they_hold() -> None
     stage = submitted()
     slot, version, names = stage.named(1), stage.version(1), list(stage.accepted)
     stage.run(6)
-    assert words(stage) == ["accumulated", "finalised"]
-    first = stage.heard[0]
+    assert words(stage) == ["submitted", "guaranteed", "accumulated", "finalised"]
+    for one in stage.heard:
+        assert (one.slot, one.number, one.version, one.reason) == (slot.id, 1, 1, "")
+        assert one.package_hash == version.package_hash
+        assert one.hashes == (digest(names[0]),)
+    first = stage.heard[2]
     assert (first.slot, first.number, first.version) == (slot.id, 1, 1)
     assert first.package_hash == version.package_hash
     assert (first.block, first.post_root) == (slot.block, slot.post_root)
@@ -50,8 +59,8 @@ def test_an_accumulation_that_is_seen_when_it_is_final_is_told_before_that() -> 
     stage.chain.produce()
     stage.chain.finalise()
     stage.look()
-    stage.hear()
-    assert words(stage) == ["accumulated", "finalised"]
+    stage.hear_all()
+    assert words(stage) == ["submitted", "accumulated", "finalised"], "no look saw the guarantee"
     assert moves(stage)[-1] == ("submitted", "finalised")
 
 
@@ -62,11 +71,33 @@ def test_an_accumulation_on_a_fork_that_is_gone_is_taken_back_and_told_again() -
     stage.slot()
     fork(stage, 2)
     stage.look()
-    stage.hear()
-    assert words(stage) == ["accumulated", "restored"]
+    stage.hear_all()
+    first = ["submitted", "guaranteed", "accumulated", "restored", "submitted"]
+    assert words(stage) == first
     stage.slot(one)
     stage.slot()
-    assert words(stage) == ["accumulated", "restored", "accumulated"]
+    assert words(stage) == [*first, "guaranteed", "accumulated"]
+
+
+def test_a_guarantee_on_a_fork_that_is_gone_is_taken_back_and_told_again() -> None:
+    stage = submitted()
+    one = stage.hash_of(1)
+    stage.slot(one)
+    assert words(stage) == ["submitted", "guaranteed"]
+    fork(stage, 1)
+    stage.look()
+    stage.hear_all()
+    assert words(stage) == ["submitted", "guaranteed", "submitted"]
+    assert stage.heard[-1].reason == UNGUARANTEED
+    stage.slot(one)
+    assert words(stage) == ["submitted", "guaranteed", "submitted", "guaranteed"]
+
+
+def test_each_version_that_is_submitted_is_told() -> None:
+    stage = two()
+    assert words(stage) == ["submitted", "submitted"]
+    assert [one.version for one in stage.heard] == [1, 2]
+    assert [one.package_hash for one in stage.heard] == [stage.hash_of(1, 1), stage.hash_of(1, 2)]
 
 
 def test_a_callback_is_made_until_it_was_heard() -> None:
@@ -74,6 +105,8 @@ def test_a_callback_is_made_until_it_was_heard() -> None:
     stage.slot(stage.hash_of(1))
     stage.to_slot()
     stage.chain.produce()
+    stage.hear_all()
+    stage.heard.clear()
     stage.look()
     assert len(stage.take(NotifyBuilder)) == 1
     stage.crash()
@@ -207,3 +240,12 @@ def test_a_block_that_others_lean_on_is_final_when_they_do_not_any_more() -> Non
     stage.look()
     assert 1 not in stage.lane.slots
     assert stage.lane.finished[1].version == 2
+
+
+def test_a_block_is_brought_by_the_package_that_the_services_record_names() -> None:
+    stage = submitted()
+    slot, version = stage.named(1), stage.version(1)
+    assert brought(slot, version) == version.package_hash
+    assert brought(slot, None) == b""
+    line = LinePlace(digest("another's"), stage.anchor())
+    assert brought(replace(slot, line=line), version) == digest("another's")

@@ -5,7 +5,7 @@ from tests.rollups.ledger.stage import BALANCES, DOMAIN, IDS, begun, send
 
 from laneway.jam.errors import InvalidBlock, Unencodable
 from laneway.jam.hashing import ZERO_HASH
-from laneway.jam.service.commitment import head_of
+from laneway.jam.service.commitment import AUTHORIZERS_KEY, authorizers_of, head_of
 from laneway.jam.service.interface import Stored
 from laneway.jam.service.values import ServiceHead
 from laneway.jam.trie import root
@@ -44,6 +44,13 @@ def test_genesis_storage_holds_the_head_and_the_accounts() -> None:
     raw = view.read(GENESIS_KEY)
     assert raw is not None
     assert raw.startswith(b"\4" + first + BALANCES[first].to_bytes(8, "little"))
+
+
+def test_a_genesis_may_name_the_authorizers_that_move_the_line() -> None:
+    """The record is all that it adds."""
+    named = genesis(BALANCES, [DOMAIN.chain])
+    assert authorizers_of(Stored(named)) == (DOMAIN.chain,)
+    assert {key: named[key] for key in named if key != AUTHORIZERS_KEY} == genesis(BALANCES)
 
 
 def test_there_is_no_more_money_than_a_balance_has_room_for() -> None:

@@ -1,7 +1,8 @@
 """Forks, followed back by their parents: JIP-2 names a block's parent and none of its children.
 
 Every step between two heads is taken, so that no block which came between two questions is missed.
-The parent of a block never changes and is remembered.
+The parent of a block never changes and is remembered. What is remembered may lead below the blocks
+that a node still keeps: a walk ends there, and proves nothing of what is below.
 """
 
 from collections import OrderedDict
@@ -58,17 +59,32 @@ class Forks:
             self._parents.popitem(last=False)
         return found
 
+    async def step(
+        self, node: JamNode, begin: JamBlockRef, block: JamBlockRef
+    ) -> JamBlockRef | None:
+        """The block before one, on a walk that began at `begin`; None where the walk ends. Only the
+        block where it began must be the node's: it may have forgotten one to which remembered
+        parents lead, and is sound all the same."""
+        try:
+            return await self.parent(node, block)
+        except NodeLacksBlock:
+            if block == begin:
+                raise
+            return None
+
     async def below(self, node: JamNode, block: JamBlockRef, depth: int) -> JamBlockRef:
         """The block `depth` parents below, or the last one that can be reached."""
+        at = block
         for _ in range(depth):
-            parent = await self.parent(node, block)
+            parent = await self.step(node, block, at)
             if parent is None:
                 break
-            block = parent
-        return block
+            at = parent
+        return at
 
     async def way(self, node: JamNode, known: Sequence[JamBlockRef], head: JamBlockRef) -> Way:
-        """From the newest of the known blocks that is on the head's fork."""
+        """From the newest of the known blocks that is on the head's fork. Where the node's blocks
+        end before one is reached, the head is alone and no block is said to be gone."""
         by_hash = {block.header_hash: block for block in known}
         oldest_slot = min((block.slot for block in known), default=head.slot + 1)
         walked: list[JamBlockRef] = []
@@ -78,7 +94,7 @@ class Forks:
                 gone = tuple(block for block in known if block.slot > at.slot)
                 return Way(at, gone, tuple(reversed(walked)))
             walked.append(at)
-            at = await self.parent(node, at)
+            at = await self.step(node, head, at)
         is_below_all = at is not None and at.slot < oldest_slot
         return Way(None, tuple(known) if is_below_all else (), (head,))
 
@@ -102,11 +118,22 @@ class Forks:
     async def head(self, node: JamNode) -> JamHead:
         """What one node has as its best block, and what of that fork is final."""
         best_answer, final_answer = await node.ask([call("bestBlock"), call("finalizedBlock")])
-        best = read_as(node.name, best_answer, read_descriptor)
+        best = node.read_best(best_answer)
         claimed = read_as(node.name, final_answer, read_descriptor)
         node.saw_best(best)
         node.finalised = claimed
         return JamHead(best, await self.finalised(node, best, claimed), node.name)
+
+    async def _deep(self, node: JamNode, best: JamBlockRef) -> JamBlockRef | None:
+        """The block at the depth that counts as final, or the chain's first one; None where the
+        node's blocks end before it: a block less deep may be taken back."""
+        block = best
+        for _ in range(self._finality_blocks):
+            parent = await self.step(node, best, block)
+            if parent is None:
+                return block if block.slot == 0 else None
+            block = parent
+        return block
 
     async def finalised(
         self, node: JamNode, best: JamBlockRef, claimed: JamBlockRef
@@ -114,7 +141,7 @@ class Forks:
         """What a node calls final, if it is on the fork of its best block. A node that calls its
         best block final has no finality: then depth stands for it."""
         if claimed == best and self._finality_blocks:
-            return await self.below(node, best, self._finality_blocks)
+            return await self._deep(node, best)
         return claimed if await self.is_below(node, claimed, best) else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 
 from laneway.chains.jam.blocks import Forks, read_context
-from laneway.chains.jam.clock import BlockArrivals, wall_ms
+from laneway.chains.jam.clock import BlockArrivals, steady_ms, wall_ms
 from laneway.chains.jam.heads import JamHeads
 from laneway.chains.jam.limits import (
     FINALITY_BLOCKS,
@@ -18,24 +18,29 @@ from laneway.chains.jam.limits import (
     LOOK_PACKAGES_MAX,
     SUBMIT_ALL_MS,
     SUBMIT_MS,
-    TURN_MS,
 )
 from laneway.chains.jam.node import Identity, JamNode, JamPlace, NodeLacksBlock
 from laneway.chains.jam.phrases import Row
 from laneway.chains.jam.reads import Reads
+from laneway.chains.jam.records import read_line
 from laneway.chains.jam.statuses import StateAt, Statuses
 from laneway.chains.jam.submissions import Submissions
 from laneway.chains.jam.subscriptions import News, Watches
 from laneway.chains.nodes import KnownNodes, NodeSet, PollPace
-from laneway.core.errors import BadRequest, ChainError
+from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
 from laneway.core.jam import (
+    Accumulated,
     Context,
+    Failed,
     JamBlockRef,
     JamBlockSeen,
     JamBlocksSeen,
     JamHead,
+    LineAsked,
+    LineSeen,
     Package,
     Parameters,
+    ServiceRefused,
     SlotClock,
     SubmissionAnswers,
     Watched,
@@ -64,10 +69,11 @@ class Jip2Chain(Reads, KnownNodes):
         submit_ms: int = SUBMIT_MS,
         submit_all_ms: int = SUBMIT_ALL_MS,
         now_ms: Callable[[], int] = wall_ms,
+        steady: Callable[[], int] = steady_ms,
     ) -> None:
         self._identity = Identity(genesis, slot_ms)
         nodes = [JamNode(place, self._identity, words) for place in places]
-        super().__init__(NodeSet(nodes, TURN_MS / 1000))
+        super().__init__(NodeSet(nodes, self._identity.patience))
         self._takers = [node for node in self._nodes.all if node.place.takes_packages]
         if not self._takers:
             raise BadRequest("nodes", "no node takes packages")
@@ -78,7 +84,7 @@ class Jip2Chain(Reads, KnownNodes):
         self._submissions = Submissions(submit_ms=submit_ms, submit_all_ms=submit_all_ms)
         self.unknown_words = self._submissions.unknown_words
         """Error messages that no table knows, and how often nodes sent them."""
-        self._arrivals = BlockArrivals(now_ms, era_ms)
+        self._arrivals = BlockArrivals(now_ms, era_ms, steady)
         self._heads = JamHeads(self._nodes.all, self._arrivals, pace)
         self._watches = Watches(self._nodes.all, self._heads, self.look, pace)
 
@@ -136,6 +142,7 @@ class Jip2Chain(Reads, KnownNodes):
         known: Sequence[JamBlockRef],
         packages: Sequence[Watched],
         limit: int = LOOK_BLOCKS_MAX,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         assert len(packages) <= LOOK_PACKAGES_MAX
         parameters = await self.parameters()
@@ -158,8 +165,12 @@ class Jip2Chain(Reads, KnownNodes):
                     if isinstance(found, BaseException):
                         raise found
                     blocks.append(found)
+            await self._check_deaths(node, blocks, packages)
             is_whole = len(way.blocks) <= limit
-            return JamBlocksSeen(way.after, way.gone, tuple(blocks), head, is_whole)
+            final = None
+            if line is not None and head.finalised is not None and is_whole:
+                final = await self._line(node, head.finalised, line)
+            return JamBlocksSeen(way.after, way.gone, tuple(blocks), head, is_whole, final)
 
         return await self._nodes.read(look_by)
 
@@ -176,6 +187,56 @@ class Jip2Chain(Reads, KnownNodes):
         head = await self._forks.head(node)
         self._heads.saw_best(node, head.best)
         return head
+
+    async def _line(self, node: JamNode, at: JamBlockRef, asked: LineAsked) -> LineSeen | None:
+        """A service's line. One that others moved ends what is open, so another node that can be
+        asked has to show the same."""
+        found = await read_line(node, at, asked)
+        if found is None or asked.expects(found):
+            return found
+        for other in self._others(node):
+            try:
+                async with asyncio.timeout(2 * other.hedge_s()):
+                    return found if await read_line(other, at, asked) == found else None
+            except (ChainError, TimeoutError):
+                continue
+        return found
+
+    def _others(self, node: JamNode) -> list[JamNode]:
+        """The other nodes; those that failed lately come last."""
+        return sorted([one for one in self._nodes.all if one is not node], key=JamNode.is_resting)
+
+    async def _check_deaths(
+        self, node: JamNode, blocks: Sequence[JamBlockSeen], packages: Sequence[Watched]
+    ) -> None:
+        """A package failed if no record names it, and a node may have lost its records, or hide
+        them. So another node is asked about the newest block that shows a failure: one that can be
+        asked, since a lane that waited for it would stand still with it."""
+        deaths = {
+            one.package_hash: seen.block
+            for seen in blocks
+            for one in seen.seen
+            if isinstance(one.fact, Failed)
+        }
+        if not deaths:
+            return
+        block = max(deaths.values(), key=lambda one: one.slot)
+        dead = [one for one in packages if deaths.get(one.package_hash) == block]
+        for other in self._others(node):
+            try:
+                async with asyncio.timeout(2 * other.hedge_s()):
+                    found = await self._statuses.read(
+                        StateAt(other, block, await self.parameters()), dead
+                    )
+            except (ChainError, TimeoutError):
+                continue
+            ended = [one for one in found if isinstance(one.fact, Accumulated | ServiceRefused)]
+            if not ended:
+                return
+            name = ended[0].package_hash.hex()
+            raise ChainUnreadable(
+                node.name, f"no record of package {name}, and {other.name} has it"
+            )
 
     async def _look_at(
         self, at: StateAt, head: JamHead, packages: Sequence[Watched]

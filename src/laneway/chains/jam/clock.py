@@ -3,11 +3,14 @@
 A block cannot arrive before its slot begins, so the quickest of the last ones says best when
 slots begin. How far that is from the chain's calendar is the clock's skew: a network's delay adds
 to it, and only a clock that is slow takes from it.
+
+Arrivals are kept by a clock that nobody sets. What they are by this machine's clock is reckoned
+when it is asked for, so one that was set, forward or back, is noticed by the next question.
 """
 
 from collections import deque
 from collections.abc import Callable
-from time import time_ns
+from time import monotonic_ns, time_ns
 from typing import Final
 
 from laneway.chains.jam.limits import HEADS_KEPT_MAX
@@ -22,28 +25,42 @@ def wall_ms() -> int:
     return time_ns() // 1_000_000
 
 
-class BlockArrivals:
-    """When blocks arrived; only the first of each slot counts, and no older one."""
+def steady_ms() -> int:
+    return monotonic_ns() // 1_000_000
 
-    def __init__(self, now_ms: Callable[[], int] = wall_ms, era_ms: int | None = None) -> None:
+
+class BlockArrivals:
+    """When blocks arrived; only the first of each slot counts, and no older one.
+
+    `steady` is a clock that is never set. It may stand still while the machine sleeps; then the
+    first block after that says again when slots begin."""
+
+    def __init__(
+        self,
+        now_ms: Callable[[], int] = wall_ms,
+        era_ms: int | None = None,
+        steady: Callable[[], int] = steady_ms,
+    ) -> None:
         self._now_ms = now_ms
         self._era_ms = era_ms
+        self._steady_ms = steady
         self._arrived: deque[tuple[int, int]] = deque(maxlen=HEADS_KEPT_MAX)
 
     def saw(self, slot: int) -> None:
         if not self._arrived or slot > self._arrived[-1][0]:
-            self._arrived.append((slot, self._now_ms()))
+            self._arrived.append((slot, self._steady_ms()))
 
     def clock(self, slot_ms: int) -> SlotClock | None:
         """None if no block has arrived yet."""
         if not self._arrived:
             return None
-        slot, heard_ms = self._arrived[-1]
-        begin_ms = min(at_ms - one * slot_ms for one, at_ms in self._arrived)
+        slot, arrived_ms = self._arrived[-1]
+        ahead_ms = self._now_ms() - self._steady_ms()
+        begin_ms = ahead_ms + min(at_ms - one * slot_ms for one, at_ms in self._arrived)
         return SlotClock(
             slot_ms=slot_ms,
             slot=slot,
-            heard_ms=heard_ms,
+            heard_ms=ahead_ms + arrived_ms,
             begin_ms=begin_ms,
             skew_ms=None if self._era_ms is None else begin_ms - self._era_ms,
         )

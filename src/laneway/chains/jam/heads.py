@@ -78,7 +78,7 @@ class JamHeads:
 
     async def _poll(self, node: JamNode) -> None:
         best, final = await node.ask([call("bestBlock"), call("finalizedBlock")])
-        self.saw_best(node, read_as(node.name, best, read_descriptor))
+        self.saw_best(node, node.read_best(best))
         self.saw_final(node, read_as(node.name, final, read_descriptor))
 
     async def _listen(self, node: JamNode, method: str) -> None:

@@ -5,10 +5,11 @@ SUBMIT_MS = 10_000
 later there is another block anyway."""
 
 SUBMIT_ALL_MS = 30_000
-"""Of one submission on all its nodes and cores: five slots, of the eight blocks an anchor lives."""
+"""Of one submission on all cores of a node, and its nodes are asked at once: five slots, of the
+eight blocks an anchor lives. After it no other core is tried."""
 
-OFFERS_MAX = 64
-"""Answers of one submission: eight nodes with eight cores each; after these nobody is asked."""
+OFFERS_MAX = 16
+"""Answers of one node in one submission: eight cores, each for a bundle and for a package."""
 
 SUBSCRIBE_MS = 5_000
 """A node gives a subscription's number at once; without one the package is polled."""
@@ -17,9 +18,17 @@ WALK_BLOCKS_MAX = 256
 """How far a fork is followed back by parents, which are asked for one after the other: 25 minutes
 of blocks. After a longer gap the head is looked at alone, whose state shows what was before."""
 
-TURN_MS = 60_000
-"""Of one node with one question of many steps, such as a long walk: ten slots, after which another
-node is asked."""
+READ_SLOTS, READ_MS_MIN = 20, 3_000
+"""The time of one call, up to the ten seconds of every kind of node: on a development chain with
+slots of 100 ms an anchor is dead after a second, and a busy machine may still pause for two."""
+
+HEDGE_PER_SLOT, HEDGE_MS_MIN, HEDGE_MS_MAX = 4, 100, 1_500
+"""A node that is silent for a quarter of a slot is asked no longer alone. The least is more than a
+node on the same machine needs, and the most is that of a slot of six seconds."""
+
+TURN_SLOTS, TURN_MS_MIN, TURN_MS_MAX = 10, 20_000, 60_000
+"""The time of one node with one question of many steps, after which another node is asked: a walk
+of 256 blocks at 50 ms each fits into the least."""
 
 LOOK_BLOCKS_MAX = 64
 """New blocks of one look, each with some reads for every package."""
@@ -34,8 +43,9 @@ LOOK_PACKAGES_MAX = 1_024
 KNOWN_BLOCKS_MAX = 256
 """Blocks that a watch remembers, as many as are walked back."""
 
-PARENTS_KEPT_MAX = 4_096
-"""Blocks whose parents are remembered: seven hours of one fork, 100 bytes each."""
+PARENTS_KEPT_MAX = 1_024
+"""Blocks whose parents are remembered: four times as many as are walked back, half a kilobyte
+each."""
 
 STATES_KEPT_MAX = 16
 """Blocks of which the history of accumulation is remembered; on a full chain it may have six

@@ -5,20 +5,32 @@ the operator names that. One that serves another chain is never used.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from laneway.chains.endpoint import NodeEndpoint, NodePlace, name_of
-from laneway.chains.jam.limits import SUBSCRIBE_MS
+from laneway.chains.jam.limits import (
+    HEDGE_MS_MAX,
+    HEDGE_MS_MIN,
+    HEDGE_PER_SLOT,
+    READ_MS_MIN,
+    READ_SLOTS,
+    SUBSCRIBE_MS,
+    TURN_MS_MAX,
+    TURN_MS_MIN,
+    TURN_SLOTS,
+)
 from laneway.chains.jam.parameters import parameters_of
 from laneway.chains.jam.phrases import JamPhrases, Row
-from laneway.chains.jam.shapes import read_as, read_sizes
+from laneway.chains.jam.shapes import read_as, read_descriptor, read_sizes
 from laneway.chains.limits import NODE_READ_MS
-from laneway.core.errors import ChainUnreadable
+from laneway.chains.race import Patience
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.jam import JamBlockRef, PackageKind, Parameters
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in, leaving
-from laneway.wire.jsonrpc import RpcError
+from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
 from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
 from laneway.wire.rpc_connection import NodeSubscription
 from laneway.wire.rpc_socket import RpcSocket
@@ -55,6 +67,20 @@ class Identity:
         self.parameters = replace(found, slot_ms=self._slot_ms or found.slot_ms)
         return None
 
+    def patience(self) -> Patience:
+        """How long nodes of this chain are waited for."""
+        if self.parameters is not None:
+            return patience_of(self.parameters.slot_ms)
+        return patience_of(self._slot_ms or parameters_of({}).slot_ms)
+
+
+def patience_of(slot_ms: int) -> Patience:
+    """How long nodes are waited for, by the length of the chain's slots."""
+    turn_ms = min(TURN_MS_MAX, max(TURN_MS_MIN, TURN_SLOTS * slot_ms))
+    hedge_ms = min(HEDGE_MS_MAX, max(HEDGE_MS_MIN, slot_ms // HEDGE_PER_SLOT))
+    read_ms = min(NODE_READ_MS, max(READ_MS_MIN, READ_SLOTS * slot_ms))
+    return Patience(turn_s=turn_ms / 1000, hedge_s=hedge_ms / 1000, silent_ms=read_ms)
+
 
 class NodeLacksBlock(ChainUnreadable):
     """A block that the node has not, or not any more."""
@@ -83,8 +109,6 @@ class JamNode(NodeEndpoint):
         """Whether it answers workPackageStatus."""
         self.has_state_value = True
         """Whether it answers stateValue, in a form that is known here."""
-        self.turned_away = False
-        """Whether it took none of the last package's cores."""
         self._identity = identity
 
     def kind(self, error: RpcError) -> PackageKind:
@@ -100,6 +124,10 @@ class JamNode(NodeEndpoint):
         self.best = block
         self.saw_head(block.slot)
 
+    async def ask(self, calls: Sequence[RpcCall], timeout_ms: int | None = None) -> list[RpcAnswer]:
+        """`timeout_ms` is by the chain's slots where nobody says otherwise."""
+        return await super().ask(calls, timeout_ms or self._read_ms())
+
     async def read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
         """One result in its shape; NodeLacksBlock, or ChainUnreadable for any other refusal."""
         (answer,) = await self.ask([call(method, *parameters)])
@@ -112,7 +140,7 @@ class JamNode(NodeEndpoint):
         """None if it takes no more of them, or none of this kind."""
         await self.prepare(1)
         opened = await self.socket.subscribe(
-            call(method, *parameters), leaving(method), SUBSCRIBE_MS
+            call(method, *parameters), leaving(method), min(SUBSCRIBE_MS, self._read_ms())
         )
         if isinstance(opened, NodeSubscription):
             return opened
@@ -120,13 +148,45 @@ class JamNode(NodeEndpoint):
             self.socket.subscriptions_max = max(self.socket.held_count, 1)
         return None
 
+    async def probe(self, timeout_ms: int, heard_ms: int) -> None:
+        """Sizes are no proof that a node is of use: an empty table of them can be read too."""
+        before_s = self.standing.heard_s
+        await super().probe(timeout_ms, heard_ms)
+        if self.standing.heard_s == before_s:
+            return
+        with suppress(ChainError):  # Noted where it was raised.
+            (answer,) = await self.ask([call("bestBlock")], timeout_ms)
+            self.read_best(answer)
+
+    def read_best(self, answer: RpcAnswer) -> JamBlockRef:
+        """Its best block. A node that has none to name is named itself, and asked after the
+        others, until it has one."""
+        found = self._read_useful(answer, read_descriptor)
+        self.standing.fit()
+        return found
+
+    def hedge_s(self) -> float:
+        """The time after which another node is asked too."""
+        return self._identity.patience().hedge_s or 0.0
+
+    def _read_useful(self, answer: RpcAnswer, reader: Callable[[Any], T]) -> T:
+        """What every node of a chain can say: its sizes, its best block."""
+        try:
+            return read_as(self.name, answer, reader)
+        except ChainUnreadable as error:
+            self.rest_unfit(error)
+            raise
+
+    def _read_ms(self) -> int:
+        return self._identity.patience().silent_ms
+
     async def _hear_chain(self) -> str | None:
         genesis = self._identity.genesis
         calls = [call("parameters")]
         if genesis is not None:
             calls.append(call("stateRoot", genesis))
-        parameters, *rest = await self.ask_prepared(calls, NODE_READ_MS)
-        sizes = read_as(self.name, parameters, read_sizes)
+        parameters, *rest = await self.ask_prepared(calls, self._read_ms())
+        sizes = self._read_useful(parameters, read_sizes)
         if any(isinstance(one, RpcError) for one in rest):
             return f"does not know the chain's first block 0x{(genesis or b'').hex()}"
         return self._identity.problem_with(sizes)

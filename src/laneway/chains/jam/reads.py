@@ -1,11 +1,20 @@
-"""What can be read of a named block, or of what has a hash: the same on every node that has it. A
-node's answer is passed on as it is; a caller who needs proof checks it against a root."""
+"""What can be read of a named block, or of what has a hash: the same on every node that has it.
 
+A value is believed on one node's word, and a caller who needs proof checks it against a root. That
+there is none, and bytes that cannot be what was asked for, may be this node's own trouble: the
+others are asked, and two must say so, or the only one (`NodeSet.read`). So None is a proven
+absence, AnswerUnconfirmed one that nobody confirms, and ChainUnreadable means that every node was
+asked and none has an answer of use.
+"""
+
+import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from laneway.chains.jam.limits import SEGMENTS_PER_CALL_MAX
 from laneway.chains.jam.node import JamNode
+from laneway.chains.jam.records import is_record
 from laneway.chains.jam.shapes import (
     read_blobs,
     read_numbers,
@@ -13,11 +22,18 @@ from laneway.chains.jam.shapes import (
     read_request,
     read_sync,
 )
-from laneway.chains.nodes import NodeSet
+from laneway.chains.nodes import NodeSet, unreached_of
+from laneway.core.errors import BuildFailed, ChainUnreadable
 from laneway.core.jam import SyncState
+from laneway.jam.errors import InvalidJam
+from laneway.jam.hashing import blake2b
+from laneway.jam.segments import exports_root
+from laneway.jam.state import SERVICE_ACCOUNT
 from laneway.wire.jip2 import read_blob, read_hash
 
 T = TypeVar("T")
+
+OF_PACKAGE = "fetchWorkPackageSegments"
 
 
 class Reads:
@@ -26,7 +42,24 @@ class Reads:
 
     async def _read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
         return await self._nodes.read(
-            lambda node: node.read(reader, method, *parameters), at_head=False
+            lambda node: node.read(reader, method, *parameters),
+            at_head=False,
+            blame=unreached_of,
+        )
+
+    async def _optional(
+        self,
+        reader: Callable[[Any], T | None],
+        fits: Callable[[T], bool],
+        method: str,
+        *parameters: object,
+    ) -> T | None:
+        """A value that may be absent; `fits` says whether it can be what was asked for."""
+        return await self._nodes.read(
+            lambda node: node.read(reader, method, *parameters),
+            at_head=False,
+            doubts=lambda found: found is None or not fits(found),
+            blame=unreached_of,
         )
 
     async def state_root(self, at: bytes) -> bytes:
@@ -42,18 +75,30 @@ class Reads:
         return await self._read(read_numbers, "listServices", at)
 
     async def service_account(self, at: bytes, service: int) -> bytes | None:
-        return await self._read(read_optional_blob, "serviceData", at, service)
+        return await self._optional(read_optional_blob, is_account, "serviceData", at, service)
 
-    async def service_value(self, at: bytes, service: int, key: bytes) -> bytes | None:
-        return await self._read(read_optional_blob, "serviceValue", at, service, key)
+    async def service_value(
+        self, at: bytes, service: int, key: bytes, fits: Callable[[bytes], bool] | None = None
+    ) -> bytes | None:
+        asked = (at, service, key)
+        fits = fits or partial(is_record, key)
+        return await self._optional(read_optional_blob, fits, "serviceValue", *asked)
 
     async def service_preimage(self, at: bytes, service: int, digest: bytes) -> bytes | None:
-        return await self._read(read_optional_blob, "servicePreimage", at, service, digest)
+        return await self._optional(
+            read_optional_blob,
+            lambda preimage: blake2b(preimage) == digest,
+            "servicePreimage",
+            at,
+            service,
+            digest,
+        )
 
     async def service_request(
         self, at: bytes, service: int, digest: bytes, length: int
     ) -> tuple[int, ...] | None:
-        return await self._read(read_request, "serviceRequest", at, service, digest, length)
+        asked = (at, service, digest, length)
+        return await self._optional(read_request, is_any, "serviceRequest", *asked)
 
     async def work_report(self, report_hash: bytes) -> bytes:
         return await self._read(read_blob, "workReport", report_hash)
@@ -64,23 +109,34 @@ class Reads:
     async def package_segments(
         self, package_hash: bytes, indices: Sequence[int]
     ) -> tuple[bytes, ...]:
-        return await self._segments("fetchWorkPackageSegments", package_hash, indices)
+        return await self._segments(OF_PACKAGE, package_hash, indices)
+
+    async def exports(
+        self, package_hash: bytes, root: bytes, count_of: Callable[[bytes], int]
+    ) -> tuple[bytes, ...]:
+        async def fetch(node: JamNode) -> tuple[bytes, ...]:
+            (first,) = await fetch_segments(node, OF_PACKAGE, package_hash, (0,))
+            try:
+                rest = range(1, count_of(first))
+                found = (first, *await fetch_segments(node, OF_PACKAGE, package_hash, rest))
+                is_proven = await asyncio.to_thread(exports_root, found) == root
+            except (BuildFailed, InvalidJam) as error:
+                raise ChainUnreadable(node.name, str(error)) from error
+            if not is_proven:
+                problem = "its segments are not those that the package exported"
+                raise ChainUnreadable(node.name, problem)
+            return found
+
+        return await self._nodes.read(fetch, at_head=False, blame=unreached_of)
 
     async def _segments(
         self, method: str, name: bytes, indices: Sequence[int]
     ) -> tuple[bytes, ...]:
-        found: list[bytes] = []
-        for begin in range(0, len(indices), SEGMENTS_PER_CALL_MAX):
-            wanted = indices[begin : begin + SEGMENTS_PER_CALL_MAX]
-
-            def read_all(value: Any, count: int = len(wanted)) -> tuple[bytes, ...]:
-                segments = read_blobs(value)
-                if len(segments) != count:
-                    raise ValueError(f"{len(segments)} of {count} segments")
-                return segments
-
-            found += await self._read(read_all, method, name, wanted)
-        return tuple(found)
+        return await self._nodes.read(
+            lambda node: fetch_segments(node, method, name, indices),
+            at_head=False,
+            blame=unreached_of,
+        )
 
     async def sync_state(self) -> SyncState:
         return await self._read(read_sync, "syncState")
@@ -88,7 +144,7 @@ class Reads:
     # Drafts, which few nodes have. Objects are passed on as they came.
 
     async def state_value(self, at: bytes, key: bytes) -> bytes | None:
-        return await self._read(read_optional_blob, "stateValue", at, key)
+        return await self._optional(read_optional_blob, is_any, "stateValue", at, key)
 
     async def state_proof(
         self,
@@ -117,5 +173,35 @@ class Reads:
         return await self._read(as_it_came, "beefyJustification", at)
 
 
+async def fetch_segments(
+    node: JamNode, method: str, name: bytes, indices: Sequence[int]
+) -> tuple[bytes, ...]:
+    """Segments as one node has them, in portions."""
+    found: list[bytes] = []
+    for begin in range(0, len(indices), SEGMENTS_PER_CALL_MAX):
+        wanted = indices[begin : begin + SEGMENTS_PER_CALL_MAX]
+
+        def read_all(value: Any, count: int = len(wanted)) -> tuple[bytes, ...]:
+            segments = read_blobs(value)
+            if len(segments) != count:
+                raise ValueError(f"{len(segments)} of {count} segments")
+            return segments
+
+        found += await node.read(read_all, method, name, wanted)
+    return tuple(found)
+
+
 def as_it_came(value: Any) -> Any:
     return value
+
+
+def is_any(_: object) -> bool:
+    return True
+
+
+def is_account(raw: bytes) -> bool:
+    try:
+        SERVICE_ACCOUNT.decode(raw, "service")
+    except InvalidJam:
+        return False
+    return True

@@ -188,7 +188,7 @@ class Statuses:
             if block is None:
                 break
             slots[block.header_hash] = block.slot
-            block = await self._forks.parent(at.node, block)
+            block = await self._forks.step(at.node, at.block, block)
         return slots
 
     async def _component(self, at: StateAt, key: bytes) -> bytes | None:

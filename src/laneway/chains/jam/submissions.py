@@ -1,11 +1,12 @@
-"""Offers a package to nodes in turn, until one takes it or may have it.
+"""Offers a package to every node at once: one that takes it may never pass it on.
 
-A node's refusal is followed by the next core, if the caller allows one, and then by the next node.
-Doubt ends it: whatever is not known to have stayed here may land, and all that may follow is the
-same bytes again.
+A node's refusal is followed by the next core, if the caller allows one. Doubt ends it at that node:
+whatever is not known to have stayed here may land, and all that may follow is the same bytes again.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from laneway.chains.endpoint import loop_s
 from laneway.chains.jam.limits import OFFERS_MAX, SUBMIT_ALL_MS, SUBMIT_MS
@@ -31,14 +32,18 @@ class Submissions:
         self, nodes: Sequence[JamNode], package: Package, cores: Sequence[int]
     ) -> SubmissionAnswers:
         assert cores
-        answers: list[PackageAnswer] = []
         until_s = loop_s() + self._submit_all_s
-        for node in sorted(nodes, key=lambda one: (one.is_resting(), one.turned_away)):
-            async for answer in self._at_node(node, package, cores):
-                answers.append(answer)
-                is_last = len(answers) == OFFERS_MAX or loop_s() > until_s
-                if is_last or answer.outcome is not Outcome.REFUSED:
-                    return SubmissionAnswers(tuple(answers), final=False)
+        offers = {
+            asyncio.create_task(self._at_node(node, package, cores, until_s)): node
+            for node in nodes
+        }
+        try:
+            await enough(offers)
+        finally:
+            for offer in offers:
+                offer.cancel()
+            await asyncio.gather(*offers, return_exceptions=True)
+        answers = [answer for offer, node in offers.items() for answer in said(offer, node)]
         return SubmissionAnswers(tuple(answers), is_refused_by_all(nodes, answers))
 
     async def preimage(
@@ -53,18 +58,21 @@ class Submissions:
         return SubmissionAnswers(tuple(answers), is_refused_by_all(nodes, answers))
 
     async def _at_node(
-        self, node: JamNode, package: Package, cores: Sequence[int]
-    ) -> AsyncIterator[PackageAnswer]:
+        self, node: JamNode, package: Package, cores: Sequence[int], until_s: float
+    ) -> list[PackageAnswer]:
         """Its answers for one core after the other, as far as another core may help."""
+        answers: list[PackageAnswer] = []
         for core in cores:
             for offered in calls_for(package, core):
                 answer = await self._offer(node, core, offered)
-                node.turned_away = answer.outcome is Outcome.REFUSED
-                yield answer
+                answers.append(answer)
+                if len(answers) == OFFERS_MAX or loop_s() > until_s:
+                    return answers
                 if answer.kind is not PackageKind.UNSUPPORTED:
                     break
-            if May.OTHER_CORE not in answer.may:
-                return
+            if answer.outcome is not Outcome.REFUSED or May.OTHER_CORE not in answer.may:
+                break
+        return answers
 
     async def _offer(self, node: JamNode, core: int | None, offered: RpcCall) -> PackageAnswer:
         kind = PackageKind.UNREACHABLE
@@ -89,6 +97,35 @@ class Submissions:
         return answer_of(node.name, core, kind, message)
 
 
+Offer: TypeAlias = "asyncio.Task[list[PackageAnswer]]"
+
+
+async def enough(offers: Mapping[Offer, JamNode]) -> None:
+    """Until all nodes have answered, or one has it and the others had a moment more: the bytes go
+    to each of them again soon, and a silent one keeps nobody."""
+    open_ = set(offers)
+    grace_s: float | None = None
+    while open_:
+        done, open_ = await asyncio.wait(
+            open_, timeout=grace_s, return_when=asyncio.FIRST_COMPLETED
+        )
+        if not done:
+            return
+        if grace_s is None and any(is_taken(offer) for offer in done):
+            grace_s = max(node.hedge_s() for node in offers.values())
+
+
+def is_taken(offer: Offer) -> bool:
+    return any(answer.outcome is Outcome.ACCEPTED for answer in offer.result())
+
+
+def said(offer: Offer, node: JamNode) -> list[PackageAnswer]:
+    """The answers of one node; of one that was not waited for nobody knows."""
+    if offer.cancelled():
+        return [answer_of(node.name, None, PackageKind.SILENT, "no answer when others had it")]
+    return offer.result()
+
+
 def calls_for(package: Package, core: int) -> list[RpcCall]:
     """A bundle first, where there is one: the package alone lacks what it imports."""
     calls: list[RpcCall] = []
@@ -101,6 +138,6 @@ def calls_for(package: Package, core: int) -> list[RpcCall]:
 
 
 def is_refused_by_all(nodes: Sequence[JamNode], answers: Sequence[PackageAnswer]) -> bool:
-    """Whether each of the nodes gave a refusal that is final, for some core."""
+    """Whether each of the nodes gave a refusal that is final; it is that node's last answer."""
     final = [answer.node for answer in answers if answer.final]
     return all(node.name in final for node in nodes)

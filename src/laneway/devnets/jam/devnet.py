@@ -5,7 +5,7 @@ async with JamDevnet(slot_ms=200) as devnet:
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.limits import NODES_COUNT_MAX, ROLLUP_SERVICE_DEV, SLOT_MS_DEFAULT
 from laneway.devnets.jam.model.chain import JamModel
-from laneway.devnets.jam.model.genesis import genesis_hash
+from laneway.devnets.jam.model.genesis import genesis_hash, pools
 from laneway.devnets.jam.model.values import ModelSetup, ServiceSetup, StepReport
 from laneway.devnets.jam.node.caller import JamCaller
 from laneway.devnets.jam.node.host import JamHost
@@ -21,6 +21,7 @@ from laneway.devnets.jam.node.rpc import JamRpc, ask
 from laneway.devnets.node.devnet import Devnet
 from laneway.devnets.node.serving import Greeting, serve
 from laneway.devnets.node.socket import NodeSocket
+from laneway.jam.service.commitment import authorizer_records
 from laneway.jam.spec import FULL, TINY, ChainSpec
 from laneway.rollups.default import DEFAULT
 from laneway.rollups.kind import KindOfRollup
@@ -38,6 +39,7 @@ class JamDevnet(Devnet[JamHost]):
         slot_ms: int = SLOT_MS_DEFAULT,
         spec: ChainSpec = TINY,
         rollup: KindOfRollup[Any, Any] = DEFAULT,
+        authorizers: Sequence[bytes] = (),
         services: Mapping[int, ServiceSetup] | None = None,
         nodes: int = 1,
         port: int = 0,
@@ -45,15 +47,20 @@ class JamDevnet(Devnet[JamHost]):
         journal: Journal | None = None,
     ) -> None:
         """With `slot_ms` 0 a slot passes only on command. Without `services` there is one rollup,
-        whose known accounts have a balance. The first node is at `port`, the others at free ones.
-        A `setup` replaces all other arguments about the chain. With a `journal` the chain goes on
-        where it ended; everything else must be set up as it was."""
+        whose known accounts have a balance and whose line these `authorizers` may move, by their
+        hashes; every core takes them. Without any, all may. The first node is at `port`, the
+        others at free ones. A `setup` replaces all other arguments about the chain. With a
+        `journal` the chain goes on where it ended, with the authorizers that it began with;
+        everything else must be set up as it was."""
         self.rollup = rollup
         self.accounts = rollup.dev_accounts()
         if setup is None:
             setup = ModelSetup(spec=spec, nodes=nodes)
             if services is None:
-                services = {ROLLUP_SERVICE_DEV: rollup_service(setup, rollup)}
+                begun = None if journal is None else journal.authorizers()
+                listed = authorizers if begun is None else begun
+                setup = replace(setup, authorizers=pools(spec, listed))
+                services = {ROLLUP_SERVICE_DEV: rollup_service(setup, rollup, listed)}
             setup = replace(setup, services=services)
         assert 0 < setup.nodes <= NODES_COUNT_MAX
         host = JamHost(setup, slot_ms=slot_ms)
@@ -112,10 +119,15 @@ class JamDevnet(Devnet[JamHost]):
         return self._host.subscriptions()
 
 
-def rollup_service(setup: ModelSetup, rollup: KindOfRollup[Any, Any] = DEFAULT) -> ServiceSetup:
+def rollup_service(
+    setup: ModelSetup,
+    rollup: KindOfRollup[Any, Any] = DEFAULT,
+    authorizers: Sequence[bytes] = (),
+) -> ServiceSetup:
     """The service of a rollup, as a development chain begins with it. The genesis header does not
     depend on the services, and a service's code depends on it."""
-    return ServiceSetup(service=rollup.service(genesis_hash(setup)), storage=rollup.dev_storage())
+    storage = {**rollup.dev_storage(), **authorizer_records(authorizers)}
+    return ServiceSetup(service=rollup.service(genesis_hash(setup)), storage=storage)
 
 
 def run_devnet(

@@ -11,6 +11,7 @@ import msgspec
 
 from laneway.core.errors import StoreRefused
 from laneway.devnets.jam.limits import CALLS_KEPT_MAX
+from laneway.devnets.jam.model.genesis import rollup_authorizers
 from laneway.devnets.jam.node.host import STEP, JamHost
 from laneway.devnets.jam.node.rpc import ask
 from laneway.devnets.node.lines import LineFile
@@ -19,12 +20,15 @@ from laneway.wire.rpc_server.methods import RpcRefused
 ANEW = "begin anew with another database, or remove both"
 
 
-class Title(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Title(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The first line: which chain this is."""
 
     genesis: str
     spec: str
     nodes: int
+    authorizers: tuple[str, ...] = ()
+    """Those that may move the line of its rollup; none is named on chains of earlier releases, and
+    all may there. The genesis header does not depend on them, and the states do."""
 
 
 class CallLine(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -51,12 +55,22 @@ class Journal:
         self._title: Title | None = None
         self._count = 0
 
+    def authorizers(self) -> tuple[bytes, ...] | None:
+        """Those that may move the line of the chain in the file; None if there is no chain yet."""
+        raw = self._lines.first()
+        try:
+            title = None if raw is None else decode_title(raw)
+            return None if title is None else tuple(map(bytes.fromhex, title.authorizers))
+        except ValueError:
+            return None  # It is no title, and loading says so.
+
     def load(self, host: JamHost) -> int:
         """Carry out on a fresh chain what was written, and write down what comes. How many calls
         there were."""
         assert host.kept is None
         model = host.model
-        title = Title(model.genesis.hex(), model.spec.name, model.setup.nodes)
+        listed = tuple(one.hex() for one in rollup_authorizers(model.setup))
+        title = Title(model.genesis.hex(), model.spec.name, model.setup.nodes, listed)
         self._host = host
         try:
             self._lines.open(lambda line: self._take(line, title))

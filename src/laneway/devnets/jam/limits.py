@@ -16,11 +16,12 @@ DISPERSALS_KEPT_MAX = 4
 """Packages whose shards are there at once. Shards are made again from what is kept, because those
 of a thousand validators take many times as much memory."""
 
-FRAGMENTS_KEPT_MAX = 512
-"""Changes of the voters' set that are remembered: three weeks of a full chain's epochs."""
+FRAGMENTS_KEPT_MAX = 128
+"""Changes of the voters' set that are remembered: five days of a full chain's epochs."""
 
-VERSIONS_KEPT_MAX = 4_096
-"""Payloads of which guarantors remember the packages, to find two versions of one."""
+VERSIONS_KEPT_MAX = 1_024
+"""Payloads of which guarantors remember the packages, to find two versions of one; as many as the
+packages that are kept."""
 
 PREIMAGES_WAITING_MAX = 256
 """Preimages that were handed in and stand in no block yet."""

@@ -17,6 +17,15 @@ class LineFile:
         self._path = Path(path)
         self._file: IO[bytes] | None = None
 
+    def first(self) -> bytes | None:
+        """The first line, whether the file is open or not; None if there is none that is whole."""
+        try:
+            with self._path.open("rb") as file:
+                line = file.readline()
+        except FileNotFoundError:
+            return None
+        return line if line.endswith(b"\n") else None
+
     def open(self, take: Callable[[bytes], bool]) -> None:
         """Read the lines, oldest first, until one is torn or is not taken; appended lines follow
         those that were."""

@@ -96,7 +96,7 @@ class BundlePerformer(BatchPerformer):
                 made = await all_of(self._package(rollup, one) for one in effects)
                 return [VersionsMade(self._clock.now_ms(), tuple(made))]
             case SubmitPackage():
-                results = await all_of(self._submit(rollup.chain, one, permit) for one in effects)
+                results = await all_of(self._submit(rollup, one, permit) for one in effects)
                 return [PackagesSubmitted(self._clock.now_ms(), tuple(results))]
             case LookAtChain():
                 return await all_of(self._look(lane, rollup.chain, one) for one in effects)
@@ -135,13 +135,14 @@ class BundlePerformer(BatchPerformer):
         async with self._builds:
             return await package(rollup, order)
 
-    async def _submit(self, chain: JamChain, order: SubmitPackage, permit: Permit) -> Submitted:
+    async def _submit(self, rollup: Rollup, order: SubmitPackage, permit: Permit) -> Submitted:
         async with self._submissions:
-            reason = permit()
-            if reason is not None:
+            # The clock may have been set since the lane's last look.
+            reason = too_skewed(await clock_of(rollup.chain), rollup.skew_ms_max) or permit()
+            if reason:
                 return unsent(order, reason)
             try:
-                answers = await chain.submit(order.package, order.cores, order.nodes)
+                answers = await rollup.chain.submit(order.package, order.cores, order.nodes)
             except (ChainError, TimeoutError) as error:
                 # An adapter answers in such a case; here nobody knows what was sent.
                 return answered(order, PackageKind.SILENT, Outcome.UNKNOWN, str(error))
@@ -151,7 +152,7 @@ class BundlePerformer(BatchPerformer):
         blocks = self._look_blocks.get(lane, CHAIN_KEPT_MAX)
         try:
             async with asyncio.timeout(READ_TIMEOUT_MS / 1000), self._looks:
-                seen = await chain.look(order.known, order.packages, blocks)
+                seen = await chain.look(order.known, order.packages, blocks, order.line)
                 clock = await clock_of(chain)
         except TimeoutError:
             # A node that is far away gets through with some of them, and the rest is asked next.
@@ -185,6 +186,14 @@ async def clock_of(chain: JamChain) -> SlotClock | None:
         return None
 
 
+def too_skewed(clock: SlotClock | None, most_ms: int) -> str:
+    """Why nothing may leave by this machine's clock; empty if something may."""
+    skew_ms = None if clock is None else clock.skew_ms
+    if skew_ms is None or abs(skew_ms) <= most_ms:
+        return ""
+    return f"not sent: this clock and the chain's are {skew_ms} ms apart"
+
+
 def unsent(order: SubmitPackage, reason: str) -> Submitted:
     """The answer to a package that was not sent at all."""
     return answered(order, PackageKind.UNREACHABLE, Outcome.REFUSED, reason)
@@ -210,6 +219,8 @@ async def execute(rollup: Rollup, order: BuildBlock, clock: Clock) -> BlockBuilt
     try:
         async with asyncio.timeout(BUILD_TIMEOUT_MS / 1000):
             done = await rollup.builder.execute(order)
+    except BuildFailed as error:
+        return not_built(order, clock, str(error), final=error.final, needs_help=error.needs_help)
     except FAILURES as error:
         return not_built(order, clock, str(error) or LATE)
     return BlockBuilt(
@@ -225,8 +236,16 @@ async def execute(rollup: Rollup, order: BuildBlock, clock: Clock) -> BlockBuilt
     )
 
 
-def not_built(order: BuildBlock, clock: Clock, reason: str) -> BlockNotBuilt:
-    return BlockNotBuilt(clock.now_ms(), order.slot, order.order, clip(reason))
+def not_built(
+    order: BuildBlock,
+    clock: Clock,
+    reason: str,
+    *,
+    final: bool = False,
+    needs_help: bool = False,
+) -> BlockNotBuilt:
+    now_ms = clock.now_ms()
+    return BlockNotBuilt(now_ms, order.slot, order.order, clip(reason), final, needs_help)
 
 
 async def package(rollup: Rollup, order: BuildVersion) -> VersionBuilt | VersionNotBuilt:

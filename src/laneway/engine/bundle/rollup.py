@@ -7,7 +7,7 @@ from typing import TypeAlias
 from laneway.core.errors import BuildFailed, ChainError
 from laneway.core.ids import LaneId, lane_id
 from laneway.core.reason import clip
-from laneway.engine.limits import CALLBACK_TIMEOUT_MS
+from laneway.engine.limits import CALLBACK_TIMEOUT_MS, SKEW_MS_MAX
 from laneway.lanes.bundle.rows import Tell
 from laneway.ports import JamChain, RollupBuilder
 
@@ -23,9 +23,13 @@ def rollup_lane(service: int) -> LaneId:
 
 
 class Rollup:
-    def __init__(self, chain: JamChain, builder: RollupBuilder) -> None:
+    def __init__(
+        self, chain: JamChain, builder: RollupBuilder, skew_ms_max: int = SKEW_MS_MAX
+    ) -> None:
         self.chain = chain
         self.builder = builder
+        self.skew_ms_max = skew_ms_max
+        """With this machine's clock further from the chain's nothing is submitted."""
 
 
 async def notify_builder(builder: RollupBuilder, tells: Sequence[Tell]) -> str:

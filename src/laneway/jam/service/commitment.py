@@ -6,6 +6,7 @@ effect, in the order of their numbers. The records under "b" and "w" never chang
 under any later state root. Nothing here decides which block has an effect.
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
@@ -16,7 +17,12 @@ from laneway.jam.hashing import keccak
 from laneway.jam.limits import PEAK_COUNT_MAX
 from laneway.jam.mmr import EMPTY, Mmr, append
 from laneway.jam.service.interface import StorageView
-from laneway.jam.service.limits import HELD_SLOTS_MAX, REFUSAL_COUNT_MAX
+from laneway.jam.service.limits import (
+    AUTHORIZER_COUNT_MAX,
+    HELD_SLOTS_MAX,
+    REFUSAL_COUNT_MAX,
+    STRANGER_COUNT_MAX,
+)
 from laneway.jam.service.values import (
     BLOCK_RECORD,
     HEAD,
@@ -33,9 +39,32 @@ LEAF_TAG: Final = b"jamroll-block/1"
 
 HEAD_KEY: Final = b"h"
 PEAKS_KEY: Final = b"m"
-REFUSAL_COUNT_KEY: Final = b"q"
+AUTHORIZERS_KEY: Final = b"auth"
+"""Under which stand the authorizers that may move the line. Longer than the other keys, so that it
+is no key of a kind that was written before there was this one."""
 
 PEAKS: Final[Codec[Mmr]] = Many(Maybe(HASH), PEAK_COUNT_MAX)
+AUTHORIZERS: Final[Codec[tuple[bytes, ...]]] = Many(HASH, AUTHORIZER_COUNT_MAX)
+
+
+class RefusalRing(msgspec.Struct, frozen=True):
+    """The newest refusals of one sort, by which the oldest is found when it has to be forgotten."""
+
+    count_key: bytes
+    """Under which stands how many there ever were."""
+    count_max: int
+    """How many are remembered."""
+
+
+REFUSALS: Final = RefusalRing(b"q", REFUSAL_COUNT_MAX)
+"""Of packages whose authorizer may move the line."""
+STRANGERS: Final = RefusalRing(b"u", STRANGER_COUNT_MAX)
+"""Of all others. Anybody can bring those in any number, so they never take a place of the first:
+what the rollup's own lane has to read stays for as long as if there were no strangers."""
+
+
+def ring_of(reason: NoEffectReason) -> RefusalRing:
+    return STRANGERS if reason is NoEffectReason.NOT_AUTHORISED else REFUSALS
 
 
 def leaf(*, package_hash: bytes, exports_root: bytes, number: int, block: bytes) -> bytes:
@@ -74,15 +103,29 @@ def refusal_key(package_hash: bytes) -> bytes:
     return b"x" + package_hash
 
 
-def ring_key(index: int) -> bytes:
+def ring_key(index: int, ring: RefusalRing = REFUSALS) -> bytes:
     """The key of the package with this number among the refused, until another takes its place."""
-    return b"q" + U32.encode(index % REFUSAL_COUNT_MAX)
+    return ring.count_key + U32.encode(index % ring.count_max)
 
 
-def genesis_records(block: bytes, state_root: bytes) -> dict[bytes, bytes]:
-    """The storage of a service whose first block will be on this one."""
+def genesis_records(
+    block: bytes, state_root: bytes, authorizers: Iterable[bytes] = ()
+) -> dict[bytes, bytes]:
+    """The storage of a service whose first block will be on this one, and whose line these
+    authorizers may move, by their hashes; without any, all may."""
     head = ServiceHead(number=0, block=block, state_root=state_root, slot=0)
-    return {HEAD_KEY: HEAD.encode(head), PEAKS_KEY: PEAKS.encode(EMPTY)}
+    return {
+        HEAD_KEY: HEAD.encode(head),
+        PEAKS_KEY: PEAKS.encode(EMPTY),
+        **authorizer_records(authorizers),
+    }
+
+
+def authorizer_records(authorizers: Iterable[bytes]) -> dict[bytes, bytes]:
+    """What a genesis has to hold besides so that these alone may move the line. Without any it is
+    the genesis that services had before there was such a record."""
+    listed = tuple(sorted(set(authorizers)))
+    return {AUTHORIZERS_KEY: AUTHORIZERS.encode(listed)} if listed else {}
 
 
 # What stands under the keys.
@@ -118,15 +161,26 @@ def refusal_of(view: StorageView, package_hash: bytes) -> ServiceRefusal | None:
     return None if raw is None else REFUSAL.decode(raw, "refusal")
 
 
-def refusal_count_of(view: StorageView) -> int:
+def refusal_count_of(view: StorageView, ring: RefusalRing = REFUSALS) -> int:
     """How many there ever were."""
-    raw = view.read(REFUSAL_COUNT_KEY)
+    raw = view.read(ring.count_key)
     return 0 if raw is None else U64.decode(raw, "count of refusals")
 
 
-def refused_at(view: StorageView, index: int) -> bytes | None:
+def refused_at(view: StorageView, index: int, ring: RefusalRing = REFUSALS) -> bytes | None:
     """The package with this number among the refused, or one that took its place."""
-    return view.read(ring_key(index))
+    return view.read(ring_key(index, ring))
+
+
+def authorizers_of(view: StorageView) -> tuple[bytes, ...]:
+    """The authorizers that may move the line, by their hashes; empty if all may."""
+    raw = view.read(AUTHORIZERS_KEY)
+    return () if raw is None else AUTHORIZERS.decode(raw, "authorizers")
+
+
+def may_move(authorizers: tuple[bytes, ...], authorizer_hash: bytes) -> bool:
+    """Whether a package by this authorizer may move a line that these may move."""
+    return not authorizers or authorizer_hash in authorizers
 
 
 class Stand(Enum):

@@ -19,6 +19,14 @@ their accumulation are 75; by then the builder has given the parent up, and its 
 REFUSAL_COUNT_MAX = 1_024
 """Refusals that can be read; at one in a slot they last for more than an hour and a half."""
 
+STRANGER_COUNT_MAX = 64
+"""Refusals of packages whose authorizer may not move the line, beside those of the others: enough
+for a lane to read its own within a few slots, and strangers push out nothing but one another's."""
+
+AUTHORIZER_COUNT_MAX = 8
+"""Authorizers that may move one line: as many as a core's pool lists at a time (O). They are read
+at every accumulation."""
+
 OPERAND_GAS = 50_000
 """What the fate of one work item costs at accumulation: a hundred items stay below the ten million
 that a report may use (G_A)."""

@@ -8,23 +8,36 @@ For each work item exactly one row is true, and the first that applies is it:
 
 | | the item | comes to |
 |---|---|---|
-| a | has no output | refused, REFINE_FAILED |
-| b | begins with no claim | refused, MALFORMED_CLAIM |
-| c | has too little gas | refused, GAS_TOO_LOW |
-| d | is for a service without a genesis | refused, NOT_STARTED |
-| e | is of a package that brought a block | refused, PACKAGE_SPENT |
-| f | is a block that was applied | refused, SAME_BLOCK_APPLIED |
-| g | has a number that is not above the head's | refused, OTHER_BLOCK_APPLIED |
-| h | is next and on the head | applied, and after it those that waited for it |
-| i | is next and on another block | refused, WRONG_PARENT |
-| j | is too far ahead | refused, TOO_EARLY |
-| k | is a block that is held | refused, SAME_BLOCK_HELD |
-| l | is one of too many rivals | refused, NO_ROOM |
-| m | is early | held |
+| a | is by an authorizer that may not move the line | refused, NOT_AUTHORISED |
+| b | has no output | refused, REFINE_FAILED |
+| c | begins with no claim | refused, MALFORMED_CLAIM |
+| d | has too little gas | refused, GAS_TOO_LOW |
+| e | is for a service without a genesis | refused, NOT_STARTED |
+| f | is of a package that brought a block | refused, PACKAGE_SPENT |
+| g | is a block that was applied | refused, SAME_BLOCK_APPLIED |
+| h | has a number that is not above the head's | refused, OTHER_BLOCK_APPLIED |
+| i | is next and on the head | applied, and after it those that waited for it |
+| j | is next and on another block | refused, WRONG_PARENT |
+| k | is too far ahead | refused, TOO_EARLY |
+| l | is a block that is held | refused, SAME_BLOCK_HELD |
+| m | is one of too many rivals | refused, NO_ROOM |
+| n | is early | held |
 
-A held block whose parent is applied goes through the rows e, h and i again; where another of its
-number is applied first it is refused by f or g. One that waited too long is refused as EXPIRED when
+A held block whose parent is applied goes through the rows f, i and j again; where another of its
+number is applied first it is refused by g or h. One that waited too long is refused as EXPIRED when
 its number is touched next.
+
+Row a comes before all others, since each of those keeps something: strangers could bring refusals
+in any number and push the rollup's own out of their ring, and strangers' early blocks would take
+the places of a number. A stranger's refusal is written down all the same, in a small ring of its
+own (`STRANGERS`): a lane that names the wrong authorizer has to read why none of its blocks lands.
+
+Which of the held rivals is junk cannot be seen before their parent is there. A held block is at
+least two above the head, and its ancestor right above the head is neither applied nor held, because
+such a block is applied or refused at once. So every held block stands on something unseen, made up
+or not, and no rule about parents can prefer one of them: none is tried. Where every authorizer may
+move the line, strangers can keep early blocks out. They cannot stop the line: the next block on the
+head needs no place.
 """
 
 from enum import Enum
@@ -41,11 +54,15 @@ from laneway.jam.service.commitment import (
     HEAD_KEY,
     PEAKS,
     PEAKS_KEY,
-    REFUSAL_COUNT_KEY,
+    REFUSALS,
+    STRANGERS,
+    RefusalRing,
+    authorizers_of,
     block_key,
     block_of,
     grown,
     head_of,
+    may_move,
     number_of,
     package_key,
     peaks_of,
@@ -54,6 +71,7 @@ from laneway.jam.service.commitment import (
     refusal_of,
     refused_at,
     ring_key,
+    ring_of,
     rivals_key,
     rivals_of,
     slot_max_of,
@@ -62,7 +80,6 @@ from laneway.jam.service.interface import Accumulation, Operand, Overlay, Storag
 from laneway.jam.service.limits import (
     EARLY_COUNT_MAX,
     OPERAND_GAS,
-    REFUSAL_COUNT_MAX,
     RIVAL_COUNT_MAX,
 )
 from laneway.jam.service.values import (
@@ -105,6 +122,8 @@ class _Step(Enum):
 
 _Verdict: TypeAlias = _Step | NoEffectReason
 
+RINGS = (REFUSALS, STRANGERS)
+
 
 def sequence(view: StorageView, operands: tuple[Operand, ...], slot: int) -> Sequenced:
     """Put what accumulates in this slot into the line, in the order of the operands."""
@@ -129,11 +148,15 @@ class _Turn:
         self._slot = slot
         self._head = head_of(view)
         self._peaks = peaks_of(view)
-        self._refusal_count = refusal_count_of(view)
+        self._authorizers = authorizers_of(view)
+        self._refusal_counts = {ring: refusal_count_of(view, ring) for ring in RINGS}
         self._applied: list[HeldBlock] = []
         self._refused: list[BlockRefused] = []
 
     def take(self, operand: Operand) -> None:
+        if not may_move(self._authorizers, operand.authorizer_hash):
+            self._refuse(operand.package_hash, 0, NoEffectReason.NOT_AUTHORISED)
+            return
         match operand.result:
             case Ok(output=output):
                 self._take_output(operand, output)
@@ -143,8 +166,8 @@ class _Turn:
                 assert_never(operand.result)
 
     def close(self, gas_used: int) -> Sequenced:
-        if self._refused:
-            self._storage.write(REFUSAL_COUNT_KEY, U64.encode(self._refusal_count))
+        for ring in {ring_of(one.refusal.reason): None for one in self._refused}:
+            self._storage.write(ring.count_key, U64.encode(self._refusal_counts[ring]))
         yield_hash = None
         if self._applied:
             assert self._head is not None
@@ -205,7 +228,7 @@ class _Turn:
         return applied > 0
 
     def _verdict(self, arrival: HeldBlock) -> _Verdict:
-        """The rows d to m."""
+        """The rows e to n."""
         claim, head = arrival.claim, self._head
         if head is None:
             return NoEffectReason.NOT_STARTED
@@ -226,7 +249,7 @@ class _Turn:
         return self._room(arrival)
 
     def _room(self, arrival: HeldBlock) -> _Verdict:
-        """The rows k to m."""
+        """The rows l to n."""
         rivals = self._alive(arrival.claim.number)
         if any(rival.claim == arrival.claim for rival in rivals):
             return NoEffectReason.SAME_BLOCK_HELD
@@ -261,17 +284,19 @@ class _Turn:
         self._applied.append(block)
 
     def _refuse(self, package_hash: bytes, number: int, reason: NoEffectReason) -> None:
-        index = self._refusal_count
-        self._forget(index - REFUSAL_COUNT_MAX)
+        ring = ring_of(reason)
+        index = self._refusal_counts[ring]
+        self._forget(index - ring.count_max, ring)
         refusal = ServiceRefusal(index=index, number=number, reason=reason, slot=self._slot)
         self._storage.write(refusal_key(package_hash), REFUSAL.encode(refusal))
-        self._storage.write(ring_key(index), package_hash)
-        self._refusal_count = index + 1
+        self._storage.write(ring_key(index, ring), package_hash)
+        self._refusal_counts[ring] = index + 1
         self._refused.append(BlockRefused(package_hash, refusal))
 
-    def _forget(self, index: int) -> None:
-        """Make room in the ring, unless the package was refused again since."""
-        package_hash = refused_at(self._storage, index) if index >= 0 else None
+    def _forget(self, index: int, ring: RefusalRing) -> None:
+        """Make room in the ring, unless the package was refused again since. That was in the same
+        ring: a package has one authorizer, and the service's list is that of its genesis."""
+        package_hash = refused_at(self._storage, index, ring) if index >= 0 else None
         if package_hash is None:
             return
         newest = refusal_of(self._storage, package_hash)

@@ -96,15 +96,18 @@ class NoEffectReason(Enum):
     """Too many other blocks of its number wait for their parents."""
     EXPIRED = 12
     """It was held, and its parent did not come in time."""
+    NOT_AUTHORISED = 13
+    """Its authorizer is none of those that may move the line."""
 
 
 class ServiceRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a package came to nothing, for its builder to read."""
 
     index: Uint64
-    """Its number among the service's refusals, from zero."""
+    """Its number among the service's refusals, from zero; those with NOT_AUTHORISED are counted
+    apart."""
     number: Uint64
-    """What its claim says, or zero where there is none."""
+    """What its claim says, or zero where none was read."""
     reason: NoEffectReason
     slot: Uint32
 

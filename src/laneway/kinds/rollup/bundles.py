@@ -152,7 +152,7 @@ def shown_of(lane: BundleLane, block: Slot) -> wire.BundleShown:
         pre_root=named(block.pre_root),
         post_root=named(block.post_root),
         queued_at=to_time(block.add_ms),
-        versions=[version_of(block, one) for one in lane.of(block.id)],
+        versions=[version_of(lane, block, one) for one in lane.of(block.id)],
         transactions=[
             copied(wire.BundleTx, one, tx=one.intent, hash=named(one.hash))
             for one in lane.members[block.id]
@@ -160,7 +160,7 @@ def shown_of(lane: BundleLane, block: Slot) -> wire.BundleShown:
     )
 
 
-def version_of(slot: Slot, version: Version) -> wire.BundleVersion:
+def version_of(lane: BundleLane, slot: Slot, version: Version) -> wire.BundleVersion:
     return copied(
         wire.BundleVersion,
         version,
@@ -174,7 +174,7 @@ def version_of(slot: Slot, version: Version) -> wire.BundleVersion:
         last_submitted_at=when(version.last_ms),
         wins=slot.winner == version.version,
         dead=version.is_dead(),
-        stale=show.is_stale(slot, version),
+        stale=show.is_stale(lane, slot, version),
         answers=[copied(wire.BundleAnswer, one) for one in version.answers],
         facts=[copied(wire.BundleFact, one, at=jam_block(one.block)) for one in version.facts],
     )

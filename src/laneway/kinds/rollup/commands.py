@@ -121,6 +121,7 @@ def numbers(found: wire.RollupStatus) -> Facts:
          f"{counted.duplicate_accumulates_rejected} accumulations rejected"),
         ("cancelled", f"{counted.non_winning_versions_canceled} versions that did not win"),
         ("overruled", counted.overruled or None),
+        ("brought by others", counted.foreign_blocks or None),
         ("dropped", f"{counted.drops}, {counted.drops_in_a_row} in a row" if counted.drops
          else None),
     ]  # fmt: skip

@@ -91,7 +91,8 @@ class RollupsDesk:
         return [self.views.rollup(await self.views.view(lane)) for lane in lanes]
 
     async def status(self, lane: str) -> wire.RollupStatus:
-        return as_it_may(self.views.status(await self.views.view(lane), self._rollup(lane).genesis))
+        genesis = self._rollup(lane).genesis or None
+        return as_it_may(self.views.status(await self.views.view(lane), genesis))
 
     async def held(self) -> list[tuple[BundleLane, LaneView]]:
         """The lanes that are held here, with what the store knows of them."""

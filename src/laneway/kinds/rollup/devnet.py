@@ -6,6 +6,9 @@ It goes on where it ended, as long as the database does: beside that stand the c
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.limits import SLOT_MS_DEFAULT
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER_HASH
+from laneway.jam.package import authorizer_hash
+from laneway.kinds.rollup.arrivals import octets_of
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import RollupSection
 
@@ -16,10 +19,24 @@ SERVER_DEFAULT = "http://127.0.0.1:8547"
 
 
 def open_devnet(section: RollupSection, store_path: str) -> JamDevnet:
-    """Its node is at any free port of this machine."""
+    """Its node is at any free port of this machine. A chain that begins lets the rollup's own
+    authorizer move its line and no other; one that goes on has the list that it began with."""
     kept = None if store_path == ":memory:" else Journal(f"{store_path}-jam")
     slot_ms = SLOT_MS_DEFAULT if section.slot_ms is None else section.slot_ms
-    return JamDevnet(slot_ms=slot_ms, journal=kept, rollup=rollup_kinds()[section.kind])
+    return JamDevnet(
+        slot_ms=slot_ms,
+        journal=kept,
+        rollup=rollup_kinds()[section.kind],
+        authorizers=[own_authorizer(section)],
+    )
+
+
+def own_authorizer(section: RollupSection) -> bytes:
+    """The authorizer of the rollup's packages, by its hash: the one that may move its line."""
+    chosen = section.authorizer
+    if chosen is None:
+        return NULL_AUTHORIZER_HASH
+    return authorizer_hash(octets_of(chosen.code_hash), octets_of(chosen.config))
 
 
 def devnet_lines(devnet: JamDevnet, server: str) -> list[str]:

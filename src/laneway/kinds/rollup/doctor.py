@@ -11,11 +11,12 @@ from laneway.engine.bundle import rollup_lane
 from laneway.engine.system import SystemClock
 from laneway.kinds.config import ConfigError
 from laneway.kinds.findings import Finding
-from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, PROBE_S_MAX
+from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, LOOK_S_MAX
 from laneway.kinds.rollup.lanes import open_chain, places_of
 from laneway.kinds.rollup.section import RollupSection
 from laneway.kinds.rollup.service import foreign_line, rollup_head, unfit_cores
-from laneway.lanes.bundle.show import read_head
+from laneway.lanes.bundle.rows import BundleHead
+from laneway.lanes.bundle.show import read_head, stuck
 
 
 def open_tables(rollups: Sequence[RollupSection]) -> Iterator[tuple[str, Jip2Chain]]:
@@ -43,12 +44,12 @@ async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
     except ConfigError as error:
         return [Finding(name, False, error.problem, "fix its table in the configuration")]
     try:
-        async with asyncio.timeout(PROBE_S_MAX):
+        async with asyncio.timeout(LOOK_S_MAX):
             sizes = await chain.parameters()
             head = await rollup_head(chain, section)
             strange = await foreign_line(chain, section.service, read_head(state).tip)
     except (ChainError, TimeoutError) as error:
-        problem = str(error) or f"no answer within {PROBE_S_MAX:g} s"
+        problem = str(error) or f"no answer within {LOOK_S_MAX:g} s"
         advice = "start a node of it, or name others as its `nodes`"
         return [Finding(name, False, f"its chain cannot be asked: {problem}", advice)]
     else:
@@ -62,9 +63,19 @@ async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
             nodes = ", ".join(one.node for one in chain.standings())
             what = f"node {nodes} answers for another chain: {strange}"
             reached = Finding(name, False, what, "name nodes of its chain, or another database")
-        return [reached, service, cores(name, section, sizes), await clock(name, chain, sizes)]
+        waits = blocks(name, read_head(state))
+        return [
+            reached, service, *waits, cores(name, section, sizes), await clock(name, chain, sizes)
+        ]  # fmt: skip
     finally:
         await chain.aclose()
+
+
+def blocks(name: str, head: BundleHead) -> list[Finding]:
+    """Whether blocks are built, as the lane's last commit has it."""
+    if not (problem := stuck(head)):
+        return []
+    return [Finding(f"{name} blocks", False, problem, "do what the reason says; see its health")]
 
 
 def cores(name: str, section: RollupSection, sizes: Parameters) -> Finding:

@@ -13,9 +13,9 @@ from laneway.feeds.events import NamedEvent
 from laneway.kinds.common.events import EventDraft, command_refused, ended, mode_changed
 from laneway.kinds.rollup.marks import Marks, bundle_id
 from laneway.lanes.bundle import records as v
-from laneway.lanes.bundle.fold import RESULT_STATUSES
 from laneway.lanes.bundle.released import decode_records
-from laneway.lanes.bundle.rows import BlockState, ExecutionVerdict, Member
+from laneway.lanes.bundle.results import ENDS, RESULT_STATUSES, verdict_of
+from laneway.lanes.bundle.rows import BlockState, Member
 from laneway.lanes.bundle.show import STATUSES
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
 from laneway.wire.hex import octets
@@ -68,18 +68,41 @@ def sealed(record: v.BlockSealed, marks: Marks) -> list[EventDraft]:
         for member in record.members
         if member.verdict in RESULT_STATUSES
     ]
-    return events + refused(record.members)
+    return events + left_out(record.members)
 
 
 def unmade(record: v.BlockUnmade, _marks: Marks) -> list[EventDraft]:
-    return refused(record.members)
+    return left_out(record.members)
+
+
+def left_out(members: Sequence[Member]) -> list[EventDraft]:
+    """Those that are final though no block of this lane has them."""
+    return [*refused(members), *executed_before(members)]
+
+
+def executed_before(members: Sequence[Member]) -> list[EventDraft]:
+    events: list[EventDraft] = []
+    for one in members:
+        if one.receipt is not None:
+            status = RESULT_STATUSES[verdict_of(one.receipt)]
+            body: dict[str, Any] = {
+                "tx": one.intent,
+                "status": status,
+                "hash": octets(one.hash),
+                "reason": one.reason,
+                "block": one.receipt.number,
+                "package": octets(one.receipt.package_hash) if one.receipt.package_hash else None,
+            }
+            events.append((f"transaction.{status}", body))
+    return events
 
 
 def refused(members: Sequence[Member]) -> list[EventDraft]:
+    """Those that are in no block and never will be."""
+    ends = [(one, ENDS[one.verdict]) for one in members if one.verdict in ENDS]
     return [
-        ("transaction.refused", {"tx": one.intent, "status": "refused", "reason": one.reason})
-        for one in members
-        if one.verdict == ExecutionVerdict.REFUSED
+        (f"transaction.{status}", {"tx": one.intent, "status": status, "reason": one.reason})
+        for one, status in ends
     ]
 
 

@@ -211,6 +211,7 @@ CHANGES: dict[type, tuple[int, str]] = {
     v.VersionOrdered: (logging.DEBUG, "Queue Runner: Dequeued"),
     v.VersionPutBack: (logging.DEBUG, "Queue Runner: Put back, to be built again"),
     v.BuildRetried: (logging.DEBUG, "Queue: Builder asked again"),
+    v.BlockOnLine: (logging.WARNING, "Queue: Block is final by a package not known here"),
 }
 """What happened to a block beside its status; what is not here is bookkeeping."""
 
@@ -240,6 +241,20 @@ def dropped(record: v.BlockDropped, marks: Marks) -> Line:
     if record.is_cause:
         return logging.ERROR, "Queue: Max retries exceeded, bundle dropped", fields
     return logging.ERROR, "Queue: Bundle dropped with the one it was built on", fields
+
+
+def shrunk(record: v.BlockShrunk, marks: Marks) -> Line:
+    fields = block(record.slot, marks, txCount=len(record.members), reason=record.reason)
+    return logging.WARNING, "Queue: Block cannot be built, begun again with half of it", fields
+
+
+def line_moved(record: v.LineMoved, _marks: Marks) -> Line:
+    fields = {"blockNumber": record.number, "foreign": record.foreign}
+    return (
+        logging.WARNING,
+        "Queue: Others brought blocks of this rollup",
+        fields,
+    )
 
 
 # Versions.
@@ -342,6 +357,7 @@ def window(record: v.WindowAwaited, _marks: Marks) -> Line | None:
     return logging.DEBUG, "Queue Runner: Held until the next window", {"opensMs": record.window_ms}
 
 
+SET_BACK = logging.WARNING, "Queue Runner: Clock was set back, nothing waits for the time it showed"
 RENUMBERED = (logging.WARNING, "Queue: Block renumbered by the service's record")
 TAKEN_BACK = (logging.WARNING, "Queue: A fork took back what was seen")
 LINES: Mapping[type, Callable[[Any, Marks], Line | None]] = {
@@ -351,7 +367,10 @@ LINES: Mapping[type, Callable[[Any, Marks], Line | None]] = {
     v.StatusChanged: status,
     **dict.fromkeys(CHANGES, changed),
     v.SlotNumbered: lambda record, marks: (*RENUMBERED, block(record.slot, marks)),
+    v.ClockSetBack: lambda _record, _marks: (*SET_BACK, {}),
     v.BlockDropped: dropped,
+    v.BlockShrunk: shrunk,
+    v.LineMoved: line_moved,
     v.VersionSealed: version_sealed,
     v.VersionOffered: offered,
     v.VersionAnswered: answered,

@@ -50,11 +50,12 @@ class RollupServed(RollupViews):
         super().attach(home)
         self.transfers = Transfers(self.lanes, home.store, self._clock)
         self._log.find = self.held
-
-    async def open(self) -> None:
-        await super().open()
         if self.lanes is not None:
-            await self.lanes.check_lines(self.store)
+            self.lanes.store = home.store
+
+    async def started(self) -> None:
+        if self.lanes is not None:
+            self.lanes.open_late(self.engine.wake)
 
     # What comes in.
 

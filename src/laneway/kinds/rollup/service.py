@@ -1,18 +1,22 @@
 """What a chain says of a rollup's service: whether it is one, and how far its blocks are."""
 
-from laneway.core.errors import ChainError
+from laneway.builder.packages import NULL_AUTHORIZER, Authorizer
+from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.jam import Parameters
 from laneway.jam.errors import InvalidJam
-from laneway.jam.service.commitment import HEAD_KEY, block_key
+from laneway.jam.service.commitment import AUTHORIZERS_KEY, HEAD_KEY, block_key
 from laneway.jam.service.values import BLOCK_RECORD, HEAD, ServiceHead
+from laneway.kinds.rollup.arrivals import octets_of
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import RollupSection
 from laneway.lanes.bundle.rows import Tip
 from laneway.ports import JamChain
+from laneway.rollups.authorizers import authorizer_problem
 
 
 async def rollup_head(chain: JamChain, section: RollupSection) -> ServiceHead | str:
-    """The newest block of a rollup; or why its service is of another kind."""
+    """The newest block of a rollup; or why its service is of another kind, or refuses whatever
+    this rollup would send."""
     service, kind = section.service, rollup_kinds()[section.kind]
     at = (await chain.head()).best.header_hash
     if await chain.service_account(at, service) is None:
@@ -21,16 +25,39 @@ async def rollup_head(chain: JamChain, section: RollupSection) -> ServiceHead | 
     if raw is None or await chain.service_value(at, service, kind.genesis_key) is None:
         return f"service {service} is no {kind.name}: it holds no genesis record"
     try:
-        return HEAD.decode(raw, "head")
+        head = HEAD.decode(raw, "head")
     except InvalidJam as error:
         return f"service {service} is no {kind.name}: {error}"
+    chosen = authorizer_of(section)
+    try:
+        listed = await chain.service_value(at, service, AUTHORIZERS_KEY)
+    except ChainUnreadable:
+        listed = None  # Most services have no list, and the lane halts where one refuses it.
+    return authorizer_problem(listed, chosen.code_hash, chosen.config) or head
+
+
+def authorizer_of(section: RollupSection) -> Authorizer:
+    chosen = section.authorizer
+    if chosen is None:
+        return Authorizer(host=section.service, code_hash=NULL_AUTHORIZER)
+    return Authorizer(
+        host=chosen.host,
+        code_hash=octets_of(chosen.code_hash),
+        config=octets_of(chosen.config),
+        authorization=octets_of(chosen.authorization),
+    )
 
 
 async def applied_block(chain: JamChain, service: int, number: int) -> bytes | None:
     """The hash of the block that had its effect under this number."""
     at = (await chain.head()).best.header_hash
     raw = await chain.service_value(at, service, block_key(number))
-    return None if raw is None else BLOCK_RECORD.decode(raw, "block record").block
+    if raw is None:
+        return None
+    try:
+        return BLOCK_RECORD.decode(raw, "block record").block
+    except InvalidJam as error:
+        raise ChainUnreadable(", ".join(chain.nodes), str(error)) from error
 
 
 async def foreign_line(chain: JamChain, service: int, tip: Tip) -> str:

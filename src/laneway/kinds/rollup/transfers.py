@@ -30,8 +30,9 @@ class Transfers:
         self.arrivals = RollupArrivals(clock, store)
 
     async def checked(self, text: str, raw: bytes | str) -> "Checked":
-        """BadRequest for what no block can hold any more, unless it is known here: a caller who
-        asks again gets what became of it."""
+        """BadRequest for what no block can hold any more, unless it is known: a caller who asks
+        again gets what became of it. One that a block executed and this store does not know of
+        comes in, and once that block is final its receipt is the answer."""
         if self._lanes is None:
             raise LaneNotFound(text)
         lane = self._lanes.lane(text)
@@ -40,6 +41,9 @@ class Transfers:
             return Checked(lane, content, await reads.check(content))
         except BadRequest:
             found = await reads.hash_of(content)
+            receipt = await reads.receipt(found)
+            if receipt is not None:
+                return Checked(lane, content, found)
             if not await self.arrivals.is_known(lane, found):
                 raise
             return Checked(lane, content, found, is_spent=True)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
@@ -15,6 +16,7 @@ from laneway.kinds.common.views import (
     shown_lane,
     shown_tx,
 )
+from laneway.kinds.outlook import joined, outlook_of
 from laneway.kinds.rollup.bundles import EMPTY, jam_block, named, picture_of
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import BundleLane, decode_history
@@ -22,12 +24,14 @@ from laneway.lanes.bundle.packages import is_skewed
 from laneway.lanes.bundle.rows import BundleHead, History
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import Sight, read_head
+from laneway.lanes.kind import LaneState
 from laneway.ports import IntentView, JamChain, RollupReads
 from laneway.wire import rollup as wire
 from laneway.wire.hex import octets
 from laneway.wire.times import to_time
 from laneway.wire.values import Lane, LaneHealth, Tx
 
+NODES = "start one, or name others as its `nodes`"
 ELSEWHERE = (
     "the blocks, their versions and the pool are known to the process that holds the lane; "
     "this is what its last commit left"
@@ -35,6 +39,24 @@ ELSEWHERE = (
 ASLEEP = (
     "nothing is open, and the lane sleeps until the next transaction; the list has what is final"
 )
+
+
+class ClosedRollup(Struct, frozen=True, kw_only=True):
+    """Why a rollup is not served here yet."""
+
+    since_ms: int
+    problem: str
+    is_unfit: bool = False
+    """Whether a node answers, and what is configured does not fit its chain: a person has to
+    change something."""
+
+    def words(self, *, are_nodes_named: bool = False) -> str:
+        """The reason for people. What the nodes said is left out where they are named beside it."""
+        if self.is_unfit:
+            return f"it cannot be served: {self.problem}; fix that, and start this process again"
+        since = to_time(self.since_ms).isoformat(timespec="seconds")
+        said = "" if are_nodes_named else f": {self.problem}"
+        return f"no node of its chain could be reached since {since}{said}; {NODES}"
 
 
 class ConfiguredRollup(Struct, frozen=True):
@@ -48,7 +70,15 @@ class ConfiguredRollup(Struct, frozen=True):
     chain: JamChain
     reads: RollupReads
     genesis: bytes
-    """The hash of the JAM chain's first header, which signatures name."""
+    """The hash of the JAM chain's first header, which signatures name; empty if it is not known."""
+    closed: ClosedRollup | None = None
+    """Why it is not served yet: no node could be asked. None if it is served."""
+
+    def why_closed(self) -> str:
+        """For views beside which the nodes in trouble are named; empty if it is served."""
+        if self.closed is None:
+            return ""
+        return self.closed.words(are_nodes_named=outlook_of(self.chain).is_blocked())
 
 
 class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
@@ -78,10 +108,12 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
                 # Its block ends in the commit that is being written.
                 return Sight(Status.INCLUDED, show.NOT_FINAL)
             return show.sight(lane, row.id, row.seq)
+        place = self.account(row.lane)
+        if place is not None and place.closed is not None:
+            return Sight(Status.SUBMITTED if view.open else Status.QUEUED, place.why_closed())
         if view.open:
             # It is in a block, or was; which is known to the process that holds the lane.
             return Sight(Status.SUBMITTED, "held_elsewhere")
-        place = self.account(row.lane)
         depth = None if place is None else place.settings.max_queue_depth
         return Sight(Status.QUEUED, show.why_pooled(read_head(state), row.seq, depth))
 
@@ -107,6 +139,15 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
 
     # Lanes.
 
+    def state(self, view: LaneView) -> LaneState:
+        """One that no process serves says why: as halted only where a person has to act."""
+        found, place = super().state(view), self.account(view.tail.lane)
+        if place is None or place.closed is None or view.leased:
+            return found
+        if place.closed.is_unfit:
+            return LaneState("halted", place.why_closed(), place.closed.since_ms)
+        return replace(found, reason=joined(found.reason, place.why_closed()))
+
     def lane(self, view: LaneView, oldest_ms: int | None, now_ms: int) -> Lane:
         head, inside = read_head(view.head.state), self.inside(view)
         rollup = self._lane(view, head)
@@ -120,6 +161,11 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
         problems += [one for one in (show.unseen(head), show.unheard(head)) if one]
         if head.drops:
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
+        if stuck := show.stuck(head):
+            problems.append(stuck)
+        place = self.account(view.tail.lane)
+        if place is not None and place.closed is not None and not place.closed.is_unfit:
+            problems.append(place.why_closed())
         return shown_health(view, problems, rollup=self._lane(view, head))
 
     def inside(self, view: LaneView) -> int:
@@ -182,7 +228,7 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             settings,
             rollup=self.rollup(view),
             chain=None if chain is None else octets(chain),
-            waits=show.trouble(head) if lane is None else waits_of(lane),
+            waits=self._waits(place, head) if lane is None else waits_of(lane),
             best=None if head.best is None else jam_block(head.best),
             final=None if head.finalised is None else jam_block(head.finalised),
             clock=clock_of(head, settings),
@@ -196,6 +242,10 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             picture=empty if lane is None else picture_of(lane),
             elsewhere=self.elsewhere(view),
         )
+
+    def _waits(self, place: ConfiguredRollup, head: BundleHead) -> str:
+        """Of a lane that is not held here. No node is named beside it."""
+        return show.trouble(head) if place.closed is None else place.closed.words()
 
     def is_asleep(self, view: LaneView) -> bool:
         """Whether there is nothing that a holder would know and the store does not."""
@@ -241,6 +291,7 @@ def counters_of(head: BundleHead) -> wire.RollupCounters:
         duplicate_accumulates_rejected=head.duplicate_accumulates,
         non_winning_versions_canceled=head.versions_cancelled,
         overruled=head.overruled,
+        foreign_blocks=head.foreign_count,
         drops=head.drops_total,
         drops_in_a_row=head.drops,
         finalised=head.finished_count,
@@ -250,14 +301,15 @@ def counters_of(head: BundleHead) -> wire.RollupCounters:
 
 def final_tx(history: History, raw: str) -> wire.RollupTx:
     finished = history.finished
+    is_ours = finished.slot > 0
     return wire.RollupTx(
-        bundle=f"B-{finished.slot}",
+        bundle=f"B-{finished.slot}" if is_ours else None,
         number=finished.number,
         index=history.index,
         state="finalised",
         package=named(finished.package_hash),
-        package_version=finished.version,
-        accumulated_in=jam_block(finished.accumulated),
+        package_version=finished.version if finished.version else None,
+        accumulated_in=jam_block(finished.accumulated) if is_ours else None,
         raw=raw,
     )
 
@@ -270,7 +322,8 @@ def open_tx(lane: BundleLane | None, intent: IntentId, seen: Sight, raw: str) ->
     inside = [one for one in lane.members[slot.id] if one.intent == intent]
     return wire.RollupTx(
         bundle=slot.bundle_id(),
-        number=slot.number,
+        # While it is being executed it may come to nothing, or to a block without this one.
+        number=None if slot.building else slot.number,
         state=slot.word,  # type: ignore[arg-type]
         verdict=inside[0].verdict if inside else "",
         package=None if version is None else octets(version.package_hash),

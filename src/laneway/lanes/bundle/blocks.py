@@ -12,26 +12,29 @@ from laneway.core.intent import IntentRow
 from laneway.core.reason import clip
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.draft import DecisionDraft
-from laneway.lanes.bundle.fold import is_inside
-from laneway.lanes.bundle.lane import BundleLane, is_large, replace
+from laneway.lanes.bundle.lane import RUNNING, BundleLane, is_large, replace
 from laneway.lanes.bundle.limits import (
+    FAULTS_MAX,
+    HELP_TRIES_MAX,
     REASON_KEPT_BYTES_MAX,
     RETRY_GROWTH_MAX,
     SLOTS_OPEN_MAX,
     TELLS_OWED_MAX,
 )
+from laneway.lanes.bundle.results import RESULT_STATUSES, is_inside
 from laneway.lanes.bundle.rows import Back, BlockState, Deferral, ExecutionVerdict, Member, Slot
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.standing import parent_of, payloads_below, queued_count
 from laneway.lanes.bundle.values import BlockBuilt, BlockNotBuilt, BuildBlock, JudgedTransaction
-from laneway.lanes.common.commands import expiry_of, is_expired
-from laneway.lanes.common.values import IntentsOffered
+from laneway.lanes.common.commands import is_expired
+from laneway.lanes.common.timers import earliest
+from laneway.lanes.common.values import IntentsOffered, ModeChanged
 
 UNSAID = "the builder did not answer for it"
 
 
 def is_running(lane: BundleLane) -> bool:
-    return lane.head.mode in ("running", "draining")
+    return lane.head.mode in RUNNING
 
 
 def is_drained(lane: BundleLane) -> bool:
@@ -67,7 +70,6 @@ def claim_offered(draft: DecisionDraft, event: IntentsOffered) -> None:
     lane = draft.lane
     if not wants(lane):
         return
-    drop_expired(draft)
     first = picked(lane, draft.now_ms)
     if len(first) < len(lane.returned):
         return  # With other settings there was room for more; none of them is overtaken.
@@ -77,14 +79,9 @@ def claim_offered(draft: DecisionDraft, event: IntentsOffered) -> None:
     for intent in event.intents:
         if lane.head.mode == "draining" and intent.seq > lane.head.drain_seq:
             break
-        if is_expired(intent, draft.now_ms) and not chosen:
-            draft.say(expiry_of(intent, draft.now_ms))
-            continue
         size += intent.size()
         if len(chosen) >= left or (chosen and size > lane.settings.block_bytes_max):
             break
-        if is_expired(intent, draft.now_ms):
-            break  # The cursor passes it first in the next block: records keep their order.
         chosen.append(intent)
     if chosen:
         begin(draft, [*first, *chosen])
@@ -95,7 +92,6 @@ def begin_returned(draft: DecisionDraft) -> None:
     due = pool_ms(draft.lane)
     if due is None or due > draft.now_ms:
         return
-    drop_expired(draft)
     begin(draft, picked(draft.lane, draft.now_ms))
 
 
@@ -104,17 +100,9 @@ def pool_ms(lane: BundleLane) -> int | None:
     return due_ms(lane) if lane.returned and may_begin(lane) else None
 
 
-def drop_expired(draft: DecisionDraft) -> None:
-    for back in in_order(draft.lane):
-        intent = draft.lane.intents[back.intent]
-        if is_expired(intent, draft.now_ms):
-            draft.say(expiry_of(intent, draft.now_ms))
-
-
 def begin(draft: DecisionDraft, intents: Sequence[IntentRow]) -> None:
-    """There are no empty blocks."""
-    if not intents:
-        return
+    """A block of these; there are no empty blocks."""
+    assert intents
     lane, head = draft.lane, draft.lane.head
     slot = Slot(
         id=head.slot_next,
@@ -126,15 +114,19 @@ def begin(draft: DecisionDraft, intents: Sequence[IntentRow]) -> None:
         count=len(intents),
         size=sum([intent.size() for intent in intents]),
     )
-    members = tuple([member_of(lane, intent) for intent in intents])
+    members = tuple([member_of(lane, intent, draft.now_ms) for intent in intents])
     interval_ms = lane.settings.block_interval_ms
     block_ms = draft.now_ms + interval_ms if interval_ms else None
     draft.say(r.SlotClaimed(slot, members, block_ms, intents[0].id in lane.returned))
     draft.order(build(lane, slot, {intent.id: intent for intent in intents}))
 
 
-def member_of(lane: BundleLane, intent: IntentRow) -> Member:
+def member_of(lane: BundleLane, intent: IntentRow, now_ms: int) -> Member:
+    """What is valid no longer is in the order, but not in the block: a block of others, or of a
+    time that the store forgot, may have executed it, and its builder knows."""
     member = Member(intent.id, intent.seq, intent.priority, intent.size())
+    if is_expired(intent, now_ms):
+        member = replace(member, verdict=ExecutionVerdict.EXPIRED)
     back = lane.returned.get(intent.id)
     return member if back is None else replace(member, reason=back.reason, deferral=back.deferral)
 
@@ -149,7 +141,9 @@ def next_number(lane: BundleLane) -> int:
 
 def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> BuildBlock:
     parent = parent_of(lane, slot)
-    ids = tuple([member.intent for member in lane.members[slot.id]])
+    members = lane.members[slot.id]
+    ids = tuple([member.intent for member in members])
+    late = [one.intent for one in members if one.verdict == ExecutionVerdict.EXPIRED]
     return BuildBlock(
         slot=slot.id,
         order=slot.order,
@@ -160,6 +154,7 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         intents=ids,
         payloads=tuple([intents[one].payload for one in ids]),
         below=payloads_below(lane, slot.number, parent.block),
+        expired=tuple(late),
     )
 
 
@@ -215,7 +210,15 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
         one = found.get(member.intent) or JudgedTransaction(
             member.intent, ExecutionVerdict.DEFERRED, reason=UNSAID
         )
-        members.append(replace(member, hash=one.hash, verdict=one.verdict, reason=clip(one.reason)))
+        members.append(
+            replace(
+                member,
+                hash=one.hash,
+                verdict=one.verdict,
+                reason=clip(one.reason),
+                receipt=one.receipt,
+            )
+        )
     is_empty = not any(is_inside(member) for member in members)
     # What waits for nothing but room begins a block at once; where none is made that is no good.
     late = (
@@ -225,6 +228,9 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
     )
     begin_ms = draft.now_ms if is_empty else max(draft.now_ms, lane.head.block_ms or 0)
     capacity = Capacity(lane)
+    # Those that are in the block have its order, and the others keep theirs.
+    places = {one.intent: one.place or 0 for one in event.judged if one.verdict in RESULT_STATUSES}
+    members.sort(key=lambda one: (not is_inside(one), places.get(one.intent, 0)))
     return tuple(
         [
             put_off(lane.settings, member, capacity, now_ms=draft.now_ms, begin_ms=begin_ms)
@@ -236,25 +242,77 @@ def judged(draft: DecisionDraft, slot: Slot, event: BlockBuilt) -> tuple[Member,
 
 
 def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:
-    slot = awaited(draft.lane, event.slot, event.order)
-    if slot is not None:
+    """What the order itself is at fault for is ordered with less in it, down to the transaction
+    that no block can be built with. For anything else the builder is asked again."""
+    lane = draft.lane
+    slot = awaited(lane, event.slot, event.order)
+    if slot is None:
+        return
+    if not event.final:
+        helps = slot.helps + 1 if event.needs_help else 0
+        delay(draft, slot, event.reason, helps=helps)
+        if helps >= HELP_TRIES_MAX:
+            halt(draft, event.reason)
+    elif slot.count > 1:
+        shrink(draft, slot, event.reason)
+    elif lane.head.faults + 1 < FAULTS_MAX:
+        (member,) = lane.members[slot.id]
+        reason = clip(f"no block can be built with it: {event.reason}")
+        out = replace(member, verdict=ExecutionVerdict.REFUSED, reason=reason, is_fault=True)
+        draft.say(r.BlockUnmade(slot.id, (out,), draft.now_ms))
+    else:
         delay(draft, slot, event.reason)
+        halt(
+            draft,
+            f"{FAULTS_MAX} transactions one after the other could not be in a block: "
+            f"{clip(event.reason, REASON_KEPT_BYTES_MAX)}; fix the builder, and resume the lane",
+        )
 
 
-def delay(draft: DecisionDraft, slot: Slot, reason: str) -> None:
-    """The builder is asked again in a while, each time later."""
+def shrink(draft: DecisionDraft, slot: Slot, reason: str) -> None:
+    """It is begun again without those that were put off before, which are tried alone when their
+    time comes; or else with the first half. The others keep their place in the pool."""
+    lane = draft.lane
+    members = lane.members[slot.id]
+    chosen = tuple([one for one in members if one.deferral is None])
+    if len(chosen) in (0, len(members)):
+        chosen = members[: len(members) // 2]
+    reason = clip(reason, REASON_KEPT_BYTES_MAX)
+    draft.say(r.BlockShrunk(slot.id, lane.head.order_next, chosen, reason))
+    draft.order(build(lane, lane.slots[slot.id], lane.intents))
+
+
+def halt(draft: DecisionDraft, reason: str) -> None:
+    if is_running(draft.lane):
+        draft.say(ModeChanged("halted", clip(reason), "", draft.now_ms))
+
+
+def delay(draft: DecisionDraft, slot: Slot, reason: str, *, helps: int = 0) -> None:
+    """The builder is asked again in a while, each time later. `helps`: how often in a row it needed
+    an operator."""
     pause_ms = draft.lane.settings.build_retry_ms << min(slot.tries, RETRY_GROWTH_MAX)
     reason = clip(reason, REASON_KEPT_BYTES_MAX)
-    draft.change(r.BuildDelayed(slot.id, draft.now_ms + pause_ms, slot.tries + 1, reason))
+    retry_ms = draft.now_ms + pause_ms
+    draft.change(r.BuildDelayed(slot.id, retry_ms, slot.tries + 1, reason, helps))
 
 
 def build_again(draft: DecisionDraft) -> None:
-    """What could not be executed is asked for once more."""
-    for one in list(draft.lane.places[BlockState.BUILDING]):
-        slot = draft.lane.slots[one]
-        if slot.retry_ms is not None and slot.retry_ms <= draft.now_ms:
-            again = draft.change(r.BuildRetried(slot.id, draft.lane.head.order_next))
-            draft.order(build(draft.lane, again, draft.lane.intents))
+    """What could not be executed is asked for once more, under the same id."""
+    lane = draft.lane
+    due = build_ms(lane)
+    if due is None or due > draft.now_ms:
+        return
+    (one,) = lane.places[BlockState.BUILDING]  # One block is executed at a time.
+    again = draft.change(r.BuildRetried(one, lane.slots[one].order))
+    draft.order(build(lane, again, lane.intents))
+
+
+def build_ms(lane: BundleLane) -> int | None:
+    """When a builder is asked again to execute a block; None if that waits for nothing but an
+    operator, or for nothing."""
+    if not is_running(lane):
+        return None
+    return earliest([lane.slots[one].retry_ms for one in lane.places[BlockState.BUILDING]])
 
 
 TOO_LONG = "that did not come in {seconds:g} s: send it first, and then this one again"

@@ -5,6 +5,8 @@ block is dropped only when that cannot be taken back; its number goes to the nex
 was built on it goes with it.
 """
 
+from collections.abc import Iterable
+
 from laneway.core.jam import PackageKind
 from laneway.core.reason import clip
 from laneway.lanes.bundle import records as r
@@ -12,7 +14,7 @@ from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.packages import discard
-from laneway.lanes.bundle.rows import BlockState, FactKind, Slot, Version
+from laneway.lanes.bundle.rows import NOT_AUTHORISED, BlockState, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -24,6 +26,10 @@ from laneway.lanes.common.values import ModeChanged
 
 UNSETTLED = "its end is not final yet"
 OVERDUE = "its accumulation is overdue"
+UNAUTHORISED = (
+    "not_authorised: the service takes no packages by this rollup's authorizer; set `authorizer` "
+    "to one that the service lists, start again, and resume the lane"
+)
 
 
 def judge_ends(draft: DecisionDraft) -> None:
@@ -148,15 +154,23 @@ def reason_of(version: Version) -> str:
 def drop(draft: DecisionDraft, slot: Slot, reason: str) -> None:
     """The block and those that were built on it. Their transactions keep their order."""
     lane = draft.lane
-    for one in [slot, *dependants(lane, slot)]:
+    let_go(draft, [slot, *dependants(lane, slot)], reason, cause=slot.id)
+    if reason.upper() == NOT_AUTHORISED:
+        # The next block would be refused for the same reason, and the one after it.
+        draft.say(ModeChanged("halted", UNAUTHORISED, "", draft.now_ms))
+    elif lane.head.drops >= lane.settings.drops_max:
+        why = f"{lane.head.drops} blocks were dropped one after the other: {reason}"
+        draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
+
+
+def let_go(draft: DecisionDraft, slots: Iterable[Slot], reason: str, *, cause: int = 0) -> None:
+    """Blocks that can have no effect, the lowest first; `cause` is the one that is at fault."""
+    for one in slots:
         if one.told:
             owe(draft, one, "restored", TAKEN_BACK)
         if not one.building:
             owe(draft, one, "failed", reason)
-        draft.say(r.BlockDropped(one.id, reason, draft.now_ms, one.id == slot.id))
-    if lane.head.drops >= lane.settings.drops_max:
-        why = f"{lane.head.drops} blocks were dropped one after the other: {reason}"
-        draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
+        draft.say(r.BlockDropped(one.id, reason, draft.now_ms, one.id == cause))
 
 
 def dependants(lane: BundleLane, slot: Slot) -> list[Slot]:

@@ -26,12 +26,31 @@ from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane, name_of, replace
 from laneway.lanes.bundle.limits import TROUBLE_BYTES_MAX, WATCHED_MAX, WORDS_BYTES_MAX
-from laneway.lanes.bundle.rows import SAME_BLOCK_APPLIED, STAGES, Fact, FactKind, Slot, Version
-from laneway.lanes.bundle.standing import death, end_of, given_up, is_accumulated
+from laneway.lanes.bundle.line import judge_line
+from laneway.lanes.bundle.rows import (
+    NOT_AUTHORISED,
+    SAME_BLOCK_APPLIED,
+    STAGES,
+    Fact,
+    FactKind,
+    Slot,
+    Version,
+)
+from laneway.lanes.bundle.standing import (
+    death,
+    end_of,
+    given_up,
+    is_accumulated,
+    is_cancelled,
+    is_eligible,
+    is_passed_over,
+)
 from laneway.lanes.bundle.values import ChainLooked, LookFailed
 
 WRONG_BLOCK = ("WRONG_PARENT", "OTHER_BLOCK_APPLIED")
 """Why a service takes no version of a block: another stands in its place, or before it."""
+HOPELESS = (*WRONG_BLOCK, NOT_AUTHORISED)
+"""Why a service takes no version of a block that is made as this one was."""
 
 OLDER = "a node shows an older chain, or another one"
 
@@ -55,6 +74,8 @@ def judge_look(draft: DecisionDraft, event: ChainLooked) -> None:
         height += 1
         for package in block.seen:
             note(draft, package, height)
+    if seen.is_whole:
+        judge_line(draft, seen.line)
     bury(draft, seen.blocks[-1] if seen.blocks else None)
     draft.is_wide |= is_other_clock(lane.head.clock, event.clock)
     again_ms = event.now_ms + (lane.settings.poll_ms if seen.is_whole else 0)
@@ -185,7 +206,7 @@ def facts_of(draft: DecisionDraft, seen: PackageSeen, height: int) -> list[Fact]
         case Accumulated(number=number):
             return [Fact(FactKind.ACCUMULATED, block, height, number)]
         case ServiceRefused(reason=reason, number=number):
-            hopeless = reason.upper() in WRONG_BLOCK
+            hopeless = reason.upper() in HOPELESS
             text = clip(reason, WORDS_BYTES_MAX)
             return [Fact(FactKind.REFUSED, block, height, number, text, is_hopeless=hopeless)]
         case Finalised(finalised=finalised):
@@ -262,36 +283,28 @@ def judge_fact(draft: DecisionDraft, slot: Slot, version: Version, fact: Fact) -
         if fact.kind == FactKind.ACCUMULATED:
             judge_accumulated(draft, slot, version, fact)
         return
+    is_duplicate = is_passed_over(draft.lane, slot, version)
     if fact.kind in (FactKind.ACCUMULATED, FactKind.REFUSED):
-        if slot.winner not in (0, version.version):
+        if is_duplicate:
             count(draft, "duplicate_accumulate", slot, version)
-        elif slot.winner == 0 and fact.kind == FactKind.ACCUMULATED and is_eligible(draft, version):
+        elif slot.winner == 0 and fact.kind == FactKind.ACCUMULATED:
             win(draft, slot, version)
     elif fact.kind == FactKind.REPORTED:
-        if slot.winner == 0 and is_eligible(draft, version):
-            win(draft, slot, version)
-        elif slot.winner not in (0, version.version):
+        if is_duplicate:
             count(draft, "duplicate_guarantee", slot, version)
-
-
-def is_eligible(draft: DecisionDraft, version: Version) -> bool:
-    """Whether it may win: any version, or the newest alone."""
-    if draft.lane.settings.winner == "first_guarantee_wins":
-        return True
-    return version.version == draft.lane.slots[version.slot].version
+        elif slot.winner == 0:
+            win(draft, slot, version)
 
 
 def judge_accumulated(draft: DecisionDraft, slot: Slot, version: Version, fact: Fact) -> None:
     """What the service wrote down outranks every policy: the block has had its effect. Without
     such a record of two versions that accumulated the winner counts."""
-    by_record = fact.number is not None
-    if slot.winner == 0 and (by_record or is_eligible(draft, version)):
-        win(draft, slot, version)
-    elif slot.winner not in (0, version.version):
-        if not by_record:
-            count(draft, "duplicate_accumulate", slot, version)
-            return
+    if fact.number is None and is_passed_over(draft.lane, slot, version):
+        count(draft, "duplicate_accumulate", slot, version)
+        return
+    if is_cancelled(slot, version):
         count(draft, "overruled", slot, version)
+    if slot.winner != version.version:
         win(draft, slot, version)
     if fact.number is not None and draft.lane.slots[slot.id].winner == version.version:
         if fact.number != slot.number:
@@ -404,7 +417,7 @@ def undecide(draft: DecisionDraft, slot: Slot) -> None:
     able = [
         one
         for one in draft.lane.of(slot.id)
-        if may_win(one) and not one.is_dead() and is_eligible(draft, one)
+        if may_win(one) and not one.is_dead() and is_eligible(draft.lane, one)
     ]
     if able:
         win(draft, slot, min(able, key=guaranteed_at))

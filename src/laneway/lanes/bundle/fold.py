@@ -7,10 +7,11 @@ the lane itself and then to the tables that a fork shares with it.
 from typing import TypeAlias, assert_never
 
 from laneway.core.ids import IntentId
-from laneway.core.outcome import Status
+from laneway.core.jam import JamBlockRef
 from laneway.core.reason import clip
-from laneway.core.rows import Index, Result, RowKey, RowPut, Table, Touch, Touched
+from laneway.core.rows import Result, RowKey, RowPut, Table, Touch, Touched
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.clock_back import brought_forward
 from laneway.lanes.bundle.lane import (
     CHAIN,
     FINISHED,
@@ -32,13 +33,12 @@ from laneway.lanes.bundle.lane import (
     shorten,
 )
 from laneway.lanes.bundle.limits import CHAIN_KEPT_MAX, GAP_HEIGHTS, MADE_STEP_MS, TROUBLE_BYTES_MAX
+from laneway.lanes.bundle.results import indexed, is_inside, leave, settled
 from laneway.lanes.bundle.rows import (
     BlockState,
     Ear,
-    ExecutionVerdict,
     FactKind,
     Finished,
-    History,
     Member,
     Slot,
     Tip,
@@ -46,12 +46,6 @@ from laneway.lanes.bundle.rows import (
 from laneway.lanes.common import heads
 from laneway.lanes.common.heads import encode
 from laneway.lanes.common.values import CommandRefused, IntentDropped, ModeChanged
-
-RESULT_STATUSES = {
-    ExecutionVerdict.INCLUDED: Status.CONFIRMED.value,
-    ExecutionVerdict.REVERTED: Status.REVERTED.value,
-}
-"""The final status of a transaction by its verdict, once its block is final."""
 
 
 def evolve(lane: BundleLane, record: r.Record) -> Touched:
@@ -93,6 +87,8 @@ def fold(lane: BundleLane, record: r.Record) -> Touched:
             return seal(lane, record)
         case r.BlockUnmade():
             return unmake(lane, record)
+        case r.BlockShrunk():
+            return shrink(lane, record)
         case r.BlockRecord():
             return (change_slot(lane, record),)
         case r.VersionRecord():
@@ -101,7 +97,8 @@ def fold(lane: BundleLane, record: r.Record) -> Touched:
             put = put_slot(lane, slot), put_version(lane, version)
             return (*put, put_package(lane, version, package))
         case r.StatusChanged(slot=number, word=word):
-            lane.head.drops = 0 if word == BlockState.ACCUMULATED else lane.head.drops
+            is_done = word in (BlockState.ACCUMULATED, BlockState.FINALISED)
+            lane.head.drops = 0 if is_done else lane.head.drops
             return (put_slot(lane, replace(lane.slots[number], word=word)),)
         case r.SlotNumbered(slot=number, number=wanted):
             return renumber(lane, lane.slots[number], wanted)
@@ -115,13 +112,15 @@ def fold(lane: BundleLane, record: r.Record) -> Touched:
             return finalise(lane, record)
         case r.ChainSeen():
             return see_chain(lane, record)
+        case r.ClockSetBack(at_ms=at_ms):
+            return brought_forward(lane, at_ms)
         case r.TellOwed() | r.TellsBegun() | r.TellsDone() | r.TellsDelayed():
             return fold_tells(lane, record)
         case IntentDropped():
             return drop_intent(lane, record)
         case (
             r.Counted() | r.LookBegun() | r.LookEnded() | r.BlockDue() | r.WindowAwaited()
-            | ModeChanged() | CommandRefused()
+            | r.LineMoved() | ModeChanged() | CommandRefused()
         ):  # fmt: skip
             fold_head(lane, record)
             return ()
@@ -139,8 +138,9 @@ def change_slot(lane: BundleLane, record: r.OfSlot) -> Touch:
 def changed(slot: Slot, record: r.OfSlot) -> Slot:
     """A block after a record that changes its own row alone."""
     match record:
-        case r.BuildDelayed(retry_ms=retry_ms, tries=tries, reason=reason):
-            return replace(slot, making=None, retry_ms=retry_ms, tries=tries, wait_reason=reason)
+        case r.BuildDelayed(retry_ms=retry_ms, tries=tries, reason=reason, helps=helps):
+            late = replace(slot, making=None, retry_ms=retry_ms, wait_reason=reason)
+            return replace(late, tries=tries, helps=helps)
         case r.BuildRetried(order=order):
             return replace(slot, retry_ms=None, order=order)
         case r.VersionOrdered(making=making):
@@ -169,6 +169,8 @@ def changed(slot: Slot, record: r.OfSlot) -> Slot:
             return replace(slot, overdue=0, overdue_ms=None, wait_reason="")
         case r.NumberConfirmed():
             return replace(slot, is_canonical=True)
+        case r.BlockOnLine(line=line):
+            return replace(slot, line=line, is_canonical=True, queued=False, making=None)
         case r.AccumulationNotified(notified=notified, overdue_ms=overdue_ms):
             return replace(slot, told=notified, overdue_ms=overdue_ms)
         case _:
@@ -251,8 +253,8 @@ def forget_tells(lane: BundleLane, last: int) -> Touched:
 
 
 OfHead: TypeAlias = (
-    r.Counted | r.LookBegun | r.LookEnded | r.BlockDue | r.WindowAwaited | ModeChanged
-    | CommandRefused
+    r.Counted | r.LookBegun | r.LookEnded | r.BlockDue | r.WindowAwaited | r.LineMoved
+    | ModeChanged | CommandRefused
 )  # fmt: skip
 
 
@@ -267,6 +269,11 @@ def fold_head(lane: BundleLane, record: OfHead) -> None:
         case r.LookEnded(look_ms=look_ms, clock=clock, reason=reason):
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
+        case r.LineMoved(number=number, foreign=foreign):
+            # Whose block it is and what it leaves, the builder says with the next one.
+            head.tip = Tip(number)
+            head.number_next = number + 1
+            head.foreign_count += foreign
         case r.BlockDue():
             head.block_ms = None
         case r.WindowAwaited(window_ms=window_ms):
@@ -274,7 +281,7 @@ def fold_head(lane: BundleLane, record: OfHead) -> None:
         case ModeChanged(mode=mode):
             heads.change_mode(head, record)
             if mode == "running":
-                head.drops = 0
+                head.drops = head.faults = 0
         case CommandRefused():
             pass
         case _:
@@ -325,44 +332,45 @@ def put_members(lane: BundleLane, slot: Slot, members: tuple[Member, ...]) -> To
     return RowPut(Table.AUX, f"{MEMBERS}{slot.id}", None, encode(members))
 
 
-def is_inside(member: Member) -> bool:
-    return member.verdict in RESULT_STATUSES
-
-
 def seal(lane: BundleLane, record: r.BlockSealed) -> Touched:
     slot = record.slot
     inside = tuple([one for one in record.members if is_inside(one)])
     outside = tuple([one for one in record.members if not is_inside(one)])
     payload = put_payload(lane, slot.id, record.payload)
-    lane.head.event_next = slot.event_id + 1
+    lane.head.event_next, lane.head.faults = slot.event_id + 1, 0
     put = put_slot(lane, slot)
     extend(lane, slot)
     return (
         put,
         put_members(lane, slot, inside),
         payload,
-        *[Index("hash", one.hash.hex(), one.intent, lane.id) for one in inside],
+        *[indexed(lane, one) for one in inside],
         *leave(lane, outside, record.at_ms),
     )
 
 
-def leave(lane: BundleLane, members: tuple[Member, ...], at_ms: int) -> list[Touch]:
-    """They are in no block: refused for good, or back in the pool."""
-    touched: list[Touch] = []
-    for member in members:
-        if member.verdict == ExecutionVerdict.REFUSED:
-            heads.settle(lane.head, member.size)
-            touched.append(RowKey(Table.AUX, MEMBER + member.intent))
-            word = Status.REFUSED.value
-            touched.append(Result(member.intent, word, at_ms, reason=member.reason))
-        else:
-            touched += put_returned(lane, member)
-    return touched
+def shrink(lane: BundleLane, record: r.BlockShrunk) -> Touched:
+    slot, head = lane.slots[record.slot], lane.head
+    stays = {member.intent: None for member in record.members}
+    gone = [one for one in lane.members[slot.id] if one.intent not in stays]
+    smaller = replace(
+        slot,
+        order=record.order,
+        count=len(record.members),
+        size=sum([member.size for member in record.members]),
+        retry_ms=None,
+        tries=0,
+        wait_reason=record.reason,
+    )
+    head.order_next = max(head.order_next, record.order + 1)
+    touched = [put_slot(lane, smaller), put_members(lane, slot, record.members)]
+    return (*touched, *[touch for one in gone for touch in put_returned(lane, one)])
 
 
 def unmake(lane: BundleLane, record: r.BlockUnmade) -> Touched:
     slot = lane.slots[record.slot]
     touched = leave(lane, record.members, record.at_ms)
+    lane.head.faults += any(one.is_fault for one in record.members)
     lane.head.block_ms = None
     lane.head.number_next = min(lane.head.number_next, slot.number)
     return (*drop_slot(lane, slot), *touched)
@@ -384,26 +392,12 @@ def drop_block(lane: BundleLane, record: r.BlockDropped) -> Touched:
 
 def finalise(lane: BundleLane, record: r.BlockFinalised) -> Touched:
     slot, head = lane.slots[record.slot], lane.head
-    version = lane.version(slot.id, record.version)
-    assert version is not None
-    fact = version.fact(FactKind.ACCUMULATED)
-    assert fact is not None
+    package_hash, at, version = way_of(lane, slot, record.version)
     finished = Finished(
-        slot.id, slot.number, version.version, version.brought(), slot.block, slot.post_root,
-        fact.block, slot.count, min(slot.made_ms, record.at_ms), record.at_ms,
-        head.finished_count + 1,
+        slot.id, slot.number, version, package_hash, slot.block, slot.post_root, at, slot.count,
+        min(slot.made_ms, record.at_ms), record.at_ms, head.finished_count + 1,
     )  # fmt: skip
-    touched: list[Touch] = []
-    for index, member in enumerate(lane.members[slot.id]):
-        heads.settle(lane.head, member.size)
-        touched.append(RowKey(Table.AUX, MEMBER + member.intent))
-        history = encode(History(finished, index))
-        word = RESULT_STATUSES[member.verdict]
-        touched.append(
-            Result(
-                member.intent, word, record.at_ms, slot.number, member.hash, member.reason, history
-            )
-        )
+    touched = settled(lane, finished, record.at_ms)
     head.finished_count += 1
     head.finished_ms = record.at_ms
     if slot.number > head.tip.number:
@@ -412,6 +406,20 @@ def finalise(lane: BundleLane, record: r.BlockFinalised) -> Touched:
     gone = drop_slot(lane, slot)
     shorten(lane, slot.number)
     return (*gone, *touched, kept)
+
+
+def way_of(lane: BundleLane, slot: Slot, winner: int) -> tuple[bytes, JamBlockRef, int]:
+    """How a final block came to be so: the package, the chain's block that shows it, and which of
+    the lane's own versions it was; 0: none of them."""
+    if slot.line is not None:
+        named = lane.named(slot.line.package_hash)
+        own = named.version if named is not None and named.slot == slot.id else 0
+        return slot.line.package_hash, slot.line.at, own
+    version = lane.version(slot.id, winner)
+    assert version is not None
+    fact = version.fact(FactKind.ACCUMULATED)
+    assert fact is not None
+    return version.brought(), fact.block, version.version
 
 
 def renumber(lane: BundleLane, slot: Slot, number: int) -> Touched:

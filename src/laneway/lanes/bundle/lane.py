@@ -11,7 +11,7 @@ from laneway.core.intent import IntentRow
 from laneway.core.jam import JamBlockRef, Package
 from laneway.core.reason import clip
 from laneway.core.rows import HeadWrite, RowKey, RowPut, Rows, Table, Touch, all_classes
-from laneway.lanes.bundle.limits import OPEN_BYTES_MAX, WAITS_BYTES_MAX
+from laneway.lanes.bundle.limits import HEAD_REASONS_BYTES_MAX, OPEN_BYTES_MAX, WAITS_BYTES_MAX
 from laneway.lanes.bundle.rows import (
     Back,
     BlockState,
@@ -55,6 +55,9 @@ OPEN_STATES = (
 )
 """Where an open block may be."""
 WAITING = (BlockState.BUILDING, BlockState.QUEUED)
+
+RUNNING = ("running", "draining")
+"""Modes in which a lane begins blocks, has versions built and submits them."""
 
 OPEN_BYTES_FULL = "its blocks that are not final are too large together to begin another"
 
@@ -103,6 +106,9 @@ class BundleLane:
         self.inherited: dict[tuple[int, int], None] = {}
         """Versions that were being submitted when the lane was stood up: some node may have taken
         them then, whatever it says now. Not a row: it is true of this life alone."""
+        self.cut_off: dict[tuple[int, int], int] = {}
+        """Of these, the serials of submissions that were not repeated because the lane is stopped:
+        nobody answers them. Not a row either."""
         # What a decision only reads: these may be large, and a fork shares them.
         self.bound: dict[IntentId, int] = {}
         """The slot of each transaction that is in a block."""
@@ -194,6 +200,9 @@ def restore(rows: Rows, settings: BundleSettings) -> BundleLane:
         for one in versions
         if one.offering
     }
+    if lane.head.mode not in RUNNING:
+        found = [(one, lane.version(*one)) for one in lane.inherited]
+        lane.cut_off = {one: version.serial for one, version in found if version is not None}
     return lane
 
 
@@ -224,9 +233,11 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     head.open_count, head.returned_count = len(lane.slots), len(lane.returned)
     waiting = [lane.slots[one] for word in WAITING for one in lane.places[word]]
     head.queued_count = len(waiting)
+    head.build_tries = max([slot.tries for slot in waiting], default=0)
     reasons = [(slot.number, slot.wait_reason) for slot in waiting if slot.wait_reason]
     full = OPEN_BYTES_FULL if is_large(lane) else ""
-    head.waits = clip(min(reasons, default=(0, full))[1], WAITS_BYTES_MAX)
+    left = HEAD_REASONS_BYTES_MAX - len((head.look_reason + head.tell_reason).encode())
+    head.waits = clip(min(reasons, default=(0, full))[1], min(WAITS_BYTES_MAX, left))
     if wake_ms is None and (lane.slots or lane.returned or lane.tells):
         # A build, a look or a callback under way is work, though no intent may wait for it: should
         # this process die, another has to end it.
@@ -275,6 +286,8 @@ def status_by_rows(slot: Slot, versions: tuple[Version, ...], keeps_records: boo
     """The status of a block, were nothing final."""
     if slot.building:
         return BlockState.BUILDING
+    if slot.line is not None:
+        return BlockState.ACCUMULATED
     for version in versions:
         if version.version == slot.winner:
             done = version.is_accumulated(keeps_records)
@@ -404,8 +417,9 @@ def put_returned(lane: BundleLane, member: Member) -> list[Touch]:
     # What was in its block has only that to wait for.
     reason = "" if member.deferral is None else member.reason
     back = Back(member.intent, member.seq, member.priority, member.deferral, reason)
-    lane.returned[member.intent] = back
-    return [
-        RowKey(Table.AUX, MEMBER + member.intent),
-        RowPut(Table.RETURNED, member.intent, member.intent, encode(back)),
-    ]
+    return [RowKey(Table.AUX, MEMBER + member.intent), put_back(lane, back)]
+
+
+def put_back(lane: BundleLane, back: Back) -> Touch:
+    lane.returned[back.intent] = back
+    return RowPut(Table.RETURNED, back.intent, back.intent, encode(back))

@@ -16,6 +16,10 @@ WATCHED_MAX = 1_024
 """Packages of one look: as many as the adapter asks for. Of three for each core of a full chain two
 are submitted or reported; what has accumulated is looked at last."""
 
+LOOK_PAUSE_MS = 250
+"""Between two looks, however often nodes notify of new blocks, or a quarter of `poll_ms` where that
+is less: a block comes every six seconds, and a fork or finality now and then beside it."""
+
 OPEN_BYTES_MAX = 256 << 20
 """Payloads and packages of the blocks that are not final, all of which are in memory: 1,600 full
 blocks, more than two hours of them. With more of them nothing new is begun."""
@@ -31,8 +35,26 @@ came to it by an unknown package may land."""
 CORES_OFFERED_MAX = 4
 """Cores that one submission may try, one after the other."""
 
+LINE_NUMBERS_MAX = 64
+"""Open blocks that one look compares with the service's line, the lowest first: one small read for
+each. Blocks become final in order, so the rest is compared later."""
+
+FAULTS_MAX = 3
+"""Transactions that are taken out one after the other, because no block can be built with them,
+before the lane halts: three in a row are the builder's own trouble, and no more of them are refused
+for it."""
+
+HELP_TRIES_MAX = 5
+"""Times in a row that a builder says it needs an operator before the lane halts: half a minute, in
+which a node may be back that has what is missing."""
+
+STUCK_TRIES_MIN = 4
+"""Times in a row that a builder could not build the block that waits before the lane is called
+unwell: a quarter of a minute, longer than a node's restart takes."""
+
 ANSWERS_KEPT_MAX = 2
-"""Answers of the last submission that a version's row keeps; it stays under 1 KB."""
+"""The weightiest answers of the last submission, which a version's row keeps; it stays under 1
+KB."""
 
 WORDS_BYTES_MAX = 60
 """Of foreign words in a version's row, which holds some of them and stays under 1 KB."""
@@ -40,11 +62,16 @@ WORDS_BYTES_MAX = 60
 REASON_KEPT_BYTES_MAX = 150
 """Of the reason why a block waits, in its slot's row."""
 
-WAITS_BYTES_MAX = 100
-"""Of the reason that the lane's head holds beside that of its mode; it stays under 1 KB."""
+WAITS_BYTES_MAX = 150
+"""Of the reason why the first block waits, in the lane's head: as much as that block's row has."""
 
-TROUBLE_BYTES_MAX = 60
-"""Of each reason why the chain cannot be looked at or callbacks fail, in the lane's head."""
+TROUBLE_BYTES_MAX = 100
+"""Of each reason why the chain cannot be looked at or callbacks fail, in the lane's head: the
+longest remedy of a builder is 85 bytes, and stands after the problem."""
+
+HEAD_REASONS_BYTES_MAX = 280
+"""Of these three together, beside the reason of the lane's mode: the head stays under 1 KB. The
+first block's is cut for the others, since its own row has it too."""
 
 RETRY_GROWTH_MAX = 5
 """Doublings of the pause before a builder is asked again for what it could not build, or a callback
@@ -53,10 +80,14 @@ is made again that failed: half a minute, which is five slots."""
 TELLS_BATCH_MAX = 64
 """Callbacks that are made one after the other before the lane is notified of them."""
 
-TELLS_OWED_MAX = 1_024
+TELLS_OWED_MAX = 2_048
 """Callbacks that wait for a listener which does not answer, with the hashes of their transactions:
-about 18 MB of a full block's, and three quarters of an hour. With more no block is begun; those
-that are open add two each."""
+about 36 MB of full blocks, four for each, and three quarters of an hour. With more no block is
+begun; those that are open add up to four each, and what a fork takes back is added to that."""
+
+WAIT_MS_MIN = 120_000
+"""Times that a lane waits for and that lie further ahead show a clock that was set back: twice the
+longest pause after a failure of the default settings, and then some."""
 
 PAGES_AHEAD = 2
 """Pages of the backlog held ahead: about as much as one block takes."""

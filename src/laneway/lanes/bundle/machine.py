@@ -13,6 +13,7 @@ from laneway.core.ids import LaneId
 from laneway.core.rows import Command
 from laneway.lanes.bundle import values as v
 from laneway.lanes.bundle.blocks import build, claim_offered, judge_block, judge_not_built, wants
+from laneway.lanes.bundle.clock_back import notice
 from laneway.lanes.bundle.draft import Decision, DecisionDraft
 from laneway.lanes.bundle.facts import judge_failed, judge_look
 from laneway.lanes.bundle.fold import evolve
@@ -20,6 +21,7 @@ from laneway.lanes.bundle.lane import BundleLane, head_write, replace, restore
 from laneway.lanes.bundle.limits import PAGES_AHEAD
 from laneway.lanes.bundle.packages import (
     build_version,
+    is_cut_off,
     judge_made,
     judge_submitted,
     may_build,
@@ -28,7 +30,7 @@ from laneway.lanes.bundle.packages import (
 )
 from laneway.lanes.bundle.records import BlockSealed, Record, VersionSealed
 from laneway.lanes.bundle.released import decode_records
-from laneway.lanes.bundle.rounds import deadline, drive, look
+from laneway.lanes.bundle.rounds import deadline, drive, look, look_soon
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.show import describe
 from laneway.lanes.bundle.standing import free_cores
@@ -56,6 +58,7 @@ from laneway.lanes.kind import LaneKind, PerLane
 def decide(lane: BundleLane, event: v.Event) -> Decision:
     """Say what becomes true and what must be done; change nothing."""
     draft = DecisionDraft(lane, event.now_ms)
+    notice(draft)
     match event:
         case IntentsOffered():
             claim_offered(draft, event)
@@ -74,6 +77,8 @@ def decide(lane: BundleLane, event: v.Event) -> Decision:
             judge_look(draft, event)
         case v.LookFailed():
             judge_failed(draft, event)
+        case v.HeadChanged():
+            look_soon(draft)
         case v.BlocksNotified():
             judge_notified(draft, event)
         case CommandReceived(command=command):
@@ -90,8 +95,8 @@ def decide(lane: BundleLane, event: v.Event) -> Decision:
 
 
 def resume(lane: BundleLane) -> tuple[v.Effect, ...]:
-    """What a crash may have lost: blocks and versions being built, packages being submitted, a look
-    at the chain, a callback."""
+    """What a crash may have lost: blocks and versions being built, packages being submitted unless
+    the lane is stopped, a look at the chain, a callback."""
     effects: list[v.Effect] = []
     cores = free_cores(lane)
     for slot in lane.in_order():
@@ -99,7 +104,11 @@ def resume(lane: BundleLane) -> tuple[v.Effect, ...]:
             effects.append(build(lane, slot, lane.intents))
         if slot.making is not None:
             effects.append(build_version(lane, slot))
-        effects += [submission(lane, one, cores) for one in lane.of(slot.id) if one.offering]
+        effects += [
+            submission(lane, one, cores)
+            for one in lane.of(slot.id)
+            if one.offering and not is_cut_off(lane, one)
+        ]
     if lane.head.looking:
         effects.append(look(lane))
     if lane.head.hearing:

@@ -5,7 +5,7 @@ A window is a part of a timeslot, by the chain's slots on this machine's clock.
 A version's bytes are durable before they are submitted, and every submission is of the same bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from laneway.core.jam import May, PackageAnswer, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
@@ -278,12 +278,19 @@ def why_useless(lane: BundleLane, version: Version, previous: Slot | None) -> st
 
 def retry_ms(lane: BundleLane, slot: Slot, version: Version) -> int | None:
     """When the same bytes are submitted again; None: they are reported, being submitted, dead, or
-    were submitted often enough."""
-    if slot.winner or version.offering or version.is_dead() or version.last_ms is None:
+    were submitted often enough. A submission that was cut off does not count."""
+    if slot.winner or version.is_dead() or version.last_ms is None:
         return None
-    if version.sends >= lane.settings.max_submit_retries:
+    is_enough = version.offering or version.sends >= lane.settings.max_submit_retries
+    if is_enough and not is_cut_off(lane, version):
         return None
     return version.last_ms + lane.settings.submit_retry_ms
+
+
+def is_cut_off(lane: BundleLane, version: Version) -> bool:
+    """Whether its last submission ended with a process and the lane was stopped when it was stood
+    up again: then nothing was submitted, and nobody will answer."""
+    return lane.cut_off.get((version.slot, version.version)) == version.serial
 
 
 def offer(draft: DecisionDraft, version: Version, cores: list[int]) -> None:
@@ -335,9 +342,15 @@ def judge_submitted(draft: DecisionDraft, event: v.Submitted) -> None:
             is_refused=is_refused,
             is_hopeless=is_refused and all(is_hopeless(answer) for answer in submission.answers),
             core=version.core if taken is None or taken.core is None else taken.core,
-            answers=tuple([kept(answer) for answer in submission.answers[-ANSWERS_KEPT_MAX:]]),
+            answers=tuple([kept(answer) for answer in weightiest(submission.answers)]),
         )
     )
+
+
+def weightiest(answers: Sequence[PackageAnswer]) -> list[PackageAnswer]:
+    """The answers that a row keeps: what nodes took outweighs doubts, and doubts refusals."""
+    order = (Outcome.REFUSED, Outcome.UNKNOWN, Outcome.ACCEPTED)
+    return sorted(answers, key=lambda one: order.index(one.outcome))[-ANSWERS_KEPT_MAX:]
 
 
 def covers(submission: SubmissionAnswers, version: Version) -> bool:

@@ -3,7 +3,17 @@
 from typing import TypeAlias
 
 from laneway.core.jam import JamBlockRef, SlotClock
-from laneway.lanes.bundle.rows import Answered, Ear, Fact, Making, Member, Slot, Tell, Version
+from laneway.lanes.bundle.rows import (
+    Answered,
+    Ear,
+    Fact,
+    LinePlace,
+    Making,
+    Member,
+    Slot,
+    Tell,
+    Version,
+)
 from laneway.lanes.common.values import CommandRefused, IntentDropped, LaneRecord, ModeChanged
 
 
@@ -36,6 +46,18 @@ class BlockUnmade(LaneRecord, frozen=True):
     at_ms: int
 
 
+class BlockShrunk(LaneRecord, frozen=True):
+    """No block can be built of all its transactions: it is begun again with the first of them, and
+    the others go back to the pool."""
+
+    slot: int
+    order: int
+    """Of the execution that is awaited from now on."""
+    members: tuple[Member, ...]
+    """Those that stay."""
+    reason: str
+
+
 class BlockRecord(LaneRecord, frozen=True):
     """What became of one block, in its own row alone."""
 
@@ -48,12 +70,15 @@ class BuildDelayed(BlockRecord, frozen=True):
     retry_ms: int
     tries: int
     reason: str
+    helps: int = 0
+    """How often in a row it said that it needs an operator."""
 
 
 class BuildRetried(BlockRecord, frozen=True):
     """The builder is asked again to execute it."""
 
     order: int
+    """The same as before: what was begun then is not done a second time."""
 
 
 class VersionOrdered(BlockRecord, frozen=True):
@@ -125,6 +150,12 @@ class OverdueEnded(BlockRecord, frozen=True):
 
 class NumberConfirmed(BlockRecord, frozen=True):
     """The service's record gives a block the number that it has."""
+
+
+class BlockOnLine(BlockRecord, frozen=True):
+    """The service's final line has it, by whatever package."""
+
+    line: LinePlace
 
 
 class AccumulationNotified(BlockRecord, frozen=True):
@@ -254,6 +285,17 @@ class BlockFinalised(LaneRecord, frozen=True):
     """Its transactions, for the feed: each of them has its final status now."""
 
 
+class LineMoved(LaneRecord, frozen=True):
+    """Others brought the newest blocks of the service's final line, and the next one is built on
+    what the service has. The lane's own blocks beyond what it knew were dropped before."""
+
+    number: int
+    """The newest block of the line."""
+    foreign: int
+    """How many of its blocks are not this lane's; 0 if the line was thought to be longer."""
+    at_ms: int
+
+
 class ChainSeen(LaneRecord, frozen=True):
     """Blocks above `kept` are gone, and these are on top of it."""
 
@@ -273,6 +315,12 @@ class LookEnded(LaneRecord, frozen=True):
     """None: as it was."""
     reason: str = ""
     """Why it came back with nothing."""
+
+
+class ClockSetBack(LaneRecord, frozen=True):
+    """This machine's clock was set back: what the lane waits for is due now."""
+
+    at_ms: int
 
 
 class BlockDue(LaneRecord, frozen=True):
@@ -310,7 +358,7 @@ class TellsDelayed(LaneRecord, frozen=True):
 OfSlot: TypeAlias = (
     BuildDelayed | BuildRetried | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived
     | BlockHopeless | VersionWon | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded
-    | NumberConfirmed | AccumulationNotified
+    | NumberConfirmed | BlockOnLine | AccumulationNotified
 )  # fmt: skip
 """Records that change one block's own row and nothing else."""
 
@@ -318,11 +366,12 @@ OfVersion: TypeAlias = VersionOffered | VersionAnswered | FactsSeen | FactsTaken
 """Records that change one version's own row."""
 
 Record: TypeAlias = (
-    SlotClaimed | BlockSealed | BlockUnmade | BuildDelayed | BuildRetried | VersionOrdered
-    | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless | VersionWon | WinnerLost
-    | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | AccumulationNotified
-    | SlotNumbered | StatusChanged | VersionSealed | VersionOffered | VersionAnswered | FactsSeen
-    | FactsTakenBack | VersionDied | VersionDiscarded | Counted | BlockDropped | BlockFinalised
-    | ChainSeen | LookBegun | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun
-    | TellsDone | TellsDelayed | IntentDropped | ModeChanged | CommandRefused
+    SlotClaimed | BlockSealed | BlockUnmade | BlockShrunk | BuildDelayed | BuildRetried
+    | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless | VersionWon
+    | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | BlockOnLine
+    | AccumulationNotified | LineMoved | SlotNumbered | StatusChanged | VersionSealed
+    | VersionOffered | VersionAnswered | FactsSeen | FactsTakenBack | VersionDied
+    | VersionDiscarded | Counted | BlockDropped | BlockFinalised | ChainSeen | LookBegun
+    | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun | TellsDone | TellsDelayed
+    | ClockSetBack | IntentDropped | ModeChanged | CommandRefused
 )  # fmt: skip

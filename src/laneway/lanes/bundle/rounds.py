@@ -9,11 +9,18 @@ The lane's clock is here too: what it waits for, and when it must be woken.
 from collections.abc import Iterable, Iterator
 
 from laneway.core.jam import Watched
-from laneway.lanes.bundle.blocks import begin_returned, build_again, is_drained, pool_ms
+from laneway.lanes.bundle.blocks import (
+    begin_returned,
+    build_again,
+    build_ms,
+    is_drained,
+    pool_ms,
+)
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import judge_ends, over_ms
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import WATCHED_MAX
+from laneway.lanes.bundle.limits import LOOK_PAUSE_MS, WATCHED_MAX
+from laneway.lanes.bundle.line import asked
 from laneway.lanes.bundle.packages import (
     is_open,
     may_act,
@@ -69,6 +76,19 @@ def look_on(draft: DecisionDraft) -> None:
         draft.order(look(lane))
 
 
+def look_soon(draft: DecisionDraft) -> None:
+    """The next look is brought forward, though not to right after the last one: a node that
+    notifies without end makes no lane look without end."""
+    lane, head = draft.lane, draft.lane.head
+    if head.look_ms is None:
+        return  # The chain is being looked at, or nothing is open.
+    poll_ms = lane.settings.poll_ms
+    pause_ms = min(LOOK_PAUSE_MS, poll_ms // 4)
+    if head.look_ms - draft.now_ms > pause_ms:
+        soon_ms = max(draft.now_ms, head.look_ms - poll_ms + pause_ms)
+        draft.say(LookEnded(soon_ms, reason=head.look_reason))
+
+
 def look(lane: BundleLane) -> LookAtChain:
     """At all that may land first, then at what should not any more, and last at what has."""
     keeps = lane.settings.keeps_records
@@ -83,7 +103,7 @@ def look(lane: BundleLane) -> LookAtChain:
         )
         for one in sent[:WATCHED_MAX]
     ]
-    return LookAtChain(tuple(lane.chain.values()), tuple(packages))
+    return LookAtChain(tuple(lane.chain.values()), tuple(packages), asked(lane))
 
 
 # Windows.
@@ -136,11 +156,7 @@ def within(lane: BundleLane, now_ms: int, due_ms: int, from_ms: int, until_ms: i
 def deadline(lane: BundleLane) -> int | None:
     head = lane.head
     times = [head.block_ms, head.look_ms, head.hear_ms, head.tell_ms, wide_ms(lane)]
-    times += [
-        pool_ms(lane),
-        *[lane.slots[one].retry_ms for one in lane.places[BlockState.BUILDING]],
-    ]
-    return earliest(times)
+    return earliest([*times, pool_ms(lane), build_ms(lane)])
 
 
 def wide_ms(lane: BundleLane) -> int | None:

@@ -40,6 +40,8 @@ SAME_BLOCK_APPLIED: Final = "SAME_BLOCK_APPLIED"
 """Why a service refuses a package: its block has had its effect already."""
 SAME_BLOCK_HELD: Final = "SAME_BLOCK_HELD"
 """Why a service refuses a package: its block waits there already for the one before it."""
+NOT_AUTHORISED: Final = "NOT_AUTHORISED"
+"""Why a service refuses a package: its authorizer is none of those that may move the line."""
 
 STAGES: Final = (FactKind.REPORTABLE, FactKind.REPORTED, FactKind.READY, FactKind.FAILED)
 """Of these the newest says where a package is."""
@@ -66,6 +68,11 @@ class ExecutionVerdict:
     """Something has to come before it. It goes back to the pool, though not for ever."""
     FULL: Final = "full"
     """The block was full without it; it goes back to the pool."""
+    EXPIRED: Final = "expired"
+    """Its time was over when its block was begun, and no final block has it."""
+    APPLIED: Final = "applied"
+    """It is in a final block already, which this lane does not know it by: that block's receipt is
+    its answer."""
 
 
 class Fact(LaneRow, frozen=True):
@@ -170,6 +177,14 @@ class Making(LaneRow, frozen=True):
     at_ms: int
 
 
+class LinePlace(LaneRow, frozen=True):
+    """A block of the service's line, by its record at a final block of the chain."""
+
+    package_hash: bytes
+    """The package that brought it; perhaps one that this lane does not know."""
+    at: JamBlockRef
+
+
 class Slot(LaneRow, frozen=True):
     """One rollup block. What it holds never changes once it is sealed; versions come and go."""
 
@@ -220,6 +235,10 @@ class Slot(LaneRow, frozen=True):
     told: bool = False
     """Its accumulation was notified."""
     wait_reason: str = ""
+    line: LinePlace | None = None
+    """It is in the final line; None: that is not known, or follows from its versions alone."""
+    helps: int = 0
+    """How often in a row the builder said that it needs an operator to build it."""
 
     def bundle_id(self) -> str:
         return f"B-{self.id}"
@@ -236,6 +255,16 @@ class Deferral(LaneRow, frozen=True, gc=False):
     """When it is tried again, should nothing come that it could be tried with before."""
 
 
+class LineReceipt(LaneRow, frozen=True, gc=False):
+    """Where a transaction was executed, in a block of the final line."""
+
+    number: int
+    block: bytes
+    index: int
+    package_hash: bytes
+    is_ok: bool
+
+
 class Member(LaneRow, frozen=True, gc=False):
     """A transaction of a block."""
 
@@ -248,6 +277,10 @@ class Member(LaneRow, frozen=True, gc=False):
     reason: str = ""
     deferral: Deferral | None = None
     """It was left out of this block, or of the one before."""
+    receipt: LineReceipt | None = None
+    """Of one that was executed in a block which is final."""
+    is_fault: bool = False
+    """It is refused because no block can be built with it."""
 
 
 class Back(LaneRow, frozen=True, gc=False):
@@ -267,7 +300,8 @@ class Tell(LaneRow, frozen=True):
 
     id: int
     word: str
-    """accumulated, restored (its accumulation was taken back), failed or finalised."""
+    """submitted, guaranteed, accumulated, restored (its accumulation was taken back), failed or
+    finalised."""
     slot: int
     number: int
     version: int
@@ -295,7 +329,7 @@ class Finished(LaneRow, frozen=True, gc=False):
     number: int
     version: int
     package_hash: bytes
-    """Empty: the service had the block from a package that this lane does not know."""
+    """Empty: the block came by a package that this lane does not know, nor its record."""
     block: bytes
     post_root: bytes
     accumulated: JamBlockRef
@@ -382,3 +416,10 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """Why the last look at the chain came back with nothing; empty: it did not."""
     made_ms_min: int = 0
     """The next block's timestamp is not below this: it would have a dropped one's hash."""
+    foreign_count: int = 0
+    """Blocks of the service's line that others brought."""
+    build_tries: int = 0
+    """How often in a row the builder could not build one of the blocks that wait."""
+    faults: int = 0
+    """Transactions that were taken out one after the other because no block can be built with
+    them, since one was built."""

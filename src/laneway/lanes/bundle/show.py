@@ -5,13 +5,13 @@ from msgspec import Struct
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL, BundleLane
-from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX, TELLS_OWED_MAX
+from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX, STUCK_TRIES_MIN, TELLS_OWED_MAX
 from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed
 from laneway.lanes.bundle.rows import BlockState, BundleHead, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import (
     free_cores,
     inflight,
-    is_cancelled,
+    is_passed_over,
     is_popped,
     prerequisites_of,
     status_of,
@@ -76,6 +76,13 @@ def unseen(head: BundleHead) -> str:
 
 def unheard(head: BundleHead) -> str:
     return f"{CALLBACKS_FAIL}: {head.tell_reason}" if head.tell_reason else ""
+
+
+def stuck(head: BundleHead) -> str:
+    """Why no block is built for longer than a passing trouble lasts; empty: blocks are built."""
+    if head.build_tries < STUCK_TRIES_MIN:
+        return ""
+    return f"no block is built: {head.waits}"
 
 
 def stopped(head: BundleHead) -> str:
@@ -197,7 +204,7 @@ def picture(lane: BundleLane) -> Picture:
             named(slot.number, version)
         )
         stale += [
-            named(slot.number, one.version) for one in lane.of(slot.id) if is_stale(slot, one)
+            named(slot.number, one.version) for one in lane.of(slot.id) if is_stale(lane, slot, one)
         ]
     head, flying = lane.head, inflight(lane)
     waiting = found.get(BlockState.QUEUED, [])
@@ -222,11 +229,12 @@ def waiting_version(lane: BundleLane, slot: Slot) -> int:
 
 
 def named(number: int, version: int) -> str:
-    return f"{number}v{version}"
+    """Without a version if the block came by a package that this lane does not know."""
+    return f"{number}v{version}" if version else str(number)
 
 
-def is_stale(slot: Slot, version: Version) -> bool:
+def is_stale(lane: BundleLane, slot: Slot, version: Version) -> bool:
     """Whether a hash is on the chain and never advances."""
     if version.fact(FactKind.REPORTED) is None:
         return False
-    return is_cancelled(slot, version) or version.is_dead()
+    return is_passed_over(lane, slot, version) or version.is_dead()

@@ -22,6 +22,8 @@ from laneway.lanes.bundle.rows import (
 def status_of(lane: BundleLane, slot: Slot) -> str:
     """The status of a block: a function of its facts and of what is final."""
     word = lane.words[slot.id]
+    if slot.line is not None:
+        return BlockState.FINALISED
     if word != BlockState.ACCUMULATED:
         return word
     winner = lane.version(slot.id, slot.winner)
@@ -47,6 +49,20 @@ def current(lane: BundleLane, slot: Slot) -> Version | None:
 def is_cancelled(slot: Slot, version: Version) -> bool:
     """Whether another version won."""
     return slot.winner not in (0, version.version)
+
+
+def is_eligible(lane: BundleLane, version: Version) -> bool:
+    """Whether it may win by the lane's policy: any version, or the newest alone."""
+    if lane.settings.winner == "first_guarantee_wins":
+        return True
+    return version.version == lane.slots[version.slot].version
+
+
+def is_passed_over(lane: BundleLane, slot: Slot, version: Version) -> bool:
+    """Whether it may not advance: another version won, or none did and only a newer one may."""
+    if slot.winner:
+        return is_cancelled(slot, version)
+    return not is_eligible(lane, version)
 
 
 def before(lane: BundleLane, slot: Slot) -> Slot | None:

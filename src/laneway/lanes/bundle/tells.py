@@ -15,6 +15,9 @@ from laneway.lanes.bundle.standing import is_leant_on, status_of
 from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
 
 TAKEN_BACK = "the accumulation was on a fork that is gone"
+UNGUARANTEED = "its guarantee came to nothing, or was on a fork that is gone"
+ON_THE_WAY = (BlockState.SUBMITTED, BlockState.GUARANTEED)
+"""Statuses that are notified whenever a block comes to them, also from a later one."""
 
 
 def owe(draft: DecisionDraft, slot: Slot, word: str, reason: str = "") -> None:
@@ -28,7 +31,7 @@ def owe(draft: DecisionDraft, slot: Slot, word: str, reason: str = "") -> None:
         slot=slot.id,
         number=slot.number,
         version=number,
-        package_hash=b"" if version is None else version.brought(),
+        package_hash=brought(slot, version),
         block=slot.block,
         post_root=slot.post_root,
         hashes=tuple([member.hash for member in lane.members[slot.id]]),
@@ -36,6 +39,14 @@ def owe(draft: DecisionDraft, slot: Slot, word: str, reason: str = "") -> None:
         reason=clip(reason),
     )
     draft.say(r.TellOwed(tell))
+
+
+def brought(slot: Slot, version: Version | None) -> bytes:
+    """The package that brought a block, by the service's record or else by what is known of its
+    version; empty: none that this lane knows of."""
+    if slot.line is not None:
+        return slot.line.package_hash
+    return b"" if version is None else version.brought()
 
 
 def tell_statuses(draft: DecisionDraft) -> None:
@@ -61,6 +72,9 @@ def tell_statuses(draft: DecisionDraft) -> None:
             overdue_ms = draft.now_ms + lane.settings.accumulate_timeout_ms
             waits = word == BlockState.GUARANTEED
             draft.change(r.AccumulationNotified(slot.id, False, overdue_ms if waits else None))
+        if word in ON_THE_WAY:
+            is_back = slot.word == BlockState.GUARANTEED
+            owe(draft, slot, word, UNGUARANTEED if is_back else "")
         if word == BlockState.FINALISED:
             owe(draft, slot, "finalised")
             members = draft.lane.members[slot.id]

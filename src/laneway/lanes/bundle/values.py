@@ -8,12 +8,13 @@ from laneway.core.ids import IntentId
 from laneway.core.jam import (
     JamBlockRef,
     JamBlocksSeen,
+    LineAsked,
     Package,
     SlotClock,
     SubmissionAnswers,
     Watched,
 )
-from laneway.lanes.bundle.rows import Ear, Tell
+from laneway.lanes.bundle.rows import Ear, LineReceipt, Tell
 from laneway.lanes.common.values import CommandReceived, IntentsOffered, TimerFired
 
 # Events.
@@ -28,6 +29,10 @@ class JudgedTransaction(Struct, frozen=True):
     hash: bytes = b""
     """Of what the rollup calls the transaction."""
     reason: str = ""
+    receipt: LineReceipt | None = None
+    """APPLIED: where it was executed."""
+    place: int | None = None
+    """Its place in the block; None: it is not in it, or the block has the order of the request."""
 
 
 class BlockBuilt(Struct, frozen=True, kw_only=True):
@@ -54,6 +59,10 @@ class BlockNotBuilt(Struct, frozen=True):
     slot: int
     order: int
     reason: str
+    final: bool = False
+    """No block can be built of all of them."""
+    needs_help: bool = False
+    """Time alone does not mend it: the reason says what an operator can do."""
 
 
 class VersionBuilt(Struct, frozen=True, kw_only=True):
@@ -111,6 +120,13 @@ class LookFailed(Struct, frozen=True):
     reason: str = ""
 
 
+class HeadChanged(Struct, frozen=True):
+    """A node notifies that the chain has another best or final block. It proves nothing: the lane
+    looks itself, and sooner than it would have."""
+
+    now_ms: int
+
+
 class BlocksNotified(Struct, frozen=True):
     """Callbacks came back: all up to this one, or not all of them."""
 
@@ -123,7 +139,7 @@ class BlocksNotified(Struct, frozen=True):
 
 Event: TypeAlias = (
     IntentsOffered | BlockBuilt | BlockNotBuilt | VersionsMade | PackagesSubmitted | ChainLooked
-    | LookFailed | BlocksNotified | TimerFired | CommandReceived
+    | LookFailed | HeadChanged | BlocksNotified | TimerFired | CommandReceived
 )  # fmt: skip
 
 # Effects.
@@ -145,6 +161,9 @@ class BuildBlock(Struct, frozen=True, kw_only=True):
     below: tuple[bytes, ...] = ()
     """Payloads of the blocks below it that are not final, the lowest first: who has the state
     after the newest final block can make all others from them."""
+    expired: tuple[IntentId, ...] = ()
+    """Those of the intents that are not executed, for their time is over. A final block may have
+    executed them all the same, which only the builder knows."""
 
 
 class BuildVersion(Struct, frozen=True, kw_only=True):
@@ -183,6 +202,7 @@ class LookAtChain(Struct, frozen=True):
     known: tuple[JamBlockRef, ...]
     """Oldest first."""
     packages: tuple[Watched, ...]
+    line: LineAsked | None = None
 
 
 class NotifyBuilder(Struct, frozen=True):

@@ -4,7 +4,7 @@ A state never changes, and shares with its successors what they did not touch; k
 blocks costs what the blocks changed. Genesis is here, too: money comes from nowhere else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -79,12 +79,13 @@ def _genesis_trie(balances: Mapping[bytes, int]) -> Trie:
     )
 
 
-def genesis(balances: Mapping[bytes, int]) -> dict[bytes, bytes]:
-    """The storage that the service begins with, when these accounts, by id, have something."""
+def genesis(balances: Mapping[bytes, int], authorizers: Iterable[bytes] = ()) -> dict[bytes, bytes]:
+    """The storage that the service begins with, when these accounts, by id, have something, and
+    these authorizers, by hash, may move its line; without any, all may."""
     root = _genesis_trie(balances).root
     accounts = tuple(GenesisAccount(id_, balance) for id_, balance in sorted(balances.items()))
     return {
-        **genesis_records(block_hash(genesis_header(root)), root),
+        **genesis_records(block_hash(genesis_header(root)), root, authorizers),
         GENESIS_KEY: GENESIS.encode(accounts),
     }
 

@@ -6,6 +6,7 @@ the chain's own history before it is folded into the lane as the feed publishes 
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy, deepcopy
 
 from laneway.core.ids import IntentId, LaneId
 from laneway.core.outcome import Status
@@ -30,6 +31,7 @@ from laneway.lanes.bundle.records import (
 )
 from laneway.lanes.bundle.rows import ExecutionVerdict, Member
 from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.bundle.tells import brought
 from laneway.lanes.common.values import IntentDropped
 from laneway.sim.bundle.maker import (
     GENESIS_BLOCK,
@@ -71,6 +73,21 @@ class Durable:
         self._undone: dict[IntentId, str] = {}
         """Statuses after which a caller may ask for the same again."""
 
+    def copied(self) -> "Durable":
+        """What a copy of the store holds."""
+        twin = copy(self)
+        twin.lane = deepcopy(self.lane)
+        twin.members, twin._sealed = dict(self.members), dict(self._sealed)
+        twin._serials, twin._deferred = dict(self._serials), dict(self._deferred)
+        twin._undone = dict(self._undone)
+        return twin
+
+    def put_back(self) -> None:
+        """All that was made and is not in this copy is as if others had made it."""
+        maker = self._maker
+        maker.foreign |= {one: None for one in maker.blocks if one not in self._sealed}
+        maker.lost |= {one: None for one in maker.packages if one not in self._serials}
+
     def take(self, records: Sequence[Record]) -> None:
         self._tally.count(self.lane, records)
         for record in records:
@@ -101,6 +118,8 @@ class Durable:
                 self._deferred[member.hash] = None
             if member.verdict == ExecutionVerdict.REFUSED:
                 self._undone[member.intent] = Status.REFUSED.value
+            if member.verdict == ExecutionVerdict.EXPIRED:
+                self._undone[member.intent] = Status.EXPIRED.value
 
     def _offered(self, version: VersionOffered) -> None:
         """A block's package gets another hash only when no other can land any more, on the fork
@@ -110,7 +129,8 @@ class Durable:
         if version.serial > 1 or best is None:
             return
         for other in self._maker.versions[self._maker.packages[name].block]:
-            if other != name and self._may_land(other, best.header_hash):
+            is_known = other != name and other not in self._maker.lost
+            if is_known and self._may_land(other, best.header_hash):
                 what = f"version {version.version} of block {version.slot} goes out"
                 raise LawBroken(
                     f"never twice: {what}, while {self._maker.packages[other]} may land"
@@ -127,20 +147,19 @@ class Durable:
         slot = self.lane.slots[record.slot]
         final = self._network.final().header_hash
         for other in self._maker.versions.get(slot.block, ()):
-            if self._may_land(other, final):
+            if other not in self._maker.lost and self._may_land(other, final):
                 made = self._maker.packages[other]
                 raise LawBroken(f"never twice: block {slot.number} is dropped, and {made} may land")
 
     def _finalised(self, record: BlockFinalised) -> None:
         """What is reported as final is final, with the package that brought it."""
         slot = self.lane.slots[record.slot]
-        version = self.lane.version(record.slot, record.version)
-        assert version is not None
+        package = brought(slot, self.lane.version(record.slot, record.version))
         line = self._network.line(self._network.final().header_hash)
         found = line[slot.number - 1] if slot.number <= len(line) else None
         if found is None or found.block != slot.block:
             raise LawBroken(f"block {slot.number} is told to be final, and is not")
-        if version.brought() not in (b"", found.package_hash):
+        if package not in (b"", found.package_hash):
             raise LawBroken(f"block {slot.number} is final, and came by another package")
 
     # What leaves, and what happens on the chain.
@@ -152,7 +171,7 @@ class Durable:
 
     def check_ground(self, parent: bytes, below: tuple[bytes, ...]) -> None:
         """A builder with the state after the newest final block can make the state of this one."""
-        wanted = parent or GENESIS_BLOCK
+        wanted = parent or GENESIS_BLOCK  # Or on whatever the service has, which is final.
         for payload in reversed(below):
             body = decode_body(payload)
             if self._maker.blocks.get(wanted) != body:
@@ -168,7 +187,11 @@ class Durable:
         seen: dict[bytes, int] = {}
         last: dict[int, int] = {}
         for number, record in enumerate(self._network.line(at), 1):
-            if record.block not in self._sealed or record.package_hash not in self._serials:
+            is_foreign = record.block in self._maker.foreign
+            is_ours = (
+                record.package_hash in self._serials or record.package_hash in self._maker.lost
+            )
+            if not is_foreign and not (record.block in self._sealed and is_ours):
                 raise LawBroken(f"never lost: block {number} was applied, and nobody knows it")
             for request in self._maker.blocks[record.block].inside:
                 name = transaction_hash(request)
@@ -176,6 +199,8 @@ class Durable:
                     where = f"in the blocks {seen[name]} and {number}"
                     raise LawBroken(f"never twice: {request.data} is {where}")
                 seen[name] = number
+                if is_foreign:
+                    continue  # Others ask nobody whether it was taken back, nor for its order.
                 member = self.members[name]
                 told = self._undone.get(member.intent)
                 if told is not None:

@@ -10,9 +10,10 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Result, Rows
 from laneway.jam.service.commitment import HEAD_KEY
 from laneway.lanes.bundle.lane import BundleLane, decode_history, restore
-from laneway.lanes.bundle.rows import ExecutionVerdict
 from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.bundle.tells import ON_THE_WAY
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Effect, SubmitPackage
+from laneway.sim.bundle.copies import Undo
 from laneway.sim.bundle.durable import Durable
 from laneway.sim.bundle.liveness import WindowLaw
 from laneway.sim.bundle.maker import TellLog, decode_body, transaction_hash
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
 
 UNDONE = (Status.REFUSED.value, Status.EXPIRED.value, Status.CANCELLED.value)
 
-STATUSES = {
-    ExecutionVerdict.INCLUDED: Status.CONFIRMED.value,
-    ExecutionVerdict.REVERTED: Status.REVERTED.value,
-}
+TAKEN_BACK = (Status.EXPIRED.value, Status.CANCELLED.value)
+
+STATUSES = (Status.CONFIRMED.value, Status.REVERTED.value)
 
 
 class RollupLaws(WorldLaws):
@@ -48,7 +48,20 @@ class RollupLaws(WorldLaws):
             for lane in world.lanes
         }
 
+        world.copies.keepers.append(self._keep)
+
     # What is durable.
+
+    def _keep(self) -> Undo:
+        self._read()
+        place, durable = self._place, {lane: one.copied() for lane, one in self._durable.items()}
+
+        def undo() -> None:
+            self._place, self._durable = place, durable
+            for one in durable.values():
+                one.put_back()
+
+        return undo
 
     def _read(self) -> None:
         """All that was committed since, in its order."""
@@ -82,7 +95,7 @@ class RollupLaws(WorldLaws):
     def shape(self, lane: BundleLane) -> dict[str, object]:
         """Large bytes by their names alone: a feed does not carry them."""
         head = msgspec.structs.replace(
-            lane.head, open_count=0, queued_count=0, returned_count=0, waits=""
+            lane.head, open_count=0, queued_count=0, returned_count=0, build_tries=0, waits=""
         )
         return {
             "head": head,
@@ -128,13 +141,14 @@ class RollupLaws(WorldLaws):
     def check_result(self, wish: Wish, result: Result) -> None:
         """Final answers are true of the final chain, and of nothing else."""
         network, maker = self._world.network, self._world.maker
-        members = self._durable[wish.lane].members
         for number, record in enumerate(network.line(network.final().header_hash), 1):
             for request in maker.blocks[record.block].inside:
                 if request.data != wish.data:
                     continue
+                if record.block in maker.foreign and result.status in TAKEN_BACK:
+                    return  # Others executed what its caller, or its time, had taken back here.
                 name = transaction_hash(request)
-                word = STATUSES[members[name].verdict]
+                word = STATUSES[request.way == "revert"]
                 shown = (result.status, result.number, result.hash)
                 if shown != (word, number, name):
                     raise LawBroken(f"{wish.data} is {word} in block {number}, told {shown}")
@@ -166,7 +180,10 @@ def check_tells(ear: TellLog, kept: BundleLane) -> None:
     for slot, said in words.items():
         pairs = ["accumulated", "restored"] * said.count("restored")
         finals += said[-1] == "finalised"
-        if said not in ([*pairs, "accumulated", "finalised"], [*pairs, "failed"]):
+        ends = [one for one in said if one not in ON_THE_WAY]
+        if ends not in ([*pairs, "accumulated", "finalised"], [*pairs, "failed"]):
             raise LawBroken(f"of block {slot} is told {said}")
+        if said[-1] != ends[-1] or "guaranteed" in said[:1]:
+            raise LawBroken(f"of block {slot} is told {said}, in another order than it became so")
     if finals != kept.head.finished_count:
         raise LawBroken(f"{finals} of {kept.head.finished_count} blocks were told to be final")

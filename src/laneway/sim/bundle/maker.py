@@ -4,8 +4,9 @@ What it makes depends on the order alone, so any process makes the same. It reme
 the laws: whose block a hash is, and whose package.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -27,7 +28,7 @@ from laneway.jam.service.interface import (
 from laneway.jam.service.limits import OPERAND_GAS
 from laneway.jam.service.sequencing import sequence
 from laneway.jam.service.values import CLAIMED, Claim, Claimed
-from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
+from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt, Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion, JudgedTransaction
 from laneway.ports import ExecutedBlock, MadePackage
 
@@ -43,7 +44,7 @@ class PoolRequest(Struct, frozen=True, array_like=True, forbid_unknown_fields=Tr
     data: str
     way: str = "send"
     """send, revert (it fails in its block), refuse (no block takes it), later (every other block
-    leaves it out)."""
+    leaves it out), poison (no block can be built with it)."""
 
 
 encode_request = msgspec.msgpack.Encoder().encode
@@ -68,12 +69,21 @@ def block_hash(payload: bytes) -> bytes:
     return blake2b(b"block" + payload)
 
 
+def digest_of(payload: bytes) -> bytes:
+    return blake2b(payload)
+
+
 def root_after(body: Body) -> bytes:
     return blake2b(b"root" + body.pre_root + encode_body(body.inside))
 
 
 def transaction_hash(request: PoolRequest) -> bytes:
     return blake2b(b"transaction" + request.data.encode())
+
+
+BlockGround: TypeAlias = tuple[bytes, bytes]
+"""The block that another stands on, by its hash, and the root of the state that it left."""
+NONE_DONE: Final[Mapping[bytes, LineReceipt]] = {}
 
 
 class MadeVersion(Struct, frozen=True):
@@ -117,20 +127,43 @@ class Maker:
         self.packages: dict[bytes, MadeVersion] = {}
         self.versions: dict[bytes, dict[bytes, None]] = {}
         """The packages of each block."""
+        self.foreign: dict[bytes, None] = {}
+        """Blocks that somebody else made."""
+        self.lost: dict[bytes, None] = {}
+        """Packages that the store forgot when a copy was put back."""
 
-    def execute(self, order: BuildBlock) -> ExecutedBlock:
+    def execute(
+        self,
+        order: BuildBlock,
+        ground: BlockGround | None = None,
+        done: Mapping[bytes, LineReceipt] = NONE_DONE,
+    ) -> ExecutedBlock:
+        """`ground` is the block that it stands on, where the order leaves that to the service, and
+        `done` are transactions that final blocks executed."""
         requests = [decode_request(payload) for payload in order.payloads]
-        judged = [judge(order, request) for request in requests]
+        if any(
+            one.way == "poison" and intent not in order.expired
+            for intent, one in zip(order.intents, requests, strict=True)
+        ):
+            raise BuildFailed("its rules fail for one of them", final=True)
+        judged = [
+            judge(order, request, done) if intent not in order.expired else late(request, done)
+            for intent, request in zip(order.intents, requests, strict=True)
+        ]
         inside = tuple([one for one, word in zip(requests, judged, strict=True) if word in INSIDE])
         verdicts = tuple(
             [
                 JudgedTransaction(
-                    intent, word, transaction_hash(request), "" if word in INSIDE else word
+                    intent,
+                    word,
+                    name := transaction_hash(request),
+                    "" if word in INSIDE else word,
+                    done.get(name),
                 )
                 for intent, request, word in zip(order.intents, requests, judged, strict=True)
             ]
         )
-        pre_root = order.parent_root or GENESIS_ROOT
+        parent, pre_root = ground or (order.parent, order.parent_root or GENESIS_ROOT)
         if not inside:
             return ExecutedBlock(
                 payload=b"",
@@ -140,13 +173,13 @@ class Maker:
                 post_root=pre_root,
                 judged=verdicts,
             )
-        body = Body(order.number, order.parent or GENESIS_BLOCK, pre_root, order.made_ms, inside)
+        body = Body(order.number, parent or GENESIS_BLOCK, pre_root, order.made_ms, inside)
         payload = encode_body(body)
         name = block_hash(payload)
         self.blocks[name] = body
         return ExecutedBlock(
             payload=payload,
-            digest=blake2b(payload),
+            digest=digest_of(payload),
             block=name,
             pre_root=pre_root,
             post_root=root_after(body),
@@ -154,7 +187,7 @@ class Maker:
         )
 
     def package(self, order: BuildVersion, context: Context) -> MadePackage:
-        if blake2b(order.payload) != order.digest:
+        if digest_of(order.payload) != order.digest:
             raise BuildFailed("the payload is not the one that was sealed", final=True)
         body = decode_body(order.payload)
         made = WorkPackage(
@@ -189,7 +222,15 @@ class Maker:
 INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
 
 
-def judge(order: BuildBlock, request: PoolRequest) -> str:
+def late(request: PoolRequest, done: Mapping[bytes, LineReceipt]) -> str:
+    """Of one whose time is over."""
+    is_done = transaction_hash(request) in done
+    return ExecutionVerdict.APPLIED if is_done else ExecutionVerdict.EXPIRED
+
+
+def judge(order: BuildBlock, request: PoolRequest, done: Mapping[bytes, LineReceipt]) -> str:
+    if transaction_hash(request) in done:
+        return ExecutionVerdict.APPLIED
     match request.way:
         case "refuse":
             return ExecutionVerdict.REFUSED

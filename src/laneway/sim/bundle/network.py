@@ -16,9 +16,10 @@ from laneway.devnets.jam.model.values import (
     SubmissionRefusal,
 )
 from laneway.jam.service.commitment import block_key, head_of
-from laneway.jam.service.values import BLOCK_RECORD, AppliedBlock
+from laneway.jam.service.values import BLOCK_RECORD, AppliedBlock, ServiceHead
 from laneway.jam.spec import TINY
-from laneway.sim.bundle.maker import SERVICE, service_setup
+from laneway.lanes.bundle.rows import LineReceipt
+from laneway.sim.bundle.maker import SERVICE, service_setup, transaction_hash
 from laneway.sim.bundle.node_view import NodeView, Storage, ref
 from laneway.sim.bundle.plan import NODES
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 TRUTH = len(NODES)
 """The place of a node that nothing befalls; nobody asks it but the laws."""
+
+SWALLOWER = 0
+"""The place of the node that takes packages and never passes them on, in worlds that have one."""
 
 BEFORE = 3
 """Blocks that are there when a world begins."""
@@ -139,6 +143,7 @@ class JamNetwork:
                 self._world.note(f"trouble: {name} for {lasts} slots")
                 self._active[name] = slot + lasts
                 trouble.begin()
+        self._world.befall()
         if self.is_hit(chances.skip):
             faults.skipped_slots.add(slot)
         if self.is_hit(chances.reorg):
@@ -234,6 +239,9 @@ class JamNetwork:
     def hand_in(
         self, node: int, core: int, name: bytes, encoded: bytes
     ) -> SubmissionRefusal | None:
+        if self._world.plan.swallows and node == SWALLOWER:
+            self._world.seen["package swallowed"] += 1
+            return None
         said = self.model.submit(node, core, encoded)
         if said is None:
             self.handed[name] = None
@@ -259,14 +267,29 @@ class JamNetwork:
     def stored(self, block: bytes, key: bytes) -> bytes | None:
         return self.model.service_value(self.eye(block), block, SERVICE, key)
 
+    def service_head(self, block: bytes) -> ServiceHead:
+        """The newest rollup block after a block of the chain."""
+        head = head_of(Storage(self.model, self.eye(block), block, SERVICE))
+        assert head is not None
+        return head
+
+    def done(self, block: bytes) -> dict[bytes, LineReceipt]:
+        """The transactions that were executed up to a block of the chain, by their hashes."""
+        return {
+            transaction_hash(one): LineReceipt(
+                number, record.block, place, record.package_hash, one.way != "revert"
+            )
+            for number, record in enumerate(self.line(block), 1)
+            for place, one in enumerate(self._world.maker.blocks[record.block].inside)
+        }
+
     def line(self, block: bytes) -> tuple[AppliedBlock, ...]:
         """What was applied up to a block of the chain, from number 1 on."""
         known = self._lines.get(block)
         if known is None:
             node = self.eye(block)
             view = Storage(self.model, node, block, SERVICE)
-            head = head_of(view)
-            assert head is not None
+            head = self.service_head(block)
             found = []
             for number in range(1, head.number + 1):
                 raw = view.read(block_key(number))

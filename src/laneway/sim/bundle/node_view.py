@@ -16,6 +16,9 @@ from laneway.core.jam import (
     JamBlockSeen,
     JamBlocksSeen,
     JamHead,
+    LineAsked,
+    LineBlock,
+    LineSeen,
     PackageFact,
     PackageSeen,
     Ready,
@@ -28,7 +31,14 @@ from laneway.devnets.jam.model import values
 from laneway.devnets.jam.model.chain import JamModel
 from laneway.devnets.jam.model.values import BlockUnavailable, Descriptor
 from laneway.jam.codec import U64
-from laneway.jam.service.commitment import head_of, package_key, refusal_key, rivals_of, slot_max_of
+from laneway.jam.service.commitment import (
+    block_of,
+    head_of,
+    package_key,
+    refusal_key,
+    rivals_of,
+    slot_max_of,
+)
 from laneway.jam.service.values import REFUSAL, NoEffectReason
 from laneway.jam.spec import RECENT_BLOCK_COUNT
 
@@ -139,12 +149,31 @@ class NodeView:
     # What blocks show.
 
     def look(
-        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+        self,
+        known: Sequence[JamBlockRef],
+        packages: Sequence[Watched],
+        limit: int,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
         head = self.head()
         after, gone, blocks = self.way(known, head.best)
         seen = [self._block(block, packages) for block in blocks[:limit]]
-        return JamBlocksSeen(after, gone, tuple(seen), head, len(blocks) <= limit)
+        is_whole, final = len(blocks) <= limit, None
+        if line is not None and head.finalised is not None and is_whole:
+            final = self._line(head.finalised, line)
+        return JamBlocksSeen(after, gone, tuple(seen), head, is_whole, final)
+
+    def _line(self, at: JamBlockRef, asked: LineAsked) -> LineSeen | None:
+        view = Storage(self._model, self._node, at.header_hash, asked.service)
+        head = head_of(view)
+        if head is None:
+            return None
+        blocks: list[LineBlock] = []
+        for number in asked.numbers:
+            record = block_of(view, number) if number <= head.number else None
+            if record is not None:
+                blocks.append(LineBlock(number, record.block, record.package_hash))
+        return LineSeen(at, head.number, tuple(blocks))
 
     def _block(self, block: JamBlockRef, packages: Sequence[Watched]) -> JamBlockSeen:
         parent = self.parent(block)

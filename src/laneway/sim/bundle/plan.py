@@ -47,6 +47,10 @@ class JamFaults(Struct, frozen=True, kw_only=True):
     """Of blocks that are replaced by others."""
     swing: float
     """Of a fork that was left and comes back."""
+    stranger: float = 0.0
+    """Of a block of the same rollup that somebody else brings."""
+    restore: float = 0.0
+    """Of a copy of the store that is put back."""
 
 
 class RollupPlan(WorldPlan, frozen=True, kw_only=True):
@@ -81,6 +85,9 @@ class RollupPlan(WorldPlan, frozen=True, kw_only=True):
     deaf: float
     """Chance that a callback fails."""
     priorities: bool
+    swallows: bool = False
+    """Whether one of two nodes takes every package and never passes one on, as long as the world
+    lasts."""
 
 
 def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
@@ -116,7 +123,14 @@ def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
         delay_ms=delay_ms,
         processes=rng.choice((1, 1, 2, 3)) if shared else 1,
     )
-    return forking(plan, rng) if not calm and rng.random() < 0.3 else plan
+    if not calm and rng.random() < 0.3:
+        plan = forking(plan, rng)
+    # Drawn last, so that the plans of worlds without strangers are what they were.
+    stranger = rng.choice((0.03, 0.1, 0.3)) if not calm and rng.random() < 0.25 else 0.0
+    restore = rng.choice((0.05, 0.1, 0.3)) if not calm and rng.random() < 0.25 else 0.0
+    swallows = not calm and len(plan.settings.nodes) > 1 and rng.random() < 0.25
+    faults = replace(plan.faults, stranger=stranger, restore=restore)
+    return replace(plan, faults=faults, swallows=swallows)
 
 
 def forking(plan: RollupPlan, rng: Random) -> RollupPlan:

@@ -1,9 +1,10 @@
 """The ports `JamChain` and `RollupBuilder` over the chain model, with loss and delay on the way.
 
-The chain promises what the adapter does: nodes are offered a package in turn until one takes it or
-may have it, a refusal for good stays one, and what a look shows is one node's view.
+The chain promises what the adapter does: every node is offered a package at once, a refusal for
+good stays one, and what a look shows is one node's view.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
@@ -18,6 +19,7 @@ from laneway.core.jam import (
     Context,
     JamBlockRef,
     JamBlocksSeen,
+    LineAsked,
     May,
     Package,
     PackageAnswer,
@@ -34,7 +36,7 @@ from laneway.lanes.bundle.machine import bundle_kind
 from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, JamChain, MadePackage
-from laneway.sim.bundle.maker import SERVICE, Maker, TellLog
+from laneway.sim.bundle.maker import SERVICE, BlockGround, Maker, TellLog
 from laneway.sim.bundle.network import JamNetwork
 from laneway.sim.bundle.node_view import WORDS, NodeView
 from laneway.sim.bundle.plan import NODES, RollupPlan
@@ -86,11 +88,18 @@ class JamGround(Ground):
 
     def performers(self, link: Link) -> dict[str, BundlePerformer]:
         chain = cast(JamChain, FaultyJamChain(self, link))
-        rollups = {rollup_lane(SERVICE): Rollup(chain, FaultyBuilder(self, link))}
+        rollups = {
+            rollup_lane(SERVICE): Rollup(
+                chain, FaultyBuilder(self, link), self.plan.settings.clock_skew_ms_max
+            )
+        }
         return {KIND: BundlePerformer(rollups, self.clock, on_block=partial(listener, self))}
 
     def sending(self, package: bytes) -> None:
         """A node is offered this package now."""
+
+    def befall(self) -> None:
+        """What others do in a slot."""
 
 
 class FaultyBuilder:
@@ -102,7 +111,24 @@ class FaultyBuilder:
 
     async def execute(self, order: BuildBlock) -> ExecutedBlock:
         await self._work("block not built")
-        return self._world.maker.execute(order)
+        network = self._world.network
+        final = network.final().header_hash
+        return self._world.maker.execute(order, self._ground(order, final), network.done(final))
+
+    def _ground(self, order: BuildBlock, final: bytes) -> BlockGround | None:
+        """What a block stands on that is ordered on whatever the service has. A builder builds on
+        final blocks and on those that it is given, and waits while the service has others."""
+        network, head = self._world.network, self._world.network.service_head(final)
+        if order.parent:
+            line = [record.block for record in network.line(final)]
+            if order.parent in line[:-1]:
+                raise BuildFailed("the block below is final, and so are others on it")
+            return None
+        if network.service_head(network.best().header_hash) != head:
+            raise BuildFailed("the service has newer blocks, which are not final")
+        if head.number + 1 != order.number:
+            raise BuildFailed(f"block {order.number} is ordered, and {head.number} is the newest")
+        return head.block, head.state_root
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         await self._work("version not built")
@@ -162,9 +188,14 @@ class FaultyJamChain:
         return self._reach().context(offset)
 
     async def look(
-        self, known: Sequence[JamBlockRef], packages: Sequence[Watched], limit: int
+        self,
+        known: Sequence[JamBlockRef],
+        packages: Sequence[Watched],
+        limit: int,
+        line: LineAsked | None = None,
     ) -> JamBlocksSeen:
-        seen = self._reach().look(known, packages, min(limit, self._world.plan.look_limit))
+        limit = min(limit, self._world.plan.look_limit)
+        seen = self._reach().look(known, packages, limit, line)
         await self._link.pause()
         return seen
 
@@ -189,18 +220,21 @@ class FaultyJamChain:
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
     ) -> SubmissionAnswers:
-        answers: list[PackageAnswer] = []
-        for name in only:
-            for core in cores:
-                kind = await self._offer(NODES.index(name), core, package.encoded)
-                answer = answer_of(name, core, kind)
-                answers.append(answer)
-                if answer.outcome is not Outcome.REFUSED:
-                    return SubmissionAnswers(tuple(answers), final=False)
-                if May.OTHER_CORE not in answer.may:
-                    break
+        found = await asyncio.gather(*(self._at_node(name, package, cores) for name in only))
+        answers = tuple([answer for some in found for answer in some])
         final = [answer.node for answer in answers if answer.final]
-        return SubmissionAnswers(tuple(answers), all(name in final for name in only))
+        return SubmissionAnswers(answers, all(name in final for name in only))
+
+    async def _at_node(
+        self, name: str, package: Package, cores: Sequence[int]
+    ) -> list[PackageAnswer]:
+        answers: list[PackageAnswer] = []
+        for core in cores:
+            kind = await self._offer(NODES.index(name), core, package.encoded)
+            answers.append(answer_of(name, core, kind))
+            if answers[-1].outcome is not Outcome.REFUSED or May.OTHER_CORE not in answers[-1].may:
+                break
+        return answers
 
     async def _offer(self, node: int, core: int, encoded: bytes) -> PackageKind:
         world, name = self._world, blake2b(encoded)
@@ -282,7 +316,7 @@ class Probes:
         self._plan = plan
         self._now_ms = now_ms
         self._nodes = [NODES.index(name) for name in plan.settings.nodes]
-        self._arrivals = BlockArrivals(now_ms)
+        self._arrivals = BlockArrivals(now_ms, steady=now_ms)
         self._floor = 0
         self._floor_ms = 0
 

@@ -27,7 +27,9 @@ class RollupShell(JamGround, ShellWorld):
     def __init__(self, plan: RollupPlan) -> None:
         # Nobody is there to wake a lane that has halted.
         settings = replace(plan.settings, drops_max=1_000)
-        super().__init__(replace(plan, settings=settings, hopeless=0.0))
+        # And nobody else builds: what its laws read is what this lane made.
+        faults = replace(plan.faults, stranger=0.0)
+        super().__init__(replace(plan, settings=settings, faults=faults, hopeless=0.0))
         self._place = 0
         self._durable = Durable(
             self.lanes[0], self.plan.settings, self.network, self.maker, self.seen

@@ -3,15 +3,18 @@
 from laneway.core.ids import LaneId
 from laneway.core.rows import LaneView
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.sim.bundle.copies import StoreCopies
 from laneway.sim.bundle.maker import PoolRequest, encode_request
 from laneway.sim.bundle.plan import RollupPlan
 from laneway.sim.bundle.port import JamGround
+from laneway.sim.bundle.stranger import Stranger
 from laneway.sim.clients import Callers, Wish
+from laneway.sim.disks import MemoryDisk
 from laneway.sim.operator import Crew
 from laneway.sim.process import Process
 from laneway.sim.world import Disk, World
 
-WAYS = (("revert", 0.08), ("refuse", 0.06), ("later", 0.08))
+WAYS = (("revert", 0.08), ("refuse", 0.06), ("later", 0.08), ("poison", 0.03))
 """What callers want, beside what is simply included, and how often."""
 
 
@@ -23,6 +26,14 @@ class RollupWorld(JamGround, World):
         super().__init__(plan, disk)
         self.client = RollupCallers(self)
         self.operator = RollupCrew(self)
+        self.stranger = Stranger(self)
+        self.copies = StoreCopies(self)
+
+    def befall(self) -> None:
+        if self.network.is_hit(self.plan.faults.stranger):
+            self.stranger.act()
+        if self.plan.faults.restore and isinstance(self.disk, MemoryDisk):
+            self.copies.act()
 
     def crash(self, process: Process, why: str) -> None:
         """What it had under way is worth counting."""

@@ -1,12 +1,14 @@
 from tests.devnets.jam.stage import ECHO, Echo, setup
 from tests.jam.lookups import holds_together
 
-from laneway.devnets.jam.model.genesis import begun, genesis_hash
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
+from laneway.devnets.jam.model.genesis import begun, genesis_hash, pools, rollup_authorizers
 from laneway.devnets.jam.model.keyring import Keyring
 from laneway.devnets.jam.model.values import NULL_AUTHORIZER_HASH, ServiceSetup
 from laneway.jam import state_keys
 from laneway.jam.hashing import blake2b
 from laneway.jam.header import header_hash
+from laneway.jam.service.commitment import authorizer_records
 from laneway.jam.spec import TINY
 from laneway.jam.state import REQUEST
 from laneway.jam.trie import root
@@ -41,6 +43,21 @@ def test_cores_take_the_null_authorizer_unless_told_otherwise() -> None:
     assert state.pools[0] == (NULL_AUTHORIZER_HASH,) * 8
     assert state.pools[1] == (b"\x01" * 32, b"\x02" * 32) * 4
     assert [len(queue) for queue in state.queues] == [80, 80]
+
+
+def test_cores_take_the_authorizers_of_a_rollup_beside_the_null_authorizer() -> None:
+    own = blake2b(b"own")
+    _, state = begun(setup(authorizers=pools(TINY, [own, NULL_AUTHORIZER_HASH, own])), KEYRING)
+    assert state.pools == ((NULL_AUTHORIZER_HASH, own) * 4,) * TINY.core_count
+    plain, default = (begun(setup(authorizers=one), KEYRING)[1] for one in (pools(TINY, []), {}))
+    assert plain.trie.root == default.trie.root
+
+
+def test_a_rollup_has_the_authorizers_that_its_storage_lists() -> None:
+    own = blake2b(b"own")
+    rollup = ServiceSetup(service=Echo(), storage=authorizer_records([own]))
+    assert rollup_authorizers(setup(services={ROLLUP_SERVICE_DEV: rollup})) == (own,)
+    assert rollup_authorizers(setup(services={ROLLUP_SERVICE_DEV + 1: rollup})) == ()
 
 
 def test_a_service_begins_with_its_storage_preimages_and_requests() -> None:

@@ -4,7 +4,9 @@ from tests.devnets.jam.stage import chain, work_package
 from laneway.devnets.jam.model.shards import KeptShards, ShardStore
 from laneway.devnets.jam.model.submissions import SubmittedPackage, read_bundle, read_package
 from laneway.devnets.jam.model.values import RefusalKind, SubmissionRefusal
+from laneway.jam.authorizers import SIGNED_AUTHORIZER, sign_package
 from laneway.jam.bundle import WORK_BUNDLE, WorkBundle
+from laneway.jam.ed25519 import HeldEd25519Key
 from laneway.jam.hashing import blake2b
 from laneway.jam.limits import PACKAGE_BYTES_MAX
 from laneway.jam.package import WORK_PACKAGE, ImportSpec, WorkPackage, package_hash
@@ -68,6 +70,19 @@ def test_what_is_no_package_is_refused() -> None:
         assert kind(read(RAW, *extrinsics)) is RefusalKind.MALFORMED
     greedy = replace(PACKAGE, items=(replace(PACKAGE.items[0], refine_gas_limit=1 << 40),))
     assert kind(read(WORK_PACKAGE.encode(greedy), b"one", b"two")) is RefusalKind.MALFORMED
+
+
+def test_what_its_authorizer_does_not_let_pass_is_refused_as_a_package_and_as_a_bundle() -> None:
+    key = HeldEd25519Key(blake2b(b"key"))
+    asked = replace(
+        work_package(MODEL, b"\0said"),
+        auth_code_hash=SIGNED_AUTHORIZER,
+        authorizer_config=key.public_key,
+    )
+    for package, fate in ((asked, RefusalKind.UNAUTHORISED), (sign_package(asked, key), None)):
+        assert kind(read(WORK_PACKAGE.encode(package))) is fate
+        raw = WORK_BUNDLE.encode(bundled(package))
+        assert kind(read_bundle(0, raw, TINY, STORE)) is fate
 
 
 def test_imported_segments_are_fetched() -> None:

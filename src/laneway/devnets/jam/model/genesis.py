@@ -1,9 +1,10 @@
 """The block that a chain model begins with, and the state after it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.devnets.jam.model.accumulation import storage_octets
 from laneway.devnets.jam.model.epochs import epoch_mark, first_era
 from laneway.devnets.jam.model.keyring import Keyring
@@ -15,6 +16,8 @@ from laneway.jam.hashing import ZERO_HASH, blake2b
 from laneway.jam.header import Block, Header, header_hash
 from laneway.jam.rules.activity import CoreActivity
 from laneway.jam.rules.queueing import empty_queue
+from laneway.jam.service.commitment import authorizers_of
+from laneway.jam.service.interface import Stored
 from laneway.jam.spec import AUTHORIZER_POOL_COUNT_MAX, ChainSpec
 from laneway.jam.state import (
     AUTHORIZER_QUEUE_COUNT,
@@ -73,6 +76,19 @@ def begun(setup: ModelSetup, keyring: Keyring) -> tuple[Block, ChainState]:
         entries |= service_entries(service, made, setup.genesis_slot)
     block = Block(header=header, extrinsic=Extrinsic())
     return block, replace(state, trie=EMPTY.with_changes(entries))
+
+
+def rollup_authorizers(setup: ModelSetup) -> tuple[bytes, ...]:
+    """The authorizers that may move the line of the development chain's rollup, by their hashes;
+    empty if all may, or if there is no rollup."""
+    made = setup.services.get(ROLLUP_SERVICE_DEV)
+    return () if made is None else authorizers_of(Stored(made.storage))
+
+
+def pools(spec: ChainSpec, authorizers: Sequence[bytes]) -> dict[int, tuple[bytes, ...]]:
+    """Cores that take these besides the null authorizer, for `ModelSetup.authorizers`."""
+    queue = tuple(dict.fromkeys((NULL_AUTHORIZER_HASH, *authorizers)))
+    return dict.fromkeys(range(spec.core_count), queue)
 
 
 def _entropy(setup: ModelSetup) -> Hashes:

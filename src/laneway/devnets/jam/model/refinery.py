@@ -1,7 +1,8 @@
 """What a guarantor does with a package: refine its items, and say in a report what they came to.
 
-This is Gray Paper 0.7.2, §14.4, with a service's `refine` in the place of its code. The authorizer
-lets everything pass and says nothing; which authorizers a core takes is the chain's to judge.
+This is Gray Paper 0.7.2, §14.4, with a service's `refine` in the place of its code. What
+its authorizer does not let pass is refused before (`submissions`); an authorizer leaves no trace.
+Which authorizers a core takes is the chain's to judge.
 """
 
 from collections.abc import Mapping, Sequence

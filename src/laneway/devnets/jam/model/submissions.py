@@ -1,7 +1,8 @@
 """Reading what builders hand in: a package with its extrinsics, or a whole bundle; strictly.
 
 Segments that a package imports are fetched from what the validators keep, or come along in a bundle
-and are checked against it. Anchors, authorizers and services are the chain's to judge, later.
+and are checked against it. What its authorizer does not let pass no guarantor refines, so that is
+refused here. Anchors, pools and services are the chain's to judge, later.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from laneway.devnets.jam.model.shards import ShardStore
 from laneway.devnets.jam.model.values import RefusalKind, SegmentUnavailable, SubmissionRefusal
+from laneway.jam.authorizers import authorization_problem
 from laneway.jam.bundle import WORK_BUNDLE, WorkBundle, bundle_problem, extrinsics_problem
 from laneway.jam.codec import Many
 from laneway.jam.errors import InvalidJam, InvalidProof
@@ -58,6 +60,9 @@ def read_package(
     problem = package_problem(package, spec) or extrinsics_problem(package, extrinsics)
     if problem is not None:
         return _malformed(str(problem))
+    refusal = authorization_problem(package)
+    if refusal:
+        return SubmissionRefusal(RefusalKind.UNAUTHORISED, refusal)
     try:
         found = [shards.proved_segment(one.tree_root, one.index) for one in imports_of(package)]
     except SegmentUnavailable as missing:
@@ -85,6 +90,9 @@ def read_bundle(
     problem = bundle_problem(bundle, spec)
     if problem is not None:
         return _malformed(str(problem))
+    unsigned = authorization_problem(bundle.package)
+    if unsigned:
+        return SubmissionRefusal(RefusalKind.UNAUTHORISED, unsigned)
     refusal = _import_problem(bundle, shards)
     return refusal or _submission(core, bundle, raw, shards)
 

@@ -129,6 +129,8 @@ class RefusalKind(Enum):
     CORE_QUEUE_FULL = "core_queue_full"
     NOT_REQUESTED = "not_requested"
     """No service asked for this preimage."""
+    UNAUTHORISED = "unauthorised"
+    """The code of its authorizer does not let it pass."""
 
 
 class SubmissionRefusal(Struct, frozen=True):

@@ -1,0 +1,88 @@
+"""A block's transactions executed on its parent, but for those that a final block has executed.
+
+Such a transaction comes when others brought its block, or when the lane's store was restored from a
+copy that is older than its block. The receipt of that block is its answer: a rollup whose
+transactions have no nonce would execute it twice.
+"""
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from laneway.builder.shelf import Shelf
+from laneway.builder.snapshots import Snapshot
+from laneway.core.errors import BadRequest
+from laneway.core.ids import IntentId
+from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
+from laneway.lanes.bundle.values import BuildBlock, JudgedTransaction
+from laneway.lanes.common.commands import LATE
+from laneway.rollups.receipts import OK, BlockStage
+from laneway.rollups.rules import B, BlockExecution, RollupRules, S
+
+INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
+
+
+def executed(
+    rollup: RollupRules[S, B], shelf: Shelf, order: BuildBlock, parent: Snapshot[S, B]
+) -> tuple[BlockExecution[S, B], tuple[JudgedTransaction, ...]]:
+    """The block, and what became of each transaction in the order of the arguments."""
+    left = dict(zip(order.intents, order.payloads, strict=True))
+    known = {intent: looked_up(rollup, shelf, intent, left.pop(intent)) for intent in order.expired}
+    while True:
+        # At most twice: those that are known are taken out together.
+        done = rollup.execute(parent.state, parent.block, tuple(left.values()), order.made_ms)
+        fresh = {
+            intent: JudgedTransaction(intent, one.verdict, one.hash, one.reason)
+            for intent, one in zip(left, done.judged, strict=True)
+        }
+        applied = [found for one in fresh.values() if (found := applied_before(shelf, one))]
+        known |= {one.intent: one for one in applied}
+        if not any(fresh[one.intent].verdict in INSIDE for one in applied):
+            judged = placed(rollup, done.block, fresh) | known
+            return done, tuple([judged[intent] for intent in order.intents])
+        left = {intent: raw for intent, raw in left.items() if intent not in known}
+
+
+def looked_up(
+    rollup: RollupRules[S, B], shelf: Shelf, intent: IntentId, raw: bytes
+) -> JudgedTransaction:
+    """What became of a transaction whose time is over."""
+    try:
+        hashed = rollup.checked(raw)
+    except BadRequest:
+        hashed = b""
+    late = JudgedTransaction(intent, ExecutionVerdict.EXPIRED, hashed, LATE)
+    return applied_before(shelf, late) or late
+
+
+def placed(
+    rollup: RollupRules[S, B], block: B | None, judged: Mapping[IntentId, JudgedTransaction]
+) -> dict[IntentId, JudgedTransaction]:
+    """Each with its place in the block: rules may order transactions as their nonces ask for."""
+    outcomes = () if block is None else rollup.outcomes(block)
+    places: dict[bytes, list[int]] = {}
+    for place, outcome in reversed(list(enumerate(outcomes))):
+        places.setdefault(outcome.hash, []).append(place)
+    return {
+        intent: replace(one, place=places[one.hash].pop())
+        if one.verdict in INSIDE and places.get(one.hash)
+        else one
+        for intent, one in judged.items()
+    }
+
+
+def applied_before(shelf: Shelf, judged: JudgedTransaction) -> JudgedTransaction | None:
+    """What became of a transaction in a final block; None if none is known to have it."""
+    found = shelf.receipt(judged.hash) if judged.hash else None
+    if found is None or found.block.stage != BlockStage.FINAL:
+        return None
+    is_ok = found.status == OK
+    receipt = LineReceipt(
+        number=found.block.number,
+        block=found.block.hash,
+        index=found.place,
+        package_hash=found.block.package_hash,
+        is_ok=is_ok,
+    )
+    reason = "" if is_ok else found.status
+    return JudgedTransaction(judged.intent, ExecutionVerdict.APPLIED, judged.hash, reason, receipt)

@@ -1,0 +1,90 @@
+"""Orders that were begun: each is carried out once, however often it is given.
+
+A lane gives an order up when it takes too long, and repeats it under the same id. What was begun
+then goes on, and its answer is remembered until the order is repeated.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from laneway.builder.limits import ORDERS_KEPT_MAX
+from laneway.core.errors import Bug, BuildFailed, LanewayError, StoreError
+from laneway.lanes.bundle.values import BuildBlock
+
+T = TypeVar("T")
+
+
+class Orders(Generic[T]):
+    """Answers by the ids of their orders. An id alone proves nothing: a store that was restored
+    gives the same ids to other orders, so the order itself is compared."""
+
+    def __init__(self, most: int = ORDERS_KEPT_MAX) -> None:
+        self._most = most
+        self._begun: OrderedDict[tuple[int, int], tuple[BuildBlock, asyncio.Task[T]]] = (
+            OrderedDict()
+        )
+        self._running: set[asyncio.Task[T]] = set()
+        """Also those that another order with the same id has replaced."""
+
+    async def once(self, order: BuildBlock, carry_out: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The answer to an order: that of the time before if it was given up then."""
+        name = (order.slot, order.order)
+        known = self._begun.get(name)
+        if known is None or known[0] != order or is_in_vain(known[1]):
+            known = order, self._begin(carry_out)
+            self._begun[name] = known
+            self._begun.move_to_end(name)
+            self._forget()
+        try:
+            answer = await asyncio.shield(known[1])
+        except LanewayError:
+            self._answered(name, known)
+            raise
+        self._answered(name, known)  # A caller who gave up is cancelled, and does not come here.
+        return answer
+
+    async def stop(self) -> None:
+        """Wait for all that was begun, so that nothing is left half done."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _begin(self, carry_out: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+        task = asyncio.create_task(carry_out())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        task.add_done_callback(noticed)
+        return task
+
+    def _answered(self, name: tuple[int, int], known: tuple[BuildBlock, asyncio.Task[T]]) -> None:
+        if self._begun.get(name) is known:
+            del self._begun[name]
+
+    def _forget(self) -> None:
+        done = [name for name, (_, task) in self._begun.items() if task.done()]
+        for name in done[: max(0, len(self._begun) - self._most)]:
+            del self._begun[name]
+
+
+def is_in_vain(task: asyncio.Task[Any]) -> bool:
+    """Whether it came to nothing: it may come to something the next time."""
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def noticed(task: asyncio.Task[Any]) -> None:
+    """Take note of how a task ended when nobody may wait for it."""
+    if not task.cancelled():
+        task.exception()
+
+
+def guarded(job: Callable[[], T]) -> T:
+    """Do a job that runs a rollup's own rules, which may come from anywhere. Whatever they raise is
+    the order's fault: another one may be carried out. Trouble with the file is not theirs."""
+    try:
+        return job()
+    except (BuildFailed, StoreError, Bug):
+        raise
+    except MemoryError as error:
+        raise BuildFailed("this machine has no memory left for it") from error
+    except Exception as error:
+        raise BuildFailed(f"the rollup's rules raised {error!r}", final=True) from error

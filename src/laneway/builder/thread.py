@@ -1,0 +1,103 @@
+"""The one thread of a builder: one job after the other, and some of them in a time.
+
+A thread cannot be stopped. A job that takes too long is finished, and until then nothing else is
+done; what is asked meanwhile is answered with that, and is at no fault.
+"""
+
+import asyncio
+from asyncio import FIRST_COMPLETED, Task
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from laneway.builder.orders import guarded, noticed
+from laneway.core.errors import BuildFailed, StoreError
+
+T = TypeVar("T")
+
+
+class BuilderThread:
+    def __init__(self, s_max: float) -> None:
+        """`s_max`: how long a job that executes transactions may take."""
+        self._s_max = s_max
+        self._pool = ThreadPoolExecutor(1, "laneway-builder")
+        self._waiting: set[Future[Any]] = set()
+        self._overdue: Task[Any] | None = None
+        """The job that took too long last."""
+        self.is_closed = False
+
+    async def do(self, job: Callable[[], T]) -> T:
+        """Run a job after all that was begun before, also when nobody waits for those any more."""
+        if self.is_closed:
+            raise BuildFailed("the builder is closed")
+        if self.is_busy():
+            raise self._busy()
+        future = self._pool.submit(job)
+        self._waiting.add(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if future.cancelled() and task is not None and not task.cancelling():
+                raise self._busy() from None
+            raise
+        except StoreError as error:
+            raise BuildFailed(str(error)) from error
+        finally:
+            self._waiting.discard(future)
+
+    async def in_time(self, job: Callable[[], T]) -> T:
+        """Run what executes transactions, whose rules may be slow or wrong about some of them. Its
+        time begins when those before it are done."""
+        loop = asyncio.get_running_loop()
+        begun = asyncio.Event()
+
+        def run() -> T:
+            loop.call_soon_threadsafe(begun.set)
+            return guarded(job)
+
+        done = asyncio.create_task(self.do(run))
+        done.add_done_callback(noticed)
+        beginning = asyncio.create_task(begun.wait())
+        try:
+            await asyncio.wait((done, beginning), return_when=FIRST_COMPLETED)
+            finished, _ = await asyncio.wait((done,), timeout=self._s_max)
+            if not finished:
+                # A process that was stopped meanwhile wakes up with its time over.
+                finished, _ = await asyncio.wait((done,), timeout=self._s_max / 10)
+        except asyncio.CancelledError:
+            loop.call_later(self._s_max, self._given_up, done)
+            raise
+        finally:
+            beginning.cancel()
+        if not finished:
+            self._given_up(done)
+            problem = f"it takes longer than {self._s_max:g} s to execute"
+            raise BuildFailed(problem, final=True)
+        return done.result()
+
+    def _given_up(self, done: Task[Any]) -> None:
+        """Nobody waits for a job any more. While it is not done, nobody waits for the thread."""
+        if not done.done():
+            self._overdue = done
+            for future in self._waiting:
+                future.cancel()  # What is running is not cancelled by this.
+
+    def is_busy(self) -> bool:
+        """Whether a job that took too long is still under way."""
+        return self._overdue is not None and not self._overdue.done()
+
+    async def close(self, job: Callable[[], None]) -> None:
+        """Run a last job when all others are done."""
+        self.is_closed = True
+        try:
+            await asyncio.wrap_future(self._pool.submit(job))
+        except StoreError as error:
+            raise BuildFailed(str(error)) from error
+        self._pool.shutdown()
+
+    def _busy(self) -> BuildFailed:
+        problem = f"it is still executing what it was to execute in {self._s_max:g} s"
+        return BuildFailed(
+            f"{problem}, and does nothing else before; if that does not end, restart"
+        )

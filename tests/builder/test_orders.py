@@ -1,0 +1,209 @@
+"""Orders: each is carried out once, and one that was given up is remembered."""
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builder.stage import build_order
+
+from laneway.builder.limits import ORDERS_KEPT_MAX
+from laneway.builder.orders import Orders, guarded
+from laneway.core.errors import BadRequest, Bug, BuildFailed, StoreBusy
+from laneway.jam.errors import Unencodable
+
+ORDER = build_order([b"raw"])
+
+
+class Work:
+    """A job that ends when it is allowed to, and how often it was begun."""
+
+    def __init__(self, answer: Any = "done") -> None:
+        self.answer = answer
+        self.count = 0
+        self.ended = 0
+        self.may_end = asyncio.Event()
+
+    async def __call__(self) -> str:
+        self.count += 1
+        await self.may_end.wait()
+        self.ended += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return str(self.answer)
+
+
+async def turns() -> None:
+    """Let all others come as far as they can."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def story(tale: Callable[[Orders[str]], Awaitable[None]]) -> list[dict[str, Any]]:
+    """What the loop complained about."""
+    complaints: list[dict[str, Any]] = []
+
+    async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+        async with asyncio.timeout(60):
+            await tale(Orders())
+        gc.collect()
+        await turns()
+
+    asyncio.run(whole())
+    return complaints
+
+
+def test_an_order_that_is_given_twice_is_executed_once() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        work = Work()
+        asked = [asyncio.create_task(orders.once(ORDER, work)) for _ in range(3)]
+        await turns()
+        work.may_end.set()
+        assert await asyncio.gather(*asked) == ["done"] * 3
+        assert work.count == 1
+
+    assert story(tale) == []
+
+
+def test_an_order_that_was_given_up_goes_on_and_is_remembered() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        work = Work()
+        for _ in range(3):
+            asked = asyncio.create_task(orders.once(ORDER, work))
+            await turns()
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+        work.may_end.set()
+        await turns()
+        assert (work.count, work.ended) == (1, 1), "nobody waits, and it is done"
+        assert await orders.once(ORDER, work) == "done"
+        assert work.count == 1
+
+    assert story(tale) == []
+
+
+def test_an_answer_that_was_received_is_not_kept() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        work = Work()
+        work.may_end.set()
+        assert await orders.once(ORDER, work) == "done"
+        assert await orders.once(ORDER, work) == "done"
+        assert work.count == 2
+
+    assert story(tale) == []
+
+
+def test_what_came_to_nothing_is_tried_again() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        work = Work(BuildFailed("no"))
+        work.may_end.set()
+        for _ in range(2):
+            with pytest.raises(BuildFailed):
+                await orders.once(ORDER, work)
+        asked = asyncio.create_task(orders.once(ORDER, work))
+        await asyncio.sleep(0)
+        asked.cancel()
+        await turns()
+        assert work.count == 3, "it failed when nobody waited"
+        work.answer = "done"
+        assert await orders.once(ORDER, work) == "done"
+
+    assert story(tale) == []
+
+
+def test_the_same_id_for_another_order_is_another_order() -> None:
+    """A store that was restored gives ids a second time."""
+
+    async def tale(orders: Orders[str]) -> None:
+        first, second = Work("first"), Work("second")
+        other = replace(ORDER, payloads=(b"other",))
+        one = asyncio.create_task(orders.once(ORDER, first))
+        await turns()
+        two = asyncio.create_task(orders.once(other, second))
+        await turns()
+        first.may_end.set()
+        assert await one == "first"
+        three = asyncio.create_task(orders.once(other, second))
+        await turns()
+        second.may_end.set()
+        assert (await two, await three) == ("second", "second")
+        assert second.count == 1, "the answer to the first takes nothing from the second"
+
+    assert story(tale) == []
+
+
+def test_stopping_waits_for_all_that_was_begun_also_for_what_was_replaced() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        works = [Work(), Work(BuildFailed("no"))]
+        for work, raw in zip(works, (b"one", b"two"), strict=True):
+            order = replace(ORDER, payloads=(raw,))
+            asked = asyncio.create_task(orders.once(order, work))
+            await turns()
+            asked.cancel()
+        gc.collect()
+        stopping = asyncio.create_task(orders.stop())
+        for work in works:
+            await turns()
+            assert not stopping.done()
+            work.may_end.set()
+        await stopping
+        assert [work.ended for work in works] == [1, 1]
+
+    assert story(tale) == []
+
+
+def test_only_the_newest_answers_are_remembered() -> None:
+    async def tale(orders: Orders[str]) -> None:
+        work = Work()
+        work.may_end.set()
+        given = [replace(ORDER, slot=slot) for slot in range(ORDERS_KEPT_MAX + 1)]
+        for order in given:
+            asked = asyncio.create_task(orders.once(order, work))
+            await asyncio.sleep(0)
+            asked.cancel()
+            await turns()
+        assert work.count == len(given)
+        for order in given[1:]:
+            assert await orders.once(order, work) == "done"
+        assert work.count == len(given)
+        await orders.once(given[0], work)
+        assert work.count == len(given) + 1
+
+    assert story(tale) == []
+
+
+def raising(error: Exception) -> Callable[[], None]:
+    def job() -> None:
+        raise error
+
+    return job
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("x"), TimeoutError(), BadRequest("x", "y"), Unencodable(problem="")]
+)
+def test_whatever_the_rules_raise_is_the_orders_fault(error: Exception) -> None:
+    with pytest.raises(BuildFailed, match="the rollup's rules raised") as failed:
+        guarded(raising(error))
+    assert failed.value.final
+    assert failed.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [BuildFailed("not yet"), StoreBusy("the disk"), Bug("here")])
+def test_what_is_no_fault_of_the_rules_is_passed_on_as_it_is(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised:
+        guarded(raising(error))
+    assert raised.value is error
+    assert guarded(lambda: 3) == 3
+
+
+def test_a_machine_without_memory_is_no_fault_of_the_rules() -> None:
+    def large() -> None:
+        raise MemoryError
+
+    with pytest.raises(BuildFailed, match="no memory") as failed:
+        guarded(large)
+    assert not failed.value.final

@@ -1,0 +1,225 @@
+"""State files: each is whole or not there, and says of itself what it is."""
+
+import os
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import msgpack
+from msgspec.structs import replace
+
+from laneway.builder import states
+from laneway.builder.states import DIGEST_BYTES, MAGIC, SIZE, SavedState, StateFiles
+from laneway.core.errors import BuildFailed
+
+STATE = SavedState(
+    kind="ledger", identity=b"id", number=7, block=b"block", root=b"root", payload=b"payload"
+)
+ENTRIES = [(b"key %d" % number, b"value" * number) for number in range(5)]
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> StateFiles:
+    return StateFiles(str(tmp_path / "builder[1].db"))
+
+
+def save(files: StateFiles, number: int = 7) -> Path:
+    assert files.save(replace(STATE, number=number), iter(ENTRIES), never)
+    return Path(files.path(number))
+
+
+def names(path: Path) -> list[str]:
+    return sorted(one.name for one in path.iterdir())
+
+
+def problem(files: StateFiles, number: int = 7) -> str:
+    with pytest.raises(BuildFailed) as failed:
+        files.load(number)
+    return str(failed.value)
+
+
+def test_a_state_comes_back_as_it_was_and_is_its_owners_alone(files: StateFiles) -> None:
+    path = save(files)
+    assert files.load(7) == files.about(7) == STATE
+    assert list(files.entries(7)) == ENTRIES
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert files.saved_s(7) == path.stat().st_mtime
+    assert files.saved_s(8) == 0
+
+
+def test_a_state_without_entries_comes_back(files: StateFiles) -> None:
+    assert files.save(STATE, (), never)
+    assert (files.load(7), list(files.entries(7))) == (STATE, [])
+
+
+def test_a_state_of_many_chunks_comes_back(
+    files: StateFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "STATE_CHUNK_BYTES", 16)
+    save(files)
+    assert (files.load(7), list(files.entries(7))) == (STATE, ENTRIES)
+
+
+def test_the_newest_two_are_kept_and_what_is_unfinished_goes(
+    files: StateFiles, tmp_path: Path
+) -> None:
+    beside = ["builder[1].db-state-x", "builder[1].db-wal", "builder1.db-state-3"]
+    for name in (*beside, "builder[1].db-state-3.part"):
+        (tmp_path / name).write_bytes(b"")
+    for number in (9, 10, 11):
+        save(files, number)
+    assert files.numbers() == [11, 10]
+    kept = ["builder[1].db-state-10", "builder[1].db-state-11"]
+    assert names(tmp_path) == sorted([*kept, *beside])
+
+
+def test_states_above_the_newest_final_block_are_of_a_chain_before(files: StateFiles) -> None:
+    save(files, 500)
+    save(files, 2)
+    assert files.numbers() == [2]
+
+
+def test_without_a_path_there_are_none() -> None:
+    files = StateFiles(None)
+    assert (files.is_kept(), files.numbers()) == (False, [])
+
+
+def test_what_is_stopped_leaves_nothing(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "STATE_CHUNK_BYTES", 16)
+    save(files)
+    before = names(tmp_path)
+    assert not files.save(replace(STATE, number=8), ENTRIES, lambda: True)
+    assert names(tmp_path) == before
+
+
+class Crash(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("place", ["open", "write", "fsync", "replace"])
+def test_a_crash_while_one_is_written_leaves_those_before_it(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    save(files, 5)
+    save(files, 6)
+
+    def crash(*_: Any) -> Any:
+        raise Crash
+
+    def torn() -> Iterator[tuple[bytes, bytes]]:
+        yield ENTRIES[0]
+        raise Crash
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", lambda _: None)
+        if place != "write":
+            patch.setattr(os, place, crash)
+        with pytest.raises(Crash):
+            files.save(STATE, torn() if place == "write" else ENTRIES, never)
+    assert files.numbers() == [6, 5]
+    assert [files.load(number).number for number in (6, 5)] == [6, 5]
+    save(files)
+    assert names(tmp_path) == ["builder[1].db-state-6", "builder[1].db-state-7"]
+
+
+def test_a_name_is_durable_before_those_before_it_go(
+    files: StateFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(files, 5)
+    save(files, 6)
+    steps: list[str] = []
+
+    def noted(name: str, real: Any) -> Any:
+        def call(*given: Any) -> Any:
+            steps.append(f"{name}, {len(files.numbers())}")
+            return real(*given)
+
+        return call
+
+    monkeypatch.setattr(os, "fsync", noted("fsync", os.fsync))
+    monkeypatch.setattr(os, "replace", noted("replace", os.replace))
+    save(files)
+    assert steps == ["fsync, 2", "replace, 2", "fsync, 3"]
+
+
+def test_a_disk_that_is_full_is_said_and_leaves_those_before_it(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(files, 6)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BuildFailed, match=r"state-7 cannot be written: .*No space left"):
+        files.save(STATE, ENTRIES, never)
+    assert names(tmp_path) == ["builder[1].db-state-6"]
+
+
+def test_a_state_that_is_too_large_is_not_kept(
+    files: StateFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = save(files, 6).stat().st_size - DIGEST_BYTES
+    monkeypatch.setattr(states, "STATE_BYTES_MAX", size)
+    save(files)
+    monkeypatch.setattr(states, "STATE_BYTES_MAX", size - 1)
+    with pytest.raises(BuildFailed, match=f"more than {size - 1} bytes"):
+        files.save(replace(STATE, number=8), ENTRIES, never)
+    assert names(tmp_path) == ["builder[1].db-state-6", "builder[1].db-state-7"]
+    assert "which no state has" in problem(files)
+
+
+def test_every_bit_that_is_flipped_and_every_end_that_is_missing_is_noticed(
+    files: StateFiles,
+) -> None:
+    path = save(files)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        assert "its digest is that of other bytes" in problem(files)
+        path.write_bytes(whole[:place])
+        assert "which no state has" in problem(files) or "other bytes" in problem(files)
+    path.write_bytes(whole + b"x")
+    assert "other bytes" in problem(files)
+    path.write_bytes(whole)
+    assert files.load(7) == STATE
+
+
+def sealed(raw: bytes) -> bytes:
+    """Bytes with their digest: a file that lies."""
+    return raw + blake2b(raw, digest_size=DIGEST_BYTES).digest()
+
+
+def test_what_has_a_digest_and_is_no_state_is_said(
+    files: StateFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(files, 8)
+    path.rename(files.path(7))
+    assert problem(files) == "it is of block 8"
+    lies = {
+        b"laneway-state/2\n": "or of another version of laneway",
+        MAGIC + SIZE.pack(1_000): "it ends in the middle",
+        MAGIC + SIZE.pack(1 << 31): "its header has 2147483648 bytes",
+        MAGIC + SIZE.pack(1) + b"x": "its header cannot be read",
+        MAGIC + SIZE.pack(3) + msgpack.encode({"a": 1})[:3]: "its header cannot be read",
+    }
+    for raw, said in lies.items():
+        Path(files.path(7)).write_bytes(sealed(raw))
+        assert said in problem(files)
+    raw = msgpack.encode(STATE)
+    Path(files.path(7)).write_bytes(sealed(MAGIC + SIZE.pack(len(raw)) + raw + b"xx"))
+    assert files.load(7) == STATE
+    with pytest.raises(BuildFailed, match="it ends in the middle"):
+        list(files.entries(7))
+    Path(files.path(7)).unlink()
+    assert "it cannot be read" in problem(files)
