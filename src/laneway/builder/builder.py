@@ -174,8 +174,8 @@ class ChainedBuilder(Generic[S, B]):
         except (BuildFailed, ChainError) as error:
             self.lag = str(error)
             raise
-        self.lag = ""
         await self._do(lambda: self._keeper.offer(self._snapshots.base))
+        self.lag = ""  # Last: nothing is awaited between this and the line in the log.
 
     async def _base(self) -> SealedBlock:
         return await self._do(lambda: self._snapshots.base.sealed)
