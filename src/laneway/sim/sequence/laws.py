@@ -89,7 +89,10 @@ class SequenceLaws(WorldLaws):
         """An intent is signed again only when nothing of it can land any more, or at the same
         number: of bytes for one number one lands at most."""
         self._none_lands(intent, f"{lane}: {intent[-6:]} is signed again", number)
-        self._tries.setdefault(intent, {})[hash_] = number
+        tries = self._tries.setdefault(intent, {})
+        # The same bytes may be signed again after others: then they are the last.
+        tries.pop(hash_, None)
+        tries[hash_] = number
 
     def _none_lands(self, intent: IntentId, what: str, number: int | None = None) -> None:
         for earlier in self._tries.get(intent, ()):
