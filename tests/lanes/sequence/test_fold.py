@@ -225,6 +225,19 @@ def test_numbers_go_on_where_the_chain_is_when_the_last_above_a_gap_fell_out() -
     assert [node.next for node in stage.lane.nodes.values()] == [0, 0]
 
 
+def test_numbers_go_on_above_what_is_open_when_one_above_a_withdrawn_gap_fell_out() -> None:
+    stage = begun(0)
+    stage.accept(1)
+    stage.pull()
+    stage.tell("set-sequence", word="5")
+    stage.accept(1)
+    stage.pull()
+    stage.tell("set-sequence")
+    assert (stage.sequences(), stage.lane.head.sequence_next) == ({0: 1, 5: 2}, 6)
+    stage.apply([v.SlotFellOut(2, "cancelled", "", stage.now_ms)])
+    assert (stage.sequences(), stage.lane.head.sequence_next) == ({0: 1}, 1)
+
+
 def test_a_lane_is_halted_until_its_account_is_seen_again() -> None:
     stage = begun(0)
     stage.apply([v.LaneHalted("it counts back", 9)])

@@ -245,7 +245,8 @@ def fall_out(lane: SequenceLane, record: v.SlotFellOut) -> Touched:
     for sequence in sorted([number for number in lane.numbers if number > slot.sequence]):
         above = lane.slots[lane.numbers.pop(sequence)]
         touched += put_slot(lane, moved(above, sequence - 1))
-    head.sequence_next -= 1
+    # Not one less than before: a number that an operator left out, and withdrew, stays left out.
+    head.sequence_next = max([head.committed, head.floor, *(one + 1 for one in lane.numbers)])
     head.taken_next = min(head.taken_next, slot.sequence)
     for node in lane.nodes.values():
         # Whatever was offered from here on can land no more.
