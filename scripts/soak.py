@@ -86,6 +86,7 @@ def watches(network: str) -> Part:
     )
 
 
+FAULTS = ("null", "garbage", "silent", "lying", "blind")
 HOUR_S = 3_600
 RESTORED = ("-with-builder", "-without-builder")
 
@@ -134,7 +135,7 @@ PARTS = [
     story("lost-commits", seeds=10, blocks=60),
     story("two-deployments", seeds=10, blocks=200),
     story("builder-lost", seeds=1, blocks=3_000, kept=1_024),
-    *(story(f"{fault}-node", seeds=10, blocks=100) for fault in ("null", "garbage", "silent")),
+    *(story(f"{fault}-node", seeds=10, blocks=100) for fault in FAULTS),
     story("poisoned", seeds=10, blocks=50),
     story("nodes-dead-at-start", seeds=10, blocks=50),
     Part("rollup memory", 1, 1, ["tests/scenarios/memory.py", "--blocks", "20000"], tells=True),

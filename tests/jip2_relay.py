@@ -35,6 +35,8 @@ class Jip2Relay:
         """No call is passed on, whatever its method."""
         self.write: Callable[[Json], Json] | None = None
         """Changes what the node says."""
+        self.rewrite: Callable[[str, Json], Json] | None = None
+        """The same, with the method of the call that it answers; "" for a notification."""
         self._pairs: list[tuple[web.Request, ClientWebSocketResponse]] = []
 
     async def __aenter__(self) -> "Jip2Relay":
@@ -64,11 +66,12 @@ class Jip2Relay:
         async with self._session.ws_connect(self.target, max_msg_size=0) as node:
             self._pairs.append((request, node))
             lost: set[int] = set()
-            back = asyncio.create_task(self._pass_back(node, socket, lost))
+            methods: dict[int, str] = {}
+            back = asyncio.create_task(self._pass_back(node, socket, lost, methods))
             try:
                 async for message in socket:
                     if message.type is WSMsgType.TEXT:
-                        await self._pass_on(message.data, socket, node, lost)
+                        await self._pass_on(message.data, socket, node, lost, methods)
             finally:
                 back.cancel()
                 await asyncio.wait([back])
@@ -81,9 +84,10 @@ class Jip2Relay:
         socket: web.WebSocketResponse,
         node: ClientWebSocketResponse,
         lost: set[int],
+        methods: dict[int, str],
     ) -> None:
         call = json.decode(data)
-        method = call["method"]
+        method = methods[call["id"]] = call["method"]
         self.heard[method] += 1
         if method in self.added:
             result = self.added[method](*call["params"])
@@ -107,7 +111,11 @@ class Jip2Relay:
             self.cut()
 
     async def _pass_back(
-        self, node: ClientWebSocketResponse, socket: web.WebSocketResponse, lost: set[int]
+        self,
+        node: ClientWebSocketResponse,
+        socket: web.WebSocketResponse,
+        lost: set[int],
+        methods: dict[int, str],
     ) -> None:
         async for message in node:
             if message.type is not WSMsgType.TEXT or socket.closed:
@@ -116,7 +124,10 @@ class Jip2Relay:
             if said.get("id") in lost:
                 continue
             told = message.data
+            method = methods.pop(said.get("id"), "")
             if self.write is not None:
                 told = json.encode(self.write(said)).decode()
+            elif self.rewrite is not None:
+                told = json.encode(self.rewrite(method, said)).decode()
             await socket.send_str(told)
         await socket.close()

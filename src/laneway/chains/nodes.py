@@ -64,6 +64,7 @@ class NodeSet(Generic[N]):
             names = ", ".join(node.name for node in self.all)
             raise BadRequest("nodes", f"two nodes have one name: {names}")
         self._patience = patience
+        self._reads_count = 0
         self._late_until_s: dict[str, float] = {}
         self._probes: dict[str, asyncio.Task[None]] = {}
 
@@ -77,12 +78,14 @@ class NodeSet(Generic[N]):
         *,
         first: str = "",
         at_head: bool = True,
+        rotates: bool = False,
         doubts: Callable[[T], bool] | None = None,
         blame: Callable[[Sequence[ChainError]], ChainError] | None = None,
     ) -> T:
         """The first answer of a node that does not lag; `ask` notes the node's head.
 
-        The only node is believed whatever its head is. The one that is named is asked first.
+        The only node is believed whatever its head is. The one that is named is asked first. Where
+        it `rotates` another node begins each time, so that none is believed alone for long.
         Without `at_head` any node's answer is taken: what is read is the same everywhere.
 
         An answer that `doubts` finds doubtful may be this node's own trouble, so that the others
@@ -94,7 +97,8 @@ class NodeSet(Generic[N]):
         floor = self.highest()
         troubles: list[ChainError] = []
         doubted: list[tuple[N, T]] = []
-        race = Race(self._in_order(first, floor), ask, self._patience())
+        race = Race(self._in_order(first, floor, rotates), ask, self._patience())
+        self._reads_count += rotates
         try:
             while (done := await self._next(race, doubted)) is not None:
                 node, seen = done
@@ -106,7 +110,7 @@ class NodeSet(Generic[N]):
                     doubted.append((node, seen))
                 else:
                     for late in race.lost():
-                        self._look_after(late)
+                        self.look_after(late)
                     self._ask_later([node for node, _ in doubted])
                     return seen
         finally:
@@ -127,14 +131,17 @@ class NodeSet(Generic[N]):
         except TimeoutError:
             return None
 
-    def _in_order(self, first: str, floor: int) -> list[N]:
-        now_s = loop_s()
+    def is_late(self, node: N) -> bool:
+        """Whether it lost a race after a long silence, a while ago."""
+        return self._late_until_s.get(node.name, 0.0) > loop_s()
 
+    def _in_order(self, first: str, floor: int, rotates: bool = False) -> list[N]:
         def key(one: N) -> tuple[bool, bool, bool, bool]:
-            is_late = self._late_until_s.get(one.name, 0.0) > now_s
-            return one.is_resting(), one.head_number < floor, is_late, one.name != first
+            is_behind = one.head_number < floor and not rotates
+            return one.is_resting(), is_behind, self.is_late(one), one.name != first
 
-        return sorted(self.all, key=key)
+        begin = self._reads_count % len(self.all) if rotates else 0
+        return sorted(self.all[begin:] + self.all[:begin], key=key)
 
     def _confirmed(self, doubted: Sequence[tuple[N, T]], troubles: Sequence[ChainError]) -> T:
         """A doubtful answer that enough nodes give."""
@@ -153,7 +160,7 @@ class NodeSet(Generic[N]):
         for node in nodes:
             self._late_until_s[node.name] = loop_s() + LATE_MS / 1000
 
-    def _look_after(self, node: N) -> None:
+    def look_after(self, node: N) -> None:
         """A node lost a race after a long silence. Whether it is slow or says nothing at all is
         seen by a question of its own, for which it has its full time."""
         self._ask_later([node])

@@ -6,6 +6,7 @@ from tests.rpc_stub import No
 
 from laneway.chains.jam import blocks
 from laneway.chains.jam.blocks import Forks, Way
+from laneway.chains.jam.limits import COMMON_STEPS_MAX
 from laneway.chains.jam.node import NodeLacksBlock
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import JamBlockRef, JamHead
@@ -232,5 +233,51 @@ def test_a_block_that_is_less_deep_than_finality_wants_is_not_called_final() -> 
             (node,) = chain._nodes.all
             assert (await Forks().head(node)).finalised is None
             assert (await Forks(2).head(node)).finalised == ref("a9")
+
+    run(story)
+
+
+def test_one_nodes_parents_are_no_other_nodes() -> None:
+    async def story() -> None:
+        liar = Node("a0 a1 a2", parent=told("b0"))
+        async with served([liar, Node("a0 a1 a2")]) as (chain, _):
+            one, two = chain._nodes.all
+            assert await chain._forks.parent(one, ref("a2")) == ref("b0")
+            assert await chain._forks.parent(two, ref("a2")) == ref("a1")
+
+    run(story)
+
+
+def test_what_is_gone_is_named_by_its_place_and_not_by_its_slot() -> None:
+    """A slot that was a lie once is kept with the block."""
+
+    async def story() -> None:
+        async with served([Node("a0 a1 a2 a3")]) as (chain, _):
+            known = [ref("a1"), JamBlockRef(header("a2"), 9)]
+            (node,) = chain._nodes.all
+            way = await chain._forks.way(node, known, ref("a3"))
+            assert way == Way(known[1], (), (ref("a3"),))
+
+    run(story)
+
+
+def test_forks_of_two_nodes_meet_where_both_have_a_block() -> None:
+    async def story() -> None:
+        one, two = Node("a0 a1 a2 a3"), Node("a0 a1 b2 b4")
+        async with served([one, two]) as (chain, _):
+            a, b = chain._nodes.all
+            common = chain._forks.common
+            assert await common(a, ref("a3"), b, ref("b4")) == ref("a1")
+            assert await common(a, ref("a3"), b, ref("a1")) == ref("a1")
+            assert await common(a, ref("a1"), b, ref("b4")) == ref("a1")
+            two.grow("c0 c1")
+            assert await common(a, ref("a3"), b, ref("c1")) is None
+        long = " ".join(f"a{slot}" for slot in range(COMMON_STEPS_MAX + 2))
+        async with served([Node(long), Node("a0")]) as (chain, _):
+            a, b = chain._nodes.all
+            last = ref(f"a{COMMON_STEPS_MAX}")
+            assert await chain._forks.common(a, last, b, ref("a0")) == ref("a0")
+            last = ref(f"a{COMMON_STEPS_MAX + 1}")
+            assert await chain._forks.common(a, last, b, ref("a0")) is None
 
     run(story)

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from tests.chains.jam.stage import PACE, WAIT_S, Node, ref, run, served, told, until
+from tests.chains.jam.stage import WAIT_S, Node, ref, run, served, told, until
 from tests.jip2_stub import Silence
 from tests.rpc_stub import Drop, No
 
-from laneway.chains.jam.clock import BlockArrivals
 from laneway.chains.jam.heads import JamHeads
 from laneway.chains.jam.node import Identity, JamNode, JamPlace
 from laneway.chains.nodes import PollPace
@@ -108,26 +107,33 @@ def test_a_silent_subscription_is_given_up_and_left() -> None:
     run(story)
 
 
-def test_the_node_that_is_ahead_is_followed() -> None:
+def test_every_change_of_a_node_is_a_reason_to_ask() -> None:
+    """Whatever one of them says of its slot, the others are followed as well."""
+
     async def story() -> None:
         one, two = (
             JamNode(JamPlace("ws://127.0.0.1:1", name=name), Identity(None, None)) for name in "ab"
         )
-        heads = JamHeads([one, two], BlockArrivals(), PACE)
-        heads.saw_best(one, ref("a10"))
+        heads = JamHeads([one, two], QUICK)
+        bell = asyncio.Event()
+        heads._bells.append(bell)
+
+        def rang() -> bool:
+            was = bell.is_set()
+            bell.clear()
+            return was
+
+        heads.saw_best(one, JamBlockRef(bytes(32), (1 << 32) - 1))
+        assert rang()
         heads.saw_best(two, ref("a9"))
-        assert heads.leader is one
-        heads.saw_best(two, ref("a11"))
-        assert heads.leader is two
-        heads.saw_best(one, ref("b11"))
-        assert heads.leader is two, "as high is not ahead"
-        heads.saw_best(two, ref("b8"))
-        assert heads._newest == ref("b8"), "the one that is followed may be set back"
-        heads.saw_best(one, ref("b12"))
-        assert heads.leader is one
+        assert rang()
+        heads.saw_best(two, ref("a9"))
+        assert not rang(), "it is the same block"
         heads.saw_final(one, ref("a3"))
-        heads.saw_final(two, ref("a2"))
-        assert heads._final == ref("a3"), "what is final stays so"
+        assert rang()
+        heads.saw_final(one, ref("a3"))
+        assert not rang()
+        assert (one.head_number, two.head_number) == (-1, -1), "nobody has confirmed them"
         for node in (one, two):
             await node.client.close()
 
@@ -161,7 +167,7 @@ def test_a_head_that_cannot_be_read_is_told_with_the_next_change() -> None:
             node.said["bestBlock"] = No(0, "oops")
             node.grow("a1 a2")
             await stub.tell("subscribeBestBlock", told("a2"))
-            await until(lambda: chain._heads._newest == ref("a2"))
+            await until(lambda: chain._nodes.all[0].best == ref("a2"))
             waiting = asyncio.create_task(best_of(heads))
             await asyncio.sleep(0.02)
             del node.said["bestBlock"]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from tests.chains.jam.stage import SERVICE, Node, ref, run, served
 
+from laneway.chains.jam.agreement import NodeContradicted
 from laneway.core.errors import ChainUnreadable
 from laneway.core.jam import JamBlocksSeen, LineAsked, LineBlock, LineSeen
 from laneway.jam.hashing import blake2b
@@ -59,22 +60,37 @@ def test_a_record_that_is_missing_below_the_head_is_the_nodes_trouble() -> None:
 
 def test_one_node_alone_moves_no_line() -> None:
     async def story() -> None:
-        assert await seen([node(THEIRS), node(OURS)]) is None
-        assert await seen([node(OURS, OURS, OURS), node(OURS)]) is None, "too long for the other"
-        both = await seen([node(THEIRS), node(THEIRS)])
+        for liar in (node(THEIRS), node(OURS, OURS, OURS)):
+            with pytest.raises(NodeContradicted, match="with three nodes two that agree"):
+                await seen([liar, node(OURS)])
+            for three in ([liar, node(OURS), node(OURS)], [node(OURS), liar, node(OURS)]):
+                found = await seen(three)
+                assert found is not None
+                assert (found.number, found.blocks[0].block) == (1, OURS)
+        both = await seen([node(THEIRS), node(OURS), node(THEIRS)])
         assert both is not None
         assert both.blocks[0].block == THEIRS
 
     run(story)
 
 
-def test_what_is_expected_needs_no_second_node() -> None:
+def test_a_line_as_it_is_expected_is_confirmed_too() -> None:
+    """It makes blocks final."""
+
     async def story() -> None:
-        second = node(THEIRS)
-        async with served([node(OURS), second]) as (chain, stubs):
-            look = await chain.look([ref("a0")], [], 9, ASKED)
-            assert look.line is not None
-            assert "serviceValue" not in stubs[1].methods()
+        with pytest.raises(NodeContradicted):
+            await seen([node(OURS), node(THEIRS)])
+        assert (await seen([node(OURS), node(OURS)])) is not None
+
+    run(story)
+
+
+def test_a_node_without_any_record_of_the_service_contradicts_nobody() -> None:
+    async def story() -> None:
+        for nodes in ([node(OURS), Node(final="a2")], [Node(final="a2"), node(OURS)]):
+            found = await seen(nodes)
+            assert found is not None
+            assert found.number == 1
 
     run(story)
 

@@ -3,13 +3,13 @@
 from typing import Any, cast
 
 import pytest
-from tests.chains.jam.stage import PACE, SENT, Node, header, ref, run, served, told
+from tests.chains.jam.stage import PACE, SENT, TINY, Node, header, ref, run, served, told
 from tests.jip2_stub import Jip2Stub
 from tests.rpc_stub import No
 
 from laneway.chains.endpoint import name_of
 from laneway.chains.jam.chain import Jip2Chain
-from laneway.chains.jam.node import SCHEMES, JamNode, JamPlace, NodeLacksBlock
+from laneway.chains.jam.node import SCHEMES, Identity, JamNode, JamPlace, NodeLacksBlock
 from laneway.core.errors import BadRequest, ChainUnreachable, ChainUnreadable
 from laneway.wire.jip2 import blob
 
@@ -40,8 +40,8 @@ def test_a_node_of_another_chain_is_never_used() -> None:
             stubs[0].cut()
             await stubs[0].stop()
             with pytest.raises(ChainUnreachable):
-                await chain._nodes.read(chain._head, at_head=False)
-            assert stubs[1].methods() == ["parameters"]
+                await chain._nodes.read(chain._agreement.head, at_head=False)
+            assert set(stubs[1].methods()) == {"parameters"}
             await stubs[0].start()
 
     run(story)
@@ -51,11 +51,41 @@ def test_nodes_may_tell_more_or_fewer_parameters() -> None:
     async def story() -> None:
         brief = Node(parameters={"core_count": 2})
         async with served([brief, Node()]) as (chain, stubs):
+            await stubs[1].stop()
             assert (await chain.parameters()).epoch_slots == 600
+            await stubs[1].start()
             await stubs[0].stop()
             await chain.head()
             assert (await chain.parameters()).epoch_slots == 12
             await stubs[0].start()
+
+    run(story)
+
+
+def test_which_chain_it_is_most_nodes_say() -> None:
+    """Whoever answered first: an honest node is no node of another chain for it."""
+
+    async def story() -> None:
+        liar = Node(parameters={"V1": {**TINY, "core_count": 3}})
+        for nodes in ([liar, Node(), Node()], [Node(), liar, Node()]):
+            async with served(nodes, slot_ms=400) as (chain, _):
+                await chain.head()
+                await chain.probe(1_000, 0)
+                assert (await chain.parameters()).core_count == 2
+                troubles = [one.trouble for one in chain.standings()]
+                assert troubles.count("wrong_chain") == 1
+                assert troubles[nodes.index(liar)] == "wrong_chain"
+        identity = Identity(None, None)
+        assert identity.problem_with("a", {"core_count": 3}) is None
+        assert identity.problem_with("b", {"core_count": 2}) == (
+            "answers for a chain whose core_count is 2, and this one's is 3"
+        )
+        assert identity.problem_with("c", {"core_count": 2, "epoch_period": 12}) is None
+        assert "core_count is 3" in str(identity.problem_with("a", {"core_count": 3}))
+        assert "core_count is 9" in str(identity.problem_with("b", {"core_count": 9})), "not later"
+        alone = Identity(None, None)
+        assert alone.problem_with("a", {"core_count": 3}) is None
+        assert "is 4, and this one's is 3" in str(alone.problem_with("a", {"core_count": 4}))
 
     run(story)
 
@@ -162,10 +192,10 @@ def test_a_node_that_answers_nothing_of_use_is_named_until_it_does(answer: objec
                 odd.said[method] = lambda *_: answer
                 odd_node._greeted_s = None
                 with pytest.raises(ChainUnreadable):
-                    await chain._head(odd_node)
+                    await chain._forks.head(odd_node)
                 assert [one.trouble for one in chain.standings()] == ["", "node_unreadable"]
                 del odd.said[method]
-                await chain._head(odd_node)
+                await chain._forks.head(odd_node)
                 assert [one.trouble for one in chain.standings()] == ["", ""]
             odd.said |= {"parameters": {}, "bestBlock": answer}
             await chain.probe(1_000, 0)

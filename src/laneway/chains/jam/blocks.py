@@ -10,7 +10,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from laneway.chains.jam.limits import FINALITY_BLOCKS, PARENTS_KEPT_MAX, WALK_BLOCKS_MAX
+from laneway.chains.jam.limits import (
+    COMMON_STEPS_MAX,
+    FINALITY_BLOCKS,
+    PARENTS_KEPT_MAX,
+    WALK_BLOCKS_MAX,
+)
 from laneway.chains.jam.node import JamNode, NodeLacksBlock
 from laneway.chains.jam.shapes import read_as, read_descriptor
 from laneway.core.errors import ChainUnreadable
@@ -31,17 +36,19 @@ class Way(Struct, frozen=True):
 
 
 class Forks:
-    """The known parents of blocks. Finality is reckoned from them too, where a node has none."""
+    """The known parents of blocks, each as one node named it: what another says may be a lie.
+    Finality is reckoned from them too, where a node has none."""
 
     def __init__(self, finality_blocks: int = FINALITY_BLOCKS) -> None:
         self._finality_blocks = finality_blocks
-        self._parents: OrderedDict[bytes, JamBlockRef] = OrderedDict()
+        self._parents: dict[str, OrderedDict[bytes, JamBlockRef]] = {}
 
     async def parent(self, node: JamNode, block: JamBlockRef) -> JamBlockRef | None:
         """None if it is the first block, or the node keeps none before it."""
-        found = self._parents.get(block.header_hash)
-        if found is not None:
-            self._parents.move_to_end(block.header_hash)
+        parents = self._parents.setdefault(node.name, OrderedDict())
+        found = parents.get(block.header_hash)
+        if found is not None and found.slot < block.slot:
+            parents.move_to_end(block.header_hash)
             return found
         try:
             found = await node.read(read_descriptor, "parent", block.header_hash)
@@ -54,9 +61,9 @@ class Forks:
             raise ChainUnreadable(
                 node.name, f"the parent of a block of slot {block.slot} is of slot {found.slot}"
             )
-        self._parents[block.header_hash] = found
-        if len(self._parents) > PARENTS_KEPT_MAX:
-            self._parents.popitem(last=False)
+        parents[block.header_hash] = found
+        if len(parents) > PARENTS_KEPT_MAX:
+            parents.popitem(last=False)
         return found
 
     async def step(
@@ -72,6 +79,22 @@ class Forks:
                 raise
             return None
 
+    async def common(
+        self, node: JamNode, block: JamBlockRef, other: JamNode, theirs: JamBlockRef
+    ) -> JamBlockRef | None:
+        """The newest block on the forks of two nodes, each with its newest block; None if they do
+        not meet within COMMON_STEPS_MAX."""
+        mine: JamBlockRef | None = block
+        at: JamBlockRef | None = theirs
+        for _ in range(COMMON_STEPS_MAX):
+            if mine is None or at is None or mine == at:
+                break
+            if mine.slot >= at.slot:
+                mine = await self.step(node, block, mine)
+            else:
+                at = await self.step(other, theirs, at)
+        return mine if mine == at else None
+
     async def below(self, node: JamNode, block: JamBlockRef, depth: int) -> JamBlockRef:
         """The block `depth` parents below, or the last one that can be reached."""
         at = block
@@ -85,14 +108,15 @@ class Forks:
     async def way(self, node: JamNode, known: Sequence[JamBlockRef], head: JamBlockRef) -> Way:
         """From the newest of the known blocks that is on the head's fork. Where the node's blocks
         end before one is reached, the head is alone and no block is said to be gone."""
-        by_hash = {block.header_hash: block for block in known}
+        places = {block.header_hash: place for place, block in enumerate(known)}
         oldest_slot = min((block.slot for block in known), default=head.slot + 1)
         walked: list[JamBlockRef] = []
         at: JamBlockRef | None = head
         while at is not None and at.slot >= oldest_slot and len(walked) < WALK_BLOCKS_MAX:
-            if at.header_hash in by_hash:
-                gone = tuple(block for block in known if block.slot > at.slot)
-                return Way(at, gone, tuple(reversed(walked)))
+            place = places.get(at.header_hash)
+            if place is not None:
+                # As it is known: by its place, for a slot may have been a lie.
+                return Way(known[place], tuple(known[place + 1 :]), tuple(reversed(walked)))
             walked.append(at)
             at = await self.step(node, head, at)
         is_below_all = at is not None and at.slot < oldest_slot
@@ -120,8 +144,7 @@ class Forks:
         best_answer, final_answer = await node.ask([call("bestBlock"), call("finalizedBlock")])
         best = node.read_best(best_answer)
         claimed = read_as(node.name, final_answer, read_descriptor)
-        node.saw_best(best)
-        node.finalised = claimed
+        node.best, node.finalised = best, claimed
         return JamHead(best, await self.finalised(node, best, claimed), node.name)
 
     async def _deep(self, node: JamNode, best: JamBlockRef) -> JamBlockRef | None:
@@ -145,24 +168,45 @@ class Forks:
         return claimed if await self.is_below(node, claimed, best) else None
 
 
-async def read_context(node: JamNode, forks: Forks, parameters: Parameters, offset: int) -> Context:
+Roots = tuple[bytes, bytes, bytes | None]
+"""State and beefy root of an anchor, and the state root of a lookup anchor; None if the node has
+forgotten that one."""
+
+
+async def read_context(
+    node: JamNode, forks: Forks, parameters: Parameters, head: JamHead, offset: int
+) -> Context:
     """`offset`: how many blocks below the best one the anchor is; 0 is the best one itself."""
     assert 0 <= offset < parameters.recent_block_count
-    head = await forks.head(node)
     anchor = await forks.below(node, head.best, offset)
     lookup = await lookup_anchor(node, forks, parameters, head, anchor)
+    state_root, beefy_root, lookup_root = await read_roots(node, anchor, lookup)
+    return Context(
+        anchor=anchor,
+        state_root=state_root,
+        beefy_root=beefy_root,
+        lookup_anchor=lookup,
+        lookup_state_root=lookup_root,
+        head=head,
+    )
+
+
+async def read_roots(node: JamNode, anchor: JamBlockRef, lookup: JamBlockRef) -> Roots:
     roots = (("stateRoot", anchor), ("beefyRoot", anchor), ("stateRoot", lookup))
     answers = await node.ask([call(method, block.header_hash) for method, block in roots])
     state_root, beefy_root, lookup_root = answers
     is_forgotten = isinstance(lookup_root, RpcError)
-    return Context(
-        anchor=anchor,
-        state_root=read_as(node.name, state_root, read_hash),
-        beefy_root=read_as(node.name, beefy_root, read_hash),
-        lookup_anchor=lookup,
-        lookup_state_root=None if is_forgotten else read_as(node.name, lookup_root, read_hash),
-        head=head,
+    return (
+        read_as(node.name, state_root, read_hash),
+        read_as(node.name, beefy_root, read_hash),
+        None if is_forgotten else read_as(node.name, lookup_root, read_hash),
     )
+
+
+def are_alike(mine: Roots, theirs: Roots) -> bool:
+    """Whether the roots are the same, as far as both nodes have them."""
+    is_known = mine[2] is not None and theirs[2] is not None
+    return mine[:2] == theirs[:2] and (mine[2] == theirs[2] or not is_known)
 
 
 async def lookup_anchor(

@@ -8,11 +8,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 
-from laneway.chains.jam.blocks import Forks, read_context
+from laneway.chains.jam.agreement import Agreement
+from laneway.chains.jam.blocks import Forks, Way, are_alike, read_context, read_roots
 from laneway.chains.jam.clock import BlockArrivals, steady_ms, wall_ms
 from laneway.chains.jam.heads import JamHeads
 from laneway.chains.jam.limits import (
     FINALITY_BLOCKS,
+    HEADS_PAUSE_MS,
     LOOK_AT_ONCE,
     LOOK_BLOCKS_MAX,
     LOOK_PACKAGES_MAX,
@@ -22,25 +24,21 @@ from laneway.chains.jam.limits import (
 from laneway.chains.jam.node import Identity, JamNode, JamPlace, NodeLacksBlock
 from laneway.chains.jam.phrases import Row
 from laneway.chains.jam.reads import Reads
-from laneway.chains.jam.records import read_line
 from laneway.chains.jam.statuses import StateAt, Statuses
 from laneway.chains.jam.submissions import Submissions
 from laneway.chains.jam.subscriptions import News, Watches
+from laneway.chains.jam.verdicts import Verdicts
 from laneway.chains.nodes import KnownNodes, NodeSet, PollPace
-from laneway.core.errors import BadRequest, ChainError, ChainUnreadable
+from laneway.core.errors import BadRequest, ChainError
 from laneway.core.jam import (
-    Accumulated,
     Context,
-    Failed,
     JamBlockRef,
     JamBlockSeen,
     JamBlocksSeen,
     JamHead,
     LineAsked,
-    LineSeen,
     Package,
     Parameters,
-    ServiceRefused,
     SlotClock,
     SubmissionAnswers,
     Watched,
@@ -85,13 +83,16 @@ class Jip2Chain(Reads, KnownNodes):
         self.unknown_words = self._submissions.unknown_words
         """Error messages that no table knows, and how often nodes sent them."""
         self._arrivals = BlockArrivals(now_ms, era_ms, steady)
-        self._heads = JamHeads(self._nodes.all, self._arrivals, pace)
+        self._heads = JamHeads(self._nodes.all, pace)
+        self._agreement = Agreement(self._nodes, self._forks, self._identity, self._arrivals)
+        self._verdicts = Verdicts(self._agreement, self._statuses)
         self._watches = Watches(self._nodes.all, self._heads, self.look, pace)
 
     async def parameters(self) -> Parameters:
         if self._identity.parameters is None:
-            # A node that answers anything has greeted before.
-            await self._nodes.read(self._forks.head, at_head=False)
+            # A node that answers anything has greeted before, and so have those that it is
+            # compared with.
+            await self._nodes.read(self._agreement.head, at_head=False)
         assert self._identity.parameters is not None
         return self._identity.parameters
 
@@ -105,7 +106,7 @@ class Jip2Chain(Reads, KnownNodes):
         return clock
 
     async def head(self) -> JamHead:
-        return await self._nodes.read(self._head)
+        return await self._nodes.read(self._agreement.head)
 
     async def heads(self) -> AsyncGenerator[JamHead, None]:
         last: JamHead | None = None
@@ -119,14 +120,27 @@ class Jip2Chain(Reads, KnownNodes):
                     if last is None or (head.best, head.finalised) != (last.best, last.finalised):
                         last = head
                         yield head
+                await asyncio.sleep(HEADS_PAUSE_MS / 1000)
         finally:
             await self._heads.close_bell(bell)
 
     async def context(self, *, offset: int = 1) -> Context:
         parameters = await self.parameters()
-        return await self._nodes.read(
-            lambda node: read_context(node, self._forks, parameters, offset)
-        )
+
+        async def context_by(node: JamNode) -> Context:
+            head = await self._agreement.head(node)
+            found = await read_context(node, self._forks, parameters, head, offset)
+            roots = (found.state_root, found.beefy_root, found.lookup_state_root)
+            await self._agreement.confirmed(
+                node,
+                f"the roots of block {found.anchor.header_hash.hex()}",
+                roots,
+                lambda other: read_roots(other, found.anchor, found.lookup_anchor),
+                are_alike,
+            )
+            return found
+
+        return await self._nodes.read(context_by, rotates=True)
 
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
@@ -149,8 +163,8 @@ class Jip2Chain(Reads, KnownNodes):
         limit = min(limit, LOOK_BLOCKS_MAX)
 
         async def look_by(node: JamNode) -> JamBlocksSeen:
-            head = await self._head(node)
-            way = await self._forks.way(node, known, head.best)
+            head = await self._agreement.head(node)
+            way = await self._way(node, known, head.best)
             wanted = way.blocks[:limit]
             blocks: list[JamBlockSeen] = []
             while len(blocks) < len(wanted):
@@ -165,14 +179,14 @@ class Jip2Chain(Reads, KnownNodes):
                     if isinstance(found, BaseException):
                         raise found
                     blocks.append(found)
-            await self._check_deaths(node, blocks, packages)
+            await self._verdicts.check(node, blocks, packages, parameters)
             is_whole = len(way.blocks) <= limit
             final = None
             if line is not None and head.finalised is not None and is_whole:
-                final = await self._line(node, head.finalised, line)
+                final = await self._verdicts.line(node, head.finalised, line)
             return JamBlocksSeen(way.after, way.gone, tuple(blocks), head, is_whole, final)
 
-        return await self._nodes.read(look_by)
+        return await self._nodes.read(look_by, rotates=True)
 
     def watch(
         self, package: Watched, known: Sequence[JamBlockRef] = ()
@@ -183,60 +197,17 @@ class Jip2Chain(Reads, KnownNodes):
         await self._heads.stop()
         await self._nodes.close()
 
-    async def _head(self, node: JamNode) -> JamHead:
-        head = await self._forks.head(node)
-        self._heads.saw_best(node, head.best)
-        return head
+    async def _way(self, node: JamNode, known: Sequence[JamBlockRef], best: JamBlockRef) -> Way:
+        """The blocks since the last look; another node's parents lead the same way."""
 
-    async def _line(self, node: JamNode, at: JamBlockRef, asked: LineAsked) -> LineSeen | None:
-        """A service's line. One that others moved ends what is open, so another node that can be
-        asked has to show the same."""
-        found = await read_line(node, at, asked)
-        if found is None or asked.expects(found):
-            return found
-        for other in self._others(node):
-            try:
-                async with asyncio.timeout(2 * other.hedge_s()):
-                    return found if await read_line(other, at, asked) == found else None
-            except (ChainError, TimeoutError):
-                continue
-        return found
+        async def ask(other: JamNode) -> Way | None:
+            way = await self._forks.way(other, known, best)
+            return None if way.after is None else way
 
-    def _others(self, node: JamNode) -> list[JamNode]:
-        """The other nodes; those that failed lately come last."""
-        return sorted([one for one in self._nodes.all if one is not node], key=JamNode.is_resting)
-
-    async def _check_deaths(
-        self, node: JamNode, blocks: Sequence[JamBlockSeen], packages: Sequence[Watched]
-    ) -> None:
-        """A package failed if no record names it, and a node may have lost its records, or hide
-        them. So another node is asked about the newest block that shows a failure: one that can be
-        asked, since a lane that waited for it would stand still with it."""
-        deaths = {
-            one.package_hash: seen.block
-            for seen in blocks
-            for one in seen.seen
-            if isinstance(one.fact, Failed)
-        }
-        if not deaths:
-            return
-        block = max(deaths.values(), key=lambda one: one.slot)
-        dead = [one for one in packages if deaths.get(one.package_hash) == block]
-        for other in self._others(node):
-            try:
-                async with asyncio.timeout(2 * other.hedge_s()):
-                    found = await self._statuses.read(
-                        StateAt(other, block, await self.parameters()), dead
-                    )
-            except (ChainError, TimeoutError):
-                continue
-            ended = [one for one in found if isinstance(one.fact, Accumulated | ServiceRefused)]
-            if not ended:
-                return
-            name = ended[0].package_hash.hex()
-            raise ChainUnreadable(
-                node.name, f"no record of package {name}, and {other.name} has it"
-            )
+        what = f"the blocks before {best.header_hash.hex()}"
+        return await self._agreement.confirmed(
+            node, what, await self._forks.way(node, known, best), ask
+        )
 
     async def _look_at(
         self, at: StateAt, head: JamHead, packages: Sequence[Watched]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import monotonic_ns, time_ns
 from typing import Final
 
-from laneway.chains.jam.limits import HEADS_KEPT_MAX
+from laneway.chains.jam.limits import HEADS_KEPT_MAX, NEW_SLOTS_MAX
 from laneway.core.jam import SlotClock
 
 JAM_ERA_MS: Final = 1_735_732_800_000
@@ -49,6 +49,20 @@ class BlockArrivals:
     def saw(self, slot: int) -> None:
         if not self._arrived or slot > self._arrived[-1][0]:
             self._arrived.append((slot, self._steady_ms()))
+
+    def agreed(self, slot: int) -> None:
+        """Several nodes have a block of this slot, and none of a later one: what one alone said
+        before is forgotten."""
+        while self._arrived and self._arrived[-1][0] > slot + NEW_SLOTS_MAX:
+            self._arrived.pop()
+        self.saw(slot)
+
+    def is_too_new(self, slot: int, slot_ms: int) -> bool:
+        """Whether a block of this slot cannot be yet, as far as blocks have arrived here."""
+        if not self._arrived:
+            return False
+        newest, arrived_ms = self._arrived[-1]
+        return slot > newest + (self._steady_ms() - arrived_ms) // slot_ms + NEW_SLOTS_MAX
 
     def clock(self, slot_ms: int) -> SlotClock | None:
         """None if no block has arrived yet."""

@@ -1,6 +1,6 @@
 """The newest blocks, whenever they change: notified by the nodes that can, asked of the others.
 
-All nodes are followed, so that a read is never taken from one that is known to lag. A
+All nodes are followed, and none is believed: what they notify of is read from several. A
 subscription that ends, is refused or is silent for too long is followed by polling until the next
 try. Any number may follow at once: they share the subscriptions, which end with the last of them.
 """
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
-from laneway.chains.jam.clock import BlockArrivals
 from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.shapes import read_as, read_descriptor, read_raw
 from laneway.chains.nodes import PollPace, cancel_all, follow_node
@@ -21,22 +20,18 @@ BEST, FINAL = "subscribeBestBlock", "subscribeFinalizedBlock"
 
 
 class JamHeads:
-    """Follows all nodes; what it passes on comes from the one that is ahead."""
+    """Follows all nodes, and rings when one of them has another newest or final block."""
 
-    def __init__(self, nodes: Sequence[JamNode], arrivals: BlockArrivals, pace: PollPace) -> None:
-        self.leader: JamNode | None = None
+    def __init__(self, nodes: Sequence[JamNode], pace: PollPace) -> None:
         self._nodes = nodes
-        self._arrivals = arrivals
         self._pace = pace
-        self._newest: JamBlockRef | None = None
-        self._final: JamBlockRef | None = None
         self._bells: list[asyncio.Event] = []
         self._tasks: list[asyncio.Task[None]] = []
 
     def open_bell(self) -> asyncio.Event:
         """An event that is set whenever a head changes; the caller clears it, and closes it."""
         bell = asyncio.Event()
-        if self._newest is not None:
+        if any(node.best is not None for node in self._nodes):
             bell.set()
         self._bells.append(bell)
         if not self._tasks:
@@ -55,21 +50,14 @@ class JamHeads:
         await cancel_all(tasks)
 
     def saw_best(self, node: JamNode, best: JamBlockRef) -> None:
-        """Note a node's best block; it counts when the node is ahead, or is the one that is
-        followed: forks change, and a development chain may begin again."""
-        node.saw_best(best)
-        self._arrivals.saw(best.slot)
-        leads = self.leader is None or self.leader is node or self.leader.binding_head() < 0
-        if self._newest is None or best.slot > self._newest.slot or leads:
-            self.leader = node
-            if best != self._newest:
-                self._newest = best
-                self._ring()
+        """Note a node's best block. That it is another one is a reason to ask, and no more."""
+        if best != node.best:
+            node.best = best
+            self._ring()
 
     def saw_final(self, node: JamNode, final: JamBlockRef) -> None:
-        node.finalised = final
-        if self._final is None or final.slot > self._final.slot:
-            self._final = final
+        if final != node.finalised:
+            node.finalised = final
             self._ring()
 
     def _ring(self) -> None:

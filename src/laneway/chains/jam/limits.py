@@ -30,6 +30,18 @@ TURN_SLOTS, TURN_MS_MIN, TURN_MS_MAX = 10, 20_000, 60_000
 """The time of one node with one question of many steps, after which another node is asked: a walk
 of 256 blocks at 50 ms each fits into the least."""
 
+COMMON_STEPS_MAX = 32
+"""How far the forks of two nodes are followed back to where they meet: blocks that one has and the
+other is about to have, and a fork of some blocks. A node further away proves nothing."""
+
+FINAL_NEAR_SLOTS = 8
+"""Two nodes that differ by no more in what is final are taken for alike; otherwise a third one is
+asked as well. Finality comes in steps, and nodes learn of them one after the other."""
+
+NEW_SLOTS_MAX = 3
+"""Slots that a block may be ahead of what its arrival suggests: the clock's grain, a slot that had
+begun, and a node that was quicker than the others."""
+
 LOOK_BLOCKS_MAX = 64
 """New blocks of one look, each with some reads for every package."""
 
@@ -54,6 +66,10 @@ megabytes as it is sent, and some hundred kilobytes when it is read."""
 FINALITY_BLOCKS = 8
 """How deep a block is taken as final on a node that calls its best block final: as many blocks as
 an anchor lives. A setting."""
+
+HEADS_PAUSE_MS = 100
+"""Between two reads of the head because of notices: a node that notifies without end costs the
+others ten questions a second."""
 
 HEADS_KEPT_MAX = 32
 """Arrivals of blocks that the slot clock is reckoned from: three minutes."""

@@ -6,6 +6,7 @@ the operator names that. One that serves another chain is never used.
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from statistics import mode
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -48,23 +49,29 @@ class JamPlace(NodePlace, frozen=True):
 
 
 class Identity:
-    """What all nodes of one chain have in common. The first that answers sets it."""
+    """What all nodes of one chain have in common: what most of those say that answered, and of two
+    who differ the first."""
 
     def __init__(self, genesis: bytes | None, slot_ms: int | None) -> None:
         self.genesis = genesis
         self.parameters: Parameters | None = None
         self._slot_ms = slot_ms
-        self._sizes: dict[str, int] = {}
+        self._named: dict[str, dict[str, int]] = {}
+        """By node, as it named them first: what answers at its address may be of another chain
+        later. Nodes may name more or fewer sizes, but no other values."""
 
-    def problem_with(self, sizes: dict[str, int]) -> str | None:
-        """Nodes may name more or fewer of them, but no other values."""
-        for name, size in sizes.items():
-            known = self._sizes.get(name, size)
-            if size != known:
-                return f"answers for a chain whose {name} is {size}, and this one's is {known}"
-        self._sizes = {**sizes, **self._sizes}
-        found = parameters_of(self._sizes)
+    def problem_with(self, node: str, sizes: dict[str, int]) -> str | None:
+        self._named[node] = {**sizes, **self._named.get(node, {})}
+        agreed: dict[str, int] = {}
+        for name in dict.fromkeys(one for named in self._named.values() for one in named):
+            # Of values that as many name the first one is taken.
+            agreed[name] = mode([one[name] for one in self._named.values() if name in one])
+        found = parameters_of(agreed)
         self.parameters = replace(found, slot_ms=self._slot_ms or found.slot_ms)
+        for name, size in sizes.items():
+            if size != agreed[name]:
+                known = agreed[name]
+                return f"answers for a chain whose {name} is {size}, and this one's is {known}"
         return None
 
     def patience(self) -> Patience:
@@ -104,7 +111,7 @@ class JamNode(NodeEndpoint):
         self.words = JamPhrases(place.client, overrides)
         self.best: JamBlockRef | None = None
         self.finalised: JamBlockRef | None = None
-        """Its last answer, whatever that is worth."""
+        """Its last answers, whatever they are worth."""
         self.has_status = True
         """Whether it answers workPackageStatus."""
         self.has_state_value = True
@@ -119,10 +126,6 @@ class JamNode(NodeEndpoint):
 
     def is_unsupported(self, error: RpcError) -> bool:
         return self.kind(error) is PackageKind.UNSUPPORTED
-
-    def saw_best(self, block: JamBlockRef) -> None:
-        self.best = block
-        self.saw_head(block.slot)
 
     async def ask(self, calls: Sequence[RpcCall], timeout_ms: int | None = None) -> list[RpcAnswer]:
         """`timeout_ms` is by the chain's slots where nobody says otherwise."""
@@ -189,4 +192,4 @@ class JamNode(NodeEndpoint):
         sizes = self._read_useful(parameters, read_sizes)
         if any(isinstance(one, RpcError) for one in rest):
             return f"does not know the chain's first block 0x{(genesis or b'').hex()}"
-        return self._identity.problem_with(sizes)
+        return self._identity.problem_with(self.name, sizes)
