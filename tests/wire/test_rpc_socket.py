@@ -92,6 +92,7 @@ def test_answers_are_in_the_order_of_the_calls_whatever_order_they_came_in() -> 
         ({"code": "x", "message": 7}, RpcError(0, "")),
         ({}, RpcError(0, "")),
         ("words alone", RpcError(0, "words alone")),
+        ({"message": "n" * 200_000}, RpcError(0, "n" * 500)),
         ([1], RpcError(0, "[1]")),
     ],
 )

@@ -56,14 +56,15 @@ NUMBER = json.Decoder(int | str)
 
 
 def read_error(raw: Raw) -> RpcError:
-    """A node's refusal, also one without a code or a message, or that is nothing but a text."""
+    """A node's refusal, also one without a code or a message, or that is nothing but a text. No
+    more of the message is kept than is shown."""
     error = json.decode(raw)
     if not isinstance(error, dict):
         return RpcError(message=str(error)[:REASON_CHARS_MAX])
     code, message = error.get("code"), error.get("message")
     return RpcError(
         code if type(code) is int else 0,
-        message if isinstance(message, str) else "",
+        message[:REASON_CHARS_MAX] if isinstance(message, str) else "",
         Raw(json.encode(error.get("data"))),
     )
 

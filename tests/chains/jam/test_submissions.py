@@ -4,12 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.chains.jam.stage import SENT, Node, run, served, until
+from tests.chains.jam.stage import SENT, Node, ref, run, served, until, watched
 from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.jam import submissions
-from laneway.core.jam import May, Package, PackageKind, SubmissionAnswers
+from laneway.core.jam import Failed, May, Package, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import blob
 
@@ -245,6 +245,21 @@ def test_words_that_no_table_knows_are_counted_and_kept() -> None:
                 submission = await chain.submit(SENT, [0])
                 assert submission.answers[0].words == "7 oops"
             assert chain.unknown_words == {"7 oops": 2}
+
+    run(story)
+
+
+def test_a_node_that_says_much_holds_up_nobody() -> None:
+    async def story() -> None:
+        long = "the authorizer refuses what is not signed " * 5_000
+        node = Node(submitWorkPackage=No(7, long))
+        node.statuses["a1"] = {"Failed": long}
+        async with served([node]) as (chain, _):
+            answer = (await chain.submit(SENT, [0])).answers[0]
+            assert (answer.kind, answer.words) == (PackageKind.REFINE_FAILED, f"7 {long}"[:500])
+            seen = await chain.look([ref("a0")], [watched("a0")])
+            facts = [one.fact for block in seen.blocks for one in block.seen]
+            assert Failed(PackageKind.REFINE_FAILED, long[:500]) in facts
 
     run(story)
 
