@@ -4,12 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.chains.jam.stage import SENT, Node, ref, run, served, until, watched
+from tests.chains.jam.stage import SENT, TINY, Node, ref, run, served, until, watched
 from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
 from tests.rpc_stub import Drop, No
 
 from laneway.chains.jam import submissions
-from laneway.core.jam import Failed, May, Package, PackageKind, SubmissionAnswers
+from laneway.chains.jam.clock import steady_ms
+from laneway.core.jam import Failed, May, Package, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import blob
 
@@ -189,6 +190,59 @@ def test_a_node_that_is_cut_off_in_its_greeting_was_told_nothing() -> None:
             assert sent(one) == []
         async with served([Node(parameters="nonsense")]) as (chain, (one,)):
             assert kinds(await chain.submit(SENT, [0])) == [("a", 0, "unreachable")]
+
+    run(story)
+
+
+def test_a_clock_that_is_set_while_a_node_greets_keeps_the_package_here() -> None:
+    async def story() -> None:
+        ahead_ms = [0]
+        greeted = asyncio.Event()
+
+        async def greet(_: Any) -> Any:
+            await greeted.wait()
+            return {"V1": TINY}
+
+        def permit(clock: SlotClock | None) -> str:
+            assert clock is not None
+            assert clock.skew_ms is not None
+            return "the clock was set" if clock.skew_ms > 1_000_000 else ""
+
+        def now_ms() -> int:
+            return steady_ms() + ahead_ms[0]
+
+        node = Node()
+        async with served([node], now_ms=now_ms, era_ms=steady_ms()) as (chain, (stub,)):
+            await chain.head()
+            assert (await chain.submit(SENT, [0], (), permit)).outcome() is Outcome.ACCEPTED
+            node.said["parameters"] = greet
+            stub.cut()
+            await until(lambda: chain.endpoints[0].client.losses_count == 1)
+            late = asyncio.create_task(chain.submit(SENT, [0], (), permit))
+            await until(lambda: stub.methods()[-1] == "parameters")
+            ahead_ms[0] = 3_600_000
+            greeted.set()
+            (answer,) = (await late).answers
+            assert (answer.kind, answer.outcome) == (PackageKind.UNREACHABLE, Outcome.REFUSED)
+            assert (answer.words, answer.final) == ("the clock was set", False)
+            assert len(sent(stub)) == 1
+            # The node did nothing wrong.
+            assert not chain.endpoints[0].is_resting()
+            ahead_ms[0] = 0
+            assert (await chain.submit(SENT, [0], (), permit)).outcome() is Outcome.ACCEPTED
+
+    run(story)
+
+
+def test_each_core_is_asked_for_by_itself_whether_bytes_may_leave() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=BUSY)]) as (chain, (stub,)):
+            submission = await chain.submit(
+                SENT, [0, 1], (), lambda _: "it is late" if sent(stub) else ""
+            )
+            assert kinds(submission) == [("a", 0, "core_busy"), ("a", 1, "unreachable")]
+            assert submission.answers[1].words == "it is late"
+            assert len(sent(stub)) == 1
 
     run(story)
 

@@ -45,6 +45,7 @@ from laneway.core.jam import (
     SubmissionAnswers,
     Watched,
 )
+from laneway.ports import SendPermit
 
 
 class Jip2Chain(Reads, KnownNodes):
@@ -129,10 +130,18 @@ class Jip2Chain(Reads, KnownNodes):
         )
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
         nodes = [node for node in self._takers if not only or node.name in only]
-        return await self._submissions.submit(nodes, package, cores)
+
+        def why_not() -> str:
+            return permit(self._clock_now()) if permit is not None else ""
+
+        return await self._submissions.submit(nodes, package, cores, why_not)
 
     async def submit_preimage(self, requester: int, preimage: bytes) -> SubmissionAnswers:
         return await self._submissions.preimage(self._takers, requester, preimage)
@@ -182,6 +191,11 @@ class Jip2Chain(Reads, KnownNodes):
     async def aclose(self) -> None:
         await self._heads.stop()
         await self._nodes.close()
+
+    def _clock_now(self) -> SlotClock | None:
+        """The chain's clock, as far as it is known without asking a node."""
+        parameters = self._identity.parameters
+        return None if parameters is None else self._arrivals.clock(parameters.slot_ms)
 
     async def _head(self, node: JamNode) -> JamHead:
         head = await self._forks.head(node)

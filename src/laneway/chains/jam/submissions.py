@@ -17,7 +17,7 @@ from laneway.core.errors import ChainError, ChainUnreachable
 from laneway.core.jam import May, Package, PackageAnswer, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import call
-from laneway.wire.jsonrpc import RpcCall, RpcError
+from laneway.wire.jsonrpc import CallWithheld, RpcCall, RpcError, WritePermit
 
 
 class Submissions:
@@ -29,12 +29,16 @@ class Submissions:
         self._submit_all_s = submit_all_ms / 1000
 
     async def submit(
-        self, nodes: Sequence[JamNode], package: Package, cores: Sequence[int]
+        self,
+        nodes: Sequence[JamNode],
+        package: Package,
+        cores: Sequence[int],
+        permit: WritePermit,
     ) -> SubmissionAnswers:
         assert cores
         until_s = loop_s() + self._submit_all_s
         offers = {
-            asyncio.create_task(self._at_node(node, package, cores, until_s)): node
+            asyncio.create_task(self._at_node(node, package, cores, permit, until_s)): node
             for node in nodes
         }
         try:
@@ -52,19 +56,24 @@ class Submissions:
         answers: list[PackageAnswer] = []
         offered = call("submitPreimage", requester, preimage)
         for node in sorted(nodes, key=JamNode.is_resting):
-            answers.append(await self._offer(node, None, offered))
+            answers.append(await self._offer(node, None, offered, always))
             if answers[-1].outcome is not Outcome.REFUSED:
                 return SubmissionAnswers(tuple(answers), final=False)
         return SubmissionAnswers(tuple(answers), is_refused_by_all(nodes, answers))
 
     async def _at_node(
-        self, node: JamNode, package: Package, cores: Sequence[int], until_s: float
+        self,
+        node: JamNode,
+        package: Package,
+        cores: Sequence[int],
+        permit: WritePermit,
+        until_s: float,
     ) -> list[PackageAnswer]:
         """Its answers for one core after the other, as far as another core may help."""
         answers: list[PackageAnswer] = []
         for core in cores:
             for offered in calls_for(package, core):
-                answer = await self._offer(node, core, offered)
+                answer = await self._offer(node, core, offered, permit)
                 answers.append(answer)
                 if len(answers) == OFFERS_MAX or loop_s() > until_s:
                     return answers
@@ -74,13 +83,17 @@ class Submissions:
                 break
         return answers
 
-    async def _offer(self, node: JamNode, core: int | None, offered: RpcCall) -> PackageAnswer:
+    async def _offer(
+        self, node: JamNode, core: int | None, offered: RpcCall, permit: WritePermit
+    ) -> PackageAnswer:
         kind = PackageKind.UNREACHABLE
         try:
             await node.prepare(1)
             # From here on the bytes may leave.
             kind = PackageKind.SILENT
-            (answer,) = await node.ask_prepared([offered], self._submit_ms)
+            answer = await node.offer(offered, self._submit_ms, permit)
+        except CallWithheld as error:
+            return answer_of(node.name, core, PackageKind.UNREACHABLE, error.reason)
         except ChainUnreachable as error:
             return answer_of(node.name, core, PackageKind.UNREACHABLE, error.problem)
         except ChainError as error:
@@ -95,6 +108,11 @@ class Submissions:
         if kind is PackageKind.UNKNOWN:
             self.unknown_words.count_one(message)
         return answer_of(node.name, core, kind, message)
+
+
+def always() -> str:
+    """The permit of what may be sent at any time."""
+    return ""
 
 
 Offer: TypeAlias = "asyncio.Task[list[PackageAnswer]]"
