@@ -60,8 +60,9 @@ class JamChain(Protocol):
         """Offer a package to every node at once, or to the named ones: to each of them for the
         cores in this order, as long as it refuses the one before. A node that takes it may never
         pass it on, so none is left out because another took it. The answers of all are returned, in
-        the order of the nodes. A node's trouble is an answer too, so this raises nothing on its
-        account.
+        the order of the nodes; one that is slower than the others counts as one that may have it,
+        and what was not sent to it yet may be sent after this has returned. A node's trouble is an
+        answer too, so this raises nothing on its account.
 
         `permit` is asked right before the bytes are written, for each node and core. If it has a
         reason against it, they stay here, and the answer is a refusal with that reason.

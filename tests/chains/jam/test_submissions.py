@@ -18,6 +18,8 @@ NOBODY = No(0, "Failed to submit work-package to even a single proxy/guarantor")
 BUSY = No(0, "core 0 is busy")
 BROKEN = No(0, "codec error: work-package")
 SUBMIT = "submitWorkPackage"
+PACED = {"calls_per_s": 0.05}
+"""A node that may be asked again in 18 seconds."""
 
 
 def kinds(submission: SubmissionAnswers) -> list[tuple[str, int | None, str]]:
@@ -75,6 +77,159 @@ def test_a_silent_node_keeps_nobody_once_another_has_it() -> None:
             assert heard.is_set()
             assert kinds(submission) == [("a", None, "silent"), ("b", 0, "taken")]
             assert (submission.outcome(), submission.final) == (Outcome.ACCEPTED, False)
+
+    run(story)
+
+
+def gated(node: Node, method: str = "parameters", answer: Any = None) -> asyncio.Event:
+    """Let a node answer this method once the event is set, and not before."""
+    gate = asyncio.Event()
+
+    async def wait(_: Any) -> Any:
+        await gate.wait()
+        return answer
+
+    node.said[method] = wait
+    return gate
+
+
+def test_a_node_that_is_always_slower_than_the_others_is_offered_it_all_the_same() -> None:
+    async def story() -> None:
+        slow, quick = Node(), Node()
+        gate = gated(slow, answer={"V1": TINY})
+        async with served([quick, slow], slot_ms=400) as (chain, (_, two)):
+            for _ in range(3):
+                submission = await chain.submit(SENT, [0])
+                assert kinds(submission) == [("a", 0, "taken"), ("b", None, "silent")]
+                assert submission.answers[1].outcome is Outcome.UNKNOWN
+            assert sent(two) == []
+            gate.set()
+            await until(lambda: len(sent(two)) == 1)
+            await until(lambda: not chain._submissions._offers)
+            # However many submissions it missed, it was sent the bytes once for them.
+            took = gated(quick, SUBMIT)
+            again = asyncio.create_task(chain.submit(SENT, [0]))
+            await until(lambda: len(sent(two)) == 2)
+            took.set()
+            assert kinds(await again) == [("a", 0, "taken"), ("b", 0, "taken")]
+
+    run(story)
+
+
+def test_an_offer_that_goes_on_is_answered_with_the_submission_that_takes_it_up() -> None:
+    async def story() -> None:
+        slow, quick = Node(), Node()
+        gate = gated(slow, answer={"V1": TINY})
+        async with served([quick, slow], slot_ms=400) as (chain, (_, two)):
+            await chain.submit(SENT, [0])
+            took = gated(quick, SUBMIT)
+            again = asyncio.create_task(chain.submit(SENT, [0]))
+            gate.set()
+            await until(lambda: len(sent(two)) == 1)
+            took.set()
+            assert kinds(await again) == [("a", 0, "taken"), ("b", 0, "taken")]
+            assert len(sent(two)) == 1
+
+    run(story)
+
+
+def test_a_node_that_swallows_packages_is_sent_them_at_every_submission() -> None:
+    async def story() -> None:
+        async with served([Node(), Node(submitWorkPackage=Silence())], slot_ms=400) as (
+            chain,
+            (_, two),
+        ):
+            for times in range(1, 4):
+                assert (await chain.submit(SENT, [0])).outcome() is Outcome.ACCEPTED
+                await until(lambda times=times: len(sent(two)) == times)  # type: ignore[misc]
+                assert len(chain._submissions._behind) == 1
+
+    run(story)
+
+
+def test_an_offer_that_goes_on_stays_here_when_it_may_not_leave_any_more() -> None:
+    async def story() -> None:
+        slow, reasons = Node(), [""]
+        gate = gated(slow, answer={"V1": TINY})
+        async with served([Node(), slow], slot_ms=400) as (chain, (_, two)):
+            await chain.submit(SENT, [0], (), lambda _: reasons[0])
+            reasons[0] = "the clock was set"
+            gate.set()
+            await until(lambda: not chain._submissions._offers)
+            assert sent(two) == []
+
+    run(story)
+
+
+def test_an_offer_that_is_taken_up_has_the_permit_of_its_last_submission() -> None:
+    async def story() -> None:
+        slow = Node()
+        gate = gated(slow, answer={"V1": TINY})
+        async with served([Node(), slow], slot_ms=400) as (chain, (_, two)):
+            first = ["", "the lane was given up"]
+            await chain.submit(SENT, [0], (), lambda _: first.pop(0))
+            await chain.submit(SENT, [0], (), lambda _: "")
+            gate.set()
+            await until(lambda: len(sent(two)) == 1)
+
+    run(story)
+
+
+def test_offers_that_go_on_are_bounded_in_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions, "BEHIND_MAX", 2)
+
+    async def story() -> None:
+        slow = Node()
+        gate = gated(slow, answer={"V1": TINY})
+        async with served([Node(), slow], slot_ms=400) as (chain, (_, two)):
+            for number in range(4):
+                package = Package(encoded=bytes([number]))
+                assert kinds(await chain.submit(package, [0]))[1] == ("b", None, "silent")
+            gate.set()
+            await until(lambda: not chain._submissions._offers)
+            assert [params[1] for params in sent(two)] == [blob(b"\0"), blob(b"\1")]
+
+    run(story)
+
+
+def test_offers_that_go_on_are_bounded_in_time() -> None:
+    async def story() -> None:
+        settings = {"slot_ms": 400, "submit_ms": 300, "b": PACED}
+        async with served([Node(), Node()], **settings) as (chain, (_, two)):
+            await chain.submit(SENT, [0])
+            assert len(chain._submissions._behind) == 1
+            await until(lambda: not chain._submissions._offers)
+            assert chain._submissions._behind == []
+            assert sent(two) == []
+
+    run(story)
+
+
+def test_offers_that_go_on_end_with_their_chain() -> None:
+    async def story() -> None:
+        silent = Node(submitWorkPackage=Silence())
+        before = asyncio.all_tasks()
+        async with served([Node(), Node(), silent], slot_ms=400, b=PACED) as (chain, stubs):
+            await chain.submit(SENT, [0])
+            await until(lambda: len(sent(stubs[2])) == 1)
+            assert len(chain._submissions._offers) == 2
+            await chain.aclose()
+            assert chain._submissions._offers == {}
+            assert chain._submissions._behind == []
+        assert asyncio.all_tasks() == before
+
+    run(story)
+
+
+def test_a_submission_that_is_cancelled_leaves_nothing_that_goes_on() -> None:
+    async def story() -> None:
+        async with served([Node(submitWorkPackage=Silence())]) as (chain, (stub,)):
+            submitting = asyncio.create_task(chain.submit(SENT, [0]))
+            await until(lambda: len(sent(stub)) == 1)
+            submitting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await submitting
+            assert chain._submissions._offers == {}
 
     run(story)
 

@@ -189,6 +189,7 @@ class Jip2Chain(Reads, KnownNodes):
         return self._watches.watch(package, known)
 
     async def aclose(self) -> None:
+        await self._submissions.aclose()
         await self._heads.stop()
         await self._nodes.close()
 

@@ -75,3 +75,8 @@ as far ahead as blocks are in flight. Where silence has to be a proof, all of th
 
 SLOT_S_MAX = 86_400
 """Of one slot: a day, so that the time of the last slot of all still fits into 64 bits."""
+
+BEHIND_MAX = 16
+"""Offers to one node that go on after their submission was answered, each of another package: twice
+the packages that anchors of eight blocks let be on their way to one core. Each holds its bytes,
+which may be thirteen megabytes, for the time of one submission."""
