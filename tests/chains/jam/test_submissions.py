@@ -4,12 +4,18 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.chains.jam.stage import SENT, TINY, Node, ref, run, served, until, watched
-from tests.jip2_stub import Jip2Stub, Json, Raw, Silence
+from tests.engine.virtual import VirtualTime
+from tests.jip2_stub import Jip2Stub, Json, Silence
+from tests.jip2_stub import Raw as Text
 from tests.rpc_stub import Drop, No
 
+from laneway.chains.endpoint import loop_s
 from laneway.chains.jam import submissions
 from laneway.chains.jam.clock import steady_ms
+from laneway.chains.jam.node import Identity, JamNode, JamPlace
+from laneway.chains.jam.phrases import answer_of
 from laneway.core.jam import Failed, May, Package, PackageKind, SlotClock, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.wire.jip2 import blob
@@ -77,6 +83,115 @@ def test_a_silent_node_keeps_nobody_once_another_has_it() -> None:
             assert heard.is_set()
             assert kinds(submission) == [("a", None, "silent"), ("b", 0, "taken")]
             assert (submission.outcome(), submission.final) == (Outcome.ACCEPTED, False)
+
+    run(story)
+
+
+def test_a_silent_node_keeps_nobody_once_another_refused() -> None:
+    async def story() -> None:
+        nodes = [Node(submitWorkPackage=BUSY), Node(submitWorkPackage=Silence())]
+        async with served(nodes, slot_ms=100, submit_ms=60_000) as (chain, _):
+            submission = await chain.submit(SENT, [0])
+            assert kinds(submission) == [("a", 0, "core_busy"), ("b", None, "silent")]
+            assert (submission.outcome(), submission.final) == (Outcome.UNKNOWN, False)
+
+    run(story)
+
+
+def test_doubt_about_a_silent_node_outweighs_final_refusals_by_the_others() -> None:
+    async def story() -> None:
+        nodes = [Node(submitWorkPackage=BROKEN), Node(submitWorkPackage=Silence())]
+        async with served(nodes, slot_ms=100, submit_ms=60_000) as (chain, _):
+            submission = await chain.submit(SENT, [0])
+            assert kinds(submission) == [("a", 0, "malformed"), ("b", None, "silent")]
+            assert (submission.outcome(), submission.final) == (Outcome.UNKNOWN, False)
+
+    run(story)
+
+
+Plan = list[tuple[float, PackageKind]]
+"""A node's answers, each with the seconds that it takes."""
+TAKEN, REFUSED = PackageKind.TAKEN, PackageKind.CORE_BUSY
+LOST, SILENT = PackageKind.UNREACHABLE, PackageKind.SILENT
+
+
+@pytest.mark.parametrize(
+    ("plans", "waited_s"),
+    [
+        ([[(1, TAKEN)], [(2, REFUSED)]], 2),
+        ([[(1, TAKEN)], []], 2.5),
+        ([[(1, TAKEN)], [(2, REFUSED)], []], 2.5),
+        ([[(1, TAKEN)], [(1, REFUSED)] * 9], 2.5),
+        ([[(1, REFUSED)], [(2, REFUSED)], []], 2 + 4 * 1.5),
+        ([[(1, REFUSED)], [(3, TAKEN)], []], 3 + 1.5),
+        ([[(1, REFUSED)], [(5, REFUSED)] * 4], 20),
+        ([[(1, REFUSED)], [(10, REFUSED)]], 1 + 4 * 1.5),
+        ([[(0, LOST)], [(10, SILENT)]], 10),
+        ([[(0, LOST)], [(1, REFUSED)], []], 1 + 4 * 1.5),
+        ([[(10, SILENT)]], 10),
+    ],
+)
+def test_nodes_are_waited_for_as_long_as_their_answers_may_still_come(
+    plans: list[Plan], waited_s: float
+) -> None:
+    time = VirtualTime()
+
+    class SlowNode:
+        name = "a"
+
+        def hedge_s(self) -> float:
+            return 1.5
+
+    def answering(plan: Plan) -> Any:
+        async def carry_out(offer: submissions.Offer) -> None:
+            for pause_s, kind in plan:
+                await asyncio.sleep(pause_s)
+                offer.is_written = kind is not LOST
+                offer.answers.append(answer_of("a", 0, kind))
+                offer.answered_s = loop_s()
+            if not plan:
+                await asyncio.Event().wait()
+
+        return carry_out
+
+    async def story() -> float:
+        node: Any = SlowNode()
+        offers = [
+            submissions.Offer(node, SENT, [0], submissions.always, answering(plan))
+            for plan in plans
+        ]
+        begun_s = loop_s()
+        await submissions.enough(offers)
+        ended_s = loop_s()
+        for offer in offers:
+            offer.task.cancel()
+        return round(ended_s - begun_s, 3)
+
+    assert time.run(story()) == waited_s
+
+
+def test_the_time_of_a_submission_is_by_the_chains_slots() -> None:
+    for slot_ms, submit_ms in ((100, 3_000), (400, 8_000), (6_000, 10_000)):
+        node = JamNode(JamPlace("ws://127.0.0.1:1"), Identity(None, slot_ms))
+        assert node.submit_ms() == submit_ms
+
+
+@pytest.mark.parametrize("submit_ms", [None, 60_000])
+def test_a_package_has_that_time_unless_a_setting_says_otherwise(
+    submit_ms: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[int] = []
+
+    async def offer(_: JamNode, __: object, timeout_ms: int, ___: object) -> Raw:
+        times.append(timeout_ms)
+        return Raw(b"null")
+
+    monkeypatch.setattr(JamNode, "offer", offer)
+
+    async def story() -> None:
+        async with served([Node()], slot_ms=100, submit_ms=submit_ms) as (chain, _):
+            await chain.submit(SENT, [0])
+            assert times == [submit_ms or 3_000]
 
     run(story)
 
@@ -280,7 +395,7 @@ def test_after_a_refusal_that_no_core_changes_no_other_core_is_tried() -> None:
     [
         (Drop(), "silent"),
         (Silence(), "silent"),
-        (Raw("nonsense"), "silent"),
+        (Text("nonsense"), "silent"),
         (No(0, "oops"), "unknown"),
         (No(0, ""), "unknown"),
         (No(-32603, "Internal error"), "unknown"),

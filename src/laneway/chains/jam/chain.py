@@ -17,7 +17,6 @@ from laneway.chains.jam.limits import (
     LOOK_BLOCKS_MAX,
     LOOK_PACKAGES_MAX,
     SUBMIT_ALL_MS,
-    SUBMIT_MS,
 )
 from laneway.chains.jam.node import Identity, JamNode, JamPlace, NodeLacksBlock
 from laneway.chains.jam.phrases import Row
@@ -54,7 +53,8 @@ class Jip2Chain(Reads, KnownNodes):
     `genesis` is the first block's header hash, by which nodes of another chain are found out.
     `slot_ms` is for development chains whose slots are shorter than they say. `era_ms` is when slot
     0 began, where the chain keeps a calendar (`clock.JAM_ERA_MS`). `finality_blocks` is the depth
-    that stands for finality on a node that calls its best block final; 0 believes it.
+    that stands for finality on a node that calls its best block final; 0 believes it. `submit_ms`
+    is the time of one package for one core; without it, it is by the chain's slots.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Jip2Chain(Reads, KnownNodes):
         finality_blocks: int = FINALITY_BLOCKS,
         words: Sequence[Row] = (),
         pace: PollPace = PollPace(),  # noqa: B008  It is frozen.
-        submit_ms: int = SUBMIT_MS,
+        submit_ms: int | None = None,
         submit_all_ms: int = SUBMIT_ALL_MS,
         now_ms: Callable[[], int] = wall_ms,
         steady: Callable[[], int] = steady_ms,

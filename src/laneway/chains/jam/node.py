@@ -171,6 +171,10 @@ class JamNode(NodeEndpoint):
         self.standing.fit()
         return found
 
+    def submit_ms(self) -> int:
+        """The time of one package for one core."""
+        return self._read_ms()
+
     def hedge_s(self) -> float:
         """The time after which another node is asked too."""
         return self._identity.patience().hedge_s or 0.0

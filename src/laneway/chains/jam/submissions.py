@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
 from laneway.chains.endpoint import loop_s
-from laneway.chains.jam.limits import BEHIND_MAX, OFFERS_MAX, SUBMIT_ALL_MS, SUBMIT_MS
+from laneway.chains.jam.limits import BEHIND_MAX, OFFERS_MAX, QUIET_HEDGES, SUBMIT_ALL_MS
 from laneway.chains.jam.node import JamNode
 from laneway.chains.jam.phrases import answer_of
 from laneway.chains.phrases import UnknownMessages, shorten
@@ -38,6 +38,8 @@ class Offer:
         self.why_not = why_not
         """The permit of the last submission that it belongs to."""
         self.answers: list[PackageAnswer] = []
+        self.answered_s = float("-inf")
+        """When the newest of them came."""
         self.is_written = False
         """Whether bytes of it may have left."""
         self.end: asyncio.TimerHandle | None = None
@@ -59,14 +61,16 @@ class Offer:
         if self.task.done() and not self.task.cancelled():
             self.task.result()  # An exception is a bug, and raised.
             return self.answers
-        silent = answer_of(self.node.name, None, PackageKind.SILENT, "no answer when others had it")
+        silent = answer_of(
+            self.node.name, None, PackageKind.SILENT, "no answer while others gave theirs"
+        )
         return [*self.answers, silent]
 
 
 class Submissions:
     """Sends, and counts the error messages that no table knows."""
 
-    def __init__(self, *, submit_ms: int = SUBMIT_MS, submit_all_ms: int = SUBMIT_ALL_MS) -> None:
+    def __init__(self, *, submit_ms: int | None = None, submit_all_ms: int = SUBMIT_ALL_MS) -> None:
         self.unknown_words = UnknownMessages()
         self._submit_ms = submit_ms
         self._submit_all_s = submit_all_ms / 1000
@@ -138,8 +142,11 @@ class Submissions:
             offer.task.cancel()
             return
         loop = asyncio.get_running_loop()
-        offer.end = loop.call_later(self._submit_ms / 1000, offer.task.cancel)
+        offer.end = loop.call_later(self._time_ms(offer.node) / 1000, offer.task.cancel)
         self._behind.append(offer)
+
+    def _time_ms(self, node: JamNode) -> int:
+        return self._submit_ms or node.submit_ms()
 
     def _take_up(self, offer: Offer) -> None:
         self._behind.remove(offer)
@@ -164,6 +171,7 @@ class Submissions:
             for offered in calls_for(offer.package, core):
                 answer = await self._offer(offer.node, core, offered, offer.permit)
                 answers.append(answer)
+                offer.answered_s = loop_s()
                 if len(answers) == OFFERS_MAX or loop_s() > until_s:
                     return
                 if answer.kind is not PackageKind.UNSUPPORTED:
@@ -179,7 +187,7 @@ class Submissions:
             await node.prepare(1)
             # From here on the bytes may leave.
             kind = PackageKind.SILENT
-            answer = await node.offer(offered, self._submit_ms, permit)
+            answer = await node.offer(offered, self._time_ms(node), permit)
         except CallWithheld as error:
             return answer_of(node.name, core, PackageKind.UNREACHABLE, error.reason)
         except ChainUnreachable as error:
@@ -204,17 +212,23 @@ def always() -> str:
 
 
 async def enough(offers: Sequence[Offer]) -> None:
-    """Until all nodes have answered, or one has it and the others had a moment more: a silent one
-    keeps nobody."""
+    """Until all nodes have answered, or those that still can have had some time more: a silent one
+    keeps nobody. A node that was never reached is no reason to wait less for the others."""
+    hedge_s = max(offer.node.hedge_s() for offer in offers)
     open_ = {offer.task: offer for offer in offers}
-    grace_s: float | None = None
-    while open_:
-        done, _ = await asyncio.wait(open_, timeout=grace_s, return_when=asyncio.FIRST_COMPLETED)
-        if not done:
-            return
+    left_s: float | None = None
+    taken_s: float | None = None
+    while open_ and (left_s is None or left_s > 0):
+        done, _ = await asyncio.wait(open_, timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
         ended = [open_.pop(task) for task in done]
-        if grace_s is None and any(offer.is_taken() for offer in ended):
-            grace_s = max(offer.node.hedge_s() for offer in offers)
+        if taken_s is None and any(offer.is_taken() for offer in ended):
+            taken_s = loop_s()
+        if taken_s is not None:
+            left_s = taken_s + hedge_s - loop_s()
+        elif any(offer.is_written and offer not in open_.values() for offer in offers):
+            # Another core at the same node is an answer on the way.
+            quiet_since_s = max(offer.answered_s for offer in offers)
+            left_s = quiet_since_s + QUIET_HEDGES * hedge_s - loop_s()
 
 
 def calls_for(package: Package, core: int) -> list[RpcCall]:
