@@ -14,6 +14,7 @@ from laneway.chains.jam.node import JamPlace
 from laneway.core.jam import JamBlockRef, Package, PackageAnswer, PackageKind, SubmissionAnswers
 from laneway.core.outcome import Outcome
 from laneway.lanes.bundle.records import BlockDropped
+from laneway.ports import SendPermit
 
 pytestmark = pytest.mark.slow
 
@@ -26,10 +27,14 @@ class Censoring(Jip2Chain):
     hides = True
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
         if not self.hides:
-            return await super().submit(package, cores, only)
+            return await super().submit(package, cores, only, permit)
         taken = PackageAnswer(
             node=self.nodes[0], core=cores[0], kind=PackageKind.TAKEN, outcome=Outcome.ACCEPTED
         )

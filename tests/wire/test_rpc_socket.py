@@ -11,7 +11,7 @@ from tests.rpc_stub import Drop, No
 
 from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.wire import rpc_connection, rpc_socket
-from laneway.wire.jsonrpc import RpcAnswer, RpcAnswerLost, RpcCall, RpcError
+from laneway.wire.jsonrpc import CallWithheld, RpcAnswer, RpcAnswerLost, RpcCall, RpcError
 from laneway.wire.rpc_connection import NodeSubscription
 from laneway.wire.rpc_socket import RpcSocket
 
@@ -92,6 +92,7 @@ def test_answers_are_in_the_order_of_the_calls_whatever_order_they_came_in() -> 
         ({"code": "x", "message": 7}, RpcError(0, "")),
         ({}, RpcError(0, "")),
         ("words alone", RpcError(0, "words alone")),
+        ({"message": "n" * 200_000}, RpcError(0, "n" * 500)),
         ([1], RpcError(0, "[1]")),
     ],
 )
@@ -516,6 +517,58 @@ def test_a_call_that_has_not_left_yet_is_taken_back() -> None:
             await one(socket, "d")
             assert stub.methods() == ["a", "d"]
             assert socket.held_count == 0
+            await socket.close()
+
+    run(story)
+
+
+def test_a_call_that_may_not_leave_when_its_turn_comes_stays_here() -> None:
+    async def story() -> None:
+        async with Jip2Stub(echo) as stub:
+            socket = client(stub)
+            await one(socket, "a")
+            connection = socket._connection
+            assert connection is not None
+            gate, reasons = asyncio.Event(), [""]
+            write = connection._socket.send_str
+
+            async def slowly(text: str) -> None:
+                await write(text)
+                await gate.wait()
+
+            connection._socket.send_str = slowly  # type: ignore[method-assign, assignment]
+            long = asyncio.create_task(one(socket, "long"))
+            await until(lambda: "long" in stub.methods())
+            late = asyncio.create_task(socket.ask([RpcCall("late")], MS, lambda: reasons[0]))
+            await until(lambda: connection.under_way_count == 1 and len(connection._outbox) == 1)
+            reasons[0] = "it is too late"
+            gate.set()
+            with pytest.raises(CallWithheld) as caught:
+                await late
+            assert (caught.value.reason, caught.value.retry) == ("it is too late", "later")
+            reasons[0] = ""
+            await socket.ask([RpcCall("again")], MS, lambda: reasons[0])
+            await long
+            assert stub.methods() == ["a", "long", "again"]
+            assert connection.under_way_count == 0
+            await socket.close()
+
+    run(story)
+
+
+def test_a_call_that_stays_here_and_that_nobody_waits_for_is_owed_nothing() -> None:
+    async def story() -> None:
+        async with Jip2Stub(echo) as stub:
+            socket = client(stub)
+            await one(socket, "a")
+            connection = socket._connection
+            assert connection is not None
+            asked = connection.ask("b", [], permit=lambda: "no")
+            asked.answered.cancel()
+            await one(socket, "c")
+            connection.let_go(asked)
+            assert connection.under_way_count == connection._abandoned_count == 0
+            assert stub.methods() == ["a", "c"]
             await socket.close()
 
     run(story)

@@ -24,6 +24,7 @@ from laneway.ports.evm import EvmRequest as EvmRequest
 from laneway.ports.evm import PromptSigner as PromptSigner
 from laneway.ports.evm import Signer as Signer
 from laneway.ports.jam import JamChain as JamChain
+from laneway.ports.jam import SendPermit as SendPermit
 from laneway.ports.rollup import ExecutedBlock as ExecutedBlock
 from laneway.ports.rollup import MadePackage as MadePackage
 from laneway.ports.rollup import RollupBuilder as RollupBuilder

@@ -1,7 +1,7 @@
 """What the engine and a rollup's builder ask of JAM nodes."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from laneway.core.jam import (
     BlocksGone,
@@ -18,6 +18,10 @@ from laneway.core.jam import (
     SyncState,
     Watched,
 )
+
+SendPermit: TypeAlias = Callable[[SlotClock | None], str]
+"""Returns why a package must not leave now, by the chain's clock of this moment, which is None
+before any of its blocks arrived; empty if it may leave."""
 
 
 class JamChain(Protocol):
@@ -47,13 +51,21 @@ class JamChain(Protocol):
         """What a package can lean on: its anchor is `offset` blocks below the best one."""
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
         """Offer a package to every node at once, or to the named ones: to each of them for the
         cores in this order, as long as it refuses the one before. A node that takes it may never
         pass it on, so none is left out because another took it. The answers of all are returned, in
-        the order of the nodes. A node's trouble is an answer too, so this raises nothing on its
-        account.
+        the order of the nodes; one that is slower than the others counts as one that may have it,
+        and what was not sent to it yet may be sent after this has returned. A node's trouble is an
+        answer too, so this raises nothing on its account.
+
+        `permit` is asked right before the bytes are written, for each node and core. If it has a
+        reason against it, they stay here, and the answer is a refusal with that reason.
         """
 
     async def look(

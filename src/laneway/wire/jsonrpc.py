@@ -64,6 +64,22 @@ class NodeBusy(ChainError):
         super().__init__(f"{node} is busy (HTTP {status}); again in {retry_after_s:g} s")
 
 
+class CallWithheld(ChainError):
+    """The caller took its leave back before the call was written: nothing of it left."""
+
+    code = "call_withheld"
+    retry = "later"
+
+    def __init__(self, node: str, reason: str) -> None:
+        self.node = node
+        self.reason = reason
+        super().__init__(f"{node} was not asked: {reason}")
+
+
+WritePermit: TypeAlias = Callable[[], str]
+"""Returns why a call must not be written now; empty if it may. It is asked right before."""
+
+
 class RpcCall(Struct, frozen=True):
     method: str
     params: Sequence[object] = ()

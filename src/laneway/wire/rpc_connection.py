@@ -15,7 +15,13 @@ from aiohttp import ClientError, ClientWebSocketResponse, WSMsgType
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field, json
 
 from laneway.core.errors import ChainError, ChainUnreachable, ChainUnreadable
-from laneway.wire.jsonrpc import RpcAnswer, RpcAnswerLost, RpcError
+from laneway.wire.jsonrpc import (
+    CallWithheld,
+    RpcAnswer,
+    RpcAnswerLost,
+    RpcError,
+    WritePermit,
+)
 from laneway.wire.limits import (
     REASON_CHARS_MAX,
     SOCKET_ABANDONED_MAX,
@@ -56,14 +62,15 @@ NUMBER = json.Decoder(int | str)
 
 
 def read_error(raw: Raw) -> RpcError:
-    """A node's refusal, also one without a code or a message, or that is nothing but a text."""
+    """A node's refusal, also one without a code or a message, or that is nothing but a text. No
+    more of the message is kept than is shown."""
     error = json.decode(raw)
     if not isinstance(error, dict):
         return RpcError(message=str(error)[:REASON_CHARS_MAX])
     code, message = error.get("code"), error.get("message")
     return RpcError(
         code if type(code) is int else 0,
-        message if isinstance(message, str) else "",
+        message[:REASON_CHARS_MAX] if isinstance(message, str) else "",
         Raw(json.encode(error.get("data"))),
     )
 
@@ -136,6 +143,7 @@ class Asked:
         self.is_written = False
         self.is_abandoned = False
         """Nobody waits for its answer."""
+        self.permit: WritePermit | None = None
         self.opens: NodeSubscription | None = None
         self.ends: NodeSubscription | None = None
         self.patience: asyncio.TimerHandle | None = None
@@ -177,11 +185,18 @@ class RpcConnection:
     def begin(self) -> None:
         self._life = asyncio.create_task(self._run())
 
-    def ask(self, method: str, params: object, opens: NodeSubscription | None = None) -> Asked:
+    def ask(
+        self,
+        method: str,
+        params: object,
+        opens: NodeSubscription | None = None,
+        permit: WritePermit | None = None,
+    ) -> Asked:
         """Hand a call to the connection; its future is answered in any case."""
         number = next(self._numbers)
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         asked = Asked(number, json.encode(message).decode())
+        asked.permit = permit
         if not self.is_open:
             asked.answered.set_exception(ChainUnreachable(self.name, "the connection has ended"))
             return asked
@@ -199,7 +214,7 @@ class RpcConnection:
         # A caller that is cancelled while it waits cancels what it waits for.
         if not asked.answered.done() or asked.answered.cancelled():
             asked.is_abandoned = True
-            if not self.is_open:
+            if not self.is_open or asked.number not in self._waiting:
                 return
             if not asked.is_written:
                 self._outbox.remove(asked)
@@ -291,6 +306,11 @@ class RpcConnection:
             self._has_mail.clear()
             while self._outbox:
                 asked = self._outbox.popleft()
+                # What was written before may have taken long, so this is not asked any earlier.
+                reason = asked.permit() if asked.permit is not None else ""
+                if reason:
+                    self._withhold(asked, reason)
+                    continue
                 asked.is_written = True
                 try:
                     await self._socket.send_str(asked.content)
@@ -347,6 +367,11 @@ class RpcConnection:
         """A subscription's end that is not answered."""
         self._is_owed = True
         self._settle(asked, RpcError(message="no answer"))
+
+    def _withhold(self, asked: Asked, reason: str) -> None:
+        self._forget(asked)
+        if not asked.answered.done():
+            asked.answered.set_exception(CallWithheld(self.name, reason))
 
     def _settle(self, asked: Asked, answer: RpcAnswer) -> None:
         self._forget(asked)

@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from aiohttp import ClientError, ClientWSTimeout
 
 from laneway.core.errors import ChainError, ChainUnreachable
-from laneway.wire.jsonrpc import RpcAnswer, RpcAnswerLost, RpcCall, RpcClient, RpcError
+from laneway.wire.jsonrpc import (
+    RpcAnswer,
+    RpcAnswerLost,
+    RpcCall,
+    RpcClient,
+    RpcError,
+    WritePermit,
+)
 from laneway.wire.limits import (
     RPC_ANSWER_BYTES_MAX,
     SOCKET_CALLS_MAX,
@@ -51,14 +58,19 @@ class RpcSocket(RpcClient):
         """Whether another subscription may be asked for."""
         return self.held_count < self.subscriptions_max
 
-    async def ask(self, calls: Sequence[RpcCall], timeout_ms: int) -> list[RpcAnswer]:
-        """Calls that go out together, each a message of its own; the answers in their order."""
+    async def ask(
+        self, calls: Sequence[RpcCall], timeout_ms: int, permit: WritePermit | None = None
+    ) -> list[RpcAnswer]:
+        """Calls that go out together, each a message of its own; the answers in their order.
+        CallWithheld if one of them may not be written any more when its turn comes."""
         asked: list[tuple[RpcConnection, Asked]] = []
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 for call in calls:
                     connection = await self._place()
-                    asked.append((connection, connection.ask(call.method, call.params)))
+                    asked.append(
+                        (connection, connection.ask(call.method, call.params, permit=permit))
+                    )
                 return [await one.answered for _, one in asked]
         except TimeoutError as error:
             raise self._late(asked, timeout_ms) from error

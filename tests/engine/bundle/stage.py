@@ -34,7 +34,7 @@ from laneway.lanes.bundle.values import (
     NotifyUser,
     SubmitPackage,
 )
-from laneway.ports import ExecutedBlock, MadePackage
+from laneway.ports import ExecutedBlock, MadePackage, SendPermit
 
 SERVICE = 7
 AWAY = ChainUnreachable("node", "refused")
@@ -72,6 +72,8 @@ class FakeChain(Busy):
 
     def __init__(self) -> None:
         super().__init__()
+        self.greets_s = 0.0
+        """How long a node takes before anything may be sent to it."""
         self.clock_trouble: Exception | None = None
         self.slot_clock = CLOCK
         self.seen = SEEN
@@ -93,8 +95,16 @@ class FakeChain(Busy):
         )
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
+        assert permit is not None
+        await asyncio.sleep(self.greets_s)
+        if reason := permit(self.slot_clock):
+            return withheld(only[0], cores[0], reason)
         await self.ask()
         self.sent.append((package, tuple(cores), tuple(only)))
         return taken(only[0], cores[0])
@@ -119,6 +129,17 @@ class FakeChain(Busy):
 
 def taken(node: str, core: int) -> SubmissionAnswers:
     answer = PackageAnswer(node=node, core=core, kind=PackageKind.TAKEN, outcome=Outcome.ACCEPTED)
+    return SubmissionAnswers((answer,), final=False)
+
+
+def withheld(node: str, core: int, reason: str) -> SubmissionAnswers:
+    answer = PackageAnswer(
+        node=node,
+        core=core,
+        kind=PackageKind.UNREACHABLE,
+        outcome=Outcome.REFUSED,
+        words=reason,
+    )
     return SubmissionAnswers((answer,), final=False)
 
 

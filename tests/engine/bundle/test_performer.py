@@ -139,6 +139,33 @@ def test_with_a_clock_that_is_off_nothing_leaves_and_the_lane_has_its_answer(ske
     assert {one.words for one in result.submission.answers} == {words}
 
 
+def test_a_clock_that_is_set_while_a_node_greets_keeps_the_package_here() -> None:
+    stage = Stage()
+    stage.chain.greets_s = 2.0
+
+    async def story() -> Any:
+        loop = asyncio.get_running_loop()
+        loop.call_later(1.0, setattr, stage.chain, "slot_clock", replace(CLOCK, skew_ms=3_600_000))
+        return await stage.performer.perform(stage.lane, submission())
+
+    (result,) = stage.run(story()).results
+    assert stage.chain.sent == []
+    words = "not sent: this clock and the chain's are 3600000 ms apart"
+    assert [one.words for one in result.submission.answers] == [words]
+
+
+def test_what_may_not_leave_any_more_once_a_node_has_greeted_does_not() -> None:
+    stage = Stage()
+    stage.chain.greets_s = 2.0
+
+    def permit() -> str | None:
+        return "the lease may be over" if stage.time.monotonic_ms() > 500 else None
+
+    (result,) = stage.perform(submission(), permit=permit).results
+    assert stage.chain.sent == []
+    assert [one.words for one in result.submission.answers] == ["the lease may be over"]
+
+
 @pytest.mark.parametrize("skew_ms", [1_000, -1_000, 0, None])
 def test_with_a_clock_that_is_right_or_has_no_calendar_packages_leave(skew_ms: int | None) -> None:
     stage = Stage()

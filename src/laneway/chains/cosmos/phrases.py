@@ -74,7 +74,7 @@ class CosmosPhrases:
         return self._found(message, self._rows) or OfferKind.UNKNOWN
 
     def _found(self, text: str, rows: Sequence[Row]) -> OfferKind | None:
-        return next((row.kind for row in rows if row.words.search(text)), None)
+        return next((row.kind for row in rows if row.is_in(text)), None)
 
 
 def expected_in(text: str) -> tuple[int, int] | None:

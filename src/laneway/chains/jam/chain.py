@@ -19,7 +19,6 @@ from laneway.chains.jam.limits import (
     LOOK_BLOCKS_MAX,
     LOOK_PACKAGES_MAX,
     SUBMIT_ALL_MS,
-    SUBMIT_MS,
 )
 from laneway.chains.jam.node import Identity, JamNode, JamPlace, NodeLacksBlock
 from laneway.chains.jam.phrases import Row
@@ -43,6 +42,7 @@ from laneway.core.jam import (
     SubmissionAnswers,
     Watched,
 )
+from laneway.ports import SendPermit
 
 
 class Jip2Chain(Reads, KnownNodes):
@@ -51,7 +51,8 @@ class Jip2Chain(Reads, KnownNodes):
     `genesis` is the first block's header hash, by which nodes of another chain are found out.
     `slot_ms` is for development chains whose slots are shorter than they say. `era_ms` is when slot
     0 began, where the chain keeps a calendar (`clock.JAM_ERA_MS`). `finality_blocks` is the depth
-    that stands for finality on a node that calls its best block final; 0 believes it.
+    that stands for finality on a node that calls its best block final; 0 believes it. `submit_ms`
+    is the time of one package for one core; without it, it is by the chain's slots.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Jip2Chain(Reads, KnownNodes):
         finality_blocks: int = FINALITY_BLOCKS,
         words: Sequence[Row] = (),
         pace: PollPace = PollPace(),  # noqa: B008  It is frozen.
-        submit_ms: int = SUBMIT_MS,
+        submit_ms: int | None = None,
         submit_all_ms: int = SUBMIT_ALL_MS,
         now_ms: Callable[[], int] = wall_ms,
         steady: Callable[[], int] = steady_ms,
@@ -143,10 +144,18 @@ class Jip2Chain(Reads, KnownNodes):
         return await self._nodes.read(context_by, rotates=True)
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
         nodes = [node for node in self._takers if not only or node.name in only]
-        return await self._submissions.submit(nodes, package, cores)
+
+        def why_not() -> str:
+            return permit(self._clock_now()) if permit is not None else ""
+
+        return await self._submissions.submit(nodes, package, cores, why_not)
 
     async def submit_preimage(self, requester: int, preimage: bytes) -> SubmissionAnswers:
         return await self._submissions.preimage(self._takers, requester, preimage)
@@ -194,8 +203,14 @@ class Jip2Chain(Reads, KnownNodes):
         return self._watches.watch(package, known)
 
     async def aclose(self) -> None:
+        await self._submissions.aclose()
         await self._heads.stop()
         await self._nodes.close()
+
+    def _clock_now(self) -> SlotClock | None:
+        """The chain's clock, as far as it is known without asking a node."""
+        parameters = self._identity.parameters
+        return None if parameters is None else self._arrivals.clock(parameters.slot_ms)
 
     async def _way(self, node: JamNode, known: Sequence[JamBlockRef], best: JamBlockRef) -> Way:
         """The blocks since the last look; another node's parents lead the same way."""

@@ -1,9 +1,5 @@
 """Bounds of the JAM adapter, each with its reason."""
 
-SUBMIT_MS = 10_000
-"""Of one package for one core: a node answers when the first guarantor has the bytes, and a slot
-later there is another block anyway."""
-
 SUBMIT_ALL_MS = 30_000
 """Of one submission on all cores of a node, and its nodes are asked at once: five slots, of the
 eight blocks an anchor lives. After it no other core is tried."""
@@ -20,7 +16,8 @@ of blocks. After a longer gap the head is looked at alone, whose state shows wha
 
 READ_SLOTS, READ_MS_MIN = 20, 3_000
 """The time of one call, up to the ten seconds of every kind of node: on a development chain with
-slots of 100 ms an anchor is dead after a second, and a busy machine may still pause for two."""
+slots of 100 ms an anchor is dead after a second, and a busy machine may still pause for two. A
+package for one core has the same: a node answers when the first guarantor has the bytes."""
 
 HEDGE_PER_SLOT, HEDGE_MS_MIN, HEDGE_MS_MAX = 4, 100, 1_500
 """A node that is silent for a quarter of a slot is asked no longer alone. The least is more than a
@@ -91,3 +88,13 @@ as far ahead as blocks are in flight. Where silence has to be a proof, all of th
 
 SLOT_S_MAX = 86_400
 """Of one slot: a day, so that the time of the last slot of all still fits into 64 bits."""
+
+QUIET_HEDGES = 4
+"""How many times as long as a read's next node a submission waits for nodes that say nothing, once
+another one refused: a slot of six seconds, after which the same bytes are offered again. An answer
+that comes later is not lost: the package is, or is not, in a block."""
+
+BEHIND_MAX = 16
+"""Offers to one node that go on after their submission was answered, each of another package: twice
+the packages that anchors of eight blocks let be on their way to one core. Each holds its bytes,
+which may be thirteen megabytes, for the time of one submission."""

@@ -31,7 +31,7 @@ from laneway.chains.race import Patience
 from laneway.core.errors import ChainError, ChainUnreadable
 from laneway.core.jam import JamBlockRef, PackageKind, Parameters
 from laneway.wire.jip2 import BLOCK_UNAVAILABLE, call, hash_in, leaving
-from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError
+from laneway.wire.jsonrpc import RpcAnswer, RpcCall, RpcError, WritePermit
 from laneway.wire.limits import RETRY_AFTER_S_DEFAULT
 from laneway.wire.rpc_connection import NodeSubscription
 from laneway.wire.rpc_socket import RpcSocket
@@ -131,6 +131,12 @@ class JamNode(NodeEndpoint):
         """`timeout_ms` is by the chain's slots where nobody says otherwise."""
         return await super().ask(calls, timeout_ms or self._read_ms())
 
+    async def offer(self, call: RpcCall, timeout_ms: int, permit: WritePermit) -> RpcAnswer:
+        """The answer to a call that is written only if it still may be: nothing else is awaited
+        between that question and the writing. `prepare` comes before it."""
+        (answer,) = await self._asked(1, self.socket.ask([call], timeout_ms, permit))
+        return answer
+
     async def read(self, reader: Callable[[Any], T], method: str, *parameters: object) -> T:
         """One result in its shape; NodeLacksBlock, or ChainUnreadable for any other refusal."""
         (answer,) = await self.ask([call(method, *parameters)])
@@ -167,6 +173,10 @@ class JamNode(NodeEndpoint):
         found = self._read_useful(answer, read_descriptor)
         self.standing.fit()
         return found
+
+    def submit_ms(self) -> int:
+        """The time of one package for one core."""
+        return self._read_ms()
 
     def hedge_s(self) -> float:
         """The time after which another node is asked too."""

@@ -136,13 +136,19 @@ class BundlePerformer(BatchPerformer):
             return await package(rollup, order)
 
     async def _submit(self, rollup: Rollup, order: SubmitPackage, permit: Permit) -> Submitted:
+        def why_not(clock: SlotClock | None) -> str:
+            # The clock may have been set since the lane's last look, and is asked for again
+            # whenever bytes are about to leave: nodes may be slow to take them.
+            return too_skewed(clock, rollup.skew_ms_max) or permit() or ""
+
         async with self._submissions:
-            # The clock may have been set since the lane's last look.
-            reason = too_skewed(await clock_of(rollup.chain), rollup.skew_ms_max) or permit()
+            reason = why_not(await clock_of(rollup.chain))
             if reason:
                 return unsent(order, reason)
             try:
-                answers = await rollup.chain.submit(order.package, order.cores, order.nodes)
+                answers = await rollup.chain.submit(
+                    order.package, order.cores, order.nodes, why_not
+                )
             except (ChainError, TimeoutError) as error:
                 # An adapter answers in such a case; here nobody knows what was sent.
                 return answered(order, PackageKind.SILENT, Outcome.UNKNOWN, str(error))

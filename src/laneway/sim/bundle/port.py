@@ -35,7 +35,7 @@ from laneway.jam.hashing import blake2b
 from laneway.lanes.bundle.machine import bundle_kind
 from laneway.lanes.bundle.rows import Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
-from laneway.ports import ExecutedBlock, JamChain, MadePackage
+from laneway.ports import ExecutedBlock, JamChain, MadePackage, SendPermit
 from laneway.sim.bundle.maker import SERVICE, BlockGround, Maker, TellLog
 from laneway.sim.bundle.network import JamNetwork
 from laneway.sim.bundle.node_view import WORDS, NodeView
@@ -218,18 +218,27 @@ class FaultyJamChain:
     # Submitting.
 
     async def submit(
-        self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
+        self,
+        package: Package,
+        cores: Sequence[int],
+        only: Sequence[str] = (),
+        permit: SendPermit | None = None,
     ) -> SubmissionAnswers:
-        found = await asyncio.gather(*(self._at_node(name, package, cores) for name in only))
+        assert permit is not None
+        at_nodes = [self._at_node(name, package, cores, permit) for name in only]
+        found = await asyncio.gather(*at_nodes)
         answers = tuple([answer for some in found for answer in some])
         final = [answer.node for answer in answers if answer.final]
         return SubmissionAnswers(answers, all(name in final for name in only))
 
     async def _at_node(
-        self, name: str, package: Package, cores: Sequence[int]
+        self, name: str, package: Package, cores: Sequence[int], permit: SendPermit
     ) -> list[PackageAnswer]:
         answers: list[PackageAnswer] = []
         for core in cores:
+            if reason := permit(self._probes.clock()):
+                answers.append(answer_of(name, core, PackageKind.UNREACHABLE, reason))
+                break
             kind = await self._offer(NODES.index(name), core, package.encoded)
             answers.append(answer_of(name, core, kind))
             if answers[-1].outcome is not Outcome.REFUSED or May.OTHER_CORE not in answers[-1].may:
