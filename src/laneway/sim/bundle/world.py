@@ -58,6 +58,12 @@ class RollupCallers(Callers):
 
     _world: RollupWorld
 
+    def __init__(self, world: RollupWorld) -> None:
+        super().__init__(world)
+        if world.plan.faults.restore:
+            # What a copy does not know of may have had its effect when its time is over.
+            self.limited, self.limited_ms_max = 0.4, 4_000
+
     def _wish(self, number: int) -> Wish:
         world = self._world
         lane = self._dice.choice(world.lanes)
