@@ -85,9 +85,10 @@ TELLS_OWED_MAX = 2_048
 about 36 MB of full blocks, four for each, and three quarters of an hour. With more no block is
 begun; those that are open add up to four each, and what a fork takes back is added to that."""
 
-WAIT_MS_MIN = 120_000
-"""Times that a lane waits for and that lie further ahead show a clock that was set back: twice the
-longest pause after a failure of the default settings, and then some."""
+LATE_EVENT_SLOT_SHARE = 4
+"""A time that lies ahead by more than its pause and such a share of a slot shows a clock that was
+set back: answers have the time of when they were given and are judged after later ones, and the
+clocks of a fleet's processes differ."""
 
 PAGES_AHEAD = 2
 """Pages of the backlog held ahead: about as much as one block takes."""
