@@ -77,6 +77,7 @@ class RollupLaws(WorldLaws):
         durable = self._durable[lane]
         match effect:
             case BuildBlock(parent=parent, below=below):
+                durable.check_order(effect)
                 durable.check_ground(parent, below)
             case BuildVersion(payload=payload, below=below):
                 durable.check_ground(decode_body(payload).parent, below)
