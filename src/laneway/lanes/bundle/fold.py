@@ -171,6 +171,8 @@ def changed(slot: Slot, record: r.OfSlot) -> Slot:
             return replace(slot, is_canonical=True)
         case r.BlockOnLine(line=line):
             return replace(slot, line=line, is_canonical=True, queued=False, making=None)
+        case r.PackageAwaited(final_slot=final_slot, reason=reason):
+            return replace(slot, unnamed_slot=final_slot, wait_reason=reason)
         case r.AccumulationNotified(notified=notified, overdue_ms=overdue_ms):
             return replace(slot, told=notified, overdue_ms=overdue_ms)
         case _:

@@ -20,6 +20,11 @@ LOOK_PAUSE_MS = 250
 """Between two looks, however often nodes notify of new blocks, or a quarter of `poll_ms` where that
 is less: a block comes every six seconds, and a fork or finality now and then beside it."""
 
+UNNAMED_SLOTS_MAX = 20
+"""How long a block that is final waits for the service's record of it, which names the package that
+brought it: two minutes of finality. A look that reads far back comes to that record within seconds;
+beyond that no node has it, and the block is final all the same."""
+
 OPEN_BYTES_MAX = 256 << 20
 """Payloads and packages of the blocks that are not final, all of which are in memory: 1,600 full
 blocks, more than two hours of them. With more of them nothing new is begun."""

@@ -161,7 +161,7 @@ class Durable:
         found = line[slot.number - 1] if slot.number <= len(line) else None
         if found is None or found.block != slot.block:
             raise LawBroken(f"block {slot.number} is told to be final, and is not")
-        if package not in (b"", found.package_hash):
+        if package != found.package_hash:
             raise LawBroken(f"block {slot.number} is final, and came by another package")
 
     # What leaves, and what happens on the chain.
