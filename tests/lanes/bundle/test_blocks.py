@@ -797,6 +797,21 @@ def test_a_builder_that_halts_a_lane_does_so_with_what_to_do(reason: str, kept: 
     assert len(stage.lane.head.reason.encode()) <= REASON_BYTES_MAX
 
 
+def test_calls_for_help_are_counted_anew_after_a_resume() -> None:
+    """An operator may need more than one try."""
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    for _ in range(2):
+        for _ in range(HELP_TRIES_MAX):
+            assert stage.lane.head.mode == "running"
+            stage.not_built("no node has it; name one", needs_help=True)
+            stage.tick(60_000)
+        assert stage.lane.head.mode == "halted"
+        stage.tell("resume")
+        assert stage.named(1).helps == 0
+
+
 def test_transactions_that_halt_a_lane_do_so_with_what_to_do() -> None:
     stage = Stage(block_txs_max=1, block_interval_ms=0)
     stage.accept(FAULTS_MAX)
