@@ -661,6 +661,42 @@ def test_an_order_for_what_a_final_block_executed_has_its_receipt() -> None:
     story(tale)
 
 
+def test_what_is_accumulated_already_is_not_called_expired() -> None:
+    """The store is put back from a copy that is older than the block."""
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.builder.notified(hand.settle())
+        copied = hand.order(site.transfer(1), slot=9, order=9)
+        done = await hand.land(site.transfer(1))
+        package = hand.packages[done.block].package_hash
+        await hand.builder.notified([tell("accumulated", done, 2, package)])
+        late = replace(copied, expired=copied.intents)
+        failed = await failure(hand.builder.execute(late))
+        assert "the service has block 2, which others brought and is not final" in str(failed)
+        assert (failed.final, failed.needs_help) == (False, False)
+        hand.settle()
+        assert hand.tip is not None
+        known = {"number": 3, "parent": b"", "parent_root": b""}
+        looked = await hand.builder.execute(replace(late, order=10, **known))
+        assert [one.verdict for one in looked.judged] == ["applied"]
+
+    story(tale)
+
+
+def test_what_is_in_no_block_of_the_service_is_called_expired_beside_open_blocks() -> None:
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        await hand.build(site.transfer(1))
+        late = hand.order(site.transfer(9))
+        done = await hand.builder.execute(replace(late, expired=late.intents))
+        assert [one.verdict for one in done.judged] == ["expired"]
+
+    story(tale)
+
+
 def test_an_order_after_the_builder_was_closed_is_refused_with_that() -> None:
     async def tale(site: Site) -> None:
         hand = await hands(site)

@@ -68,6 +68,23 @@ def test_an_order_that_is_given_twice_is_executed_once() -> None:
     assert story(tale) == []
 
 
+def test_an_order_is_the_same_when_a_block_below_it_became_final() -> None:
+    """Whoever repeats it names fewer blocks then; what it asks for is what was begun."""
+
+    async def tale(orders: Orders[str]) -> None:
+        work = Work()
+        for below in ((b"1", b"2"), (b"2",), ()):
+            order = replace(ORDER, parent=b"p", below=below)
+            asked = asyncio.create_task(orders.once(order, work))
+            await turns()
+            asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
+        assert work.count == 1
+        work.may_end.set()
+
+    assert story(tale) == []
+
+
 def test_an_order_that_was_given_up_goes_on_and_is_remembered() -> None:
     async def tale(orders: Orders[str]) -> None:
         work = Work()

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
-from laneway.builder.execution import executed
+from laneway.builder.execution import check_expiry, executed
 from laneway.builder.following import Follower
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
@@ -93,6 +93,9 @@ class ChainedBuilder(Generic[S, B]):
             if parent.sealed.number + 1 != order.number:
                 problem = f"block {order.number} is ordered, and below it is {parent.sealed.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
+            if order.expired:
+                best = await self._source.best()
+                await self._do(lambda: check_expiry(self._snapshots, parent, best))
             done, made = await self._in_time(lambda: self._executed(order, parent))
             # Only now: a block that nobody waited for leaves no trace.
             await self._do(lambda: self._keep(done, made))

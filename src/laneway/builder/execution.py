@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from laneway.builder.shelf import Shelf
-from laneway.builder.snapshots import Snapshot
-from laneway.core.errors import BadRequest
+from laneway.builder.snapshots import Snapshot, Snapshots
+from laneway.core.errors import BadRequest, BuildFailed
 from laneway.core.ids import IntentId
+from laneway.jam.service.values import ServiceHead
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock, JudgedTransaction
 from laneway.lanes.common.commands import LATE
@@ -53,6 +54,17 @@ def looked_up(
         hashed = b""
     late = JudgedTransaction(intent, ExecutionVerdict.EXPIRED, hashed, LATE)
     return applied_before(shelf, late) or late
+
+
+def check_expiry(snapshots: Snapshots[S, B], parent: Snapshot[S, B], best: ServiceHead) -> None:
+    """That no transaction is called expired while the service has a block which is neither final
+    here nor below the one that is ordered: it may hold that transaction, and become final."""
+    below = [one.sealed.hash for one in snapshots.way(parent.sealed.hash)]
+    if best.number > snapshots.base.sealed.number and best.block not in below:
+        raise BuildFailed(
+            f"the service has block {best.number}, which others brought and is not final; what is "
+            "called expired here may be in it"
+        )
 
 
 def placed(

@@ -9,6 +9,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from laneway.builder.limits import ORDERS_KEPT_MAX
 from laneway.core.errors import Bug, BuildFailed, LanewayError, StoreError
 from laneway.lanes.bundle.values import BuildBlock
@@ -31,6 +33,7 @@ class Orders(Generic[T]):
     async def once(self, order: BuildBlock, carry_out: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """The answer to an order: that of the time before if it was given up then."""
         name = (order.slot, order.order)
+        order = replace(order, below=())  # Fewer, when some of those below are final by now.
         known = self._begun.get(name)
         if known is None or known[0] != order or is_in_vain(known[1]):
             known = order, self._begin(carry_out)

@@ -114,6 +114,7 @@ TOLD: list[tuple[Any, Told]] = [
     (v.OverdueCounted(3, 1, 9, "so"), []),
     (v.OverdueEnded(3), []),
     (v.NumberConfirmed(3), []),
+    (v.PackageAwaited(3, 9, "so"), []),
     (v.AccumulationNotified(3, True), []),
     (v.SlotNumbered(3, 7), [("bundle.renumbered", BLOCK)]),
     (

@@ -11,6 +11,8 @@ from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.rows import Head, Rows
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.blocks import (
+    RESUME,
+    SEE_DOCS,
     Capacity,
     build_ms,
     due_ms,
@@ -764,7 +766,7 @@ def test_a_builder_that_needs_help_halts_the_lane_with_what_to_do() -> None:
         if stage.lane.head.mode == "running":
             stage.tick(60_000)
     assert stage.lane.head.mode == "halted"
-    assert stage.lane.head.reason == "no node has it; name one that kept it"
+    assert stage.lane.head.reason == "no node has it; name one that kept it, then resume the lane"
     stage.tick(600_000)
     assert orders(stage) == [], "nothing is tried while it is halted"
     stage.tell("resume")
@@ -772,6 +774,51 @@ def test_a_builder_that_needs_help_halts_the_lane_with_what_to_do() -> None:
     settle_chain(stage)
     stage.run(9)
     assert stage.statuses() == ["confirmed", "confirmed"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kept"),
+    [
+        ("no", f"no; {SEE_DOCS}"),
+        ("x" * 500, f"x; {SEE_DOCS}"),
+        ("no node has it; name one", "no node has it; name one, then resume the lane"),
+        ("x" * 500 + "; " + "d" * 85, "…; " + "d" * 85 + ", then resume the lane"),
+        (f"no; {RESUME}", f"no; {RESUME}"),
+    ],
+)
+def test_a_builder_that_halts_a_lane_does_so_with_what_to_do(reason: str, kept: str) -> None:
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    while stage.lane.head.mode == "running":
+        stage.not_built(reason, needs_help=True)
+        stage.tick(60_000)
+    assert stage.lane.head.reason.endswith(kept)
+    assert len(stage.lane.head.reason.encode()) <= REASON_BYTES_MAX
+
+
+def test_calls_for_help_are_counted_anew_after_a_resume() -> None:
+    """An operator may need more than one try."""
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    for _ in range(2):
+        for _ in range(HELP_TRIES_MAX):
+            assert stage.lane.head.mode == "running"
+            stage.not_built("no node has it; name one", needs_help=True)
+            stage.tick(60_000)
+        assert stage.lane.head.mode == "halted"
+        stage.tell("resume")
+        assert stage.named(1).helps == 0
+
+
+def test_transactions_that_halt_a_lane_do_so_with_what_to_do() -> None:
+    stage = Stage(block_txs_max=1, block_interval_ms=0)
+    stage.accept(FAULTS_MAX)
+    for _ in range(FAULTS_MAX):
+        stage.pull()
+        stage.not_built("x" * 500, final=True)
+    assert stage.lane.head.reason.endswith("x; fix the builder, and resume the lane")
 
 
 def test_ordinary_failures_are_no_calls_for_help() -> None:

@@ -8,10 +8,12 @@ from tests.lanes.bundle.stage import SLOT_MS, Stage, queued, replace, submitted
 
 from laneway.core.jam import Failed, May, PackageKind, ServiceRefused
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import (
     UNAUTHORISED,
     UNSETTLED,
     dependants,
+    drop,
     gate_ms,
     must_drop,
     over_ms,
@@ -275,6 +277,17 @@ def test_a_lane_whose_authorizer_the_service_does_not_take_halts_with_what_to_do
     assert "set `authorizer`" in head.reason
     assert (stage.lane.slots, list(stage.lane.returned)) == ({}, names)
     assert not requeued(stage)
+
+
+@pytest.mark.parametrize("reason", ["wrong_parent", "wrong_parent" + "x" * 400])
+def test_a_lane_that_halts_for_dropped_blocks_says_what_to_do(reason: str) -> None:
+    stage = submitted(2, guarantee_timeout_ms=0, drops_max=1)
+    draft = DecisionDraft(stage.lane, stage.now_ms)
+    drop(draft, stage.named(1), reason)
+    (halted,) = [one for one in draft.decision().records if isinstance(one, ModeChanged)]
+    assert halted.mode == "halted"
+    assert halted.reason.startswith("1 blocks were dropped one after the other: wrong_parent")
+    assert halted.reason.endswith("; see docs/rollup-operations.md, then resume the lane")
 
 
 def test_a_reason_that_nobody_knows_is_one_for_another_version_and_not_for_ever() -> None:

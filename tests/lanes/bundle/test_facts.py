@@ -538,6 +538,11 @@ def test_a_block_that_the_service_has_is_done_whatever_package_brought_it() -> N
     assert stage.lane.head.overruled == 1, "it is counted once"
     stage.chain.finalise()
     stage.look()
+    assert stage.named(1).word == "accumulated", "the record that names it was not read"
+    stage.put(replace(stage.named(1), unnamed_slot=0))
+    stage.chain.produce()
+    stage.chain.finalise()
+    stage.look()
     assert stage.lane.finished[1].package_hash == b""
     assert [stage.results[one].status for one in names] == ["confirmed"]
     assert not stage.lane.returned, "its transactions are in no other block"

@@ -297,3 +297,10 @@ def test_a_clock_that_was_set_back_brings_forward_what_is_waited_for() -> None:
     stage.not_built()
     stage.apply([r.ClockSetBack(5)])
     assert stage.named(1).retry_ms == 5
+
+
+def test_a_block_whose_package_is_awaited_says_so_and_since_when() -> None:
+    stage = submitted()
+    stage.apply([r.PackageAwaited(1, 99, "why")])
+    slot = stage.named(1)
+    assert (slot.unnamed_slot, slot.wait_reason) == (99, "why")

@@ -5,7 +5,9 @@ from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.scenes import aged
 from tests.lanes.bundle.stage import LANE, SETTINGS, Stage, queued, replace, shape, submitted
 
+from laneway.builder.shelf import REMEDY
 from laneway.core.jam import JamBlockRef
+from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.rows import Head, RowPut, Rows, Table
 from laneway.lanes.bundle.lane import (
     OPEN_BYTES_FULL,
@@ -21,6 +23,7 @@ from laneway.lanes.bundle.lane import (
     redraw,
     restore,
     shorten,
+    shortened,
 )
 from laneway.lanes.bundle.limits import (
     HEAD_REASONS_BYTES_MAX,
@@ -246,9 +249,27 @@ def test_the_reasons_in_the_head_fit_together() -> None:
     assert len(stage.lane.head.waits) == WAITS_BYTES_MAX
     stage.lane.head.look_reason = "l" * TROUBLE_BYTES_MAX
     stage.lane.head.tell_reason = "t" * TROUBLE_BYTES_MAX
-    stage.commit()
-    assert len(stage.lane.head.waits) == HEAD_REASONS_BYTES_MAX - 2 * TROUBLE_BYTES_MAX
-    assert len(OPEN_BYTES_FULL) <= len(stage.lane.head.waits), "it is known by its whole text"
+    for mode_bytes, waits_bytes in ((0, WAITS_BYTES_MAX), (280, 100), (281, 0), (300, 0)):
+        stage.lane.head.reason = "r" * mode_bytes
+        stage.commit()
+        assert len(stage.lane.head.waits) == waits_bytes
+    left = HEAD_REASONS_BYTES_MAX - REASON_BYTES_MAX - 2 * TROUBLE_BYTES_MAX
+    assert shortened("w" * left, left) == "w" * left, "what fits stays"
+    assert len(OPEN_BYTES_FULL) <= left, "it is known by its whole text"
+
+
+def test_no_reason_in_the_head_is_cut_before_its_remedy() -> None:
+    """Here the longest that a builder has, beside two other reasons of full length."""
+    stage = Stage()
+    stage.accept(1)
+    stage.pull()
+    stage.not_built("the chain has another block 7 than the builder: " + "p" * 300 + "; " + REMEDY)
+    stage.lane.head.look_reason = "l" * TROUBLE_BYTES_MAX
+    stage.lane.head.tell_reason = "t" * TROUBLE_BYTES_MAX
+    for mode_bytes in range(0, REASON_BYTES_MAX + 1, 20):
+        stage.lane.head.reason = "r" * mode_bytes
+        stage.commit()
+        assert not stage.lane.head.waits or stage.lane.head.waits.endswith(f"; {REMEDY}")
 
 
 def test_a_block_that_the_line_has_counts_as_accumulated() -> None:

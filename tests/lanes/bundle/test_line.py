@@ -145,6 +145,25 @@ def test_what_stands_above_the_line_stays() -> None:
     assert moved(stage) == []
 
 
+def test_what_is_begun_in_the_look_that_shows_a_moved_line_stands_on_that_line() -> None:
+    """Block 1 is its own and final, block 2 is another's; a block on block 1 could never land."""
+    stage = submitted(2)
+    stage.chain.produce([stage.hash_of(1)])
+    stage.chain.produce()
+    theirs = stage.chain.stranger("theirs")
+    stage.chain.produce([theirs])
+    stage.chain.produce()
+    stage.chain.produce()
+    stage.chain.finalise()
+    stage.now_ms = stage.chain.best.ref.slot * SLOT_MS + 1_000
+    stage.look()
+    assert stage.lane.head.tip == Tip(2)
+    (order,) = [one for one in stage.out if isinstance(one, BuildBlock)]
+    assert (order.number, order.parent, order.parent_root, order.below) == (3, b"", b"", ())
+    stage.run(12)
+    assert stage.statuses() == ["confirmed", "confirmed"]
+
+
 def test_a_line_that_was_thought_to_be_longer_is_believed_while_nothing_was_built() -> None:
     stage = Stage(first_number=9)
     line = LineSeen(AT, 3, ())

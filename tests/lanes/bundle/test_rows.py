@@ -100,7 +100,7 @@ def test_rows_that_change_stay_small() -> None:
         best=BLOCK,
         finalised=BLOCK,
         tip=Tip(2**31, digest("t"), digest("r")),
-        waits="w" * (HEAD_REASONS_BYTES_MAX - 2 * TROUBLE_BYTES_MAX),
+        waits="w" * (HEAD_REASONS_BYTES_MAX - 300 - 2 * TROUBLE_BYTES_MAX),
         heard=2**31,
         hearing=2**31,
         hear_ms=2**41,

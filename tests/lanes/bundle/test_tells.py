@@ -2,14 +2,31 @@
 
 from tests.lanes.bundle.chain import digest
 from tests.lanes.bundle.scenes import fork, show, two
-from tests.lanes.bundle.stage import Stage, queued, replace, submitted
+from tests.lanes.bundle.stage import SLOT_MS, START_MS, Stage, queued, replace, submitted
 
 from laneway.core.jam import Accumulated, Failed, May, PackageKind
-from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, TELLS_OWED_MAX
-from laneway.lanes.bundle.records import StatusChanged, TellOwed, VersionSealed
+from laneway.lanes.bundle.limits import (
+    RETRY_GROWTH_MAX,
+    TELLS_BATCH_MAX,
+    TELLS_OWED_MAX,
+    UNNAMED_SLOTS_MAX,
+)
+from laneway.lanes.bundle.records import (
+    BlockOnLine,
+    PackageAwaited,
+    StatusChanged,
+    TellOwed,
+    VersionSealed,
+)
 from laneway.lanes.bundle.rows import Ear, LinePlace, Tell
-from laneway.lanes.bundle.tells import UNGUARANTEED, brought
-from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
+from laneway.lanes.bundle.tells import UNGUARANTEED, UNNAMED, brought
+from laneway.lanes.bundle.values import (
+    BlocksNotified,
+    ChainLooked,
+    LookAtChain,
+    NotifyBuilder,
+    NotifyUser,
+)
 
 
 def words(stage: Stage) -> list[str]:
@@ -249,3 +266,65 @@ def test_a_block_is_brought_by_the_package_that_the_services_record_names() -> N
     assert brought(slot, None) == b""
     line = LinePlace(digest("another's"), stage.anchor())
     assert brought(replace(slot, line=line), version) == digest("another's")
+
+
+# The package that brought a block.
+
+
+def brought_by_another(slots: int = 70) -> Stage:
+    """While this process was away another package brought its block, which is final since; so many
+    slots later its first look does not reach the newest block."""
+    stage = submitted(1)
+    claim = stage.chain.packages[stage.hash_of(1)]
+    theirs = stage.chain.bring(replace(claim, salt=1))
+    stage.chain.produce([theirs])
+    stage.chain.produce([stage.hash_of(1)])
+    for _ in range(slots):
+        stage.chain.produce()
+    stage.chain.finalise(behind=1)
+    stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
+    stage.look()
+    return stage
+
+
+def test_a_final_block_waits_for_the_record_that_names_its_package() -> None:
+    stage = brought_by_another()
+    slot = stage.named(1)
+    assert (slot.word, slot.wait_reason) == ("accumulated", UNNAMED)
+    assert stage.statuses() == [""]
+    while not stage.lane.finished:
+        stage.look()
+    stage.hear_all()
+    (line,) = stage.of(BlockOnLine)
+    (finished,) = stage.lane.finished.values()
+    assert finished.package_hash == line.line.package_hash != b""
+    assert stage.ends()[-1].package_hash == finished.package_hash
+    assert stage.statuses() == ["confirmed"]
+
+
+def test_a_final_block_whose_record_no_node_shows_does_not_wait_for_ever() -> None:
+    stage = brought_by_another()
+    begin = stage.lane.head.finalised
+    assert begin is not None
+    while stage.lane.slots and stage.now_ms < START_MS + 1_000 * SLOT_MS:
+        stage.chain.produce()
+        stage.chain.finalise(behind=1)
+        stage.now_ms += SLOT_MS
+        stage.tick()
+        (order,) = stage.take(LookAtChain, 1)
+        seen = stage.chain.look(order.known, order.packages, 64, None)
+        stage.post(ChainLooked(stage.now_ms, seen, stage.clock()))
+        assert len(stage.of(PackageAwaited)) == 1
+    (finished,) = stage.lane.finished.values()
+    assert finished.package_hash == b""
+    assert stage.statuses() == ["confirmed"]
+    end = stage.lane.head.finalised
+    assert end is not None
+    assert end.slot - begin.slot == UNNAMED_SLOTS_MAX
+
+
+def test_a_service_without_records_names_no_package_and_is_not_waited_for() -> None:
+    stage = submitted(1, keeps_records=False)
+    stage.run(8)
+    assert stage.of(PackageAwaited) == []
+    assert stage.statuses() == ["confirmed"]

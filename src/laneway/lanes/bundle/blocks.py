@@ -9,7 +9,8 @@ they are tried after pauses that grow, and not for ever.
 from collections.abc import Iterable, Mapping, Sequence
 
 from laneway.core.intent import IntentRow
-from laneway.core.reason import clip
+from laneway.core.limits import REASON_BYTES_MAX
+from laneway.core.reason import BEFORE_REMEDY, clip
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import RUNNING, BundleLane, is_large, replace
@@ -31,6 +32,9 @@ from laneway.lanes.common.timers import earliest
 from laneway.lanes.common.values import IntentsOffered, ModeChanged
 
 UNSAID = "the builder did not answer for it"
+RESUME = "resume the lane"
+"""The last thing that is to be done about a lane that has halted."""
+SEE_DOCS = f"see docs/rollup-operations.md, then {RESUME}"
 
 
 def is_running(lane: BundleLane) -> bool:
@@ -265,7 +269,7 @@ def judge_not_built(draft: DecisionDraft, event: BlockNotBuilt) -> None:
         halt(
             draft,
             f"{FAULTS_MAX} transactions one after the other could not be in a block: "
-            f"{clip(event.reason, REASON_KEPT_BYTES_MAX)}; fix the builder, and resume the lane",
+            f"{clip(event.reason, REASON_KEPT_BYTES_MAX)}; fix the builder, and {RESUME}",
         )
 
 
@@ -284,7 +288,18 @@ def shrink(draft: DecisionDraft, slot: Slot, reason: str) -> None:
 
 def halt(draft: DecisionDraft, reason: str) -> None:
     if is_running(draft.lane):
-        draft.say(ModeChanged("halted", clip(reason), "", draft.now_ms))
+        draft.say(ModeChanged("halted", with_remedy(reason), "", draft.now_ms))
+
+
+def with_remedy(reason: str) -> str:
+    """The reason of a halt, as a head keeps it: it ends with what to do, whatever it is cut to."""
+    if reason.endswith(RESUME):
+        return clip(reason)
+    if BEFORE_REMEDY.decode() in reason:
+        remedy = f", then {RESUME}"
+    else:
+        remedy = f"{BEFORE_REMEDY.decode()}{SEE_DOCS}"
+    return clip(reason, REASON_BYTES_MAX - len(remedy)) + remedy
 
 
 def delay(draft: DecisionDraft, slot: Slot, reason: str, *, helps: int = 0) -> None:

@@ -1,4 +1,5 @@
-"""A wall clock that was set back: times that a lane waits for lie further ahead than it ever waits.
+"""A wall clock that was set back: times that a lane waits for lie further ahead than they can by a
+clock that is right, each by its own pause, and times that have passed lie ahead.
 
 They are brought forward to now, and what was begun later than now counts as begun now, so that
 nothing is waited for longer than with a clock that is right. One that was set forward needs
@@ -6,46 +7,62 @@ nothing: what was waited for is due.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from laneway.core.rows import Touch
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.lane import BundleLane, put_back, put_slot, put_version, replace
-from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, WAIT_MS_MIN
+from laneway.lanes.bundle.limits import LATE_EVENT_SLOT_SHARE, RETRY_GROWTH_MAX
 from laneway.lanes.bundle.rows import Back, Slot, Version
-from laneway.lanes.bundle.settings import BundleSettings
 
 if TYPE_CHECKING:
     from laneway.lanes.bundle.draft import DecisionDraft
 
+AwaitedTime: TypeAlias = tuple[int | None, int]
+"""A time that a lane keeps, and how far ahead of now it can be while the clock is right."""
+
 
 def notice(draft: "DecisionDraft") -> None:
-    """Whether the clock was set back by more than the lane ever waits."""
-    lane = draft.lane
-    horizon_ms = draft.now_ms + longest_ms(lane.settings)
-    if any(at_ms > horizon_ms for at_ms in awaited(lane)):
-        draft.is_wide = True
-        draft.say(r.ClockSetBack(draft.now_ms))
+    """Whether the clock was set back by more than a lane can wait: two slots at the most, since a
+    lane with open blocks looks at its chain more often than that."""
+    lane, now_ms = draft.lane, draft.now_ms
+    late_ms = slot_ms(lane) // LATE_EVENT_SLOT_SHARE
+    for at_ms, pause_ms in awaited(lane, now_ms):
+        if at_ms is not None and at_ms > now_ms + pause_ms + late_ms:
+            draft.is_wide = True
+            draft.say(r.ClockSetBack(now_ms))
+            return
 
 
-def longest_ms(settings: BundleSettings) -> int:
-    """Longer than any pause of a lane, deferrals and overdue accumulations aside."""
-    pause_ms = max(settings.build_retry_ms, settings.tell_retry_ms) << RETRY_GROWTH_MAX
-    others_ms = max(settings.poll_ms, settings.block_interval_ms, settings.slot_ms)
-    others_ms = max(others_ms, settings.submit_retry_ms)
-    return max(2 * max(pause_ms, others_ms), WAIT_MS_MIN)
+def slot_ms(lane: BundleLane) -> int:
+    """Of the chain's slots, by which windows are reckoned."""
+    return lane.settings.slot_ms if lane.head.clock is None else lane.head.clock.slot_ms
 
 
-def awaited(lane: BundleLane) -> Iterator[int]:
-    """Times that are waited for a little, and times that have passed."""
-    head = lane.head
-    times = [head.block_ms, head.look_ms, head.window_ms, head.hear_ms, head.tell_ms]
-    times += [slot.retry_ms for slot in lane.slots.values()]
-    times += [one.first_ms for versions in lane.versions.values() for one in versions]
-    times += [one.deferral.since_ms for one in lane.returned.values() if one.deferral]
-    for at_ms in times:
-        if at_ms is not None:
-            yield at_ms
+def awaited(lane: BundleLane, now_ms: int) -> Iterator[AwaitedTime]:
+    """Times that are waited for, and times that have passed."""
+    head, settings = lane.head, lane.settings
+    build_ms = settings.build_retry_ms << RETRY_GROWTH_MAX
+    tell_ms = settings.tell_retry_ms << RETRY_GROWTH_MAX
+    yield head.block_ms, settings.block_interval_ms
+    yield head.look_ms, 2 * settings.poll_ms
+    yield head.hear_ms, tell_ms
+    yield head.tell_ms, tell_ms
+    due_ms = now_ms
+    for slot in lane.slots.values():
+        yield slot.retry_ms, build_ms
+        yield slot.overdue_ms, settings.accumulate_timeout_ms
+        due_ms = max(due_ms, slot.retry_ms or 0)
+    for versions in lane.versions.values():
+        for one in versions:
+            yield one.built_ms, 0
+            yield one.first_ms, 0
+            yield one.last_ms, 0
+            due_ms = max(due_ms, (one.last_ms or 0) + settings.submit_retry_ms)
+    for back in lane.returned.values():
+        yield None if back.deferral is None else back.deferral.since_ms, 0
+    # The first window after something is due; one that is made in it may miss it.
+    yield head.window_ms, due_ms - now_ms + 2 * slot_ms(lane)
 
 
 # The fold of its record.

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from laneway.core.jam import PackageKind
 from laneway.core.reason import clip
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.blocks import RESUME, SEE_DOCS
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
@@ -28,7 +29,7 @@ UNSETTLED = "its end is not final yet"
 OVERDUE = "its accumulation is overdue"
 UNAUTHORISED = (
     "not_authorised: the service takes no packages by this rollup's authorizer; set `authorizer` "
-    "to one that the service lists, start again, and resume the lane"
+    f"to one that the service lists, start again, and {RESUME}"
 )
 
 
@@ -159,7 +160,8 @@ def drop(draft: DecisionDraft, slot: Slot, reason: str) -> None:
         # The next block would be refused for the same reason, and the one after it.
         draft.say(ModeChanged("halted", UNAUTHORISED, "", draft.now_ms))
     elif lane.head.drops >= lane.settings.drops_max:
-        why = f"{lane.head.drops} blocks were dropped one after the other: {reason}"
+        kept = clip(reason, REASON_KEPT_BYTES_MAX)
+        why = f"{lane.head.drops} blocks were dropped one after the other: {kept}; {SEE_DOCS}"
         draft.say(ModeChanged("halted", clip(why), "", draft.now_ms))
 
 

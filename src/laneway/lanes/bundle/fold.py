@@ -122,8 +122,7 @@ def fold(lane: BundleLane, record: r.Record) -> Touched:
             r.Counted() | r.LookBegun() | r.LookEnded() | r.BlockDue() | r.WindowAwaited()
             | r.LineMoved() | ModeChanged() | CommandRefused()
         ):  # fmt: skip
-            fold_head(lane, record)
-            return ()
+            return fold_head(lane, record)
         case _:
             assert_never(record)
 
@@ -171,6 +170,8 @@ def changed(slot: Slot, record: r.OfSlot) -> Slot:
             return replace(slot, is_canonical=True)
         case r.BlockOnLine(line=line):
             return replace(slot, line=line, is_canonical=True, queued=False, making=None)
+        case r.PackageAwaited(final_slot=final_slot, reason=reason):
+            return replace(slot, unnamed_slot=final_slot, wait_reason=reason)
         case r.AccumulationNotified(notified=notified, overdue_ms=overdue_ms):
             return replace(slot, told=notified, overdue_ms=overdue_ms)
         case _:
@@ -258,8 +259,9 @@ OfHead: TypeAlias = (
 )  # fmt: skip
 
 
-def fold_head(lane: BundleLane, record: OfHead) -> None:
-    """Those that change the head alone."""
+def fold_head(lane: BundleLane, record: OfHead) -> Touched:
+    """Those that change the head alone; after an operator's resume a builder's calls for help are
+    counted anew."""
     head = lane.head
     match record:
         case r.Counted(what=what):
@@ -282,10 +284,17 @@ def fold_head(lane: BundleLane, record: OfHead) -> None:
             heads.change_mode(head, record)
             if mode == "running":
                 head.drops = head.faults = 0
+                return helps_forgotten(lane)
         case CommandRefused():
             pass
         case _:
             assert_never(record)
+    return ()
+
+
+def helps_forgotten(lane: BundleLane) -> Touched:
+    called = [slot for slot in lane.slots.values() if slot.helps]
+    return tuple([put_slot(lane, replace(slot, helps=0)) for slot in called])
 
 
 def count(lane: BundleLane, what: str) -> None:

@@ -11,7 +11,12 @@ from laneway.core.intent import IntentRow
 from laneway.core.jam import JamBlockRef, Package
 from laneway.core.reason import clip
 from laneway.core.rows import HeadWrite, RowKey, RowPut, Rows, Table, Touch, all_classes
-from laneway.lanes.bundle.limits import HEAD_REASONS_BYTES_MAX, OPEN_BYTES_MAX, WAITS_BYTES_MAX
+from laneway.lanes.bundle.limits import (
+    HEAD_REASONS_BYTES_MAX,
+    OPEN_BYTES_MAX,
+    TROUBLE_BYTES_MAX,
+    WAITS_BYTES_MAX,
+)
 from laneway.lanes.bundle.rows import (
     Back,
     BlockState,
@@ -236,13 +241,20 @@ def head_write(lane: BundleLane, wake_ms: int | None) -> HeadWrite:
     head.build_tries = max([slot.tries for slot in waiting], default=0)
     reasons = [(slot.number, slot.wait_reason) for slot in waiting if slot.wait_reason]
     full = OPEN_BYTES_FULL if is_large(lane) else ""
-    left = HEAD_REASONS_BYTES_MAX - len((head.look_reason + head.tell_reason).encode())
-    head.waits = clip(min(reasons, default=(0, full))[1], min(WAITS_BYTES_MAX, left))
+    others = head.reason + head.look_reason + head.tell_reason
+    left = HEAD_REASONS_BYTES_MAX - len(others.encode())
+    head.waits = shortened(min(reasons, default=(0, full))[1], min(WAITS_BYTES_MAX, left))
     if wake_ms is None and (lane.slots or lane.returned or lane.tells):
         # A build, a look or a callback under way is work, though no intent may wait for it: should
         # this process die, another has to end it.
         wake_ms = 0
     return head_row(head, wake_ms)
+
+
+def shortened(reason: str, bytes_max: int) -> str:
+    """A reason cut to what is left for it; empty where its remedy would be cut too."""
+    kept = clip(reason, max(0, bytes_max))
+    return kept if kept == reason or bytes_max >= TROUBLE_BYTES_MAX else ""
 
 
 def is_large(lane: BundleLane) -> bool:

@@ -20,6 +20,11 @@ LOOK_PAUSE_MS = 250
 """Between two looks, however often nodes notify of new blocks, or a quarter of `poll_ms` where that
 is less: a block comes every six seconds, and a fork or finality now and then beside it."""
 
+UNNAMED_SLOTS_MAX = 20
+"""How long a block that is final waits for the service's record of it, which names the package that
+brought it: two minutes of finality. A look that reads far back comes to that record within seconds;
+beyond that no node has it, and the block is final all the same."""
+
 OPEN_BYTES_MAX = 256 << 20
 """Payloads and packages of the blocks that are not final, all of which are in memory: 1,600 full
 blocks, more than two hours of them. With more of them nothing new is begun."""
@@ -69,9 +74,10 @@ TROUBLE_BYTES_MAX = 100
 """Of each reason why the chain cannot be looked at or callbacks fail, in the lane's head: the
 longest remedy of a builder is 85 bytes, and stands after the problem."""
 
-HEAD_REASONS_BYTES_MAX = 280
-"""Of these three together, beside the reason of the lane's mode: the head stays under 1 KB. The
-first block's is cut for the others, since its own row has it too."""
+HEAD_REASONS_BYTES_MAX = 580
+"""Of these three and the reason of the lane's mode together: the head stays under 1 KB. The first
+block's gives way to the others, since its own row has it too: it is cut to `TROUBLE_BYTES_MAX`, and
+left out where less is left."""
 
 RETRY_GROWTH_MAX = 5
 """Doublings of the pause before a builder is asked again for what it could not build, or a callback
@@ -85,9 +91,10 @@ TELLS_OWED_MAX = 2_048
 about 36 MB of full blocks, four for each, and three quarters of an hour. With more no block is
 begun; those that are open add up to four each, and what a fork takes back is added to that."""
 
-WAIT_MS_MIN = 120_000
-"""Times that a lane waits for and that lie further ahead show a clock that was set back: twice the
-longest pause after a failure of the default settings, and then some."""
+LATE_EVENT_SLOT_SHARE = 4
+"""A time that lies ahead by more than its pause and such a share of a slot shows a clock that was
+set back: answers have the time of when they were given and are judged after later ones, and the
+clocks of a fleet's processes differ."""
 
 PAGES_AHEAD = 2
 """Pages of the backlog held ahead: about as much as one block takes."""

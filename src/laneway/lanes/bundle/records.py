@@ -158,6 +158,14 @@ class BlockOnLine(BlockRecord, frozen=True):
     line: LinePlace
 
 
+class PackageAwaited(BlockRecord, frozen=True):
+    """It is final, and only the service's record says by which package: that was not read yet."""
+
+    final_slot: int
+    """The timeslot of the newest final block of the chain."""
+    reason: str
+
+
 class AccumulationNotified(BlockRecord, frozen=True):
     """That it accumulated is notified, or that this was taken back."""
 
@@ -358,7 +366,7 @@ class TellsDelayed(LaneRecord, frozen=True):
 OfSlot: TypeAlias = (
     BuildDelayed | BuildRetried | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived
     | BlockHopeless | VersionWon | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded
-    | NumberConfirmed | BlockOnLine | AccumulationNotified
+    | NumberConfirmed | BlockOnLine | PackageAwaited | AccumulationNotified
 )  # fmt: skip
 """Records that change one block's own row and nothing else."""
 
@@ -369,8 +377,8 @@ Record: TypeAlias = (
     SlotClaimed | BlockSealed | BlockUnmade | BlockShrunk | BuildDelayed | BuildRetried
     | VersionOrdered | VersionPutBack | BlockRequeued | BlockRevived | BlockHopeless | VersionWon
     | WinnerLost | WaitChanged | OverdueCounted | OverdueEnded | NumberConfirmed | BlockOnLine
-    | AccumulationNotified | LineMoved | SlotNumbered | StatusChanged | VersionSealed
-    | VersionOffered | VersionAnswered | FactsSeen | FactsTakenBack | VersionDied
+    | PackageAwaited | AccumulationNotified | LineMoved | SlotNumbered | StatusChanged
+    | VersionSealed | VersionOffered | VersionAnswered | FactsSeen | FactsTakenBack | VersionDied
     | VersionDiscarded | Counted | BlockDropped | BlockFinalised | ChainSeen | LookBegun
     | LookEnded | BlockDue | WindowAwaited | TellOwed | TellsBegun | TellsDone | TellsDelayed
     | ClockSetBack | IntentDropped | ModeChanged | CommandRefused

@@ -85,7 +85,9 @@ def look_soon(draft: DecisionDraft) -> None:
     poll_ms = lane.settings.poll_ms
     pause_ms = min(LOOK_PAUSE_MS, poll_ms // 4)
     if head.look_ms - draft.now_ms > pause_ms:
-        soon_ms = max(draft.now_ms, head.look_ms - poll_ms + pause_ms)
+        # Of a clock that was set back nobody knows when the last look was.
+        soon_ms = min(draft.now_ms + pause_ms, head.look_ms - poll_ms + pause_ms)
+        soon_ms = max(draft.now_ms, soon_ms)
         draft.say(LookEnded(soon_ms, reason=head.look_reason))
 
 

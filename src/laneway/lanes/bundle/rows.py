@@ -239,6 +239,9 @@ class Slot(LaneRow, frozen=True):
     """It is in the final line; None: that is not known, or follows from its versions alone."""
     helps: int = 0
     """How often in a row the builder said that it needs an operator to build it."""
+    unnamed_slot: int | None = None
+    """It is final by a package that this lane does not know: the timeslot of the newest final block
+    when that was seen first, and the service's record had not been read."""
 
     def bundle_id(self) -> str:
         return f"B-{self.id}"

@@ -66,11 +66,13 @@ def is_passed_over(lane: BundleLane, slot: Slot, version: Version) -> bool:
 
 
 def before(lane: BundleLane, slot: Slot) -> Slot | None:
-    """The open block that this one follows."""
+    """The open block that this one follows; None: it follows the tip. A block below the tip is
+    final too, and only its notification is left."""
     next_lower = lane.numbers.get(slot.number - 1)
     if next_lower is not None:
         return lane.slots[next_lower]
-    lower = [number for number in lane.numbers if number < slot.number]
+    tip = lane.head.tip.number
+    lower = [number for number in lane.numbers if tip <= number < slot.number]
     return lane.slots[lane.numbers[max(lower)]] if lower else None
 
 

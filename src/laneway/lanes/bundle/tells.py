@@ -9,13 +9,14 @@ from laneway.core.reason import clip
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
-from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX
+from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX, TELLS_BATCH_MAX, UNNAMED_SLOTS_MAX
 from laneway.lanes.bundle.rows import BlockState, Ear, Slot, Tell, Version
 from laneway.lanes.bundle.standing import is_leant_on, status_of
 from laneway.lanes.bundle.values import BlocksNotified, NotifyBuilder, NotifyUser
 
 TAKEN_BACK = "the accumulation was on a fork that is gone"
 UNGUARANTEED = "its guarantee came to nothing, or was on a fork that is gone"
+UNNAMED = "final by a package not known here, which the service's record is to name"
 ON_THE_WAY = (BlockState.SUBMITTED, BlockState.GUARANTEED)
 """Statuses that are notified whenever a block comes to them, also from a later one."""
 
@@ -55,11 +56,11 @@ def tell_statuses(draft: DecisionDraft) -> None:
     touched = [lane.slots[one] for one in draft.touched if one in lane.slots]
     for slot in list(lane.in_order()) if draft.is_wide else touched:
         word = status_of(lane, slot)
-        if word == BlockState.FINALISED and is_leant_on(lane, slot):
-            word = BlockState.ACCUMULATED
         is_done = word in (BlockState.ACCUMULATED, BlockState.FINALISED)
         if is_done and slot.overdue_ms is not None:
             slot = draft.change(r.OverdueEnded(slot.id))
+        if word == BlockState.FINALISED and (is_leant_on(lane, slot) or is_unnamed(draft, slot)):
+            word, slot = BlockState.ACCUMULATED, lane.slots[slot.id]
         if word == slot.word:
             continue
         version = slot.winner or slot.version
@@ -79,6 +80,20 @@ def tell_statuses(draft: DecisionDraft) -> None:
             owe(draft, slot, "finalised")
             members = draft.lane.members[slot.id]
             draft.say(r.BlockFinalised(slot.id, slot.winner, draft.now_ms, members))
+
+
+def is_unnamed(draft: DecisionDraft, slot: Slot) -> bool:
+    """Whether a final block has yet to be named the package that brought it: its receipts would
+    never have that. A look that is whole reads it from the service's record; where no node shows
+    it the block waits for a while only."""
+    lane = draft.lane
+    finalised, version = lane.head.finalised, lane.version(slot.id, slot.winner)
+    if finalised is None or not lane.settings.keeps_records or brought(slot, version):
+        return False
+    if slot.unnamed_slot is None:
+        draft.change(r.PackageAwaited(slot.id, finalised.slot, UNNAMED))
+        return True
+    return finalised.slot < slot.unnamed_slot + UNNAMED_SLOTS_MAX
 
 
 def judge_notified(draft: DecisionDraft, event: BlocksNotified) -> None:

@@ -31,7 +31,9 @@ from laneway.lanes.bundle.records import (
 )
 from laneway.lanes.bundle.rows import ExecutionVerdict, Member
 from laneway.lanes.bundle.settings import BundleSettings
+from laneway.lanes.bundle.standing import parent_of
 from laneway.lanes.bundle.tells import brought
+from laneway.lanes.bundle.values import BuildBlock
 from laneway.lanes.common.values import IntentDropped
 from laneway.sim.bundle.maker import (
     GENESIS_BLOCK,
@@ -159,7 +161,7 @@ class Durable:
         found = line[slot.number - 1] if slot.number <= len(line) else None
         if found is None or found.block != slot.block:
             raise LawBroken(f"block {slot.number} is told to be final, and is not")
-        if package not in (b"", found.package_hash):
+        if package != found.package_hash:
             raise LawBroken(f"block {slot.number} is final, and came by another package")
 
     # What leaves, and what happens on the chain.
@@ -168,6 +170,15 @@ class Durable:
         """Bytes are durable before any node receives them, and so is the order to send them."""
         if self._serials.get(package, -1) < max(serial, 1):
             raise LawBroken(f"never twice: {self._maker.packages[package]} leaves unrecorded")
+
+    def check_order(self, order: BuildBlock) -> None:
+        """What is ordered is what would be ordered again after a crash."""
+        slot = self.lane.slots.get(order.slot)
+        if slot is None or not slot.building or slot.order != order.order:
+            return  # Its answer counts no more.
+        again = parent_of(self.lane, slot)
+        if (order.parent, order.parent_root) != (again.block, again.root):
+            raise LawBroken(f"block {order.number} is ordered on another one than after a crash")
 
     def check_ground(self, parent: bytes, below: tuple[bytes, ...]) -> None:
         """A builder with the state after the newest final block can make the state of this one."""

@@ -9,6 +9,7 @@ from laneway.core.ids import LaneId, Owner
 from laneway.core.outcome import Status
 from laneway.core.rows import Result, Rows
 from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.service.values import AppliedBlock
 from laneway.lanes.bundle.lane import BundleLane, decode_history, restore
 from laneway.lanes.bundle.settings import BundleSettings
 from laneway.lanes.bundle.tells import ON_THE_WAY
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from laneway.sim.process import Process
 
 UNDONE = (Status.REFUSED.value, Status.EXPIRED.value, Status.CANCELLED.value)
-
-TAKEN_BACK = (Status.EXPIRED.value, Status.CANCELLED.value)
 
 STATUSES = (Status.CONFIRMED.value, Status.REVERTED.value)
 
@@ -78,6 +77,7 @@ class RollupLaws(WorldLaws):
         durable = self._durable[lane]
         match effect:
             case BuildBlock(parent=parent, below=below):
+                durable.check_order(effect)
                 durable.check_ground(parent, below)
             case BuildVersion(payload=payload, below=below):
                 durable.check_ground(decode_body(payload).parent, below)
@@ -145,7 +145,7 @@ class RollupLaws(WorldLaws):
             for request in maker.blocks[record.block].inside:
                 if request.data != wish.data:
                     continue
-                if record.block in maker.foreign and result.status in TAKEN_BACK:
+                if record.block in maker.foreign and self._is_taken_back(wish, result, record):
                     return  # Others executed what its caller, or its time, had taken back here.
                 name = transaction_hash(request)
                 word = STATUSES[request.way == "revert"]
@@ -157,6 +157,14 @@ class RollupLaws(WorldLaws):
                 return
         if result.status not in UNDONE:
             raise LawBroken(f"{wish.data} is {result.status}, and in no block")
+
+    def _is_taken_back(self, wish: Wish, result: Result, record: AppliedBlock) -> bool:
+        """Whether its caller took it back here, which no builder is asked about; or it was called
+        expired when the service did not have that block."""
+        if result.status != Status.EXPIRED.value:
+            return result.status == Status.CANCELLED.value
+        answers = self._world.maker.expiries[wish.payload]
+        return any(record.block not in applied for applied in answers)
 
     def check_rest(self, lane: LaneId) -> None:
         """Nothing is left open, and the feed has all that is in the rows."""

@@ -131,6 +131,8 @@ class Maker:
         """Blocks that somebody else made."""
         self.lost: dict[bytes, None] = {}
         """Packages that the store forgot when a copy was put back."""
+        self.expiries: dict[bytes, list[frozenset[bytes]]] = {}
+        """The blocks that the service had whenever a transaction was called expired."""
 
     def execute(
         self,

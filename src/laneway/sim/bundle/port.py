@@ -113,7 +113,10 @@ class FaultyBuilder:
         await self._work("block not built")
         network = self._world.network
         final = network.final().header_hash
-        return self._world.maker.execute(order, self._ground(order, final), network.done(final))
+        ground = self._ground(order, final)
+        if order.expired:
+            self._check_expiry(order, final)
+        return self._world.maker.execute(order, ground, network.done(final))
 
     def _ground(self, order: BuildBlock, final: bytes) -> BlockGround | None:
         """What a block stands on that is ordered on whatever the service has. A builder builds on
@@ -129,6 +132,23 @@ class FaultyBuilder:
         if head.number + 1 != order.number:
             raise BuildFailed(f"block {order.number} is ordered, and {head.number} is the newest")
         return head.block, head.state_root
+
+    def _check_expiry(self, order: BuildBlock, final: bytes) -> None:
+        """Nothing is called expired while the service has a block that is neither final nor below
+        the one that is ordered: it may hold what is."""
+        network, maker = self._world.network, self._world.maker
+        known = {record.block for record in network.line(final)}
+        applied = [record.block for record in network.line(network.best().header_hash)]
+        below = order.parent
+        while below in maker.blocks and below not in known:
+            known.add(below)
+            below = maker.blocks[below].parent
+        if not known.issuperset(applied):
+            self._world.seen["nothing called expired yet"] += 1
+            raise BuildFailed("the service has newer blocks, which may hold what is expired")
+        for intent, payload in zip(order.intents, order.payloads, strict=True):
+            if intent in order.expired:
+                maker.expiries.setdefault(payload, []).append(frozenset(applied))
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         await self._work("version not built")

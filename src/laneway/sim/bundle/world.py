@@ -1,7 +1,9 @@
 """A world of rollups: their machine, the chain model, and who uses them."""
 
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, lane_kind
+from laneway.core.reason import BEFORE_REMEDY
 from laneway.core.rows import LaneView
+from laneway.lanes.bundle.blocks import RESUME
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.sim.bundle.copies import StoreCopies
 from laneway.sim.bundle.maker import PoolRequest, encode_request
@@ -12,7 +14,7 @@ from laneway.sim.clients import Callers, Wish
 from laneway.sim.disks import MemoryDisk
 from laneway.sim.operator import Crew
 from laneway.sim.process import Process
-from laneway.sim.world import Disk, World
+from laneway.sim.world import Disk, LawBroken, World
 
 WAYS = (("revert", 0.08), ("refuse", 0.06), ("later", 0.08), ("poison", 0.03))
 """What callers want, beside what is simply included, and how often."""
@@ -58,6 +60,12 @@ class RollupCallers(Callers):
 
     _world: RollupWorld
 
+    def __init__(self, world: RollupWorld) -> None:
+        super().__init__(world)
+        if world.plan.faults.restore:
+            # What a copy does not know of may have had its effect when its time is over.
+            self.limited, self.limited_ms_max = 0.4, 4_000
+
     def _wish(self, number: int) -> Wish:
         world = self._world
         lane = self._dice.choice(world.lanes)
@@ -75,5 +83,9 @@ class RollupCrew(Crew):
     resumed = ("paused", "draining", "halted")
 
     def _help(self, lane: LaneId, view: LaneView) -> None:
-        self._world.seen["halted"] += self._state(lane, view) == "halted"
+        state = self._world.kinds[lane_kind(lane)].describe(view.head.state)
+        if state.word == "halted":
+            self._world.seen["halted"] += 1
+            if BEFORE_REMEDY.decode() not in state.reason or not state.reason.endswith(RESUME):
+                raise LawBroken(f"{lane} halted, and nobody knows what to do: {state.reason}")
         super()._help(lane, view)
