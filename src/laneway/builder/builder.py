@@ -12,15 +12,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
-from laneway.builder.execution import executed
+from laneway.builder.execution import PastUnknown, executed
 from laneway.builder.following import Follower
+from laneway.builder.history import PastReader
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
 from laneway.builder.orders import Orders
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
-from laneway.builder.shelf import REMEDY, FinalBlock
+from laneway.builder.shelf import FinalBlock, ahead, other_history
 from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import FinalHead, FoundBlock
 from laneway.builder.thread import BuilderThread
@@ -38,6 +39,8 @@ log = logging.getLogger("laneway.builder")
 
 ACTED_ON = ("accumulated", "restored", "failed", "finalised")
 """Of the notifications of a lane, those that change snapshots; all others are passed over."""
+
+FORGOTTEN = "What final blocks executed cannot be read back from the chain, and is tried again"
 
 T = TypeVar("T")
 
@@ -73,6 +76,8 @@ class ChainedBuilder(Generic[S, B]):
         """Why the states here may be those of long ago; empty if all is here that was final when
         the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
+        self._history = PastReader(self.rollup, self._shelf, self._source, self._do)
+        self._reader = Follower(self._history.read_on, slot_ms, FORGOTTEN)
         self._orders: Orders[ExecutedBlock] = Orders()
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
@@ -93,7 +98,11 @@ class ChainedBuilder(Generic[S, B]):
             if parent.sealed.number + 1 != order.number:
                 problem = f"block {order.number} is ordered, and below it is {parent.sealed.number}"
                 raise BuildFailed(f"{problem}; the lane sees that with its next look")
-            done, made = await self._in_time(lambda: self._executed(order, parent))
+            try:
+                done, made = await self._in_time(lambda: self._executed(order, parent))
+            except PastUnknown as unknown:
+                await self._history.reach(unknown.first)
+                done, made = await self._in_time(lambda: self._executed(order, parent))
             # Only now: a block that nobody waited for leaves no trace.
             await self._do(lambda: self._keep(done, made))
             self.lag = ""  # The lane's newest block is here.
@@ -122,6 +131,7 @@ class ChainedBuilder(Generic[S, B]):
     async def aclose(self) -> None:
         """What is being done is finished first."""
         await self._follower.stop()
+        await self._reader.stop()
         await self._orders.stop()
         async with self._turn:
             if not self._thread.is_closed:
@@ -147,6 +157,7 @@ class ChainedBuilder(Generic[S, B]):
         orders. Trouble does not end it: `lag` has it, and it is tried again."""
         await self._follower.attempt()
         self._follower.start()
+        self._reader.start()
 
     async def caught_up(self) -> bool:
         """Whether all that is final is here, if that can be done at once."""
@@ -165,12 +176,12 @@ class ChainedBuilder(Generic[S, B]):
             return  # The node is behind, which proves nothing.
         try:
             if base.number > final.head.number:
-                raise BuildFailed(self._ahead(base.number, final.head.number))
+                raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
             while base.number < final.head.number:
                 await self._read_up(final, base.number + 1)
                 base = await self._base()
             if base.number == final.head.number and base.hash != final.head.block:
-                raise BuildFailed(self._other_history(base.number), needs_help=True)
+                raise BuildFailed(other_history(self._shelf.path, base.number), needs_help=True)
         except (BuildFailed, ChainError) as error:
             self.lag = str(error)
             raise
@@ -261,12 +272,12 @@ class ChainedBuilder(Generic[S, B]):
         """Move the base up to the service's final head."""
         base = await self._do(lambda: self._snapshots.base.sealed)
         if final.head.number < base.number:
-            raise BuildFailed(self._ahead(base.number, final.head.number))
+            raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
         pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
         async for page in pages:
             await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
         if self._snapshots.base.sealed.hash != final.head.block:
-            raise BuildFailed(self._other_history(final.head.number), needs_help=True)
+            raise BuildFailed(other_history(self._shelf.path, final.head.number), needs_help=True)
         self.lag = ""
 
     async def _sync_final(self, tell: Tell) -> None:
@@ -287,7 +298,8 @@ class ChainedBuilder(Generic[S, B]):
         pre_root = parent.sealed.post_root
         if order.parent_root and order.parent_root != pre_root:
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
-        done, judged = executed(self.rollup, self._shelf, order, parent)
+        final = self._snapshots.base.state
+        done, judged = executed(self.rollup, self._shelf, order, parent, final)
         payload = digest = hashed = b""
         post_root, made = pre_root, None
         if done.block is not None:
@@ -377,7 +389,9 @@ class ChainedBuilder(Generic[S, B]):
                 base = self._snapshots.base
                 sealed = self.rollup.sealed(found.block)
                 if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
-                    raise BuildFailed(self._other_history(base.sealed.number), needs_help=True)
+                    raise BuildFailed(
+                        other_history(self._shelf.path, base.sealed.number), needs_help=True
+                    )
                 state = self.rollup.replay(base.state, base.block, found.block)
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
@@ -480,16 +494,3 @@ class ChainedBuilder(Generic[S, B]):
         """Replace the heads. The thread changes the snapshots; readers look at the heads alone."""
         known = self._snapshots
         self.heads = StateHeads(known.newest(), known.accumulated(), known.base)
-
-    def _ahead(self, number: int, final: int) -> str:
-        return (
-            f"the builder has block {number}, and final on the chain is {final}: the node is "
-            f"behind, or the chain began anew and {self._shelf.path} is of the one before; then "
-            f"{REMEDY}"
-        )
-
-    def _other_history(self, number: int) -> str:
-        return (
-            f"the chain has another block {number} than the builder: {self._shelf.path} is of "
-            f"another chain, or of one that began anew; {REMEDY}"
-        )

@@ -17,8 +17,15 @@ log = logging.getLogger("laneway.builder")
 
 
 class Follower:
-    def __init__(self, catch_up: Callable[[], Awaitable[None]], slot_ms: int) -> None:
+    def __init__(
+        self,
+        catch_up: Callable[[], Awaitable[None]],
+        slot_ms: int,
+        trouble: str = "The builder cannot follow the chain, and tries again",
+    ) -> None:
+        """`trouble`: the line of the log when that fails."""
         self._catch_up = catch_up
+        self._trouble = trouble
         self._slot_s = max(slot_ms, FOLLOW_MS_MIN) / 1_000
         self._ordered_s: float | None = None
         self._again_s: float | None = None
@@ -49,7 +56,7 @@ class Follower:
                 await self._catch_up()
             except LanewayError as error:
                 if self._again_s is None:
-                    log.warning("The builder cannot follow the chain, and tries again: %s", error)
+                    log.warning("%s: %s", self._trouble, error)
                 self._again_s = now_s() + self._slot_s
                 return False
             if self._again_s is not None:

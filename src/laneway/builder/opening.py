@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
 from laneway.builder.packages import Authorizer
-from laneway.builder.recall import recalled
+from laneway.builder.recall import final_block, recalled
 from laneway.builder.shelf import REMEDY, Shelf, damaged
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import Source
@@ -44,11 +44,15 @@ async def opened(
     rollup = kind.rules(domain)
     shelf.claim(kind.name, domain.identity())
     base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    is_proven = False
     if base is not None:
-        await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+        is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+        if base.sealed.number:  # The genesis executed nothing.
+            await asyncio.to_thread(shelf.remember, [final_block(rollup, base)])
     # A file that is much older than the newest state was put back: the blocks between may be gone.
     least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
-    base = await recalled(rollup, shelf, source, least=least) or base
+    found = await recalled(rollup, shelf, source, least=least, keeps_final=is_proven)
+    base = found or base
     if base is None:
         base = await begun(kind, rollup, shelf, source)
     snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
@@ -87,22 +91,24 @@ async def begun(
     raw = await source.genesis(final.at, kind, rollup)
     block, state = await asyncio.to_thread(rollup.genesis, raw)
     sealed = rollup.sealed(block)
-    payload, entries = rollup.encode(block), rollup.entries(state)
-    await asyncio.to_thread(shelf.begin, sealed.hash, payload, entries)
-    return Snapshot(sealed, block, state)
+    base = Snapshot(sealed, block, state)
+    await asyncio.to_thread(shelf.begin, final_block(rollup, base), rollup.entries(state))
+    return base
 
 
-async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> None:
-    """Whether the chain has the block that the file has. A node that is behind proves nothing."""
+async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> bool:
+    """Whether the chain has the block that the file has: false if a node is behind, which proves
+    nothing, and StoreRefused if it has another one."""
     final = await source.final()
     if number == 0 or final.head.number < number:
-        return
-    if await source.applied(final.at, number) != hashed:
+        return False
+    if (await source.applied(final.at, number)).block != hashed:
         raise StoreRefused(
             shelf.path,
             f"its block {number} is not the chain's: it is of another chain, or of one that began "
             f"anew; {REMEDY}",
         )
+    return True
 
 
 def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshots[S, B]:

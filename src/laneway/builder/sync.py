@@ -7,7 +7,7 @@ service's record, and its state is the rollup's if executing it comes to what it
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -85,9 +85,13 @@ class Source(Generic[S, B]):
             raise BuildFailed(f"{problem}; is its number right?")
         return read(HEAD, raw, "head")
 
-    async def applied(self, at: bytes, number: int) -> bytes:
-        """The hash of the block that was applied under a number."""
-        return (await self._record(at, number)).block
+    async def applied(self, at: bytes, number: int) -> AppliedBlock:
+        """The service's record of the block that was applied under a number."""
+        raw = await self._chain.service_value(at, self._service, block_key(number))
+        if raw is None:
+            problem = f"service {self._service} has no record of block {number}"
+            raise BuildFailed(f"{problem}, which is below its head; another node may have it")
+        return read(BLOCK_RECORD, raw, "block record")
 
     async def genesis(
         self, at: bytes, kind: KindOfRollup[S, B], rollup: RollupRules[S, B]
@@ -123,19 +127,31 @@ class Source(Generic[S, B]):
                     end - 1,
                     self._service,
                 )
-            asked = [self._found(rollup, final.at, number, known) for number in numbers]
-            answers = await asyncio.gather(*asked, return_exceptions=True)
-            page: list[FoundBlock[B]] = []
-            for answer in answers:
-                if isinstance(answer, BaseException):
-                    raise answer
-                page.append(answer)
+            page, problem = await self.found(rollup, final.at, numbers, known)
+            if problem is not None:
+                raise problem
             yield page
+
+    async def found(
+        self,
+        rollup: RollupRules[S, B],
+        at: bytes,
+        numbers: Sequence[int],
+        known: Known = lambda _: False,
+    ) -> tuple[list[FoundBlock[B]], BaseException | None]:
+        """Final blocks of these numbers, up to the first that cannot be read, and why it cannot."""
+        asked = [self._found(rollup, at, number, known) for number in numbers]
+        page: list[FoundBlock[B]] = []
+        for answer in await asyncio.gather(*asked, return_exceptions=True):
+            if isinstance(answer, BaseException):
+                return page, answer
+            page.append(answer)
+        return page, None
 
     async def _found(
         self, rollup: RollupRules[S, B], at: bytes, number: int, known: Known
     ) -> FoundBlock[B]:
-        record = await self._record(at, number)
+        record = await self.applied(at, number)
         if known(record.block):
             return FoundBlock(record, None)
         segments = await self._segments(rollup, number, record)
@@ -148,13 +164,6 @@ class Source(Generic[S, B]):
             problem = f"package {record.package_hash.hex()} exported block {sealed.number}"
             raise BuildFailed(f"{problem}, and the service has it as another block {number}")
         return FoundBlock(record, block)
-
-    async def _record(self, at: bytes, number: int) -> AppliedBlock:
-        raw = await self._chain.service_value(at, self._service, block_key(number))
-        if raw is None:
-            problem = f"service {self._service} has no record of block {number}"
-            raise BuildFailed(f"{problem}, which is below its head; another node may have it")
-        return read(BLOCK_RECORD, raw, "block record")
 
     async def _segments(
         self, rollup: RollupRules[S, B], number: int, record: AppliedBlock
