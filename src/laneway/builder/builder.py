@@ -18,7 +18,7 @@ from laneway.builder.history import PastReader
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
-from laneway.builder.orders import Orders
+from laneway.builder.orders import Orders, guarded
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
 from laneway.builder.shelf import FinalBlock, ahead, other_history
@@ -68,7 +68,8 @@ class ChainedBuilder(Generic[S, B]):
         self.latest_is_safe = latest_is_safe
         self._turn = asyncio.Lock()
         self._thread = BuilderThread(build_s_max)
-        self._do, self._in_time = self._thread.do, self._thread.in_time
+        self._do, self._ruled = self._thread.do, self._thread.ruled
+        self._in_time = self._thread.in_time
         base = self._snapshots.base.sealed.number
         self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
         self._settle()
@@ -76,7 +77,7 @@ class ChainedBuilder(Generic[S, B]):
         """Why the states here may be those of long ago; empty if all is here that was final when
         the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
-        self._history = PastReader(self.rollup, self._shelf, self._source, self._do)
+        self._history = PastReader(self.rollup, self._shelf, self._source, self._ruled)
         self._reader = Follower(self._history.read_on, slot_ms, FORGOTTEN)
         self._orders: Orders[ExecutedBlock] = Orders()
         self.pool = Pool(self._checked)
@@ -104,14 +105,13 @@ class ChainedBuilder(Generic[S, B]):
                 await self._history.reach(unknown.first)
                 done, made = await self._in_time(lambda: self._executed(order, parent))
             # Only now: a block that nobody waited for leaves no trace.
-            await self._do(lambda: self._keep(done, made))
+            await self._ruled(lambda: self._keep(done, made))
             self.lag = ""  # The lane's newest block is here.
             return done
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         async with self._ordered():
-            block = await self._do(lambda: self.rollup.decode(order.payload))
-            sealed = self.rollup.sealed(block)
+            block, sealed = await self._do(lambda: guarded(lambda: self._decoded(order.payload)))
             if sealed.hash != order.block:
                 raise BuildFailed("the payload is that of another block", final=True)
             if await self._do(lambda: self._is_final(sealed.hash)):
@@ -125,7 +125,7 @@ class ChainedBuilder(Generic[S, B]):
             return  # Where a block is on its way changes no snapshot, and waits for no order.
         async with self._ordered():
             for tell in acted_on:
-                if not await self._do(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
+                if not await self._ruled(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
                     await self._sync_final(tell)
 
     async def aclose(self) -> None:
@@ -203,7 +203,7 @@ class ChainedBuilder(Generic[S, B]):
 
     async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
         async with self._turn:
-            return await self._do(lambda: self._is_next(number, found))
+            return await self._ruled(lambda: self._is_next(number, found))
 
     # What people ask.
 
@@ -224,10 +224,10 @@ class ChainedBuilder(Generic[S, B]):
 
     async def block(self, number: int) -> BlockView | None:
         """The block of this number that is furthest; None if none is kept."""
-        return await self._do(lambda: block_view(self.rollup, self._shelf.by_number(number)))
+        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_number(number)))
 
     async def block_by_hash(self, hashed: bytes) -> BlockView | None:
-        return await self._do(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
+        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
 
     # The states below a block. These wait for the chain.
 
@@ -236,10 +236,10 @@ class ChainedBuilder(Generic[S, B]):
         to it, or from the chain."""
         if not parent:
             return await self._service_head()
-        found = await self._do(lambda: self._remade(parent, below))
+        found = await self._ruled(lambda: self._remade(parent, below))
         if found is None:
             await self._sync(await self._source.final())
-            found = await self._do(lambda: self._remade(parent, below))
+            found = await self._ruled(lambda: self._remade(parent, below))
         if found is None:
             number = self._snapshots.base.sealed.number
             if await self._do(lambda: self._is_final(parent)):
@@ -275,7 +275,7 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
         pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
         async for page in pages:
-            await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+            await self._ruled(lambda page=page: self._caught_up(page))  # type: ignore[misc]
         if self._snapshots.base.sealed.hash != final.head.block:
             raise BuildFailed(other_history(self._shelf.path, final.head.number), needs_help=True)
         self.lag = ""
@@ -287,6 +287,10 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"block {tell.number} is final, and no node that was asked has it so")
 
     # In the thread.
+
+    def _decoded(self, payload: bytes) -> tuple[B, SealedBlock]:
+        block = self.rollup.decode(payload)
+        return block, self.rollup.sealed(block)
 
     def _has(self, block: bytes) -> bool:
         return self._snapshots.get(block) is not None
@@ -343,8 +347,7 @@ class ChainedBuilder(Generic[S, B]):
         if found is not None:
             return found
         for payload in below:
-            block = self.rollup.decode(payload)
-            sealed = self.rollup.sealed(block)
+            block, sealed = self._decoded(payload)
             if self._has(sealed.hash) or self._is_below(sealed):
                 continue
             ground = self._snapshots.get(sealed.parent)

@@ -3,11 +3,14 @@ or else what its service began with."""
 
 import asyncio
 import logging
+from collections.abc import Iterable
+from functools import partial
 from typing import Generic
 
 from msgspec import Struct
 
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
+from laneway.builder.orders import guarded
 from laneway.builder.packages import Authorizer
 from laneway.builder.recall import final_block, recalled
 from laneway.builder.shelf import REMEDY, Shelf, damaged
@@ -73,13 +76,22 @@ def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | No
         return None
     hashed, payload = found
     try:
-        block = rollup.decode(payload)
+        return guarded(partial(restored_base, rollup, hashed, payload, shelf.entries()))
     except BuildFailed as error:
         raise damaged(shelf.path, str(error)) from error
+
+
+def restored_base(
+    rollup: RollupRules[S, B],
+    hashed: bytes,
+    payload: bytes,
+    entries: Iterable[tuple[bytes, bytes]],
+) -> Snapshot[S, B]:
+    block = rollup.decode(payload)
     sealed = rollup.sealed(block)
-    state = rollup.restored(shelf.entries())
+    state = rollup.restored(entries)
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
-        raise damaged(shelf.path, f"its state is not that after block {sealed.number}")
+        raise BuildFailed(f"its state is not that after block {sealed.number}")
     return Snapshot(sealed, block, state)
 
 
@@ -89,9 +101,8 @@ async def begun(
     """What the service began with, from the chain."""
     final = await source.final()
     raw = await source.genesis(final.at, kind, rollup)
-    block, state = await asyncio.to_thread(rollup.genesis, raw)
-    sealed = rollup.sealed(block)
-    base = Snapshot(sealed, block, state)
+    block, state = await asyncio.to_thread(guarded, partial(rollup.genesis, raw))
+    base = Snapshot(rollup.sealed(block), block, state)
     await asyncio.to_thread(shelf.begin, final_block(rollup, base), rollup.entries(state))
     return base
 
@@ -117,16 +128,27 @@ def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Sna
     snapshots = Snapshots(base)
     for shelved in shelf.open_blocks():
         try:
-            block = rollup.decode(shelved.payload)
-            sealed = rollup.sealed(block)
-            parent = snapshots.get(sealed.parent)
-            if parent is None:
-                continue
-            state = rollup.replay(parent.state, parent.block, block)
-            snapshots.put(Snapshot(sealed, block, state))
+            made = guarded(partial(raised_block, rollup, snapshots, shelved.payload))
         except BuildFailed as error:
             log.warning("Left out an open block of %s: %s", shelf.path, error)
             continue
+        if made is None:
+            continue
         if shelved.stage == BlockStage.ACCUMULATED:
-            snapshots.commit(sealed.hash, shelved.package_hash)
+            snapshots.commit(made.sealed.hash, shelved.package_hash)
     return snapshots
+
+
+def raised_block(
+    rollup: RollupRules[S, B], snapshots: Snapshots[S, B], payload: bytes
+) -> Snapshot[S, B] | None:
+    """A block whose state is among these now; None if it does not stand on any of them."""
+    block = rollup.decode(payload)
+    sealed = rollup.sealed(block)
+    rollup.outcomes(block)  # The builder asks for them, too, when it is opened.
+    parent = snapshots.get(sealed.parent)
+    if parent is None:
+        return None
+    made = Snapshot(sealed, block, rollup.replay(parent.state, parent.block, block))
+    snapshots.put(made)
+    return made

@@ -8,11 +8,13 @@ service's record, and its state is the rollup's if executing it comes to what it
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from laneway.builder.limits import SYNC_BLOCKS_LOGGED_MIN, SYNC_PAGE_BLOCKS
+from laneway.builder.orders import guarded
 from laneway.core.errors import BuildFailed, ChainUnreadable
 from laneway.jam.codec import Codec
 from laneway.jam.errors import InvalidJam
@@ -21,7 +23,7 @@ from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.values import BLOCK_RECORD, HEAD, AppliedBlock, ServiceHead
 from laneway.ports import JamChain
 from laneway.rollups.kind import KindOfRollup
-from laneway.rollups.rules import B, RollupRules, S
+from laneway.rollups.rules import B, RollupRules, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
 
@@ -100,7 +102,7 @@ class Source(Generic[S, B]):
 
         def fits(raw: bytes) -> bool:
             try:
-                rollup.genesis(raw)
+                guarded(partial(rollup.genesis, raw))
             except BuildFailed:
                 return False
             return True
@@ -158,8 +160,7 @@ class Source(Generic[S, B]):
         if exports_root(segments) != record.exports_root:
             problem = f"the segments of block {number} are not those that its package exported"
             raise BuildFailed(f"{problem}; another node may have them")
-        block = await asyncio.to_thread(rollup.from_segments, segments)
-        sealed = rollup.sealed(block)
+        block, sealed = await asyncio.to_thread(read_block, rollup, segments)
         if sealed.hash != record.block or sealed.number != number:
             problem = f"package {record.package_hash.hex()} exported block {sealed.number}"
             raise BuildFailed(f"{problem}, and the service has it as another block {number}")
@@ -180,6 +181,11 @@ class Source(Generic[S, B]):
                 "state of it, or name a node that kept them",
                 needs_help=True,
             ) from error
+
+
+def read_block(rollup: RollupRules[S, B], segments: Sequence[bytes]) -> tuple[B, SealedBlock]:
+    block = guarded(partial(rollup.from_segments, segments), final=False)
+    return block, guarded(partial(rollup.sealed, block), final=False)
 
 
 def read(codec: Codec[T], raw: bytes, name: str) -> T:
