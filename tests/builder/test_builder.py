@@ -32,6 +32,7 @@ from laneway.lanes.bundle.rows import LineReceipt
 from laneway.ports import ExecutedBlock, RollupBuilder
 from laneway.rollups.ledger.block import BODY
 from laneway.rollups.ledger.limits import BALANCE_DEV
+from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.receipts import At, TransactionReceipt
 
 pytestmark = pytest.mark.slow
@@ -735,5 +736,55 @@ def test_nothing_is_known_of_what_never_was() -> None:
         assert await builder.block_by_hash(b"x" * 32) is None
         assert builder.state().account(b"x" * 32).balance == 0
         assert len(BALANCES) == 10
+
+    story(tale)
+
+
+@pytest.mark.parametrize("name", ["decode", "replay"])
+def test_rules_that_choke_on_a_block_below_are_no_fault_of_what_is_ordered(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A builder that has to make that block again fails with their words, and can be asked again;
+    of a package only the payload itself is at fault."""
+
+    def raising(*_: Any) -> Any:
+        raise ValueError("rules that choke")
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.build(site.transfer(0))
+        done = await hand.build(site.transfer(1))
+        other = await site.builder()
+        context = await hand.chain.context(offset=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, name, raising)
+            with pytest.raises(BuildFailed, match="rules raised ValueError") as failed:
+                await other.execute(hand.order(site.transfer(2)))
+            assert not failed.value.final
+            with pytest.raises(BuildFailed, match="rules raised ValueError") as failed:
+                await other.package(hand.version(done), context)
+            assert failed.value.final == (name == "decode")
+        await other.execute(hand.order(site.transfer(2)))
+        await other.package(hand.version(done), context)
+
+    story(tale)
+
+
+def test_rules_that_choke_on_a_notification_are_said_and_it_comes_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def raising(*_: Any) -> Any:
+        raise ValueError("rules that choke")
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        await hand.land(site.transfer(0))
+        tells = hand.settle()
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "changes", raising)
+            with pytest.raises(BuildFailed, match="rules raised ValueError"):
+                await hand.builder.notified(tells)
+        await hand.builder.notified(tells)
+        assert hand.builder.heads.final.sealed.number == 1
 
     story(tale)

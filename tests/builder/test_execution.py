@@ -6,7 +6,8 @@ import pytest
 from tests.builder.stage import FIRST, SECOND, build_order, ledger, transfer
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
-from laneway.builder.execution import executed
+from laneway.builder.execution import PastUnknown, executed
+from laneway.builder.recall import final_block
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
@@ -39,7 +40,7 @@ def rules() -> Repeating:
 @pytest.fixture
 def shelf(rules: Repeating) -> Shelf:
     shelf = Shelf(None)
-    shelf.begin(rules.sealed(GENESIS).hash, rules.encode(GENESIS), ())
+    shelf.begin(final_block(rules, genesis(rules)), ())
     return shelf
 
 
@@ -113,8 +114,8 @@ def test_a_block_that_is_not_final_answers_for_nothing(rules: Repeating, shelf: 
 def test_with_nonces_the_receipt_is_the_answer_to_what_the_rules_refuse() -> None:
     rollup, block, state = ledger()
     shelf = Shelf(None)
-    shelf.begin(rollup.sealed(block).hash, rollup.encode(block), rollup.entries(state))
     base: Snapshot[Any, Any] = Snapshot(rollup.sealed(block), block, state)
+    shelf.begin(final_block(rollup, base), rollup.entries(state))
     reverted = transfer(0, payer=SECOND, payee=FIRST, amount=0)
     base = finalise(rollup, shelf, base, transfer(0), reverted)
     raws = (transfer(0), transfer(1), reverted, transfer(0, amount=6), b"nothing")
@@ -131,3 +132,104 @@ def test_with_nonces_the_receipt_is_the_answer_to_what_the_rules_refuse() -> Non
     assert judged[2].receipt is not None
     assert (judged[2].receipt.is_ok, judged[2].reason) == (False, "nothing_sent")
     assert judged[0].verdict == ExecutionVerdict.APPLIED
+
+
+# Where nobody knows what some final blocks executed.
+
+
+def lost(rules: Any, base: Snapshot[Any, Any]) -> Shelf:
+    """A file that began with the state after this block."""
+    shelf = Shelf(None)
+    shelf.begin(final_block(rules, base), rules.entries(base.state))
+    return shelf
+
+
+def doubt(rules: Any, shelf: Shelf, order: BuildBlock, base: Snapshot[Any, Any]) -> PastUnknown:
+    with pytest.raises(PastUnknown) as unknown:
+        executed(rules, shelf, order, base)
+    assert unknown.value.needs_help
+    assert not unknown.value.final
+    return unknown.value
+
+
+def paid(shelf: Shelf | None = None) -> tuple[Any, Snapshot[Any, Any]]:
+    """A ledger with three final blocks of one transfer each."""
+    rollup, block, state = ledger()
+    base: Snapshot[Any, Any] = Snapshot(rollup.sealed(block), block, state)
+    shelf = shelf or lost(rollup, base)
+    for nonce in range(3):
+        base = finalise(rollup, shelf, base, transfer(nonce))
+    return rollup, base
+
+
+@pytest.mark.parametrize("expired", [(), ("i0",)])
+def test_a_used_nonce_is_no_refusal_while_the_block_that_used_it_may_be_unknown(
+    expired: tuple[Any, ...],
+) -> None:
+    """Its caller would pay again."""
+    rollup, base = paid()
+    shelf = lost(rollup, base)
+    late = build_order([transfer(1)], number=4, known=1, expired=expired)
+    unknown = doubt(rollup, shelf, late, base)
+    assert (unknown.first, unknown.last) == (2, 2)
+    assert unknown.transaction == rollup.checked(transfer(1))
+    said = str(unknown)
+    assert "may have been executed in blocks 2 to 2, whose receipts are gone" in said
+    assert "put back the builder's file or a state of it, name a node" in said
+
+
+@pytest.mark.parametrize("known", [2, 3, 9])
+def test_a_used_nonce_is_refused_where_the_lane_knows_the_blocks_that_the_builder_does_not(
+    known: int,
+) -> None:
+    rollup, base = paid()
+    order = build_order([transfer(1, amount=6)], number=4, known=known)
+    _, judged = executed(rollup, lost(rollup, base), order, base)
+    assert verdicts(judged) == [("i0", "refused")]
+
+
+def test_what_has_a_fresh_nonce_or_is_no_transaction_is_judged_whatever_is_unknown() -> None:
+    rollup, base = paid()
+    shelf = lost(rollup, base)
+    raws = (transfer(3), b"nothing", transfer(3, amount=9), transfer(7))
+    _, judged = executed(rollup, shelf, build_order(raws, number=4), base)
+    assert [one.verdict for one in judged] == ["included", "refused", "refused", "deferred"]
+    late = build_order([transfer(3)], number=4, expired=("i0",))
+    assert verdicts(executed(rollup, shelf, late, base)[1]) == [("i0", "expired")]
+
+
+def test_a_nonce_that_an_open_block_used_is_no_doubt() -> None:
+    rollup, base = paid()
+    shelf = lost(rollup, base)
+    done, _ = executed(rollup, shelf, build_order([transfer(3)], number=4), base)
+    parent = Snapshot(rollup.sealed(done.block), done.block, done.state)
+    order = build_order([transfer(3, amount=9)], number=5)
+    _, judged = executed(rollup, shelf, order, parent, base.state)
+    assert verdicts(judged) == [("i0", "refused")]
+
+
+def test_without_nonces_nothing_is_executed_that_an_unknown_block_may_have(
+    rules: Repeating,
+) -> None:
+    base = finalise(rules, lost(rules, genesis(rules)), genesis(rules), b"one")
+    base = finalise(rules, lost(rules, base), base, b"two")
+    shelf = lost(rules, base)
+    doubt(rules, shelf, build_order([b"one"], number=3), base)
+    _, judged = executed(rules, shelf, build_order([b"one"], number=3, known=1), base)
+    assert verdicts(judged) == [("i0", "included")]
+    _, judged = executed(rules, shelf, build_order([b"two"], number=3, known=1), base)
+    assert verdicts(judged) == [("i0", "applied")]
+
+
+def test_what_was_executed_long_ago_is_not_executed_again(rules: Repeating) -> None:
+    """Its block is not kept any more."""
+    shelf = Shelf(None, 2)
+    shelf.begin(final_block(rules, genesis(rules)), ())
+    base = genesis(rules)
+    for number in range(6):
+        base = finalise(rules, shelf, base, b"line %d" % number)
+    assert shelf.by_number(1) is None
+    done, judged = executed(rules, shelf, order(b"line 0"), base)
+    assert (done.block, verdicts(judged)) == (None, [("i0", "applied")])
+    assert judged[0].receipt is not None
+    assert (judged[0].receipt.number, judged[0].receipt.package_hash) == (1, PACKAGE)

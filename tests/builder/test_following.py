@@ -28,6 +28,7 @@ from laneway.builder.sync import FinalUnknown
 from laneway.core.errors import BuildFailed, ChainUnreachable, ChainUnreadable
 from laneway.core.jam import JamHead
 from laneway.jam.service.commitment import HEAD_KEY
+from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.receipts import At
 
 SLOT_MS = 20
@@ -396,5 +397,74 @@ def test_who_asks_right_behind_a_failure_is_not_kept_waiting() -> None:
         found = await asyncio.gather(*(follower.attempt() for _ in range(3)))
         assert found == [False, False, False]
         assert len(asked) == 1
+
+    asyncio.run(whole())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["replay", "from_segments", "changes"])
+def test_rules_that_choke_on_a_final_block_are_said_and_asked_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """It says so once, shows why its states are old, and goes on when they work."""
+
+    def raising(*_: Any) -> Any:
+        raise ValueError("rules that choke")
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site)
+        other = await site.builder(slot_ms=SLOT_MS)
+        await hand.land(site.transfer(0))
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, name, raising)
+            hand.settle()
+            await until(lambda: "the rollup's rules raised ValueError" in other.lag)
+            assert not await other.caught_up()
+        await until(lambda: other.heads.final.sealed.number == 1)
+        await until(lambda: other.lag == "")
+        await other.aclose()
+
+    with caplog.at_level(logging.INFO, "laneway.builder"):
+        story(tale)
+    assert caplog.text.count("cannot follow the chain") == 1
+    assert "follows the chain again" in caplog.text
+
+
+def test_an_error_that_nobody_expects_ends_no_follower() -> None:
+    failures: list[Exception] = [ValueError("one"), KeyError("two")]
+    asked: list[None] = []
+
+    async def catch_up() -> None:
+        asked.append(None)
+        if failures:
+            raise failures.pop()
+
+    async def whole() -> None:
+        follower = Follower(catch_up, SLOT_MS)
+        follower.start()
+        await until(lambda: len(asked) > 3)
+        await follower.stop()
+
+    asyncio.run(whole())
+
+
+def test_stopping_ends_what_is_asked() -> None:
+    ended: list[None] = []
+    begun = asyncio.Event()
+
+    async def catch_up() -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            ended.append(None)
+
+    async def whole() -> None:
+        follower = Follower(catch_up, SLOT_MS)
+        follower.start()
+        await begun.wait()
+        await follower.stop()
+        assert ended == [None], "all of it, before anything is closed"
 
     asyncio.run(whole())

@@ -2,12 +2,14 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 from tests.builder.stage import Hands, Site, hands, story, tell
 
 from laneway.core.errors import BuildFailed, StoreRefused
+from laneway.rollups.ledger.rules import LedgerRules
 from laneway.rollups.receipts import At
 
 pytestmark = pytest.mark.slow
@@ -170,3 +172,56 @@ def test_open_blocks_that_do_not_hold_are_left_out(
     with caplog.at_level(logging.WARNING, "laneway.builder"):
         story(tale)
     assert "Left out an open block" in caplog.text
+
+
+def raising(*_: Any) -> Any:
+    raise ValueError("rules that choke")
+
+
+@pytest.mark.parametrize("name", ["replay", "outcomes", "decode"])
+def test_an_open_block_that_the_rules_choke_on_is_left_out(
+    path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It comes again with the lane's orders; a start that ends with it would end each time."""
+
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        real = getattr(LedgerRules, name)
+
+        def choking(rules: LedgerRules, *given: Any) -> Any:
+            about = given[-1] if name != "decode" else real(rules, *given)
+            return raising() if rules.sealed(about).number > 1 else real(rules, *given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, name, choking)
+            again = await site.builder(path)
+        assert (again.heads.newest.sealed.number, again.lag) == (1, "")
+
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(tale)
+    assert "Left out an open block" in caplog.text
+    assert "the rollup's rules raised ValueError" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["restored", "decode", "root"])
+def test_a_file_whose_final_block_the_rules_choke_on_is_damaged(
+    path: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    async def tale(site: Site) -> None:
+        await left(site, path)
+        monkeypatch.setattr(LedgerRules, name, raising)
+        with pytest.raises(StoreRefused, match=r"it is damaged \(the rollup's rules raised"):
+            await site.builder(path)
+
+    story(tale)
+
+
+def test_a_genesis_that_the_rules_choke_on_is_none_of_theirs(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tale(site: Site) -> None:
+        monkeypatch.setattr(LedgerRules, "genesis", raising)
+        with pytest.raises(BuildFailed):
+            await site.builder(path)
+
+    story(tale)

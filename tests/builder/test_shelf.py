@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from laneway.builder.shelf import FinalBlock, Shelf
+from laneway.builder.shelf import APPLICATION_ID, FinalBlock, Shelf
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.rollups.receipts import BlockStage
 from laneway.rollups.rules import SealedBlock, TransactionOutcome
@@ -31,6 +31,11 @@ def final(number: int, package: bytes = b"package", **changes: bytes) -> FinalBl
     )
 
 
+def base(number: int, payload: bytes, *hashes: bytes) -> FinalBlock:
+    outcomes = tuple(TransactionOutcome(one, "ok") for one in hashes)
+    return FinalBlock(sealed=sealed(number), payload=payload, outcomes=outcomes)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     return str(tmp_path / "builder.db")
@@ -39,7 +44,7 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture
 def shelf(path: str) -> Shelf:
     made = Shelf(path, blocks_kept=3)
-    made.begin(b"block 0", b"genesis", {b"a": b"1", b"b": b"2"}.items())
+    made.begin(base(0, b"genesis"), {b"a": b"1", b"b": b"2"}.items())
     return made
 
 
@@ -110,7 +115,7 @@ def test_what_is_open_and_not_above_the_base_is_forgotten(shelf: Shelf) -> None:
     assert shelf.receipt(b"kept") is not None
 
 
-def test_only_so_many_final_blocks_are_kept_with_their_receipts(shelf: Shelf) -> None:
+def test_only_so_many_final_blocks_are_kept_and_their_receipts_for_longer(shelf: Shelf) -> None:
     for number in range(1, 6):
         shelf.finalise([final(number)])
     assert [shelf.by_number(number) is not None for number in range(1, 6)] == [
@@ -120,8 +125,14 @@ def test_only_so_many_final_blocks_are_kept_with_their_receipts(shelf: Shelf) ->
         True,
         True,
     ]
-    assert shelf.receipt(b"tx 2") is None
-    assert shelf.receipt(b"tx 3") is not None
+    found = shelf.receipt(b"tx 2")
+    assert found is not None, "its receipt is"
+    assert (found.block.number, found.block.hash, found.block.package_hash) == (
+        2,
+        b"block 2",
+        b"package",
+    )
+    assert (found.block.stage, found.place, found.status) == (BlockStage.FINAL, 0, "ok")
 
 
 def test_a_block_is_written_once_and_never_changed(shelf: Shelf) -> None:
@@ -169,8 +180,10 @@ def test_a_dropped_block_is_gone_with_its_receipts_and_a_final_one_stays(shelf: 
 
 def test_beginning_anew_forgets_all_that_was_there(shelf: Shelf) -> None:
     put(shelf, 1, "", b"tx")
-    shelf.begin(b"other", b"payload", [(b"x", b"9")])
-    assert (shelf.base(), shelf.open_blocks()) == ((b"other", b"payload"), [])
+    shelf.finalise([final(1)])
+    shelf.begin(base(2, b"payload"), [(b"x", b"9")])
+    assert (shelf.base(), shelf.open_blocks()) == ((b"block 2", b"payload"), [])
+    assert (shelf.receipt(b"tx 1"), shelf.by_number(1), shelf.past_lowest()) == (None, None, 2)
     assert list(shelf.entries()) == [(b"x", b"9")]
 
 
@@ -206,12 +219,12 @@ def test_a_file_of_another_shape_is_refused(shelf: Shelf, path: str) -> None:
     with apsw.Connection(path) as newer:
         newer.pragma("user_version", 9)
     newer.close()
-    with pytest.raises(StoreRefused, match="it has shape 9, and 1 is known"):
+    with pytest.raises(StoreRefused, match="it has shape 9, and 2 is known"):
         Shelf(path)
 
 
 def test_a_damaged_file_is_told_with_what_to_do(shelf: Shelf, path: str) -> None:
-    shelf.begin(b"block 0", b"genesis", ((b"%05d" % one, bytes(100)) for one in range(2_000)))
+    shelf.begin(base(0, b"genesis"), ((b"%05d" % one, bytes(100)) for one in range(2_000)))
     shelf.close()
     raw = bytearray(Path(path).read_bytes())
     for at in range(3 * 4096, len(raw), 4096):
@@ -266,3 +279,44 @@ def test_a_package_is_filled_in_and_only_taken_back_with_its_accumulation(shelf:
     shelf.set_stage(hashed, BlockStage.BUILT)
     assert package_of(shelf, hashed) == b""
     shelf.add_package(b"unknown", b"one")
+
+
+def test_a_file_of_the_shape_before_knows_what_its_blocks_executed(path: str) -> None:
+    """Of the transactions of blocks that it kept; what is open stays open."""
+    with apsw.Connection(path) as old:
+        old.execute(
+            """
+            CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+            CREATE TABLE base (one INTEGER PRIMARY KEY CHECK (one = 1), hash BLOB NOT NULL,
+                payload BLOB NOT NULL);
+            CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+            CREATE TABLE blocks (no INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE,
+                number INTEGER NOT NULL, stage INTEGER NOT NULL, package_hash BLOB NOT NULL,
+                payload BLOB NOT NULL);
+            CREATE TABLE receipts (hash BLOB NOT NULL, block INTEGER NOT NULL, place INTEGER
+                NOT NULL, status TEXT NOT NULL, PRIMARY KEY (hash, block)) WITHOUT ROWID;
+            INSERT INTO base VALUES (1, CAST('block 8' AS BLOB), x'01');
+            INSERT INTO blocks VALUES (1, CAST('block 7' AS BLOB), 7, 2, x'07', x'01');
+            INSERT INTO blocks VALUES (2, CAST('block 8' AS BLOB), 8, 2, x'08', x'01');
+            INSERT INTO blocks VALUES (3, CAST('block 9' AS BLOB), 9, 0, x'', x'01');
+            INSERT INTO receipts VALUES (x'aa', 1, 0, 'no'), (x'aa', 2, 1, 'ok');
+            INSERT INTO receipts VALUES (x'bb', 1, 2, 'ok'), (x'cc', 3, 0, 'ok');
+            """
+        )
+        old.pragma("application_id", APPLICATION_ID)
+        old.pragma("user_version", 1)
+    old.close()
+    shelf = Shelf(path)
+    assert (shelf.past_lowest(), shelf.past_count()) == (7, 3)
+    found = [shelf.receipt(hashed) for hashed in (b"\xaa", b"\xbb", b"\xcc")]
+    assert [one and (one.block.number, one.place, one.block.stage) for one in found] == [
+        (8, 1, BlockStage.FINAL),
+        (7, 2, BlockStage.FINAL),
+        (9, 0, BlockStage.BUILT),
+    ]
+    assert found[0] is not None
+    assert (found[0].block.hash, found[0].block.package_hash) == (b"block 8", b"\x08")
+    shelf.finalise([final(9)])
+    assert shelf.past_lowest() == 7
+    shelf.close()
+    assert Shelf(path).past_lowest() == 7

@@ -11,7 +11,17 @@ from msgspec import msgpack
 from msgspec.structs import replace
 
 from laneway.builder import states
-from laneway.builder.states import DIGEST_BYTES, MAGIC, SIZE, SavedState, StateFiles
+from laneway.builder.limits import STATE_CHUNK_BYTES
+from laneway.builder.past import PastBlock, PastTransaction
+from laneway.builder.states import (
+    BLOCK_SIZE,
+    DIGEST_BYTES,
+    MAGIC,
+    SIZE,
+    SIZES,
+    SavedState,
+    StateFiles,
+)
 from laneway.core.errors import BuildFailed
 
 STATE = SavedState(
@@ -51,6 +61,46 @@ def test_a_state_comes_back_as_it_was_and_is_its_owners_alone(files: StateFiles)
     assert path.stat().st_mode & 0o777 == 0o600
     assert files.saved_s(7) == path.stat().st_mtime
     assert files.saved_s(8) == 0
+
+
+PAST = [
+    PastBlock(7, b"block", b"package", (PastTransaction(b"h" * 32, 0, "ok"),)),
+    PastBlock(6, b"before", b"", ()),
+]
+
+
+def test_what_was_executed_comes_back_with_the_state(
+    files: StateFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for size in (STATE_CHUNK_BYTES, 16):
+        monkeypatch.setattr(states, "STATE_CHUNK_BYTES", size)
+        assert files.save(STATE, ENTRIES, never, PAST)
+        assert (files.load(7), list(files.entries(7))) == (STATE, ENTRIES)
+        assert list(files.past(7)) == PAST
+    assert files.save(STATE, (), never, PAST)
+    assert (list(files.entries(7)), list(files.past(7))) == ([], PAST)
+
+
+def test_a_state_of_the_format_before_is_read_and_knows_no_past(files: StateFiles) -> None:
+    path = save(files)
+    raw = path.read_bytes()[len(MAGIC) : -DIGEST_BYTES]
+    path.write_bytes(sealed(b"laneway-state/1\n" + raw))
+    assert (files.load(7), list(files.entries(7)), list(files.past(7))) == (STATE, ENTRIES, [])
+
+
+def test_a_past_with_a_gap_or_that_cannot_be_read_is_said(files: StateFiles) -> None:
+    assert files.save(STATE, ENTRIES, never, PAST[1:])
+    with pytest.raises(BuildFailed, match="it has block 6 in the place of 7"):
+        list(files.past(7))
+    raw = Path(files.path(7)).read_bytes()[:-DIGEST_BYTES]
+    Path(files.path(7)).write_bytes(sealed(raw + SIZES.pack(BLOCK_SIZE, 1) + b"x"))
+    with pytest.raises(BuildFailed, match="it has block 6"):
+        list(files.past(7))
+    assert files.save(STATE, ENTRIES, never, [])
+    raw = Path(files.path(7)).read_bytes()[:-DIGEST_BYTES]
+    Path(files.path(7)).write_bytes(sealed(raw + SIZES.pack(BLOCK_SIZE, 1) + b"x"))
+    with pytest.raises(BuildFailed, match="a block before it cannot be read"):
+        list(files.past(7))
 
 
 def test_a_state_without_entries_comes_back(files: StateFiles) -> None:
@@ -207,7 +257,7 @@ def test_what_has_a_digest_and_is_no_state_is_said(
     path.rename(files.path(7))
     assert problem(files) == "it is of block 8"
     lies = {
-        b"laneway-state/2\n": "or of another version of laneway",
+        b"laneway-state/3\n": "or of another version of laneway",
         MAGIC + SIZE.pack(1_000): "it ends in the middle",
         MAGIC + SIZE.pack(1 << 31): "its header has 2147483648 bytes",
         MAGIC + SIZE.pack(1) + b"x": "its header cannot be read",

@@ -74,6 +74,8 @@ def test_what_the_rules_raise_is_final_and_what_the_file_says_is_not() -> None:
         for ask in (thread.do, thread.in_time):
             failed = await failure(ask(busy))
             assert ("the disk" in str(failed), failed.final) == (True, False)
+        failed = await failure(thread.ruled(lambda: 1 // 0))
+        assert ("ZeroDivisionError" in str(failed), failed.final) == (True, False)
         with pytest.raises(ZeroDivisionError):
             await thread.do(lambda: 1 // 0)
         failed = await failure(thread.close(busy))

@@ -12,15 +12,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Generic, TypeVar
 
-from laneway.builder.execution import check_expiry, executed
+from laneway.builder.execution import PastUnknown, check_expiry, executed
 from laneway.builder.following import Follower
+from laneway.builder.history import PastReader
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
-from laneway.builder.orders import Orders
+from laneway.builder.orders import Orders, guarded
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
-from laneway.builder.shelf import REMEDY, FinalBlock
+from laneway.builder.shelf import FinalBlock, ahead, other_history
 from laneway.builder.snapshots import Snapshot
 from laneway.builder.sync import FinalHead, FoundBlock
 from laneway.builder.thread import BuilderThread
@@ -38,6 +39,8 @@ log = logging.getLogger("laneway.builder")
 
 ACTED_ON = ("accumulated", "restored", "failed", "finalised")
 """Of the notifications of a lane, those that change snapshots; all others are passed over."""
+
+FORGOTTEN = "What final blocks executed cannot be read back from the chain, and is tried again"
 
 T = TypeVar("T")
 
@@ -65,7 +68,8 @@ class ChainedBuilder(Generic[S, B]):
         self.latest_is_safe = latest_is_safe
         self._turn = asyncio.Lock()
         self._thread = BuilderThread(build_s_max)
-        self._do, self._in_time = self._thread.do, self._thread.in_time
+        self._do, self._ruled = self._thread.do, self._thread.ruled
+        self._in_time = self._thread.in_time
         base = self._snapshots.base.sealed.number
         self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
         self._settle()
@@ -73,6 +77,8 @@ class ChainedBuilder(Generic[S, B]):
         """Why the states here may be those of long ago; empty if all is here that was final when
         the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
+        self._history = PastReader(self.rollup, self._shelf, self._source, self._ruled)
+        self._reader = Follower(self._history.read_on, slot_ms, FORGOTTEN)
         self._orders: Orders[ExecutedBlock] = Orders()
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
@@ -96,16 +102,19 @@ class ChainedBuilder(Generic[S, B]):
             if order.expired:
                 best = await self._source.best()
                 await self._do(lambda: check_expiry(self._snapshots, parent, best))
-            done, made = await self._in_time(lambda: self._executed(order, parent))
+            try:
+                done, made = await self._in_time(lambda: self._executed(order, parent))
+            except PastUnknown as unknown:
+                await self._history.reach(unknown.first)
+                done, made = await self._in_time(lambda: self._executed(order, parent))
             # Only now: a block that nobody waited for leaves no trace.
-            await self._do(lambda: self._keep(done, made))
+            await self._ruled(lambda: self._keep(done, made))
             self.lag = ""  # The lane's newest block is here.
             return done
 
     async def package(self, order: BuildVersion, context: Context) -> MadePackage:
         async with self._ordered():
-            block = await self._do(lambda: self.rollup.decode(order.payload))
-            sealed = self.rollup.sealed(block)
+            block, sealed = await self._do(lambda: guarded(lambda: self._decoded(order.payload)))
             if sealed.hash != order.block:
                 raise BuildFailed("the payload is that of another block", final=True)
             if await self._do(lambda: self._is_final(sealed.hash)):
@@ -119,12 +128,13 @@ class ChainedBuilder(Generic[S, B]):
             return  # Where a block is on its way changes no snapshot, and waits for no order.
         async with self._ordered():
             for tell in acted_on:
-                if not await self._do(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
+                if not await self._ruled(lambda tell=tell: self._apply(tell)):  # type: ignore[misc]
                     await self._sync_final(tell)
 
     async def aclose(self) -> None:
         """What is being done is finished first."""
         await self._follower.stop()
+        await self._reader.stop()
         await self._orders.stop()
         async with self._turn:
             if not self._thread.is_closed:
@@ -150,6 +160,7 @@ class ChainedBuilder(Generic[S, B]):
         orders. Trouble does not end it: `lag` has it, and it is tried again."""
         await self._follower.attempt()
         self._follower.start()
+        self._reader.start()
 
     async def caught_up(self) -> bool:
         """Whether all that is final is here, if that can be done at once."""
@@ -168,12 +179,12 @@ class ChainedBuilder(Generic[S, B]):
             return  # The node is behind, which proves nothing.
         try:
             if base.number > final.head.number:
-                raise BuildFailed(self._ahead(base.number, final.head.number))
+                raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
             while base.number < final.head.number:
                 await self._read_up(final, base.number + 1)
                 base = await self._base()
             if base.number == final.head.number and base.hash != final.head.block:
-                raise BuildFailed(self._other_history(base.number), needs_help=True)
+                raise BuildFailed(other_history(self._shelf.path, base.number), needs_help=True)
         except (BuildFailed, ChainError) as error:
             self.lag = str(error)
             raise
@@ -195,7 +206,7 @@ class ChainedBuilder(Generic[S, B]):
 
     async def _put_next(self, number: int, found: FoundBlock[B]) -> bool:
         async with self._turn:
-            return await self._do(lambda: self._is_next(number, found))
+            return await self._ruled(lambda: self._is_next(number, found))
 
     # What people ask.
 
@@ -216,10 +227,10 @@ class ChainedBuilder(Generic[S, B]):
 
     async def block(self, number: int) -> BlockView | None:
         """The block of this number that is furthest; None if none is kept."""
-        return await self._do(lambda: block_view(self.rollup, self._shelf.by_number(number)))
+        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_number(number)))
 
     async def block_by_hash(self, hashed: bytes) -> BlockView | None:
-        return await self._do(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
+        return await self._ruled(lambda: block_view(self.rollup, self._shelf.by_hash(hashed)))
 
     # The states below a block. These wait for the chain.
 
@@ -228,10 +239,10 @@ class ChainedBuilder(Generic[S, B]):
         to it, or from the chain."""
         if not parent:
             return await self._service_head()
-        found = await self._do(lambda: self._remade(parent, below))
+        found = await self._ruled(lambda: self._remade(parent, below))
         if found is None:
             await self._sync(await self._source.final())
-            found = await self._do(lambda: self._remade(parent, below))
+            found = await self._ruled(lambda: self._remade(parent, below))
         if found is None:
             number = self._snapshots.base.sealed.number
             if await self._do(lambda: self._is_final(parent)):
@@ -264,12 +275,12 @@ class ChainedBuilder(Generic[S, B]):
         """Move the base up to the service's final head."""
         base = await self._do(lambda: self._snapshots.base.sealed)
         if final.head.number < base.number:
-            raise BuildFailed(self._ahead(base.number, final.head.number))
+            raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
         pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
         async for page in pages:
-            await self._do(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+            await self._ruled(lambda page=page: self._caught_up(page))  # type: ignore[misc]
         if self._snapshots.base.sealed.hash != final.head.block:
-            raise BuildFailed(self._other_history(final.head.number), needs_help=True)
+            raise BuildFailed(other_history(self._shelf.path, final.head.number), needs_help=True)
         self.lag = ""
 
     async def _sync_final(self, tell: Tell) -> None:
@@ -279,6 +290,10 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"block {tell.number} is final, and no node that was asked has it so")
 
     # In the thread.
+
+    def _decoded(self, payload: bytes) -> tuple[B, SealedBlock]:
+        block = self.rollup.decode(payload)
+        return block, self.rollup.sealed(block)
 
     def _has(self, block: bytes) -> bool:
         return self._snapshots.get(block) is not None
@@ -290,7 +305,8 @@ class ChainedBuilder(Generic[S, B]):
         pre_root = parent.sealed.post_root
         if order.parent_root and order.parent_root != pre_root:
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
-        done, judged = executed(self.rollup, self._shelf, order, parent)
+        final = self._snapshots.base.state
+        done, judged = executed(self.rollup, self._shelf, order, parent, final)
         payload = digest = hashed = b""
         post_root, made = pre_root, None
         if done.block is not None:
@@ -334,8 +350,7 @@ class ChainedBuilder(Generic[S, B]):
         if found is not None:
             return found
         for payload in below:
-            block = self.rollup.decode(payload)
-            sealed = self.rollup.sealed(block)
+            block, sealed = self._decoded(payload)
             if self._has(sealed.hash) or self._is_below(sealed):
                 continue
             ground = self._snapshots.get(sealed.parent)
@@ -380,7 +395,9 @@ class ChainedBuilder(Generic[S, B]):
                 base = self._snapshots.base
                 sealed = self.rollup.sealed(found.block)
                 if sealed.parent != base.sealed.hash or sealed.pre_root != base.sealed.post_root:
-                    raise BuildFailed(self._other_history(base.sealed.number), needs_help=True)
+                    raise BuildFailed(
+                        other_history(self._shelf.path, base.sealed.number), needs_help=True
+                    )
                 state = self.rollup.replay(base.state, base.block, found.block)
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
@@ -483,16 +500,3 @@ class ChainedBuilder(Generic[S, B]):
         """Replace the heads. The thread changes the snapshots; readers look at the heads alone."""
         known = self._snapshots
         self.heads = StateHeads(known.newest(), known.accumulated(), known.base)
-
-    def _ahead(self, number: int, final: int) -> str:
-        return (
-            f"the builder has block {number}, and final on the chain is {final}: the node is "
-            f"behind, or the chain began anew and {self._shelf.path} is of the one before; then "
-            f"{REMEDY}"
-        )
-
-    def _other_history(self, number: int) -> str:
-        return (
-            f"the chain has another block {number} than the builder: {self._shelf.path} is of "
-            f"another chain, or of one that began anew; {REMEDY}"
-        )

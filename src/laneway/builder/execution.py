@@ -2,7 +2,10 @@
 
 Such a transaction comes when others brought its block, or when the lane's store was restored from a
 copy that is older than its block. The receipt of that block is its answer: a rollup whose
-transactions have no nonce would execute it twice.
+transactions have no nonce would execute it twice, and a caller who is refused pays again.
+
+So where neither the lane nor the builder knows what some final blocks executed, nothing is decided
+about a transaction that one of them may have: that is for an operator.
 """
 
 from collections.abc import Mapping
@@ -21,12 +24,59 @@ from laneway.rollups.receipts import OK, BlockStage
 from laneway.rollups.rules import B, BlockExecution, RollupRules, S
 
 INSIDE = (ExecutionVerdict.INCLUDED, ExecutionVerdict.REVERTED)
+ENDS = (*INSIDE, ExecutionVerdict.REFUSED, ExecutionVerdict.EXPIRED)
+"""Verdicts that a transaction is not judged after."""
+
+
+class PastUnknown(BuildFailed):
+    """A transaction may have been executed in final blocks of which nobody knows the transactions.
+    Refused, its caller pays again, and executed it is executed twice."""
+
+    def __init__(self, judged: JudgedTransaction, first: int, last: int) -> None:
+        self.transaction = judged.hash
+        self.first = first
+        self.last = last
+        super().__init__(
+            f"a transaction may have been executed in blocks {first} to {last}, whose receipts are "
+            "gone; put back the builder's file or a state of it, name a node that kept them, or "
+            f"cancel it ({judged.intent}, {judged.reason or judged.verdict})",
+            needs_help=True,
+        )
 
 
 def executed(
+    rollup: RollupRules[S, B],
+    shelf: Shelf,
+    order: BuildBlock,
+    parent: Snapshot[S, B],
+    final: S | None = None,
+) -> tuple[BlockExecution[S, B], tuple[JudgedTransaction, ...]]:
+    """The block, and what became of each transaction in the order of the arguments. `final` is the
+    state after the newest final block, or else the parent's; PastUnknown if more would have to be
+    known of what final blocks executed."""
+    done, judged = executed_once(rollup, shelf, order, parent)
+    first, last = order.known + 1, shelf.past_lowest() - 1
+    if first <= last:
+        state = parent.state if final is None else final
+        for raw, one in zip(order.payloads, judged, strict=True):
+            if is_doubtful(rollup, one, raw, state):
+                raise PastUnknown(one, first, last)
+    return done, judged
+
+
+def is_doubtful(rollup: RollupRules[S, B], judged: JudgedTransaction, raw: bytes, final: S) -> bool:
+    """Whether a block that nobody knows may have executed a transaction, and its verdict would say
+    otherwise. What has a nonce that is not used up was executed in no final block."""
+    if judged.verdict not in ENDS or not judged.hash:
+        return False
+    has_nonce = rollup.spent(raw) is not None
+    return not has_nonce or bool(rollup.stale(raw, final))
+
+
+def executed_once(
     rollup: RollupRules[S, B], shelf: Shelf, order: BuildBlock, parent: Snapshot[S, B]
 ) -> tuple[BlockExecution[S, B], tuple[JudgedTransaction, ...]]:
-    """The block, and what became of each transaction in the order of the arguments."""
+    """The same, with all that is known here."""
     left = dict(zip(order.intents, order.payloads, strict=True))
     known = {intent: looked_up(rollup, shelf, intent, left.pop(intent)) for intent in order.expired}
     while True:

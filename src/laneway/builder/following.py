@@ -11,14 +11,22 @@ from asyncio import sleep
 from collections.abc import Awaitable, Callable
 
 from laneway.builder.limits import FOLLOW_MS_MIN, PAUSE_SLOTS_MAX
+from laneway.builder.orders import unbroken
 from laneway.core.errors import LanewayError
 
 log = logging.getLogger("laneway.builder")
 
 
 class Follower:
-    def __init__(self, catch_up: Callable[[], Awaitable[None]], slot_ms: int) -> None:
+    def __init__(
+        self,
+        catch_up: Callable[[], Awaitable[None]],
+        slot_ms: int,
+        trouble: str = "The builder cannot follow the chain, and tries again",
+    ) -> None:
+        """`trouble`: the line of the log when that fails."""
         self._catch_up = catch_up
+        self._trouble = trouble
         self._slot_s = max(slot_ms, FOLLOW_MS_MIN) / 1_000
         self._ordered_s: float | None = None
         self._again_s: float | None = None
@@ -46,10 +54,10 @@ class Follower:
             if self._again_s is not None and now_s() < self._again_s:
                 return False
             try:
-                await self._catch_up()
+                await unbroken(self._catch_up())
             except LanewayError as error:
                 if self._again_s is None:
-                    log.warning("The builder cannot follow the chain, and tries again: %s", error)
+                    log.warning("%s: %s", self._trouble, error)
                 self._again_s = now_s() + self._slot_s
                 return False
             if self._again_s is not None:

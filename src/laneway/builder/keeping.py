@@ -14,10 +14,11 @@ from typing import Generic
 
 from laneway.builder.limits import STATE_AGE_S_MAX, STATE_BLOCKS_DEFAULT, STATE_PAUSE_S
 from laneway.builder.orders import guarded
+from laneway.builder.past import newest
 from laneway.builder.shelf import Shelf
 from laneway.builder.snapshots import Snapshot
 from laneway.builder.states import SavedState
-from laneway.core.errors import BuildFailed
+from laneway.core.errors import BuildFailed, StoreError
 from laneway.rollups.rules import B, RollupRules, S
 
 log = logging.getLogger("laneway.builder")
@@ -40,6 +41,7 @@ class StateKeeper(Generic[S, B]):
         to the next."""
         assert blocks > 0
         self._rollup = rollup
+        self._shelf = shelf
         self._files = shelf.states
         self._about = shelf.identity() if shelf.states.is_kept() else None
         self._blocks = blocks
@@ -84,7 +86,7 @@ class StateKeeper(Generic[S, B]):
     def _write(self, base: Snapshot[S, B]) -> None:
         try:
             guarded(partial(self._saved, base))
-        except BuildFailed as error:
+        except (BuildFailed, StoreError) as error:
             number = base.sealed.number
             log.warning("The state after block %d is not kept beside the file: %s", number, error)
 
@@ -99,5 +101,5 @@ class StateKeeper(Generic[S, B]):
             root=base.sealed.post_root,
             payload=self._rollup.encode(base.block),
         )
-        entries = self._rollup.entries(base.state)
-        self._files.save(state, entries, partial(self._stop.wait, STATE_PAUSE_S))
+        entries, past = self._rollup.entries(base.state), newest(self._shelf.past(state.number))
+        self._files.save(state, entries, partial(self._stop.wait, STATE_PAUSE_S), past)

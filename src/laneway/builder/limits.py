@@ -11,8 +11,30 @@ KNOWN_HASHES_MAX = 100_000
 block becomes final, twenty times over."""
 
 BLOCKS_KEPT_DEFAULT = 1_000
-"""Final blocks that are kept with their receipts: a hundred minutes of one in each slot, and 130 MB
-when each of them has 512 transactions. The lane knows for ever what became of a transaction."""
+"""Final blocks that are kept whole: a hundred minutes of one in each slot, and 130 MB when each of
+them has 512 transactions. Which transactions they executed is known for longer, and the lane knows
+for ever what became of its own."""
+
+PAST_HASHES_MAX = 1_000_000
+"""Transactions of final blocks whose hashes are kept with where they were executed, so that they
+are never executed or refused a second time: 110 MB in the file and 45 MB in a state beside it. At
+ten transactions a second that is more than a day, and with one in each slot it is two months."""
+
+PAST_PAGE_BLOCKS = 32
+"""Blocks of the past that are read from the file at a time, in between others have their turn: 16
+thousand hashes when each has 512 transactions."""
+
+PAST_READ_HASHES_MAX = 500_000
+"""Of those that are read back from the chain, half of what is kept: what was read is not forgotten
+with the next blocks."""
+
+PAST_READ_BLOCKS_MAX = 65_536
+"""Blocks below the newest final one that are read back from the chain: four and a half days of one
+in each slot, in two thousand pages. A store that is put back from an older copy needs its builder's
+file, too."""
+
+PAST_PAGES_ORDERED_MAX = 8
+"""Pages of them that are read while an order waits: a few seconds. Then its lane asks again."""
 
 BUILD_S_MAX = 45.0
 """How long executing a block, or making its package, may take: more than seven slots, and less than

@@ -3,13 +3,16 @@ or else what its service began with."""
 
 import asyncio
 import logging
+from collections.abc import Iterable
+from functools import partial
 from typing import Generic
 
 from msgspec import Struct
 
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
+from laneway.builder.orders import guarded
 from laneway.builder.packages import Authorizer
-from laneway.builder.recall import recalled
+from laneway.builder.recall import final_block, recalled
 from laneway.builder.shelf import REMEDY, Shelf, damaged
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import Source
@@ -44,11 +47,15 @@ async def opened(
     rollup = kind.rules(domain)
     shelf.claim(kind.name, domain.identity())
     base = await asyncio.to_thread(shelved_base, rollup, shelf)
+    is_proven = False
     if base is not None:
-        await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+        is_proven = await check_history(base.sealed.number, base.sealed.hash, shelf, source)
+        if base.sealed.number:  # The genesis executed nothing.
+            await asyncio.to_thread(shelf.remember, [final_block(rollup, base)])
     # A file that is much older than the newest state was put back: the blocks between may be gone.
     least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
-    base = await recalled(rollup, shelf, source, least=least) or base
+    found = await recalled(rollup, shelf, source, least=least, keeps_final=is_proven)
+    base = found or base
     if base is None:
         base = await begun(kind, rollup, shelf, source)
     snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
@@ -69,13 +76,22 @@ def shelved_base(rollup: RollupRules[S, B], shelf: Shelf) -> Snapshot[S, B] | No
         return None
     hashed, payload = found
     try:
-        block = rollup.decode(payload)
+        return guarded(partial(restored_base, rollup, hashed, payload, shelf.entries()))
     except BuildFailed as error:
         raise damaged(shelf.path, str(error)) from error
+
+
+def restored_base(
+    rollup: RollupRules[S, B],
+    hashed: bytes,
+    payload: bytes,
+    entries: Iterable[tuple[bytes, bytes]],
+) -> Snapshot[S, B]:
+    block = rollup.decode(payload)
     sealed = rollup.sealed(block)
-    state = rollup.restored(shelf.entries())
+    state = rollup.restored(entries)
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
-        raise damaged(shelf.path, f"its state is not that after block {sealed.number}")
+        raise BuildFailed(f"its state is not that after block {sealed.number}")
     return Snapshot(sealed, block, state)
 
 
@@ -85,24 +101,25 @@ async def begun(
     """What the service began with, from the chain."""
     final = await source.final()
     raw = await source.genesis(final.at, kind, rollup)
-    block, state = await asyncio.to_thread(rollup.genesis, raw)
-    sealed = rollup.sealed(block)
-    payload, entries = rollup.encode(block), rollup.entries(state)
-    await asyncio.to_thread(shelf.begin, sealed.hash, payload, entries)
-    return Snapshot(sealed, block, state)
+    block, state = await asyncio.to_thread(guarded, partial(rollup.genesis, raw))
+    base = Snapshot(rollup.sealed(block), block, state)
+    await asyncio.to_thread(shelf.begin, final_block(rollup, base), rollup.entries(state))
+    return base
 
 
-async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> None:
-    """Whether the chain has the block that the file has. A node that is behind proves nothing."""
+async def check_history(number: int, hashed: bytes, shelf: Shelf, source: Source[S, B]) -> bool:
+    """Whether the chain has the block that the file has: false if a node is behind, which proves
+    nothing, and StoreRefused if it has another one."""
     final = await source.final()
     if number == 0 or final.head.number < number:
-        return
-    if await source.applied(final.at, number) != hashed:
+        return False
+    if (await source.applied(final.at, number)).block != hashed:
         raise StoreRefused(
             shelf.path,
             f"its block {number} is not the chain's: it is of another chain, or of one that began "
             f"anew; {REMEDY}",
         )
+    return True
 
 
 def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Snapshots[S, B]:
@@ -111,16 +128,27 @@ def raised(rollup: RollupRules[S, B], shelf: Shelf, base: Snapshot[S, B]) -> Sna
     snapshots = Snapshots(base)
     for shelved in shelf.open_blocks():
         try:
-            block = rollup.decode(shelved.payload)
-            sealed = rollup.sealed(block)
-            parent = snapshots.get(sealed.parent)
-            if parent is None:
-                continue
-            state = rollup.replay(parent.state, parent.block, block)
-            snapshots.put(Snapshot(sealed, block, state))
+            made = guarded(partial(raised_block, rollup, snapshots, shelved.payload))
         except BuildFailed as error:
             log.warning("Left out an open block of %s: %s", shelf.path, error)
             continue
+        if made is None:
+            continue
         if shelved.stage == BlockStage.ACCUMULATED:
-            snapshots.commit(sealed.hash, shelved.package_hash)
+            snapshots.commit(made.sealed.hash, shelved.package_hash)
     return snapshots
+
+
+def raised_block(
+    rollup: RollupRules[S, B], snapshots: Snapshots[S, B], payload: bytes
+) -> Snapshot[S, B] | None:
+    """A block whose state is among these now; None if it does not stand on any of them."""
+    block = rollup.decode(payload)
+    sealed = rollup.sealed(block)
+    rollup.outcomes(block)  # The builder asks for them, too, when it is opened.
+    parent = snapshots.get(sealed.parent)
+    if parent is None:
+        return None
+    made = Snapshot(sealed, block, rollup.replay(parent.state, parent.block, block))
+    snapshots.put(made)
+    return made

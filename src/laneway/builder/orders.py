@@ -6,13 +6,13 @@ then goes on, and its answer is remembered until the order is repeated.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
 from laneway.builder.limits import ORDERS_KEPT_MAX
-from laneway.core.errors import Bug, BuildFailed, LanewayError, StoreError
+from laneway.core.errors import Bug, BuildFailed, ChainError, LanewayError, StoreError
 from laneway.lanes.bundle.values import BuildBlock
 
 T = TypeVar("T")
@@ -80,14 +80,27 @@ def noticed(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def guarded(job: Callable[[], T]) -> T:
+async def unbroken(work: Awaitable[T]) -> T:
+    """Wait for something. Whatever it raises that nobody expects is a BuildFailed."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task,))
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+    return guarded(task.result, final=False)
+
+
+def guarded(job: Callable[[], T], *, final: bool = True) -> T:
     """Do a job that runs a rollup's own rules, which may come from anywhere. Whatever they raise is
-    the order's fault: another one may be carried out. Trouble with the file is not theirs."""
+    the order's fault: another one may be carried out. Trouble with file or chain is not theirs.
+    `final`: whether the job is the order itself, and nothing that has to be done first."""
     try:
         return job()
-    except (BuildFailed, StoreError, Bug):
+    except (BuildFailed, StoreError, ChainError, Bug):
         raise
     except MemoryError as error:
         raise BuildFailed("this machine has no memory left for it") from error
     except Exception as error:
-        raise BuildFailed(f"the rollup's rules raised {error!r}", final=True) from error
+        raise BuildFailed(f"the rollup's rules raised {error!r}", final=final) from error

@@ -1,20 +1,23 @@
-"""The builder's own file: the state after the newest final block, and the open blocks' payloads.
+"""The builder's own file: the state after the newest final block, the open blocks' payloads, and
+what final blocks executed (`past`).
 
-Losing it loses old receipts alone. Open blocks come again with a lane's orders and final ones from
-the chain, on the newest state beside it (`states`), so the file saves a sync, and a power cut may
-take its last writes; what is there belongs together. It is used by one process, and by one thread
-at a time.
+It can be lost. Open blocks come again with a lane's orders, final ones from the chain, on the
+newest state beside it (`states`), and that has the past, too. So the file saves a sync, and a power
+cut may take its last writes; what is there belongs together. It is used by one process, whose
+threads take turns.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import files
+from threading import RLock
 from typing import Any, Final
 
 import apsw
 from msgspec import Struct
 
-from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS
+from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS, PAST_HASHES_MAX
+from laneway.builder.past import PastBlock, PastTables, past_block
 from laneway.builder.states import StateFiles
 from laneway.core.errors import StoreBusy, StoreRefused
 from laneway.engine.files import make_private
@@ -23,7 +26,9 @@ from laneway.rollups.rules import SealedBlock, TransactionOutcome
 
 APPLICATION_ID: Final = 0x6C61_6E62
 """Written into the file's header; the letters "lanb"."""
-SHAPE: Final = 1
+SHAPE: Final = 2
+SHAPE_BEFORE: Final = 1
+"""A file of this shape is brought to the newer one: it has receipts of the blocks that it kept."""
 
 REMEDY: Final = "name another file, or delete it: it is made again from its states and the chain"
 
@@ -36,6 +41,7 @@ class ShelvedBlock(Struct, frozen=True):
     stage: int
     package_hash: bytes
     payload: bytes
+    """Empty for one whose receipts alone are kept."""
 
 
 class ShelvedReceipt(Struct, frozen=True):
@@ -50,27 +56,35 @@ class FinalBlock(Struct, frozen=True, kw_only=True):
     sealed: SealedBlock
     payload: bytes
     outcomes: tuple[TransactionOutcome, ...]
-    changes: Mapping[bytes, bytes]
+    changes: Mapping[bytes, bytes] = {}
+    """Nothing for one whose state is there already, or is not needed."""
     package_hash: bytes = b""
     """Empty if it stays as it was."""
 
 
 class Shelf:
-    def __init__(self, path: str | None, blocks_kept: int = BLOCKS_KEPT_DEFAULT) -> None:
+    def __init__(
+        self,
+        path: str | None,
+        blocks_kept: int = BLOCKS_KEPT_DEFAULT,
+        hashes_kept: int = PAST_HASHES_MAX,
+    ) -> None:
         """Without a path all is forgotten with the process."""
         assert blocks_kept > 0
         self.path = path or ":memory:"
         self.states = StateFiles(path)
         self._blocks_kept = blocks_kept
+        self._lock = RLock()
         with self._translated():
             try:
                 self._connection = self._opened()
             except apsw.BusyError as error:
                 problem = "another process has it open; each builder has a file of its own"
                 raise StoreRefused(self.path, problem) from error
+        self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
-        with self._translated():
+        with self._reading():
             self._connection.close()
 
     # Whose it is.
@@ -103,13 +117,32 @@ class Shelf:
         """The whole state after the base."""
         return self._rows("SELECT key, value FROM entries ORDER BY key")
 
-    def begin(self, hashed: bytes, payload: bytes, entries: Iterable[tuple[bytes, bytes]]) -> None:
-        """Set the base, and forget whatever there was."""
+    def begin(
+        self,
+        base: FinalBlock,
+        entries: Iterable[tuple[bytes, bytes]],
+        past: Iterable[PastBlock] = (),
+        *,
+        keeps_final: bool = False,
+    ) -> None:
+        """Set the base, its state and what is known of the blocks below it. Whatever there was is
+        forgotten, but for final blocks and their receipts if those are of the same line."""
+        number = base.sealed.number
         with self._changing():
-            for table in ("receipts", "blocks", "entries", "base"):
+            for table in ("receipts", "entries", "base"):
                 self._connection.execute(f"DELETE FROM {table}")
-            self._connection.execute("INSERT INTO base VALUES (1, ?, ?)", (hashed, payload))
+            if keeps_final:
+                self._forget("stage < 2 OR number <= ?", (number - self._blocks_kept,))
+            else:
+                self._connection.execute("DELETE FROM blocks")
+                self._past.clear()
+            self._connection.execute(
+                "INSERT INTO base VALUES (1, ?, ?)", (base.sealed.hash, base.payload)
+            )
             self._connection.executemany("INSERT INTO entries VALUES (?, ?)", entries)
+            self._past.put(past, kept_from=number)
+            if number:  # The genesis is no block that people ask for.
+                self._put_final(base)
 
     def finalise(self, blocks: Sequence[FinalBlock]) -> None:
         """The base moves up by these, the lowest first; all at once or not at all. What is open and
@@ -117,12 +150,7 @@ class Shelf:
         changes: dict[bytes, bytes] = {}
         with self._changing():
             for block in blocks:
-                self._put(block.sealed, block.payload, block.outcomes)
-                self._connection.execute(
-                    "UPDATE blocks SET stage = ?, package_hash = "
-                    "CASE WHEN ?2 = x'' THEN package_hash ELSE ?2 END WHERE hash = ?3",
-                    (BlockStage.FINAL, block.package_hash, block.sealed.hash),
-                )
+                self._put_final(block)
                 changes |= block.changes
             newest = blocks[-1]
             self._connection.executemany(
@@ -135,6 +163,14 @@ class Shelf:
             )
             self._forget("stage < 2 AND number <= ?", (newest.sealed.number,))
             self._forget("number <= ?", (newest.sealed.number - self._blocks_kept,))
+
+    def remember(self, blocks: Sequence[FinalBlock]) -> None:
+        """Final blocks that are not above the base: their receipts, and the blocks themselves if
+        they are not too old."""
+        with self._changing():
+            for block in blocks:
+                self._put_final(block)
+            self._forget("number <= (SELECT max(number) FROM past) - ?", (self._blocks_kept,))
 
     # Open blocks.
 
@@ -167,6 +203,9 @@ class Shelf:
                 "UPDATE blocks SET package_hash = ? WHERE hash = ? AND package_hash = x''",
                 (package_hash, hashed),
             )
+            found = self.by_hash(hashed)
+            if found is not None:
+                self._past.add_package(hashed, found.number, package_hash)
 
     def drop(self, hashes: Iterable[bytes]) -> None:
         """Forget blocks that will never land."""
@@ -184,7 +223,13 @@ class Shelf:
         return self._first("number = ? ORDER BY stage DESC, no DESC LIMIT 1", (number,))
 
     def receipt(self, hashed: bytes) -> ShelvedReceipt | None:
-        """In the block that is furthest."""
+        """In the block that is furthest; a final one is, however long ago it was."""
+        with self._reading():
+            found = self._past.find(hashed)
+        if found is not None:
+            past, one = found
+            block = ShelvedBlock(past.hash, past.number, BlockStage.FINAL, past.package_hash, b"")
+            return ShelvedReceipt(block, one.place, one.status)
         rows = self._rows(
             "SELECT b.hash, b.number, b.stage, b.package_hash, b.payload, r.place, r.status "
             "FROM receipts r JOIN blocks b ON b.no = r.block WHERE r.hash = ? "
@@ -192,6 +237,27 @@ class Shelf:
             (hashed,),
         )
         return ShelvedReceipt(ShelvedBlock(*rows[0][:5]), *rows[0][5:]) if rows else None
+
+    def past_lowest(self) -> int:
+        """The block from which on it is known what all final blocks executed."""
+        with self._reading():
+            return self._past.lowest()
+
+    def past_count(self) -> int:
+        """How many transactions of final blocks are known."""
+        with self._reading():
+            return self._past.count()
+
+    def past(self, last: int) -> Iterator[PastBlock]:
+        """What is known of this final block and those before it, downwards. Others have their turn
+        in between."""
+        while True:
+            with self._reading():
+                page = self._past.page(last)
+            if not page:
+                return
+            yield from page
+            last = page[-1].number - 1
 
     # Inside.
 
@@ -210,6 +276,24 @@ class Shelf:
                 [(one.hash, no, place, one.status) for place, one in enumerate(outcomes)],
             )
 
+    def _put_final(self, block: FinalBlock) -> None:
+        """Write a final block down with its receipts."""
+        sealed = block.sealed
+        self._put(sealed, block.payload, ())
+        self._connection.execute(
+            "UPDATE blocks SET stage = ?, package_hash = "
+            "CASE WHEN ?2 = x'' THEN package_hash ELSE ?2 END WHERE hash = ?3",
+            (BlockStage.FINAL, block.package_hash, sealed.hash),
+        )
+        found = self.by_hash(sealed.hash)
+        assert found is not None
+        self._connection.execute(
+            "DELETE FROM receipts WHERE block = (SELECT no FROM blocks WHERE hash = ?)",
+            (sealed.hash,),
+        )
+        past = past_block(sealed, block.outcomes, found.package_hash)
+        self._past.put([past], kept_from=sealed.number - self._blocks_kept + 1)
+
     def _forget(self, where: str, parameters: tuple[object, ...]) -> None:
         self._connection.execute(
             f"DELETE FROM receipts WHERE block IN (SELECT no FROM blocks WHERE {where})", parameters
@@ -226,7 +310,7 @@ class Shelf:
         return [ShelvedBlock(*row) for row in rows]
 
     def _rows(self, statement: str, parameters: tuple[object, ...] = ()) -> list[Any]:
-        with self._translated():
+        with self._reading():
             return list(self._connection.execute(statement, parameters))
 
     def _opened(self) -> apsw.Connection:
@@ -248,7 +332,7 @@ class Shelf:
         if count and not is_ours:
             raise StoreRefused(self.path, f"it is no builder's file; {REMEDY}")
         shape = connection.pragma("user_version")
-        if is_ours and shape != SHAPE:
+        if is_ours and shape not in (SHAPE, SHAPE_BEFORE):
             raise StoreRefused(self.path, f"it has shape {shape}, and {SHAPE} is known; {REMEDY}")
         if self.path != ":memory:":
             connection.pragma("locking_mode", "exclusive")
@@ -258,13 +342,15 @@ class Shelf:
         connection.execute("BEGIN IMMEDIATE")
         if not count:
             connection.execute(files(__package__).joinpath("shelf.sql").read_text())
+        elif shape == SHAPE_BEFORE:
+            connection.execute(files(__package__).joinpath("shelf_2.sql").read_text())
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", SHAPE)
         connection.execute("COMMIT")
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        with self._translated():
+        with self._reading():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -272,7 +358,14 @@ class Shelf:
             except BaseException:
                 with suppress(apsw.Error):
                     self._connection.execute("ROLLBACK")
+                self._past.recount()
                 raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One thread at a time has the connection."""
+        with self._lock, self._translated():
+            yield
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -290,3 +383,19 @@ class Shelf:
 
 def damaged(path: str, problem: str) -> StoreRefused:
     return StoreRefused(path, f"it is damaged ({problem}); {REMEDY}")
+
+
+def ahead(path: str, number: int, final: int) -> str:
+    """What it means that a file has a block above the chain's newest final one."""
+    return (
+        f"the builder has block {number}, and final on the chain is {final}: the node is behind, "
+        f"or the chain began anew and {path} is of the one before; then {REMEDY}"
+    )
+
+
+def other_history(path: str, number: int) -> str:
+    """What it means that a file has another block than the chain."""
+    return (
+        f"the chain has another block {number} than the builder: {path} is of another chain, or of "
+        f"one that began anew; {REMEDY}"
+    )

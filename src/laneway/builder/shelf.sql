@@ -11,6 +11,23 @@ CREATE TABLE base (
 
 CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 
+-- Final blocks by their numbers, down to where it was forgotten what they executed.
+CREATE TABLE past (
+    number INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL,
+    package_hash BLOB NOT NULL,
+    count INTEGER NOT NULL
+);
+
+-- Their transactions.
+CREATE TABLE executed (
+    hash BLOB PRIMARY KEY,
+    number INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    status TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX executed_by_number ON executed (number);
+
 -- Blocks that are open, and some of those that are final; stage 0 built, 1 accumulated, 2 final.
 CREATE TABLE blocks (
     no INTEGER PRIMARY KEY,
@@ -23,6 +40,7 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_by_number ON blocks (number);
 CREATE INDEX open_blocks_by_number ON blocks (number) WHERE stage < 2;
 
+-- Transactions of open blocks.
 CREATE TABLE receipts (
     hash BLOB NOT NULL,
     block INTEGER NOT NULL REFERENCES blocks (no),

@@ -1,8 +1,10 @@
-"""States beside the builder's file: `FILE-state-NUMBER` has the state after one final block.
+"""States beside the builder's file: `FILE-state-NUMBER` has the state after one final block, and
+what that block and those before it executed.
 
 Nodes forget the packages of old blocks, so a builder that lost its file could not execute all
-blocks again. A state file says of itself which rollup and which block it is of; whether that is
-true, the chain says (`recall`). Each is written whole or not at all, and the newest two are kept.
+blocks again, nor say which transactions they have. A state file says of itself which rollup and
+which block it is of; whether that is true, the chain says (`recall`). Each is written whole or not
+at all, and the newest two are kept.
 """
 
 import os
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from struct import Struct as Layout
 from typing import BinaryIO, Final
@@ -17,14 +20,19 @@ from typing import BinaryIO, Final
 from msgspec import DecodeError, Struct, msgpack
 
 from laneway.builder.limits import STATE_BYTES_MAX, STATE_CHUNK_BYTES, STATE_HEADER_BYTES_MAX
+from laneway.builder.past import PastBlock
 from laneway.core.errors import BuildFailed
 from laneway.engine.files import sync_folder
 
-MAGIC: Final = b"laneway-state/1\n"
+MAGIC: Final = b"laneway-state/2\n"
 """The format and its version."""
+MAGIC_BEFORE: Final = b"laneway-state/1\n"
+"""The same without the blocks before."""
 SIZE: Final = Layout("<I")
 SIZES: Final = Layout("<II")
 """Of the key and of the value, before each entry."""
+BLOCK_SIZE: Final = 0xFFFFFFFF
+"""In the place of a key's size: a block of the past follows, and no entry any more."""
 DIGEST_BYTES: Final = 32
 """The digest of all that is before it ends the file."""
 UNFINISHED: Final = ".part"
@@ -91,13 +99,35 @@ class StateFiles:
             header(file)
             while file.tell() < end:
                 key, value = SIZES.unpack(taken(file, SIZES.size))
+                if key == BLOCK_SIZE:
+                    return
                 yield taken(file, key), taken(file, value)
+
+    def past(self, number: int) -> Iterator[PastBlock]:
+        """What its block and those before it executed, downwards without a gap. Only the digest
+        vouches for it."""
+        with self._reading(number) as file:
+            end = file.seek(0, os.SEEK_END) - DIGEST_BYTES
+            file.seek(0)
+            header(file)
+            wanted = number
+            while file.tell() < end:
+                key, value = SIZES.unpack(taken(file, SIZES.size))
+                if key != BLOCK_SIZE:
+                    file.seek(key + value, os.SEEK_CUR)
+                    continue
+                block = past_of(taken(file, value))
+                if block.number != wanted:
+                    raise BuildFailed(f"it has block {block.number} in the place of {wanted}")
+                wanted -= 1
+                yield block
 
     def save(
         self,
         state: SavedState,
         entries: Iterable[tuple[bytes, bytes]],
         is_stopped: Callable[[], bool],
+        past: Iterable[PastBlock] = (),
     ) -> bool:
         """Write a state and forget all but the one before it; false if it was stopped. It has its
         name only when all of it is on the disk: whatever happens, those before it are whole."""
@@ -106,7 +136,7 @@ class StateFiles:
         unfinished = path + UNFINISHED
         try:
             with private(unfinished) as file:
-                is_whole = write(file, state, entries, is_stopped)
+                is_whole = write(file, state, entries, past, is_stopped)
                 if is_whole:
                     file.flush()
                     os.fsync(file.fileno())
@@ -191,14 +221,15 @@ def write(
     file: BinaryIO,
     state: SavedState,
     entries: Iterable[tuple[bytes, bytes]],
+    past: Iterable[PastBlock],
     is_stopped: Callable[[], bool],
 ) -> bool:
     """Whether all of it was written."""
     out = DigestedFile(file)
     raw = msgpack.encode(state)
     chunk = bytearray(MAGIC + SIZE.pack(len(raw)) + raw)
-    for key, value in entries:
-        chunk += SIZES.pack(len(key), len(value)) + key + value
+    for part in chain(map(entry, entries), map(of_past, past)):
+        chunk += part
         if len(chunk) >= STATE_CHUNK_BYTES:
             if is_stopped():
                 return False
@@ -207,6 +238,16 @@ def write(
     out.put(chunk)
     out.end()
     return True
+
+
+def entry(of: tuple[bytes, bytes]) -> bytes:
+    key, value = of
+    return SIZES.pack(len(key), len(value)) + key + value
+
+
+def of_past(block: PastBlock) -> bytes:
+    raw = msgpack.encode(block)
+    return SIZES.pack(BLOCK_SIZE, len(raw)) + raw
 
 
 # Reading.
@@ -228,7 +269,7 @@ def check_digest(file: BinaryIO) -> None:
 
 
 def header(file: BinaryIO) -> SavedState:
-    if file.read(len(MAGIC)) != MAGIC:
+    if file.read(len(MAGIC)) not in (MAGIC, MAGIC_BEFORE):
         raise BuildFailed("it is no state of a rollup, or of another version of laneway")
     (size,) = SIZE.unpack(taken(file, SIZE.size))
     if size > STATE_HEADER_BYTES_MAX:
@@ -237,6 +278,13 @@ def header(file: BinaryIO) -> SavedState:
         return msgpack.decode(taken(file, size), type=SavedState)
     except DecodeError as error:
         raise BuildFailed(f"its header cannot be read: {error}") from error
+
+
+def past_of(raw: bytes) -> PastBlock:
+    try:
+        return msgpack.decode(raw, type=PastBlock)
+    except DecodeError as error:
+        raise BuildFailed(f"a block before it cannot be read: {error}") from error
 
 
 def taken(file: BinaryIO, count: int) -> bytes:

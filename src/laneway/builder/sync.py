@@ -7,12 +7,14 @@ service's record, and its state is the rollup's if executing it comes to what it
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from laneway.builder.limits import SYNC_BLOCKS_LOGGED_MIN, SYNC_PAGE_BLOCKS
+from laneway.builder.orders import guarded
 from laneway.core.errors import BuildFailed, ChainUnreadable
 from laneway.jam.codec import Codec
 from laneway.jam.errors import InvalidJam
@@ -21,7 +23,7 @@ from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.values import BLOCK_RECORD, HEAD, AppliedBlock, ServiceHead
 from laneway.ports import JamChain
 from laneway.rollups.kind import KindOfRollup
-from laneway.rollups.rules import B, RollupRules, S
+from laneway.rollups.rules import B, RollupRules, S, SealedBlock
 
 log = logging.getLogger("laneway.builder")
 
@@ -85,9 +87,13 @@ class Source(Generic[S, B]):
             raise BuildFailed(f"{problem}; is its number right?")
         return read(HEAD, raw, "head")
 
-    async def applied(self, at: bytes, number: int) -> bytes:
-        """The hash of the block that was applied under a number."""
-        return (await self._record(at, number)).block
+    async def applied(self, at: bytes, number: int) -> AppliedBlock:
+        """The service's record of the block that was applied under a number."""
+        raw = await self._chain.service_value(at, self._service, block_key(number))
+        if raw is None:
+            problem = f"service {self._service} has no record of block {number}"
+            raise BuildFailed(f"{problem}, which is below its head; another node may have it")
+        return read(BLOCK_RECORD, raw, "block record")
 
     async def genesis(
         self, at: bytes, kind: KindOfRollup[S, B], rollup: RollupRules[S, B]
@@ -96,7 +102,7 @@ class Source(Generic[S, B]):
 
         def fits(raw: bytes) -> bool:
             try:
-                rollup.genesis(raw)
+                guarded(partial(rollup.genesis, raw))
             except BuildFailed:
                 return False
             return True
@@ -123,38 +129,42 @@ class Source(Generic[S, B]):
                     end - 1,
                     self._service,
                 )
-            asked = [self._found(rollup, final.at, number, known) for number in numbers]
-            answers = await asyncio.gather(*asked, return_exceptions=True)
-            page: list[FoundBlock[B]] = []
-            for answer in answers:
-                if isinstance(answer, BaseException):
-                    raise answer
-                page.append(answer)
+            page, problem = await self.found(rollup, final.at, numbers, known)
+            if problem is not None:
+                raise problem
             yield page
+
+    async def found(
+        self,
+        rollup: RollupRules[S, B],
+        at: bytes,
+        numbers: Sequence[int],
+        known: Known = lambda _: False,
+    ) -> tuple[list[FoundBlock[B]], BaseException | None]:
+        """Final blocks of these numbers, up to the first that cannot be read, and why it cannot."""
+        asked = [self._found(rollup, at, number, known) for number in numbers]
+        page: list[FoundBlock[B]] = []
+        for answer in await asyncio.gather(*asked, return_exceptions=True):
+            if isinstance(answer, BaseException):
+                return page, answer
+            page.append(answer)
+        return page, None
 
     async def _found(
         self, rollup: RollupRules[S, B], at: bytes, number: int, known: Known
     ) -> FoundBlock[B]:
-        record = await self._record(at, number)
+        record = await self.applied(at, number)
         if known(record.block):
             return FoundBlock(record, None)
         segments = await self._segments(rollup, number, record)
         if exports_root(segments) != record.exports_root:
             problem = f"the segments of block {number} are not those that its package exported"
             raise BuildFailed(f"{problem}; another node may have them")
-        block = await asyncio.to_thread(rollup.from_segments, segments)
-        sealed = rollup.sealed(block)
+        block, sealed = await asyncio.to_thread(read_block, rollup, segments)
         if sealed.hash != record.block or sealed.number != number:
             problem = f"package {record.package_hash.hex()} exported block {sealed.number}"
             raise BuildFailed(f"{problem}, and the service has it as another block {number}")
         return FoundBlock(record, block)
-
-    async def _record(self, at: bytes, number: int) -> AppliedBlock:
-        raw = await self._chain.service_value(at, self._service, block_key(number))
-        if raw is None:
-            problem = f"service {self._service} has no record of block {number}"
-            raise BuildFailed(f"{problem}, which is below its head; another node may have it")
-        return read(BLOCK_RECORD, raw, "block record")
 
     async def _segments(
         self, rollup: RollupRules[S, B], number: int, record: AppliedBlock
@@ -171,6 +181,11 @@ class Source(Generic[S, B]):
                 "state of it, or name a node that kept them",
                 needs_help=True,
             ) from error
+
+
+def read_block(rollup: RollupRules[S, B], segments: Sequence[bytes]) -> tuple[B, SealedBlock]:
+    block = guarded(partial(rollup.from_segments, segments), final=False)
+    return block, guarded(partial(rollup.sealed, block), final=False)
 
 
 def read(codec: Codec[T], raw: bytes, name: str) -> T:

@@ -46,6 +46,11 @@ class BuilderThread:
         finally:
             self._waiting.discard(future)
 
+    async def ruled(self, job: Callable[[], T]) -> T:
+        """The same for what runs a rollup's rules before or after an order, or without one: what
+        they raise is at nobody's fault."""
+        return await self.do(lambda: guarded(job, final=False))
+
     async def in_time(self, job: Callable[[], T]) -> T:
         """Run what executes transactions, whose rules may be slow or wrong about some of them. Its
         time begins when those before it are done."""

@@ -16,6 +16,7 @@ from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import RUNNING, BundleLane, is_large, replace
 from laneway.lanes.bundle.limits import (
     FAULTS_MAX,
+    FOREIGN_DOUBT_MS,
     HELP_TRIES_MAX,
     REASON_KEPT_BYTES_MAX,
     RETRY_GROWTH_MAX,
@@ -159,7 +160,17 @@ def build(lane: BundleLane, slot: Slot, intents: Mapping[str, IntentRow]) -> Bui
         payloads=tuple([intents[one].payload for one in ids]),
         below=payloads_below(lane, slot.number, parent.block),
         expired=tuple(late),
+        known=known_of(lane, [intents[one] for one in ids]),
     )
+
+
+def known_of(lane: BundleLane, intents: Iterable[IntentRow]) -> int:
+    """The newest final block up to which the lane knows by itself whether it has these."""
+    head = lane.head
+    doubted_ms = head.foreign_ms + FOREIGN_DOUBT_MS
+    if head.foreign_first and any(one.accepted_ms <= doubted_ms for one in intents):
+        return head.foreign_first - 1
+    return head.tip.number
 
 
 # The builder's answers.

@@ -271,11 +271,14 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
         case r.LookEnded(look_ms=look_ms, clock=clock, reason=reason):
             head.looking, head.look_ms, head.look_reason = False, look_ms, reason
             head.clock = head.clock if clock is None else clock
-        case r.LineMoved(number=number, foreign=foreign):
+        case r.LineMoved(number=number, foreign=foreign, at_ms=at_ms):
             # Whose block it is and what it leaves, the builder says with the next one.
             head.tip = Tip(number)
             head.number_next = number + 1
             head.foreign_count += foreign
+            if foreign:
+                head.foreign_first = head.foreign_first or number - foreign + 1
+                head.foreign_ms = at_ms
         case r.BlockDue():
             head.block_ms = None
         case r.WindowAwaited(window_ms=window_ms):

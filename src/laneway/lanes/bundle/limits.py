@@ -98,3 +98,9 @@ clocks of a fleet's processes differ."""
 
 PAGES_AHEAD = 2
 """Pages of the backlog held ahead: about as much as one block takes."""
+
+FOREIGN_DOUBT_MS = 86_400_000
+"""How long after blocks of others were seen a transaction that comes in may still be one of those
+that they executed, as far as the lane knows: a day, in which callers without an answer send theirs
+again, and by which no two clocks are apart. Later ones were compared with the state after these
+blocks when they came in."""

@@ -426,3 +426,7 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     faults: int = 0
     """Transactions that were taken out one after the other because no block can be built with
     them, since one was built."""
+    foreign_first: int = 0
+    """The lowest block that others brought, or a time that the store forgot; 0: none is known."""
+    foreign_ms: int = 0
+    """When the lane saw that the newest of these blocks are there."""
