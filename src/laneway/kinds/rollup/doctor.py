@@ -14,7 +14,12 @@ from laneway.kinds.findings import Finding
 from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, LOOK_S_MAX
 from laneway.kinds.rollup.lanes import open_chain, places_of
 from laneway.kinds.rollup.section import RollupSection
-from laneway.kinds.rollup.service import foreign_line, rollup_head, unfit_cores
+from laneway.kinds.rollup.service import (
+    authorizer_of,
+    foreign_line,
+    rollup_head,
+    unfit_cores,
+)
 from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.bundle.show import read_head, stuck
 
@@ -37,9 +42,10 @@ async def look_at_all(
 
 async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
     name = f"rollup:{section.service}"
-    if section.is_embedded():
-        return [Finding(name, True, "its chain is inside the server's own process")]
     try:
+        authorizer_of(section)  # Before anything is asked: its key may be wrong.
+        if section.is_embedded():
+            return [Finding(name, True, "its chain is inside the server's own process")]
         chain = open_chain(section, places_of(section), SystemClock())
     except ConfigError as error:
         return [Finding(name, False, error.problem, "fix its table in the configuration")]
