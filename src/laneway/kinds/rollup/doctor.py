@@ -60,7 +60,10 @@ async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
         return [Finding(name, False, f"its chain cannot be asked: {problem}", advice)]
     else:
         if isinstance(head, str):
-            service = Finding(f"{name} service", False, head, "name another `service`")
+            # A reason that knows what to do says so after its last semicolon.
+            _, _, remedy = head.rpartition("; ")
+            advice = remedy if remedy != head else "name another `service`"
+            service = Finding(f"{name} service", False, head, advice)
         else:
             what = f"service {section.service} is a {section.kind} at block {head.number}"
             service = Finding(f"{name} service", True, what)
