@@ -119,6 +119,8 @@ def test_an_embedded_chain_needs_no_look() -> None:
 
     assert [one.ok for one in run(story)] == [True, True]
     inside = Finding("rollup:1", True, "its chain is inside the server's own process")
-    config = SimpleNamespace(config=SimpleNamespace(rollup=[table("devnet")]))
+    config = SimpleNamespace(
+        config=SimpleNamespace(rollup=[table("devnet")], store=SimpleNamespace(path="laneway.db"))
+    )
     assert run(lambda: RollupKind().examine(config, {})) == [inside]
     assert RollupKind().open_nodes(config, {}) == []

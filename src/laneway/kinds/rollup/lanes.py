@@ -48,6 +48,7 @@ from laneway.kinds.limits import (
 from laneway.kinds.outlook import outlook_of
 from laneway.kinds.rollup.closed import ClosedReads, shelved_genesis
 from laneway.kinds.rollup.devnet import NODE_NAME, devnet_lines, open_devnet
+from laneway.kinds.rollup.lagging import BuilderWatch
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import (
     BundleSection,
@@ -164,11 +165,15 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         builder = await self._open_builder(section, chain, authorizer)
         try:
             await self._check_line(section, chain, ask)
-            self.add(section, chain, builder, sizes, first_number=head.number + 1)
+            lane = self.add(section, chain, builder, sizes, first_number=head.number + 1)
         except BaseException:
             await builder.aclose()
             raise
         self._closing.append(builder.aclose)
+        watch = self.configured[lane].watch
+        assert watch is not None
+        self._closing.append(watch.stop)
+        watch.start()
 
     async def _open_builder(
         self, section: RollupSection, chain: JamChain, authorizer: Authorizer
@@ -292,6 +297,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         lane = rollup_lane(section.service)
         self.settings[lane] = replace(settings, first_number=first_number)
         self.rollups[lane] = Rollup(chain, builder, settings.clock_skew_ms_max)
+        reads = BuilderReads(builder)
         configured = ConfiguredRollup(
             lane,
             section.name,
@@ -299,8 +305,9 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             section.service,
             self.settings[lane],
             chain,
-            BuilderReads(builder),
+            reads,
             builder.domain.chain,
+            watch=BuilderWatch(reads, settings.slot_ms, self._clock.monotonic_ms),
         )
         self.chains[lane] = chain
         return self.enter(lane, configured, (section.name, str(section.service)))
@@ -336,8 +343,8 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             return Check(name, False, f"the database could not be read: {error}")
         if problem:
             return Check(name, False, f"{problem}; name nodes of its chain, or another database")
-        if stuck := show.stuck(lane):
-            return Check(name, False, stuck)
+        if unwell := rollup.unwell(lane):
+            return Check(name, False, unwell)
         skew_ms = clock.skew_ms
         if skew_ms is not None and abs(skew_ms) > rollup.settings.clock_skew_ms_max:
             return Check(name, False, f"this clock and the chain's are {skew_ms} ms apart")
