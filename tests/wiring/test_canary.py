@@ -188,11 +188,15 @@ signer = "file:cosmos.key"
 """
 
     def rollup(self) -> str:
+        self.paths.add("rollup.authorizer.signer")
+        self.file("rollup.key", self.key("rollup"))
         return f"""
 [[rollup]]
 name = "pay"
 service = 1
 nodes = {self.nodes("rollup", "ws")}
+[rollup.authorizer]
+signer = "file:rollup.key"
 """
 
     def store(self, scheme: str) -> str:

@@ -6,6 +6,8 @@ from typing import Final
 from msgspec import Struct
 
 from laneway.core.jam import Context, Package
+from laneway.jam.authorizers import sign_package
+from laneway.jam.ed25519 import HeldEd25519Key
 from laneway.jam.package import WORK_PACKAGE, RefineContext, WorkPackage, package_hash
 from laneway.ports import MadePackage
 from laneway.rollups.rules import BlockWork
@@ -24,6 +26,9 @@ class Authorizer(Struct, frozen=True, kw_only=True):
     code_hash: bytes = NULL_AUTHORIZER
     config: bytes = b""
     authorization: bytes = b""
+    """What every package carries; with a key it is the package's own signature instead."""
+    key: HeldEd25519Key | None = None
+    """Signs each package, for the authorizer that lets pass only what this key signed."""
 
 
 def refine_context(context: Context, prerequisites: Sequence[bytes]) -> RefineContext:
@@ -40,7 +45,8 @@ def refine_context(context: Context, prerequisites: Sequence[bytes]) -> RefineCo
 def packed(
     work: BlockWork, context: RefineContext, authorizer: Authorizer, block: bytes
 ) -> MadePackage:
-    """The package of a block that is named by its hash."""
+    """The package of a block that is named by its hash. The same work, context and key make the
+    same bytes, for Ed25519 is deterministic."""
     package = WorkPackage(
         auth_code_host=authorizer.host,
         auth_code_hash=authorizer.code_hash,
@@ -49,6 +55,8 @@ def packed(
         authorizer_config=authorizer.config,
         items=work.items,
     )
+    if authorizer.key is not None:
+        package = sign_package(package, authorizer.key)
     return MadePackage(
         block=block,
         package=Package(encoded=WORK_PACKAGE.encode(package), extrinsics=work.extrinsics),

@@ -87,7 +87,8 @@ def toml_any(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(toml_any(one) for one in value)}]"
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {toml_any(one)}' for key, one in value.items())} }}"
+        pairs = [f"{key} = {toml_any(one)}" for key, one in value.items() if one is not None]
+        return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, float):
         return repr(value)
     assert isinstance(value, str | int)

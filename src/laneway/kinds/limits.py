@@ -94,6 +94,12 @@ CATCH_UP_S_MAX = 3.0
 """How long a question waits while a rollup's builder reads final blocks that it has not; then it is
 answered that they are missing."""
 
+BUILDER_LAG_SLOTS_MAX = 4
+BUILDER_LAG_S_MIN = 3.0
+"""How long a rollup's builder may lack what is final on its chain before that is called a problem:
+four slots, in each of which it tried to read it, and in which a node that restarted is back. Three
+seconds at least: on chains with quick slots reading some blocks takes longer than these."""
+
 SPENDERS_MAX = 4_096
 """Accounts of rollups whose last nonce is remembered by the process that took it; one that is
 forgotten gets the nonce after the newest block."""

@@ -19,5 +19,5 @@ def authorizer_problem(raw: bytes | None, code_hash: bytes, config: bytes) -> st
     known = ", ".join(one.hex() for one in listed)
     return (
         f"its service takes no packages by the authorizer {used.hex()}, but by {known} alone; "
-        "set `authorizer` to one of these, by its code hash and config"
+        "set `authorizer` to one of these, or its `signer` to the key of one"
     )

@@ -13,7 +13,6 @@ A key itself is never part of it.
 
 import asyncio
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,8 +27,9 @@ from laneway.signers.secrets import (
     PASSWORD_VARIABLE,
     find_password,
     parse_secret,
+    read_key_file,
     read_limited,
-    read_secret,
+    read_variable,
 )
 from laneway.signers.web3signer import Web3Signer
 
@@ -74,17 +74,13 @@ async def open_secret(
 
 
 def from_environment(name: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise SignerUnusable("env", "after the colon belongs the name of a variable")
-    value = environ.get(name)
-    if value is None:
-        raise SignerUnusable(f"env:{name}", "there is no such variable")
-    return f"env:{name}", parse_secret(f"env:{name}", os.fsencode(value))
+    source, content = read_variable(name, environ)
+    return source, parse_secret(source, content)
 
 
 def from_file(place: str) -> tuple[str, bytes]:
-    content = read_secret(str(Path(place).expanduser()))
-    return f"file:{place}", parse_secret(f"file:{place}", content)
+    source, content = read_key_file(place)
+    return source, parse_secret(source, content)
 
 
 def from_keystore(

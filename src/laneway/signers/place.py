@@ -26,6 +26,8 @@ SCHEMES = ("keystore", "file", "env", "web3signer", "aws-kms")
 HELD = ("keystore", "file", "env")
 """The schemes whose key is held in this process."""
 COSMOS_SCHEMES = (*HELD, "mnemonic")
+PACKAGE_SCHEMES = ("file", "env")
+"""Of the key that signs a rollup's packages."""
 NOT_BUILT = ("gcp-kms", "azure-kv", "vault-kv")
 
 HIDDEN = "(not shown)"

@@ -8,8 +8,8 @@ import re
 import shlex
 import stat
 from collections.abc import Mapping
+from pathlib import Path
 
-from laneway.evm.secp256k1 import HeldEvmKey
 from laneway.signers.limits import SECRET_BYTES_MAX
 from laneway.signers.place import SignerUnusable, shown_place
 
@@ -56,12 +56,35 @@ def read_secret(path: str) -> bytes:
     return read_limited(path, SECRET_BYTES_MAX, private=True)
 
 
-def parse_secret(source: str, content: bytes) -> bytes:
-    """The 32 bytes of a key written as 64 hex digits, with or without 0x."""
+def read_variable(name: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
+    """What a variable of the environment is called in errors, and its content."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise SignerUnusable("env", "after the colon belongs the name of a variable")
+    value = environ.get(name)
+    if value is None:
+        raise SignerUnusable(f"env:{name}", "there is no such variable")
+    return f"env:{name}", os.fsencode(value)
+
+
+def read_key_file(place: str) -> tuple[str, bytes]:
+    """What a file with a key is called in errors, and its content."""
+    return f"file:{place}", read_secret(str(Path(place).expanduser()))
+
+
+def parse_digits(source: str, content: bytes) -> bytes:
+    """The 32 bytes of a key of any kind, written as 64 hex digits, with or without 0x."""
     found = re.fullmatch(rb"\s*(?:0x)?([0-9a-fA-F]{64})\s*", content)
     if found is None:
         raise SignerUnusable(source, "it does not hold a key: 64 hex digits, with or without 0x")
-    secret = bytes.fromhex(found[1].decode())
+    return bytes.fromhex(found[1].decode())
+
+
+def parse_secret(source: str, content: bytes) -> bytes:
+    """The same of a key of the curve that EVM and Cosmos accounts have."""
+    # Imported late: other kinds of keys do without that curve's library.
+    from laneway.evm.secp256k1 import HeldEvmKey
+
+    secret = parse_digits(source, content)
     try:
         HeldEvmKey(secret)
     except ValueError:

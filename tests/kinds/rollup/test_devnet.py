@@ -80,11 +80,15 @@ def test_a_chain_in_memory_keeps_nothing(here: Path) -> None:
     assert list(here.iterdir()) == []
 
 
-def test_its_line_is_moved_by_the_authorizer_of_the_rollup_alone() -> None:
+def test_its_line_is_moved_by_the_authorizer_of_the_rollup_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As its table names it, or as it is where it names none."""
     code, config = bytes([171]) * 32, b"\1"
+    monkeypatch.setenv("PAY_KEY", "0d" * 32)
     chosen = {"host": 1, "code_hash": code.hex(), "config": config.hex()}
-    for one in (table("devnet"), table("devnet", authorizer=chosen)):
+    for own in (None, chosen, {"signer": "env:PAY_KEY"}):
+        one = table("devnet", authorizer=own)
         used = authorizer_of(one)
         model = open_devnet(one, ":memory:").model
         listed = authorizer_hash(used.code_hash, used.config)

@@ -20,9 +20,9 @@ SLOT_MS = 30
 pytestmark = pytest.mark.slow
 
 
-def found(**more: object) -> dict[str, Finding]:
+def found(*authorizers: bytes, **more: object) -> dict[str, Finding]:
     async def story() -> dict[str, Finding]:
-        async with JamDevnet(slot_ms=SLOT_MS) as devnet:
+        async with JamDevnet(slot_ms=SLOT_MS, authorizers=authorizers) as devnet:
             nodes = more.pop("nodes", [devnet.url])
             section = table(*nodes, slot_ms=SLOT_MS, **more)  # type: ignore[misc]
             return {one.name: one for one in await look_at(section)}
@@ -63,6 +63,13 @@ def test_a_service_that_is_no_ledger_is_found() -> None:
     finding = found(service=9)["rollup:9 service"]
     assert (finding.ok, finding.what) == (False, "there is no service 9 on its chain")
     assert "`service`" in finding.advice
+
+
+def test_a_service_that_takes_another_authorizer_is_not_called_the_wrong_service() -> None:
+    finding = found(b"\7" * 32)["rollup:1 service"]
+    assert not finding.ok
+    assert "07" * 32 in finding.what
+    assert finding.advice == "set `authorizer` to one of these, or its `signer` to the key of one"
 
 
 def test_cores_that_the_chain_has_not_are_found() -> None:
@@ -112,6 +119,8 @@ def test_an_embedded_chain_needs_no_look() -> None:
 
     assert [one.ok for one in run(story)] == [True, True]
     inside = Finding("rollup:1", True, "its chain is inside the server's own process")
-    config = SimpleNamespace(config=SimpleNamespace(rollup=[table("devnet")]))
+    config = SimpleNamespace(
+        config=SimpleNamespace(rollup=[table("devnet")], store=SimpleNamespace(path="laneway.db"))
+    )
     assert run(lambda: RollupKind().examine(config, {})) == [inside]
     assert RollupKind().open_nodes(config, {}) == []

@@ -1,7 +1,11 @@
 """Laws of a rollup's settings: each is the person's, the chain's or scaled with its clock."""
 
 import json
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -10,20 +14,24 @@ from msgspec.structs import asdict, fields, replace
 
 from laneway.cli.app import app
 from laneway.core.jam import Parameters
+from laneway.kinds.config import ConfigError
 from laneway.kinds.rollup.section import (
     TIMES,
     BundleSection,
+    RollupConfig,
     RollupNodeSection,
     RollupSection,
     bundle_settings,
     claimed_twice,
     is_one_chain,
     preset_of,
+    rollup_conflicts,
     rollup_nodes,
     scaled,
     table_conflicts,
 )
 from laneway.lanes.bundle.settings import PRESETS, BundleSettings
+from laneway.wiring.config import load
 
 KEYS = [field.name for field in fields(BundleSection)]
 OF_THE_CHAIN = (
@@ -279,3 +287,73 @@ def test_rollups_of_different_cores_or_chains_are_beside_each_other() -> None:
 def test_a_kind_that_is_not_installed_is_named() -> None:
     (problem,) = table_conflicts((rollup(kind="chess"),))
     assert problem == "main: there is no kind of rollup chess here, but ledger"
+
+
+# By whose leave its packages are refined.
+
+SIGNER = """
+[[rollup]]
+name = "pay"
+service = 5
+nodes = ["ws://n"]
+[rollup.authorizer]
+signer = "{signer}"
+"""
+
+
+def test_the_signer_of_an_authorizer_is_read_back_and_can_be_used_again(here: Path) -> None:
+    (here / "laneway.toml").write_text(SIGNER.format(signer="file:pay.key"))
+    for _ in range(2):
+        said = CliRunner().invoke(app, ["config", "show"], catch_exceptions=False).stdout
+        (found,) = tomllib.loads(said)["rollup"]
+        assert found["authorizer"]["signer"] == "file:pay.key"
+        (here / "laneway.toml").write_text(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["up", "config check"])
+def test_a_start_without_the_key_of_its_authorizer_exits_with_2(command: str, here: Path) -> None:
+    (here / "laneway.toml").write_text(SIGNER.format(signer="file:pay.key"))
+    words = [sys.executable, "-m", "laneway", *command.split()]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("laneway: laneway: pay: pay.key: cannot be read")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_key_in_the_place_of_a_signer_is_refused_and_not_shown(here: Path) -> None:
+    (here / "laneway.toml").write_text(SIGNER.format(signer="ab" * 32))
+    with pytest.raises(ConfigError) as caught:
+        load()
+    assert "pay: the signer of its authorizer: this looks like a key itself" in str(caught.value)
+    assert "ab" * 16 not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        ({}, "its authorizer needs a `signer`, or a `code_hash`"),
+        ({"signer": "keystore:k"}, "its address begins with one of file:, env:"),
+        ({"signer": "file:k", "authorization": "01"}, "and no other `authorization`"),
+        ({"signer": "file:k"}, ""),
+        ({"signer": "env:K", "code_hash": "ab" * 32, "config": "01"}, ""),
+        ({"code_hash": "ab" * 32, "authorization": "01"}, ""),
+    ],
+)
+def test_an_authorizer_that_contradicts_itself_is_named(
+    chosen: dict[str, str], problem: str
+) -> None:
+    found = list(rollup_conflicts((rollup(authorizer=chosen),), "laneway.db"))
+    assert len(found) == bool(problem)
+    assert all(one.startswith("main: ") and problem in one for one in found)
+
+
+def test_the_variable_of_a_signer_belongs_to_the_configuration() -> None:
+    config = SimpleNamespace(
+        rollup=(
+            rollup(),
+            rollup(authorizer={"signer": "file:k"}),
+            rollup(authorizer={"signer": "env:LANEWAY_PAY"}),
+        )
+    )
+    assert list(RollupConfig().variables(config)) == ["LANEWAY_PAY"]

@@ -1,6 +1,7 @@
 """Laws of what a chain says of a service: a ledger with its head, or why it is none."""
 
 import pytest
+from tests.canary import SECRET, Witness
 from tests.jip2_relay import Jip2Relay
 from tests.kinds.rollup.stage import run, table
 from tests.kinds.rollup.test_section import SIZES
@@ -12,9 +13,22 @@ from laneway.core.errors import ChainUnreachable, ChainUnreadable
 from laneway.core.jam import SyncState
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.model.values import ServiceSetup
+from laneway.engine.system import SystemClock
+from laneway.jam.authorizers import SIGNED_AUTHORIZER
+from laneway.jam.ed25519 import HeldEd25519Key
 from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.values import ServiceHead
-from laneway.kinds.rollup.service import applied_block, is_behind, rollup_head, unfit_cores
+from laneway.kinds.config import ConfigError
+from laneway.kinds.rollup.doctor import look_at
+from laneway.kinds.rollup.lanes import RollupLanes
+from laneway.kinds.rollup.section import BundleSection
+from laneway.kinds.rollup.service import (
+    applied_block,
+    authorizer_of,
+    is_behind,
+    rollup_head,
+    unfit_cores,
+)
 from laneway.rollups.ledger.account import DEV_ACCOUNTS
 from laneway.rollups.ledger.kind import GENESIS_KEY
 from laneway.rollups.ledger.refine import LedgerService
@@ -165,3 +179,62 @@ def test_cores_beyond_the_chains_are_named() -> None:
     assert unfit_cores(table("ws://n", cores=[0, 2]), SIZES) == ""
     problem = unfit_cores(table("ws://n", cores=[2, 3, 4]), SIZES)
     assert problem == "main: the chain has cores 0 to 2, and not 3"
+
+
+# By whose leave its packages are refined.
+
+KEY = HeldEd25519Key(SECRET)
+
+
+@pytest.fixture
+def signer(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PAY_KEY", SECRET.hex())
+    return "env:PAY_KEY"
+
+
+def test_a_signer_alone_is_the_whole_authorizer(signer: str) -> None:
+    """Its code and its config follow from the key; both may be said all the same."""
+    said = {"code_hash": SIGNED_AUTHORIZER.hex(), "config": f"0x{KEY.public_key.hex()}"}
+    for more in ({}, said):
+        found = authorizer_of(table("ws://n", authorizer={"signer": signer, **more}))
+        assert (found.host, found.code_hash, found.config) == (
+            1, SIGNED_AUTHORIZER, KEY.public_key,
+        )  # fmt: skip
+        assert found.key is not None
+        assert found.key.public_key == KEY.public_key
+    assert authorizer_of(table("ws://n", authorizer={"signer": signer, "host": 9})).host == 9
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        ({"signer": "env:PAY_KEY", "config": "ab" * 32}, "`config` is another one; leave `config`"),
+        ({"signer": "env:PAY_KEY", "code_hash": "ab" * 32}, "; leave `code_hash` out, or `signer`"),
+        ({"signer": "env:GONE"}, "env:GONE: there is no such variable"),
+        ({"code_hash": SIGNED_AUTHORIZER.hex(), "config": "ab" * 32}, "; set `signer` to file:"),
+        (
+            {"code_hash": f"0x{SIGNED_AUTHORIZER.hex()}", "authorization": "ab" * 64},
+            "; set `signer` to file:",
+        ),
+    ],
+)
+def test_a_key_that_does_not_fit_its_authorizer_is_refused_with_what_to_do(
+    signer: str, chosen: dict[str, str], problem: str
+) -> None:
+    """Before a chain is asked, by a start and by the doctor alike."""
+    section = table("ws://127.0.0.1:9", authorizer=chosen)
+    witness = Witness(SECRET)
+    with pytest.raises(ConfigError) as caught:
+        authorizer_of(section)
+    assert problem in str(caught.value)
+    assert "main: " in str(caught.value)
+    assert "$.rollup.authorizer" in str(caught.value)
+    lanes = RollupLanes([section], BundleSection(), SystemClock())
+    for asked in (lanes.open, lanes.rehearse):
+        with pytest.raises(ConfigError) as again:
+            run(asked)
+        assert str(again.value) == str(caught.value)
+    (finding,) = run(lambda: look_at(section))
+    assert (finding.ok, problem in finding.what) == (False, True)
+    witness.hears(signer, caught.value)
+    witness.is_content()

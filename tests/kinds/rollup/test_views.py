@@ -12,6 +12,8 @@ from laneway.core.rows import Head, Index, LaneView, Tail
 from laneway.engine.shell import Engine
 from laneway.kinds.common.views import empty_view
 from laneway.kinds.rollup.views import RollupViews, clock_of, waits_of
+from laneway.lanes.bundle import show
+from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.common.values import ModeChanged
 from laneway.ports import IntentView
 
@@ -33,6 +35,12 @@ class Place:
 
     def __init__(self, stage: Stage) -> None:
         self.settings = stage.settings
+
+    def lag(self) -> str:
+        return ""
+
+    def unwell(self, head: BundleHead) -> str:
+        return show.stuck(head)
 
 
 class Places:

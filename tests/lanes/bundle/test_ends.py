@@ -10,6 +10,7 @@ from laneway.core.jam import Failed, May, PackageKind, ServiceRefused
 from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.ends import (
+    TO_AUTHORISE,
     UNAUTHORISED,
     UNSETTLED,
     dependants,
@@ -19,7 +20,7 @@ from laneway.lanes.bundle.ends import (
     over_ms,
     reason_of,
 )
-from laneway.lanes.bundle.rows import FactKind
+from laneway.lanes.bundle.rows import Answered, FactKind
 from laneway.lanes.bundle.values import SubmitPackage
 from laneway.lanes.common.values import ModeChanged
 
@@ -288,6 +289,52 @@ def test_a_lane_that_halts_for_dropped_blocks_says_what_to_do(reason: str) -> No
     assert halted.mode == "halted"
     assert halted.reason.startswith("1 blocks were dropped one after the other: wrong_parent")
     assert halted.reason.endswith("; see docs/rollup-operations.md, then resume the lane")
+
+
+UNSIGNED = "the authorizer refuses what is not signed with the key in its config"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "is_named"),
+    [
+        ("refine_failed", UNSIGNED, True),
+        ("unauthorized", "core without authorizer", True),
+        ("refine_failed", "out of gas", False),
+        ("core_busy", "the authorizer waits", False),
+    ],
+)
+def test_what_nodes_say_of_the_authorizer_is_the_reason_and_halts_the_lane(
+    kind: str, words: str, is_named: bool
+) -> None:
+    """Not that the anchor grew too old meanwhile; the first time, for the next block would go the
+    same way."""
+    stage = refused_by_all(kind, words)
+    version = stage.version(1)
+    said = f"{kind}: {words} (b); {TO_AUTHORISE}"
+    assert (reason_of(version) == said) is is_named
+    stage.chain.finalise()
+    show(stage)
+    assert 1 not in stage.lane.slots
+    head = stage.lane.head
+    assert (head.mode, head.drops) == ("halted" if is_named else "running", 1)
+    assert (head.reason == said) is is_named
+
+
+def test_what_one_node_took_is_not_called_unauthorised() -> None:
+    stage = refused_by_all("unauthorized", "core without authorizer")
+    held = replace(stage.version(1), is_held=True)
+    assert "unauthorized" not in reason_of(held)
+
+
+def refused_by_all(kind: str, words: str) -> Stage:
+    """A block whose one package no node took, in words of theirs, until its anchor was too old."""
+    stage = submitted(max_version_retries=1, guarantee_timeout_ms=0)
+    refused = Answered("b", 0, kind, "refused", final=False, words=words)
+    stage.put(replace(stage.version(1), is_held=False, answers=(refused,)))
+    while not stage.version(1).is_dead():
+        stage.slot()
+        stage.put(replace(stage.version(1), is_held=False, answers=(refused,)))
+    return stage
 
 
 def test_a_reason_that_nobody_knows_is_one_for_another_version_and_not_for_ever() -> None:

@@ -3,14 +3,14 @@
 It goes on where it ended, as long as the database does: beside that stand the calls that made it.
 """
 
+from laneway.builder.packages import Authorizer
 from laneway.devnets.jam.devnet import JamDevnet
 from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.limits import SLOT_MS_DEFAULT
-from laneway.devnets.jam.model.values import NULL_AUTHORIZER_HASH
 from laneway.jam.package import authorizer_hash
-from laneway.kinds.rollup.arrivals import octets_of
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import RollupSection
+from laneway.kinds.rollup.service import authorizer_of
 
 NODE_NAME = "dev"
 """It is committed with what is offered, so it stays."""
@@ -18,25 +18,21 @@ SERVER_DEFAULT = "http://127.0.0.1:8547"
 """Where commands look for a server unless another is named."""
 
 
-def open_devnet(section: RollupSection, store_path: str) -> JamDevnet:
+def open_devnet(
+    section: RollupSection, store_path: str, authorizer: Authorizer | None = None
+) -> JamDevnet:
     """Its node is at any free port of this machine. A chain that begins lets the rollup's own
-    authorizer move its line and no other; one that goes on has the list that it began with."""
+    authorizer move its line and no other; one that goes on has the list that it began with. The
+    rollup's own is that of its table, unless another is named."""
     kept = None if store_path == ":memory:" else Journal(f"{store_path}-jam")
+    own = authorizer or authorizer_of(section)
     slot_ms = SLOT_MS_DEFAULT if section.slot_ms is None else section.slot_ms
     return JamDevnet(
         slot_ms=slot_ms,
         journal=kept,
         rollup=rollup_kinds()[section.kind],
-        authorizers=[own_authorizer(section)],
+        authorizers=[authorizer_hash(own.code_hash, own.config)],
     )
-
-
-def own_authorizer(section: RollupSection) -> bytes:
-    """The authorizer of the rollup's packages, by its hash: the one that may move its line."""
-    chosen = section.authorizer
-    if chosen is None:
-        return NULL_AUTHORIZER_HASH
-    return authorizer_hash(octets_of(chosen.code_hash), octets_of(chosen.config))
 
 
 def devnet_lines(devnet: JamDevnet, server: str) -> list[str]:

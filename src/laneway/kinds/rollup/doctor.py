@@ -12,9 +12,15 @@ from laneway.engine.system import SystemClock
 from laneway.kinds.config import ConfigError
 from laneway.kinds.findings import Finding
 from laneway.kinds.limits import CLOCK_OFF_MS_MAX, CLOCK_SLOTS, LOOK_S_MAX
-from laneway.kinds.rollup.lanes import open_chain, places_of
+from laneway.kinds.rollup.lanes import builder_path, open_chain, places_of
+from laneway.kinds.rollup.readable import unreadable
 from laneway.kinds.rollup.section import RollupSection
-from laneway.kinds.rollup.service import foreign_line, rollup_head, unfit_cores
+from laneway.kinds.rollup.service import (
+    authorizer_of,
+    foreign_line,
+    rollup_head,
+    unfit_cores,
+)
 from laneway.lanes.bundle.rows import BundleHead
 from laneway.lanes.bundle.show import read_head, stuck
 
@@ -27,19 +33,22 @@ def open_tables(rollups: Sequence[RollupSection]) -> Iterator[tuple[str, Jip2Cha
 
 
 async def look_at_all(
-    rollups: Sequence[RollupSection], states: Mapping[str, bytes]
+    rollups: Sequence[RollupSection], states: Mapping[str, bytes], store_path: str = ":memory:"
 ) -> list[Finding]:
-    """`states` are the heads of the database's lanes."""
+    """`states` are the heads of the lanes of the database at `store_path`."""
     lanes = [(rollup, states.get(rollup_lane(rollup.service), b"")) for rollup in rollups]
-    found = await asyncio.gather(*(look_at(rollup, state) for rollup, state in lanes))
+    found = await asyncio.gather(*(look_at(rollup, state, store_path) for rollup, state in lanes))
     return [finding for findings in found for finding in findings]
 
 
-async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
+async def look_at(
+    section: RollupSection, state: bytes = b"", store_path: str = ":memory:"
+) -> list[Finding]:
     name = f"rollup:{section.service}"
-    if section.is_embedded():
-        return [Finding(name, True, "its chain is inside the server's own process")]
     try:
+        authorizer_of(section)  # Before anything is asked: its key may be wrong.
+        if section.is_embedded():
+            return [Finding(name, True, "its chain is inside the server's own process")]
         chain = open_chain(section, places_of(section), SystemClock())
     except ConfigError as error:
         return [Finding(name, False, error.problem, "fix its table in the configuration")]
@@ -48,13 +57,17 @@ async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
             sizes = await chain.parameters()
             head = await rollup_head(chain, section)
             strange = await foreign_line(chain, section.service, read_head(state).tip)
+            blind = await unreadable(section, chain, builder_path(section, store_path))
     except (ChainError, TimeoutError) as error:
         problem = str(error) or f"no answer within {LOOK_S_MAX:g} s"
         advice = "start a node of it, or name others as its `nodes`"
         return [Finding(name, False, f"its chain cannot be asked: {problem}", advice)]
     else:
         if isinstance(head, str):
-            service = Finding(f"{name} service", False, head, "name another `service`")
+            # A reason that knows what to do says so after its last semicolon.
+            _, _, remedy = head.rpartition("; ")
+            advice = remedy if remedy != head else "name another `service`"
+            service = Finding(f"{name} service", False, head, advice)
         else:
             what = f"service {section.service} is a {section.kind} at block {head.number}"
             service = Finding(f"{name} service", True, what)
@@ -63,7 +76,7 @@ async def look_at(section: RollupSection, state: bytes = b"") -> list[Finding]:
             nodes = ", ".join(one.node for one in chain.standings())
             what = f"node {nodes} answers for another chain: {strange}"
             reached = Finding(name, False, what, "name nodes of its chain, or another database")
-        waits = blocks(name, read_head(state))
+        waits = blocks(name, read_head(state)) or lag(name, blind)
         return [
             reached, service, *waits, cores(name, section, sizes), await clock(name, chain, sizes)
         ]  # fmt: skip
@@ -76,6 +89,16 @@ def blocks(name: str, head: BundleHead) -> list[Finding]:
     if not (problem := stuck(head)):
         return []
     return [Finding(f"{name} blocks", False, problem, "do what the reason says; see its health")]
+
+
+def lag(name: str, problem: str) -> list[Finding]:
+    """Whether a start would come to what is final."""
+    if not problem:
+        return []
+    _, _, remedy = problem.rpartition("; ")
+    return [
+        Finding(f"{name} builder", False, f"its builder lacks what is final: {problem}", remedy)
+    ]
 
 
 def cores(name: str, section: RollupSection, sizes: Parameters) -> Finding:

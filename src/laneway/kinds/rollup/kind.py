@@ -43,11 +43,12 @@ class RollupKind(FolderKind):
         return list(open_tables(configuration.config.rollup))
 
     async def examine(self, configuration: Any, states: Mapping[str, bytes]) -> "Sequence[Finding]":
-        if not configuration.config.rollup:
+        config = configuration.config
+        if not config.rollup:
             return ()
         from laneway.kinds.rollup.doctor import look_at_all
 
-        return await look_at_all(configuration.config.rollup, states)
+        return await look_at_all(config.rollup, states, config.store.path)
 
     def open(self, opening: "Opening") -> "Served":
         from laneway.kinds.rollup.served import RollupServed

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from laneway.builder.builder import ChainedBuilder
 from laneway.builder.opener import open_builder
+from laneway.builder.packages import Authorizer
 from laneway.builder.reads import BuilderReads
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.chains.jam.clock import JAM_ERA_MS
@@ -35,6 +36,7 @@ from laneway.devnets.jam.devnet import JamDevnet
 from laneway.engine.bundle import BlockCallback, Rollup, rollup_lane
 from laneway.engine.bundle.rollup import KIND
 from laneway.engine.bundle.watching import WatchingPerformer
+from laneway.jam.package import authorizer_hash
 from laneway.kinds.common.lanes import AccountLanes
 from laneway.kinds.config import ConfigError
 from laneway.kinds.limits import (
@@ -46,6 +48,7 @@ from laneway.kinds.limits import (
 from laneway.kinds.outlook import outlook_of
 from laneway.kinds.rollup.closed import ClosedReads, shelved_genesis
 from laneway.kinds.rollup.devnet import NODE_NAME, devnet_lines, open_devnet
+from laneway.kinds.rollup.lagging import BuilderWatch
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import (
     BundleSection,
@@ -104,6 +107,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         self.rollups: dict[LaneId, Rollup] = {}
         self.devnet: JamDevnet | None = None
         """The chain inside this process, where there is one."""
+        self._authorizers: dict[LaneId, Authorizer] = {}
         self._late: list[asyncio.Task[None]] = []
         self._callbacks: list[BlockCallback] = []
         self.performer = WatchingPerformer(self.rollups, clock, on_block=self._on_block)
@@ -127,15 +131,17 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
     # Its life.
 
     async def rehearse(self) -> None:
-        """What is wrong with the addresses and tables of the chains, without asking them."""
+        """What is wrong with the addresses, tables and keys of the chains, without asking them."""
         for section in self.sections:
+            authorizer_of(section)
             if not section.is_embedded():
                 await open_chain(section, places_of(section), self._clock).aclose()
 
     async def _open_table(self, section: RollupSection) -> None:
-        places = places_of(section)
+        places, lane = places_of(section), rollup_lane(section.service)
+        own = self._authorizers[lane] = authorizer_of(section)
         if section.is_embedded():
-            self.devnet = open_devnet(section, self._store_path)
+            self.devnet = open_devnet(section, self._store_path, own)
             self._closing.append(self.devnet.close)
             await self.devnet.start()
             places = [JamPlace(url=self.devnet.url, name=NODE_NAME)]
@@ -152,20 +158,25 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         problem = unfit_cores(section, sizes)
         if problem:
             raise ConfigError("laneway", f"{problem} - at `$.rollup`")
-        head = await ask(partial(rollup_head, chain, section))
+        authorizer = self._authorizers[rollup_lane(section.service)]
+        head = await ask(partial(rollup_head, chain, section, authorizer))
         if isinstance(head, str):
             raise ConfigError("laneway", f"{section.name}: {head} - at `$.rollup`")
-        builder = await self._open_builder(section, chain)
+        builder = await self._open_builder(section, chain, authorizer)
         try:
             await self._check_line(section, chain, ask)
-            self.add(section, chain, builder, sizes, first_number=head.number + 1)
+            lane = self.add(section, chain, builder, sizes, first_number=head.number + 1)
         except BaseException:
             await builder.aclose()
             raise
         self._closing.append(builder.aclose)
+        watch = self.configured[lane].watch
+        assert watch is not None
+        self._closing.append(watch.stop)
+        watch.start()
 
     async def _open_builder(
-        self, section: RollupSection, chain: JamChain
+        self, section: RollupSection, chain: JamChain, authorizer: Authorizer
     ) -> ChainedBuilder[Any, Any]:
         genesis = genesis_of(section) if self.devnet is None else self.devnet.model.genesis
         try:
@@ -175,7 +186,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
                 section.service,
                 builder_path(section, self._store_path),
                 genesis=genesis,
-                authorizer=authorizer_of(section),
+                authorizer=authorizer,
                 blocks_kept=section.blocks_kept,
                 latest_is_safe=section.latest_is_safe,
                 slot_ms=section.slot_ms or SLOT_MS,
@@ -286,6 +297,7 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         lane = rollup_lane(section.service)
         self.settings[lane] = replace(settings, first_number=first_number)
         self.rollups[lane] = Rollup(chain, builder, settings.clock_skew_ms_max)
+        reads = BuilderReads(builder)
         configured = ConfiguredRollup(
             lane,
             section.name,
@@ -293,8 +305,9 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             section.service,
             self.settings[lane],
             chain,
-            BuilderReads(builder),
+            reads,
             builder.domain.chain,
+            watch=BuilderWatch(reads, settings.slot_ms, self._clock.monotonic_ms),
         )
         self.chains[lane] = chain
         return self.enter(lane, configured, (section.name, str(section.service)))
@@ -330,8 +343,8 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
             return Check(name, False, f"the database could not be read: {error}")
         if problem:
             return Check(name, False, f"{problem}; name nodes of its chain, or another database")
-        if stuck := show.stuck(lane):
-            return Check(name, False, stuck)
+        if unwell := rollup.unwell(lane):
+            return Check(name, False, unwell)
         skew_ms = clock.skew_ms
         if skew_ms is not None and abs(skew_ms) > rollup.settings.clock_skew_ms_max:
             return Check(name, False, f"this clock and the chain's are {skew_ms} ms apart")
@@ -343,6 +356,12 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
         found = [
             f"rollup      {one.lane} ({one.name}) on {' '.join(one.chain.nodes)}"
             for one in self.configured.values()
+        ]
+        found += [
+            f"authorizer  {authorizer_hash(own.code_hash, own.config).hex()} of {lane}, "
+            f"by the key {own.config.hex()}"
+            for lane, own in self._authorizers.items()
+            if own.key is not None
         ]
         return found if self.devnet is None else [*found, *devnet_lines(self.devnet, server)]
 

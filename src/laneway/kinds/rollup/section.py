@@ -14,6 +14,7 @@ from laneway.builder.limits import BLOCKS_KEPT_DEFAULT
 from laneway.core.jam import Parameters
 from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.jam.spec import RECENT_BLOCK_COUNT
+from laneway.kinds.common.tables import ENVIRONMENT
 from laneway.kinds.config import (
     ConfigPart,
     Conflict,
@@ -37,6 +38,7 @@ from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX
 from laneway.lanes.bundle.packages import anchor_offset
 from laneway.lanes.bundle.settings import PRESETS, BundleSettings
 from laneway.rollups.default import DEFAULT
+from laneway.signers.place import PACKAGE_SCHEMES, SignerUnusable, split
 from laneway.stores.address import is_shared
 
 Interval = Annotated[int, Meta(ge=0, le=DURATION_MS_MAX)]
@@ -106,15 +108,18 @@ class RollupNodeSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class AuthorizerSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """By whose leave the packages of a rollup are refined."""
 
-    host: Service
-    """The service that holds its code."""
-    code_hash: Hash
-    """The hash of its code."""
+    host: Service | None = None
+    """The service that holds its code; unset: the rollup's own."""
+    code_hash: Hash | None = None
+    """The hash of its code; unset: that of the authorizer for which `signer` signs."""
     config: Octets = ""
-    """What it is configured with, as hexadecimal digits."""
+    """What it is configured with, as hexadecimal digits; unset: with `signer` the public key."""
     authorization: Octets = ""
     """What each package carries for it, as hexadecimal digits. Everybody can read it on the
-    chain."""
+    chain, so it keeps no stranger out."""
+    signer: Text | None = None
+    """Where the Ed25519 key is that signs each package: file:PATH, env:NAME. Only who has it can
+    make packages that pass."""
 
 
 class RollupSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -242,7 +247,24 @@ def rollup_conflicts(rollups: Sequence[RollupSection], store_path: str) -> Itera
             yield from embedded_conflicts(rollup, store_path)
         elif not all(is_socket_url(node.url) for node in rollup_nodes(rollup)):
             yield f"{rollup.name}: a node needs an address like ws://127.0.0.1:19800"
+        if rollup.authorizer is not None:
+            for problem in authorizer_conflicts(rollup.authorizer):
+                yield f"{rollup.name}: {problem}"
     yield from table_conflicts(rollups)
+
+
+def authorizer_conflicts(chosen: AuthorizerSection) -> Iterator[str]:
+    """What contradicts itself in a rollup's authorizer, as far as no key is needed to see it."""
+    if chosen.signer is None:
+        if chosen.code_hash is None:
+            yield "its authorizer needs a `signer`, or a `code_hash`"
+        return
+    try:
+        split(chosen.signer, PACKAGE_SCHEMES)
+    except SignerUnusable as error:
+        yield f"the signer of its authorizer: {error.problem}"
+    if chosen.authorization:
+        yield "its packages carry a signature by `signer`, and no other `authorization`"
 
 
 def embedded_conflicts(rollup: RollupSection, store_path: str) -> Iterator[str]:
@@ -319,6 +341,7 @@ class RollupConfig(ConfigPart):
         "seed-001": {"bundle": preset_of("seed-001")},
     }
     free_texts = FreeTexts(
+        signers=frozenset(("rollup.authorizer.signer",)),
         addresses=frozenset(("rollup.nodes", "rollup.nodes.url")),
         harmless=frozenset(("rollup.words", "rollup.nodes.client", "rollup.builder")),
     )
@@ -327,6 +350,12 @@ class RollupConfig(ConfigPart):
         yield from bundle_conflicts(config.bundle)
         for problem in rollup_conflicts(config.rollup, config.store.path):
             yield "rollup", "rollup", problem
+
+    def variables(self, config: Any) -> Iterator[str]:
+        for rollup in config.rollup:
+            chosen = None if rollup.authorizer is None else rollup.authorizer.signer
+            if chosen is not None and chosen.startswith(ENVIRONMENT):
+                yield chosen.removeprefix(ENVIRONMENT)
 
     def plain_table(self, table: RollupSection) -> dict[str, Any]:
         plain = super().plain_table(table)

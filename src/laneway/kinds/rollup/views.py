@@ -18,6 +18,7 @@ from laneway.kinds.common.views import (
 )
 from laneway.kinds.outlook import joined, outlook_of
 from laneway.kinds.rollup.bundles import EMPTY, jam_block, named, picture_of
+from laneway.kinds.rollup.lagging import BuilderWatch
 from laneway.lanes.bundle import show
 from laneway.lanes.bundle.lane import BundleLane, decode_history
 from laneway.lanes.bundle.packages import is_skewed
@@ -73,6 +74,16 @@ class ConfiguredRollup(Struct, frozen=True):
     """The hash of the JAM chain's first header, which signatures name; empty if it is not known."""
     closed: ClosedRollup | None = None
     """Why it is not served yet: no node could be asked. None if it is served."""
+    watch: BuilderWatch | None = None
+    """Of its builder; None while it is not served."""
+
+    def unwell(self, head: BundleHead) -> str:
+        """What a person has to do something about, though the lane runs: no block is built, or its
+        builder is not level with the chain. Empty if there is nothing."""
+        return show.stuck(head) or self.lag()
+
+    def lag(self) -> str:
+        return "" if self.watch is None else self.watch.problem()
 
     def why_closed(self) -> str:
         """For views beside which the nodes in trouble are named; empty if it is served."""
@@ -161,9 +172,9 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
         problems += [one for one in (show.unseen(head), show.unheard(head)) if one]
         if head.drops:
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
-        if stuck := show.stuck(head):
-            problems.append(stuck)
         place = self.account(view.tail.lane)
+        if unwell := show.stuck(head) if place is None else place.unwell(head):
+            problems.append(unwell)
         if place is not None and place.closed is not None and not place.closed.is_unfit:
             problems.append(place.why_closed())
         return shown_health(view, problems, rollup=self._lane(view, head))
@@ -228,7 +239,7 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             settings,
             rollup=self.rollup(view),
             chain=None if chain is None else octets(chain),
-            waits=self._waits(place, head) if lane is None else waits_of(lane),
+            waits=show.unseen(head) or place.lag() or self._waits(place, head, lane),
             best=None if head.best is None else jam_block(head.best),
             final=None if head.finalised is None else jam_block(head.finalised),
             clock=clock_of(head, settings),
@@ -243,8 +254,10 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
             elsewhere=self.elsewhere(view),
         )
 
-    def _waits(self, place: ConfiguredRollup, head: BundleHead) -> str:
-        """Of a lane that is not held here. No node is named beside it."""
+    def _waits(self, place: ConfiguredRollup, head: BundleHead, lane: BundleLane | None) -> str:
+        if lane is not None:
+            return waits_of(lane)
+        # No node is named beside it.
         return show.trouble(head) if place.closed is None else place.closed.words()
 
     def is_asleep(self, view: LaneView) -> bool:

@@ -15,7 +15,14 @@ from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import BundleLane
 from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.packages import discard
-from laneway.lanes.bundle.rows import NOT_AUTHORISED, BlockState, FactKind, Slot, Version
+from laneway.lanes.bundle.rows import (
+    NOT_AUTHORISED,
+    Answered,
+    BlockState,
+    FactKind,
+    Slot,
+    Version,
+)
 from laneway.lanes.bundle.standing import (
     before,
     current,
@@ -31,6 +38,9 @@ UNAUTHORISED = (
     "not_authorised: the service takes no packages by this rollup's authorizer; set `authorizer` "
     f"to one that the service lists, start again, and {RESUME}"
 )
+
+TO_AUTHORISE = "set `authorizer` or its `signer`, start again, and resume the lane"
+"""Ends a reason that nodes gave: this rollup's authorizer does not let its packages pass."""
 
 
 def judge_ends(draft: DecisionDraft) -> None:
@@ -143,10 +153,21 @@ def over_ms(lane: BundleLane, slot: Slot) -> int | None:
 
 
 def reason_of(version: Version) -> str:
+    """Why it came to nothing. That its anchor grew too old follows from what nodes said before."""
+    for one in () if version.is_held else version.answers:
+        if is_unauthorised(one):
+            return f"{one.kind}: {one.words} ({one.node}); {TO_AUTHORISE}"
     fact = version.fact(FactKind.DEAD)
     if fact is not None:
         return fact.words
     return "; ".join(f"{one.node}: {one.kind} {one.words}".strip() for one in version.answers)
+
+
+def is_unauthorised(answer: Answered) -> bool:
+    """Whether a node refused a package for its authorizer, and not for what is in it."""
+    if answer.kind == PackageKind.REFINE_FAILED.value:
+        return "authorizer" in answer.words
+    return answer.kind == PackageKind.UNAUTHORIZED.value
 
 
 # Dropping.
@@ -159,6 +180,8 @@ def drop(draft: DecisionDraft, slot: Slot, reason: str) -> None:
     if reason.upper() == NOT_AUTHORISED:
         # The next block would be refused for the same reason, and the one after it.
         draft.say(ModeChanged("halted", UNAUTHORISED, "", draft.now_ms))
+    elif reason.endswith(TO_AUTHORISE):
+        draft.say(ModeChanged("halted", clip(reason), "", draft.now_ms))
     elif lane.head.drops >= lane.settings.drops_max:
         kept = clip(reason, REASON_KEPT_BYTES_MAX)
         why = f"{lane.head.drops} blocks were dropped one after the other: {kept}; {SEE_DOCS}"

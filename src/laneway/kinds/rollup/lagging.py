@@ -1,0 +1,61 @@
+"""Whether a rollup's builder has lacked what is final for longer than reading it takes.
+
+A lane without transactions orders nothing of its builder, so nobody else would notice.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from laneway.kinds.limits import BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX
+from laneway.lanes.bundle.rows import Tip
+from laneway.ports import RollupReads
+
+NO_TIP = Tip(0)
+"""The builder alone is asked, and not compared with a lane."""
+REMEDY = "; see its nodes, and the lines of `laneway.builder` in the log"
+
+
+class BuilderWatch:
+    """Asks a builder once in each slot, and remembers since when something is missing."""
+
+    def __init__(
+        self, reads: RollupReads, slot_ms: int, steady_ms: Callable[[], int | float]
+    ) -> None:
+        self._reads = reads
+        self._slot_s = slot_ms / 1_000
+        self._steady_ms = steady_ms
+        self._lag = ""
+        self._since_ms: int | float | None = None
+        """When the builder was found to lack something; None: it has all that is final."""
+        self._task: asyncio.Task[None] | None = None
+
+    def problem(self) -> str:
+        """What it lacks, and what to do; empty if it is level, or was until just now."""
+        if self._since_ms is None:
+            return ""
+        longest_s = max(BUILDER_LAG_S_MIN, BUILDER_LAG_SLOTS_MAX * self._slot_s)
+        if self._steady_ms() - self._since_ms < 1_000 * longest_s:
+            return ""
+        what = f"its builder lacks what is final: {self._lag}"
+        return what if "; " in what else what + REMEDY
+
+    async def look(self) -> None:
+        self._lag = await self._reads.problem(NO_TIP, held=False)
+        if not self._lag:
+            self._since_ms = None
+        elif self._since_ms is None:
+            self._since_ms = self._steady_ms()
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(self._slot_s)
