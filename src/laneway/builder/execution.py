@@ -37,9 +37,9 @@ class PastUnknown(BuildFailed):
         self.first = first
         self.last = last
         super().__init__(
-            f"a transaction may have been executed in blocks {first} to {last}, whose receipts are "
-            "gone; put back the builder's file or a state of it, name a node that kept them, or "
-            f"cancel it ({judged.intent}, {judged.reason or judged.verdict})",
+            f"{judged.intent} ({judged.reason or judged.verdict}) may have been executed in blocks "
+            f"{first} to {last}, whose receipts are gone; put back the builder's file, name a node "
+            "that kept them, or cancel it",
             needs_help=True,
         )
 

@@ -53,6 +53,8 @@ def test_a_lane_that_builds_nothing_for_a_while_is_called_stuck_with_the_reason(
         stage.not_built("no disk; make space")
         stage.tick(60_000)
     assert show.stuck(read_head(stage.head)) == "no block is built: no disk; make space"
+    halted = BundleHead(mode="halted", reason="no file; put it back")
+    assert show.stuck(halted) == "halted: no file; put it back", "a halt clears the tries"
     stage.build()
     assert show.stuck(read_head(stage.head)) == ""
 

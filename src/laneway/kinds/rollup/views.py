@@ -78,7 +78,7 @@ class ConfiguredRollup(Struct, frozen=True):
     """Of its builder; None while it is not served."""
 
     def unwell(self, head: BundleHead) -> str:
-        """What a person has to do something about, though the lane runs: no block is built, or its
+        """What a person has to do something about: the lane is halted, no block is built, or its
         builder is not level with the chain. Empty if there is nothing."""
         return show.stuck(head) or self.lag()
 
@@ -173,7 +173,8 @@ class RollupViews(AccountServed[ConfiguredRollup, BundleLane]):
         if head.drops:
             problems.append(f"{head.drops} blocks were dropped since one was accumulated")
         place = self.account(view.tail.lane)
-        if unwell := show.stuck(head) if place is None else place.unwell(head):
+        unwell = show.stuck(head) if place is None else place.unwell(head)
+        if unwell and head.mode != "halted":  # Of which the state says the same.
             problems.append(unwell)
         if place is not None and place.closed is not None and not place.closed.is_unfit:
             problems.append(place.why_closed())

@@ -79,7 +79,10 @@ def unheard(head: BundleHead) -> str:
 
 
 def stuck(head: BundleHead) -> str:
-    """Why no block is built for longer than a passing trouble lasts; empty: blocks are built."""
+    """Why no block is built for longer than a passing trouble lasts, or until a person resumes the
+    lane; empty: blocks are built."""
+    if head.mode == "halted":
+        return stopped(head)
     if head.build_tries < STUCK_TRIES_MIN:
         return ""
     return f"no block is built: {head.waits}"
