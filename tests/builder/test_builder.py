@@ -28,6 +28,7 @@ from tests.builder.stage import (
 from laneway.builder.pool import PoolView
 from laneway.core.errors import BadRequest, BuildFailed
 from laneway.jam.package import WORK_PACKAGE
+from laneway.lanes.bundle.limits import REASON_KEPT_BYTES_MAX
 from laneway.lanes.bundle.rows import LineReceipt
 from laneway.ports import ExecutedBlock, RollupBuilder
 from laneway.rollups.ledger.block import BODY
@@ -225,7 +226,7 @@ def test_an_order_on_what_the_service_has_waits_until_that_is_final() -> None:
         await one.land(site.transfer(0))
         two = await hands(site)
         failed = await failure(two.builder.execute(two.order(site.transfer(1))))
-        assert "the service has block 1, and final is 0" in str(failed)
+        assert "block 1, which is not from here, and final is 0" in str(failed)
         assert not failed.final
         site.devnet.model.faults.is_finality_stalled = False
         site.devnet.step(6)
@@ -658,6 +659,23 @@ def test_an_order_for_what_a_final_block_executed_has_its_receipt() -> None:
         assert (looked.block, looked.judged[0].receipt) == (b"", done.judged[0].receipt)
         only = await hand.builder.execute(hand.order(site.transfer(0), order=9))
         assert (only.block, only.post_root) == (b"", only.pre_root)
+
+    story(tale)
+
+
+def test_a_builder_beside_another_says_what_keeps_it_from_building_and_builds_in_a_gap() -> None:
+    async def tale(site: Site) -> None:
+        other, hand = await hands(site), await hands(site)
+        await other.land(site.transfer(0))
+        order = build_order([site.transfer(0, payer=THIRD)], number=2)
+        failed = await failure(hand.builder.execute(order))
+        assert "block 1, which is not from here, and final is 0" in str(failed)
+        assert str(failed).endswith("; stop the other deployment that builds on it, or wait")
+        assert len(str(failed).encode()) <= REASON_KEPT_BYTES_MAX
+        assert not failed.final
+        other.settle()
+        done = await hand.builder.execute(order)
+        assert [one.verdict for one in done.judged] == ["included"]
 
     story(tale)
 

@@ -265,8 +265,8 @@ class ChainedBuilder(Generic[S, B]):
         best = await self._source.best()
         if best.block != final.head.block:
             raise BuildFailed(
-                f"the service has block {best.number}, and final is {final.head.number}; what is "
-                "built next waits for the rest"
+                f"the service has block {best.number}, which is not from here, and final is "
+                f"{final.head.number}; stop the other deployment that builds on it, or wait"
             )
         await self._sync(final)
         return self._snapshots.base

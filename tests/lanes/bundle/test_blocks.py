@@ -30,6 +30,7 @@ from laneway.lanes.bundle.blocks import (
 )
 from laneway.lanes.bundle.lane import BundleLane, decode_history
 from laneway.lanes.bundle.limits import (
+    CONTENDED_SLOTS_MAX,
     FAULTS_MAX,
     HELP_TRIES_MAX,
     MADE_STEP_MS,
@@ -795,6 +796,29 @@ def test_a_builder_that_halts_a_lane_does_so_with_what_to_do(reason: str, kept: 
         stage.tick(60_000)
     assert stage.lane.head.reason.endswith(kept)
     assert len(stage.lane.head.reason.encode()) <= REASON_BYTES_MAX
+
+
+def test_a_block_on_whatever_the_service_has_is_tried_again_every_two_slots() -> None:
+    """Another deployment builds there too, and leaves a gap at times."""
+    stage = Stage()
+    stage.apply([r.LineMoved(4, 4, stage.now_ms)])
+    stage.accept(1)
+    stage.pull()
+    pauses = []
+    for _ in range(8):
+        stage.not_built("the service has block 9")
+        pauses.append((stage.named(5).retry_ms or 0) - stage.now_ms)
+        stage.tick(pauses[-1])
+    assert pauses == [1_000, 2_000, 4_000, 8_000, *[CONTENDED_SLOTS_MAX * SLOT_MS] * 4]
+
+
+def test_a_longer_first_pause_of_the_settings_is_kept() -> None:
+    stage = Stage(build_retry_ms=20_000)
+    stage.apply([r.LineMoved(4, 4, stage.now_ms)])
+    stage.accept(1)
+    stage.pull()
+    stage.not_built()
+    assert stage.named(5).retry_ms == stage.now_ms + 20_000
 
 
 def test_calls_for_help_are_counted_anew_after_a_resume() -> None:

@@ -20,6 +20,7 @@ from laneway.lanes.bundle.rows import (
     FactKind,
     Making,
     Slot,
+    Tell,
     Tip,
     Version,
 )
@@ -119,3 +120,21 @@ def test_a_block_that_another_package_brought_names_none() -> None:
     assert msgspec.structs.replace(version, facts=(done,)).brought() == version.package_hash
     other = Fact(FactKind.ACCUMULATED, BLOCK, 1, 1, words="same_block_applied")
     assert msgspec.structs.replace(version, facts=(other,)).brought() == b""
+
+
+def test_no_two_notifications_have_one_key_and_what_ended_has_one_for_ever() -> None:
+    """A store that was put back from a copy gives ids again, at another time."""
+    words = ("submitted", "guaranteed", "accumulated", "restored", "failed", "finalised")
+    tells = [
+        Tell(number, word, 1, 1, version, b"", digest(block), b"", (), at_ms)
+        for number in (1, 2)
+        for word in words
+        for version in (1, 2)
+        for block in ("a", "b")
+        for at_ms in (5, 6)
+    ]
+    keys: dict[bytes, set[tuple[bytes, str]]] = {}
+    for one in tells:
+        keys.setdefault(one.key(), set()).add((one.block, one.word))
+    assert all(len(meanings) == 1 for meanings in keys.values())
+    assert len(keys) == 2 * 2 * 2 * 2 * 4 + 2 * 2

@@ -15,7 +15,8 @@ KIND = "rollup"
 LATE = "a callback did not return in time"
 
 BlockCallback: TypeAlias = Callable[[LaneId, Tell], Awaitable[None] | None]
-"""A user's callback. It may be called twice for one notification, whose id stays the same."""
+"""A user's callback. It may be called twice for one notification, whose `key()` stays the same; it
+does so after the store was put back from a copy, too."""
 
 
 def rollup_lane(service: int) -> LaneId:

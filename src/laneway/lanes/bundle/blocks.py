@@ -12,9 +12,11 @@ from laneway.core.intent import IntentRow
 from laneway.core.limits import REASON_BYTES_MAX
 from laneway.core.reason import BEFORE_REMEDY, clip
 from laneway.lanes.bundle import records as r
+from laneway.lanes.bundle.clock_back import slot_ms
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.lane import RUNNING, BundleLane, is_large, replace
 from laneway.lanes.bundle.limits import (
+    CONTENDED_SLOTS_MAX,
     FAULTS_MAX,
     FOREIGN_DOUBT_MS,
     HELP_TRIES_MAX,
@@ -316,10 +318,19 @@ def with_remedy(reason: str) -> str:
 def delay(draft: DecisionDraft, slot: Slot, reason: str, *, helps: int = 0) -> None:
     """The builder is asked again in a while, each time later. `helps`: how often in a row it needed
     an operator."""
-    pause_ms = draft.lane.settings.build_retry_ms << min(slot.tries, RETRY_GROWTH_MAX)
+    lane, first_ms = draft.lane, draft.lane.settings.build_retry_ms
+    pause_ms = first_ms << min(slot.tries, RETRY_GROWTH_MAX)
+    if slot.building and is_on_moved_line(lane, slot):
+        pause_ms = max(first_ms, min(pause_ms, CONTENDED_SLOTS_MAX * slot_ms(lane)))
     reason = clip(reason, REASON_KEPT_BYTES_MAX)
     retry_ms = draft.now_ms + pause_ms
     draft.change(r.BuildDelayed(slot.id, retry_ms, slot.tries + 1, reason, helps))
+
+
+def is_on_moved_line(lane: BundleLane, slot: Slot) -> bool:
+    """Whether a block is built on one that others brought, whatever that is."""
+    parent = parent_of(lane, slot)
+    return not parent.block and parent.number >= lane.settings.first_number
 
 
 def build_again(draft: DecisionDraft) -> None:

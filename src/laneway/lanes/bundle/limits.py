@@ -83,6 +83,10 @@ RETRY_GROWTH_MAX = 5
 """Doublings of the pause before a builder is asked again for what it could not build, or a callback
 is made again that failed: half a minute, which is five slots."""
 
+CONTENDED_SLOTS_MAX = 2
+"""The longest pause, in timeslots, before a builder is asked again for a block on whatever the
+service has: others build on that service too, and a block is built in a gap that they leave."""
+
 TELLS_BATCH_MAX = 64
 """Callbacks that are made one after the other before the lane is notified of them."""
 

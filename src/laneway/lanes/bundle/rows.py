@@ -298,10 +298,15 @@ class Back(LaneRow, frozen=True, gc=False):
     """Why it is put off."""
 
 
+KEY_NUMBER_BYTES: Final = 8
+"""Of each number in a notification's key."""
+
+
 class Tell(LaneRow, frozen=True):
     """A notification that is owed: what became of a block."""
 
     id: int
+    """Rises by one. A store that was put back from a copy gives it to another notification."""
     word: str
     """submitted, guaranteed, accumulated, restored (its accumulation was taken back), failed or
     finalised."""
@@ -315,6 +320,16 @@ class Tell(LaneRow, frozen=True):
     """Of its transactions."""
     at_ms: int
     reason: str = ""
+
+    def key(self) -> bytes:
+        """What a receiver tells this notification from all others by, also after the store was put
+        back from a copy. How a block ended has one key for ever; whatever may be taken back has
+        another one each time that it became so."""
+        name = self.block + self.word.encode()
+        if self.word in ("failed", BlockState.FINALISED):
+            return name
+        numbers = (self.version, self.id, self.at_ms)
+        return name + b"".join([one.to_bytes(KEY_NUMBER_BYTES, "big") for one in numbers])
 
 
 class Tip(LaneRow, frozen=True):

@@ -6,7 +6,6 @@ send again what it does not have. A copy that is a few steps old is a last commi
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import TYPE_CHECKING, TypeAlias
 
 from laneway.sim.disks import MemoryDisk
@@ -70,11 +69,13 @@ class StoreCopies:
         return undo
 
     def _keep_logs(self) -> Undo:
-        """A receiver is notified again of what the store forgot, under the same ids."""
-        world = self._world
-        kept = deepcopy((world.user_log, world.builder_log))
+        """A receiver is notified again of what the store forgot, and gives ids anew. Receivers keep
+        all that they received, by its keys."""
+        logs = (self._world.user_log, self._world.builder_log)
+        kept = [dict(log.tells) for log in logs]
 
         def undo() -> None:
-            world.user_log, world.builder_log = kept
+            for log, tells in zip(logs, kept, strict=True):
+                log.tells = dict(tells)
 
         return undo

@@ -262,15 +262,21 @@ def item_of(body: Body, name: bytes) -> WorkItem:
 
 
 class TellLog:
-    """A receiver of notifications about blocks; they may come twice, and keep their ids."""
+    """A receiver of notifications about blocks; they may come twice, and keep their keys."""
 
     def __init__(self) -> None:
         self.tells: dict[int, Tell] = {}
+        """Those that the store knows of, by their ids."""
+        self.meanings: dict[bytes, tuple[bytes, str]] = {}
+        """What each key stood for: block and status. No copy of the store takes that back."""
         self.problem = ""
 
     def hear(self, tells: Sequence[Tell]) -> None:
         """A notification is the same whenever it is sent, and comes after all before it."""
         for tell in tells:
+            meaning = tell.block, tell.word
+            if self.meanings.setdefault(tell.key(), meaning) != meaning:
+                self.problem = f"the key of {tell} was that of another notification"
             known = self.tells.get(tell.id)
             if known is not None and known != tell:
                 self.problem = f"tell {tell.id} was {known}, and is {tell}"
