@@ -175,7 +175,8 @@ def test_a_used_nonce_is_no_refusal_while_the_block_that_used_it_may_be_unknown(
     assert unknown.transaction == rollup.checked(transfer(1))
     said = str(unknown)
     assert "may have been executed in blocks 2 to 2, whose receipts are gone" in said
-    assert "put back the builder's file or a state of it, name a node" in said
+    assert "; put back the builder's file, name a node that kept them, or cancel it" in said
+    assert said.startswith("i0 (")
 
 
 @pytest.mark.parametrize("known", [2, 3, 9])
