@@ -7,7 +7,7 @@ from tests.builder.stage import FIRST, SECOND, build_order, ledger, transfer
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
 from laneway.builder.execution import PastUnknown, executed
-from laneway.builder.recall import final_block
+from laneway.builder.final import final_block
 from laneway.builder.shelf import FinalBlock, Shelf
 from laneway.builder.snapshots import Snapshot
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt

@@ -131,6 +131,27 @@ def test_what_came_to_nothing_is_tried_again() -> None:
     assert story(tale) == []
 
 
+def test_a_verdict_that_was_reached_when_nobody_waited_is_received_once() -> None:
+    """That no block can be built is found after the lane gave up: the work is not done again."""
+
+    async def tale(orders: Orders[str]) -> None:
+        work = Work(BuildFailed("it takes longer than 45 s to execute", final=True))
+        asked = asyncio.create_task(orders.once(ORDER, work))
+        await turns()
+        asked.cancel()
+        await turns()
+        work.may_end.set()
+        await turns()
+        with pytest.raises(BuildFailed, match="longer than 45 s") as failed:
+            await orders.once(ORDER, work)
+        assert (failed.value.final, work.count) == (True, 1)
+        with pytest.raises(BuildFailed):
+            await orders.once(ORDER, work)
+        assert work.count == 2, "only once"
+
+    assert story(tale) == []
+
+
 def test_the_same_id_for_another_order_is_another_order() -> None:
     """A store that was restored gives ids a second time."""
 

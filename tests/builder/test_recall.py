@@ -4,22 +4,29 @@ beside the file that the chain confirms, and from nothing else."""
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builder.stage import LEDGER, Hands, Site, hands, story
+from tests.builder.stage import LEDGER, Hands, Site, hands, story, tell
+from tests.builder.test_following import until
 from tests.builder.test_sync import Bent
 from tests.rollups.log_kind import LogBlock, LogKind, LogRules, LogState
 
 from laneway.builder import opening
 from laneway.builder.opener import open_builder
+from laneway.builder.packages import Authorizer
+from laneway.builder.recall import StateUnproven
+from laneway.builder.shelf import Shelf
+from laneway.builder.snapshots import Snapshots
 from laneway.builder.states import StateFiles
+from laneway.builder.sync import Source
 from laneway.core.errors import BuildFailed
 from laneway.devnets.jam.limits import ROLLUP_SERVICE_DEV
 from laneway.devnets.jam.model import shards
-from laneway.jam.service.commitment import HEAD_KEY
+from laneway.jam.service.commitment import HEAD_KEY, block_key
 from laneway.jam.service.values import HEAD
 from laneway.rollups.domain import Domain
 
@@ -250,22 +257,127 @@ def test_when_no_state_holds_all_is_read_from_the_chain(path: str) -> None:
     story(tale)
 
 
-def test_a_state_of_a_chain_that_began_anew_is_left_out(path: str) -> None:
+def test_a_state_of_a_chain_that_began_anew_is_left_out(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def first(site: Site) -> None:
         await grown(site, path)
 
     async def second(site: Site) -> None:
         delete(path)
-        hand = await hands(site, path)
-        assert hand.builder.heads.final.sealed.number == 0
+        with pytest.raises(StateUnproven, match="if the chain began anew, delete it"):
+            await site.builder(path)
+        assert StateFiles(path).numbers() == [7, 5], "the node may be behind"
+        hand = await hands(site)
         await hand.land(site.transfer(0, amount=77))
-        await hand.builder.notified(hand.settle())
+        hand.settle()
+        builder = await site.builder(path)
+        assert builder.heads.final.sealed.hash == site.head().block
         wait_for_state(path, 1)
-        await hand.builder.aclose()
+        await builder.aclose()
         assert StateFiles(path).numbers() == [1], "its own, and none of the other chain"
 
     story(first)
-    story(second)
+    with caplog.at_level(logging.WARNING, "laneway.builder"):
+        story(second)
+    assert "and another one than below it: the chain began anew" in caplog.text
+
+
+@pytest.mark.parametrize("answer", ["head", "record"])
+def test_a_node_that_is_behind_begins_no_builder_anew(path: str, answer: str) -> None:
+    """Its states would be pushed out, and the first blocks may be gone. Who asks later has it."""
+
+    async def tale(site: Site) -> None:
+        hand = await grown(site, path)
+        delete(path)
+        bent = Bent(await site.chain())
+        record = site.record(3)
+        assert record is not None
+        old = HEAD.encode(replace(site.head(), number=3, block=record.block))
+        hidden = {block_key(number): None for number in (5, 7)}
+        bent.values = {HEAD_KEY: old} if answer == "head" else dict(hidden)
+        for _ in range(2):
+            with pytest.raises(StateUnproven) as unproven:
+                await open_builder(LEDGER, bent, ROLLUP_SERVICE_DEV, path, genesis=site.genesis)  # type: ignore[arg-type]
+            assert f"{path}-state-7 cannot be compared with the chain" in str(unproven.value)
+            assert (unproven.value.retry, unproven.value.changed) == ("later", False)
+        await goes_on(site, hand, path)
+
+    story(tale)
+
+
+@pytest.mark.parametrize("asks", ["at the start", "for a block", "of a notification", "later"])
+def test_an_old_file_goes_on_from_a_state_when_no_node_has_the_next_block(
+    path: str, tmp_path: Path, asks: str
+) -> None:
+    """As the error says: a state is put beside it, and whoever asks next is served."""
+
+    async def tale(site: Site) -> None:
+        old = await hands(site, path)
+        await old.land(site.transfer(0))
+        await old.builder.notified(old.settle())
+        await old.builder.aclose()
+        file = Path(path).read_bytes()
+        hand = Hands(site, await site.builder(path, state_blocks=2), old.chain)
+        wait_for_state(path, 1)
+        hand.tip, hand.final_count = old.tip, 1
+        for number in range(1, BLOCKS):
+            await hand.land(site.transfer(number))
+            await hand.builder.notified(hand.settle())
+            if number % 2 == 0:
+                wait_for_state(path, number + 1)
+        await hand.builder.aclose()
+        delete(path)
+        Path(path).write_bytes(file)
+        states = {one: Path(f"{path}-state-{one}") for one in StateFiles(path).numbers()}
+        if asks != "at the start":
+            for number, state in states.items():
+                state.rename(tmp_path / str(number))
+        builder = await site.builder(path, slot_ms=20 if asks == "later" else 60_000)
+        if asks != "at the start":
+            assert builder.heads.final.sealed.number == 1
+            assert "block 2 is final, and no node has the segments" in builder.lag
+            for number, state in states.items():
+                (tmp_path / str(number)).rename(state)
+        if asks == "later":
+            await until(lambda: builder.lag == "")
+        if asks == "for a block":
+            order = Hands.order(hand, site.transfer(BLOCKS))
+            await builder.execute(order)
+        if asks == "of a notification":
+            assert hand.tip is not None
+            await builder.notified([tell("finalised", hand.tip, BLOCKS)])
+        assert builder.lag == ""
+        assert builder.heads.final.sealed.number == BLOCKS
+        for number in range(BLOCKS):
+            receipt = await builder.receipt(builder.rollup.checked(site.transfer(number)))
+            assert receipt is not None, "of the file, of the state and of the blocks after it"
+            assert receipt.number == number + 1
+        await builder.aclose()
+
+    story(tale)
+
+
+def test_a_file_of_another_line_takes_no_state_in_its_place(path: str) -> None:
+    """It is said what is wrong, and the file stays as it is."""
+
+    async def tale(site: Site) -> None:
+        await grown(site, path)
+        state = Path(f"{path}-state-7").read_bytes()
+        delete(path)
+        for number in (5, 7):
+            Path(f"{path}-state-{number}").unlink()
+        other = await hands(site, path)
+        builder = other.builder
+        base = builder._snapshots.base
+        fake = replace(base.sealed, number=2, hash=b"x" * 32)
+        builder._snapshots = Snapshots(replace(base, sealed=fake))
+        Path(f"{path}-state-7").write_bytes(state)
+        problem = BuildFailed("no node has it", needs_help=True)
+        with pytest.raises(BuildFailed, match="no node has it"):
+            await builder._recall(problem, await builder._source.final(), nullcontext())
+
+    story(tale)
 
 
 def test_the_head_of_the_service_has_the_last_word_on_the_newest_state(
@@ -287,9 +399,10 @@ def test_the_head_of_the_service_has_the_last_word_on_the_newest_state(
 
 
 def test_a_file_that_is_much_older_than_the_newest_state_goes_on_from_that(
-    path: str, monkeypatch: pytest.MonkeyPatch
+    path: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Somebody put back a copy from long ago, or began anew while a node was not up to date."""
+    """Somebody put back a copy from long ago: nobody is asked for blocks that may be gone."""
+    monkeypatch.setattr(opening, "STATE_BLOCKS_DEFAULT", 7)
 
     async def tale(site: Site) -> None:
         builder = await site.builder(path)
@@ -298,8 +411,15 @@ def test_a_file_that_is_much_older_than_the_newest_state_goes_on_from_that(
         hand = await grown(site, path)
         delete(path)
         Path(path).write_bytes(old)
-        await stuck(site, path)
-        monkeypatch.setattr(opening, "STATE_BLOCKS_DEFAULT", 7)
+        opened = await opening.opened(
+            LEDGER,
+            site.domain,
+            Shelf(path),
+            Source(await site.chain(), ROLLUP_SERVICE_DEV),
+            Authorizer(host=ROLLUP_SERVICE_DEV),
+        )
+        assert opened.snapshots.base.sealed.number == 7
+        opened.shelf.close()
         await goes_on(site, hand, path)
 
     story(tale)

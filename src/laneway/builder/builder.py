@@ -9,26 +9,27 @@ builder, has the same answer.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Generic, TypeVar
 
-from laneway.builder.execution import PastUnknown, check_expiry, executed
+from laneway.builder.execution import PastUnknown, answered, check_expiry, executed
+from laneway.builder.final import final_blocks, is_below
 from laneway.builder.following import Follower
-from laneway.builder.history import PastReader
+from laneway.builder.history import TROUBLE, PastReader
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
 from laneway.builder.orders import Orders, guarded
 from laneway.builder.packages import packed, refine_context
 from laneway.builder.pool import Pool
-from laneway.builder.shelf import FinalBlock, ahead, other_history
-from laneway.builder.snapshots import Snapshot
+from laneway.builder.recall import RecalledState, begin, recalled
+from laneway.builder.shelf import ahead, other_history
+from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import FinalHead, FoundBlock
 from laneway.builder.thread import BuilderThread
 from laneway.builder.views import StateHeads, block_view, receipt_of
 from laneway.core.errors import BadRequest, Bug, BuildFailed, ChainError
 from laneway.core.jam import Context
-from laneway.jam.hashing import blake2b
 from laneway.lanes.bundle.rows import ExecutionVerdict, Tell
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion
 from laneway.ports import ExecutedBlock, MadePackage
@@ -39,8 +40,6 @@ log = logging.getLogger("laneway.builder")
 
 ACTED_ON = ("accumulated", "restored", "failed", "finalised")
 """Of the notifications of a lane, those that change snapshots; all others are passed over."""
-
-FORGOTTEN = "What final blocks executed cannot be read back from the chain, and is tried again"
 
 T = TypeVar("T")
 
@@ -78,7 +77,7 @@ class ChainedBuilder(Generic[S, B]):
         the chain was asked last, or an order showed it."""
         self._follower = Follower(self.catch_up, slot_ms)
         self._history = PastReader(self.rollup, self._shelf, self._source, self._ruled)
-        self._reader = Follower(self._history.read_on, slot_ms, FORGOTTEN)
+        self._reader = Follower(self._history.read_on, slot_ms, TROUBLE)
         self._orders: Orders[ExecutedBlock] = Orders()
         self.pool = Pool(self._checked)
         for snapshot in self._snapshots:
@@ -181,7 +180,10 @@ class ChainedBuilder(Generic[S, B]):
             if base.number > final.head.number:
                 raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
             while base.number < final.head.number:
-                await self._read_up(final, base.number + 1)
+                try:
+                    await self._read_up(final, base.number + 1)
+                except BuildFailed as problem:
+                    await self._recall(problem, final, self._turn)
                 base = await self._base()
             if base.number == final.head.number and base.hash != final.head.block:
                 raise BuildFailed(other_history(self._shelf.path, base.number), needs_help=True)
@@ -273,15 +275,37 @@ class ChainedBuilder(Generic[S, B]):
 
     async def _sync(self, final: FinalHead) -> None:
         """Move the base up to the service's final head."""
-        base = await self._do(lambda: self._snapshots.base.sealed)
+        base = await self._base()
         if final.head.number < base.number:
             raise BuildFailed(ahead(self._shelf.path, base.number, final.head.number))
-        pages = self._source.pages(self.rollup, final, base.number + 1, self._has)
-        async for page in pages:
-            await self._ruled(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+        try:
+            await self._read_all(final)
+        except BuildFailed as problem:
+            await self._recall(problem, final, nullcontext())
+            await self._read_all(final)
         if self._snapshots.base.sealed.hash != final.head.block:
             raise BuildFailed(other_history(self._shelf.path, final.head.number), needs_help=True)
         self.lag = ""
+
+    async def _read_all(self, final: FinalHead) -> None:
+        base = await self._base()
+        async for page in self._source.pages(self.rollup, final, base.number + 1, self._has):
+            await self._ruled(lambda page=page: self._caught_up(page))  # type: ignore[misc]
+
+    async def _recall(
+        self, problem: BuildFailed, final: FinalHead, turn: AbstractAsyncContextManager[None]
+    ) -> None:
+        """Go on from a state beside the file where no node has the next block any more, and the
+        file's own block is the chain's. If there is none, the problem is raised."""
+        base = await self._base()
+        found = None
+        if problem.needs_help and await self._source.is_on_line(final.at, base):
+            least = base.number + 1
+            found = await recalled(self.rollup, self._shelf, self._source, least=least)
+        if found is None:
+            raise problem
+        async with turn:
+            await self._ruled(lambda: self._begin(found))
 
     async def _sync_final(self, tell: Tell) -> None:
         """Read a final block that is not known here from the chain."""
@@ -307,22 +331,7 @@ class ChainedBuilder(Generic[S, B]):
             raise BuildFailed(f"block {parent.sealed.number} left another state than is ordered")
         final = self._snapshots.base.state
         done, judged = executed(self.rollup, self._shelf, order, parent, final)
-        payload = digest = hashed = b""
-        post_root, made = pre_root, None
-        if done.block is not None:
-            payload = self.rollup.encode(done.block)
-            sealed = self.rollup.sealed(done.block)
-            digest, hashed, post_root = blake2b(payload), sealed.hash, sealed.post_root
-            made = Snapshot(sealed, done.block, done.state)
-        answer = ExecutedBlock(
-            payload=payload,
-            digest=digest,
-            block=hashed,
-            pre_root=pre_root,
-            post_root=post_root,
-            judged=judged,
-        )
-        return answer, made
+        return answered(self.rollup, done, judged, pre_root)
 
     def _keep(self, done: ExecutedBlock, made: Snapshot[S, B] | None) -> None:
         refused = [one.hash for one in done.judged if one.verdict == ExecutionVerdict.REFUSED]
@@ -351,24 +360,13 @@ class ChainedBuilder(Generic[S, B]):
             return found
         for payload in below:
             block, sealed = self._decoded(payload)
-            if self._has(sealed.hash) or self._is_below(sealed):
+            if self._has(sealed.hash) or is_below(self._shelf, self._snapshots.base.sealed, sealed):
                 continue
             ground = self._snapshots.get(sealed.parent)
             if ground is None:
                 return None
             self._replay(ground, block, payload)
         return self._snapshots.get(parent)
-
-    def _is_below(self, sealed: SealedBlock) -> bool:
-        """Whether a block is below the base: the lane has yet to see that it is final."""
-        base = self._snapshots.base.sealed
-        if sealed.number > base.number:
-            return False
-        found = self._shelf.by_number(sealed.number)
-        if sealed.number == base.number or (found is not None and found.hash != sealed.hash):
-            problem = f"block {sealed.number} is final, and another one than that below the block"
-            raise BuildFailed(f"{problem} that is ordered", final=True)
-        return True
 
     def _replay(self, parent: Snapshot[S, B], block: B, payload: bytes) -> None:
         """Execute a known block once more, and keep its snapshot."""
@@ -401,6 +399,13 @@ class ChainedBuilder(Generic[S, B]):
                 state = self.rollup.replay(base.state, base.block, found.block)
                 self._snapshots.put(Snapshot(sealed, found.block, state))
             self._finalise(found.record.block, found.record.package_hash)
+
+    def _begin(self, found: RecalledState[S, B]) -> None:
+        """Go on from a state that is above the base. Open blocks come again with their orders."""
+        if found.snapshot.sealed.number > self._snapshots.base.sealed.number:
+            begin(self.rollup, self._shelf, found, keeps_final=True)
+            self._snapshots = Snapshots(found.snapshot)
+            self._settle()
 
     def _is_next(self, number: int, found: FoundBlock[B]) -> bool:
         """Whether this was the next block, and is the base now. An order may have moved the base
@@ -458,18 +463,7 @@ class ChainedBuilder(Generic[S, B]):
             self._shelf.add_package(block, package_hash)
             return self._is_final(block)
         # The file first: a write that fails leaves all as it was, and is made again.
-        self._shelf.finalise(
-            [
-                FinalBlock(
-                    sealed=one.sealed,
-                    payload=self.rollup.encode(one.block),
-                    outcomes=self.rollup.outcomes(one.block),
-                    changes=self.rollup.changes(one.state, one.block),
-                    package_hash=package_hash if one.sealed.hash == block else b"",
-                )
-                for one in way
-            ]
-        )
+        self._shelf.finalise(final_blocks(self.rollup, way, package_hash))
         self._snapshots.finalise(block)
         for one in way:
             self.pool.forget(self._hashes(one.block))

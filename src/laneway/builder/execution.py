@@ -16,10 +16,12 @@ from laneway.builder.shelf import Shelf
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.core.errors import BadRequest, BuildFailed
 from laneway.core.ids import IntentId
+from laneway.jam.hashing import blake2b
 from laneway.jam.service.values import ServiceHead
 from laneway.lanes.bundle.rows import ExecutionVerdict, LineReceipt
 from laneway.lanes.bundle.values import BuildBlock, JudgedTransaction
 from laneway.lanes.common.commands import LATE
+from laneway.ports import ExecutedBlock
 from laneway.rollups.receipts import OK, BlockStage
 from laneway.rollups.rules import B, BlockExecution, RollupRules, S
 
@@ -92,6 +94,34 @@ def executed_once(
             judged = placed(rollup, done.block, fresh) | known
             return done, tuple([judged[intent] for intent in order.intents])
         left = {intent: raw for intent, raw in left.items() if intent not in known}
+
+
+def answered(
+    rollup: RollupRules[S, B],
+    done: BlockExecution[S, B],
+    judged: tuple[JudgedTransaction, ...],
+    pre_root: bytes,
+) -> tuple[ExecutedBlock, Snapshot[S, B] | None]:
+    """The answer to an order, and the block with its state; None if nothing is in it."""
+    if done.block is None:
+        return ExecutedBlock(
+            payload=b"",
+            digest=b"",
+            block=b"",
+            pre_root=pre_root,
+            post_root=pre_root,
+            judged=judged,
+        ), None
+    payload, sealed = rollup.encode(done.block), rollup.sealed(done.block)
+    answer = ExecutedBlock(
+        payload=payload,
+        digest=blake2b(payload),
+        block=sealed.hash,
+        pre_root=pre_root,
+        post_root=sealed.post_root,
+        judged=judged,
+    )
+    return answer, Snapshot(sealed, done.block, done.state)
 
 
 def looked_up(

@@ -26,6 +26,8 @@ log = logging.getLogger("laneway.builder")
 
 T = TypeVar("T")
 
+TROUBLE = "What final blocks executed cannot be read back from the chain, and is tried again"
+
 
 class Do(Protocol):
     """Runs a job in the builder's thread."""

@@ -9,10 +9,11 @@ from typing import Generic
 
 from msgspec import Struct
 
+from laneway.builder.final import final_block
 from laneway.builder.limits import STATE_BLOCKS_DEFAULT
 from laneway.builder.orders import guarded
 from laneway.builder.packages import Authorizer
-from laneway.builder.recall import final_block, recalled
+from laneway.builder.recall import begin, recalled
 from laneway.builder.shelf import REMEDY, Shelf, damaged
 from laneway.builder.snapshots import Snapshot, Snapshots
 from laneway.builder.sync import Source
@@ -54,8 +55,10 @@ async def opened(
             await asyncio.to_thread(shelf.remember, [final_block(rollup, base)])
     # A file that is much older than the newest state was put back: the blocks between may be gone.
     least = 1 if base is None else base.sealed.number + STATE_BLOCKS_DEFAULT
-    found = await recalled(rollup, shelf, source, least=least, keeps_final=is_proven)
-    base = found or base
+    found = await recalled(rollup, shelf, source, least=least, insists=base is None)
+    if found is not None:
+        await asyncio.to_thread(begin, rollup, shelf, found, keeps_final=is_proven)
+        base = found.snapshot
     if base is None:
         base = await begun(kind, rollup, shelf, source)
     snapshots = await asyncio.to_thread(raised, rollup, shelf, base)
@@ -89,6 +92,7 @@ def restored_base(
 ) -> Snapshot[S, B]:
     block = rollup.decode(payload)
     sealed = rollup.sealed(block)
+    rollup.outcomes(block)  # The file is given its receipts, which needs these.
     state = rollup.restored(entries)
     if sealed.hash != hashed or rollup.root(state) != sealed.post_root:
         raise BuildFailed(f"its state is not that after block {sealed.number}")

@@ -70,8 +70,14 @@ class Orders(Generic[T]):
 
 
 def is_in_vain(task: asyncio.Task[Any]) -> bool:
-    """Whether it came to nothing: it may come to something the next time."""
-    return task.done() and (task.cancelled() or task.exception() is not None)
+    """Whether it came to nothing that counts: it may come to something the next time. That no
+    block can be built of an order is an answer like any other."""
+    if not task.done():
+        return False
+    if task.cancelled():
+        return True
+    error = task.exception()
+    return error is not None and not (isinstance(error, BuildFailed) and error.final)
 
 
 def noticed(task: asyncio.Task[Any]) -> None:

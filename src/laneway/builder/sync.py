@@ -95,6 +95,10 @@ class Source(Generic[S, B]):
             raise BuildFailed(f"{problem}, which is below its head; another node may have it")
         return read(BLOCK_RECORD, raw, "block record")
 
+    async def is_on_line(self, at: bytes, block: SealedBlock) -> bool:
+        """Whether the service has this block, or it is the genesis."""
+        return block.number == 0 or (await self.applied(at, block.number)).block == block.hash
+
     async def genesis(
         self, at: bytes, kind: KindOfRollup[S, B], rollup: RollupRules[S, B]
     ) -> bytes:

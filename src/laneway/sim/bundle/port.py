@@ -101,8 +101,8 @@ class JamGround(Ground):
         """A node is offered this package now."""
 
     def submitting(self, skew_ms: int | None) -> None:
-        """A package leaves for a node, by a clock that is so far from the chain's calendar as the adapter
-        knows it."""
+        """A package leaves for a node, by a clock that is so far from the chain's calendar as the
+        adapter knows it."""
         self.ask_law(check_skew, skew_ms, self.plan.settings.clock_skew_ms_max)
 
     def befall(self) -> None:
