@@ -6,7 +6,7 @@ import pytest
 from tests.canary import SECRET, Witness
 
 from laneway.jam.ed25519 import HeldEd25519Key
-from laneway.signers.authorizer import open_package_key
+from laneway.signers.authorizer import make_package_key, open_package_key
 from laneway.signers.place import SignerUnusable
 
 PUBLIC = HeldEd25519Key(SECRET).public_key
@@ -63,3 +63,14 @@ def test_a_key_that_is_open_shows_its_public_half_alone() -> None:
     witness.hears("key", key)
     witness.hears("signature", key.sign(b"package"))
     witness.is_content()
+
+
+def test_a_key_that_is_made_is_for_its_owner_alone_and_never_the_same(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    (tmp_path / "one.part").write_text("what a start left that was cut short")
+    for path in (one, other):
+        make_package_key(str(path))
+        assert path.stat().st_mode & 0o777 == 0o600
+    keys = [open_package_key(f"file:{path}").public_key for path in (one, other)]
+    assert len(set(keys)) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "other"]

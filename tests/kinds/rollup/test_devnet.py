@@ -1,19 +1,28 @@
 """Laws of a rollup's own chain: it is said how to try it, and it goes on with its database."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.kinds.rollup.stage import LANE, made, run, table
 from tests.rollup_stage import Judge, Purse
 
+from laneway.builder.packages import Authorizer
 from laneway.client.place import URL
 from laneway.core.errors import StoreRefused
 from laneway.devnets.jam.devnet import JamDevnet
+from laneway.devnets.jam.journal import Journal
 from laneway.devnets.jam.model.genesis import rollup_authorizers
+from laneway.devnets.jam.model.values import NULL_AUTHORIZER_HASH
 from laneway.jam.package import authorizer_hash
 from laneway.kinds.config import ConfigError
-from laneway.kinds.rollup.devnet import SERVER_DEFAULT, devnet_lines, open_devnet
+from laneway.kinds.rollup.devnet import (
+    SERVER_DEFAULT,
+    devnet_lines,
+    embedded_authorizer,
+    open_devnet,
+)
 from laneway.kinds.rollup.section import RollupSection, with_devnet
 from laneway.kinds.rollup.service import authorizer_of
 from laneway.wiring.config import load
@@ -94,6 +103,79 @@ def test_its_line_is_moved_by_the_authorizer_of_the_rollup_alone(
         listed = authorizer_hash(used.code_hash, used.config)
         assert rollup_authorizers(model.setup) == (listed,)
         assert all(listed in pool for pool in model.setup.authorizers.values())
+
+
+# The key of a chain whose rollup names no authorizer.
+
+
+def listed_by(path: Path | str) -> tuple[bytes, ...]:
+    """Those that may move the line of the chain that a start would open."""
+    one = table("devnet")
+    own = embedded_authorizer(one, str(path))
+    assert own.key is not None
+    assert own.config == own.key.public_key
+    devnet = open_devnet(one, str(path), own)
+    assert all(NULL_AUTHORIZER_HASH in pool for pool in devnet.model.setup.authorizers.values())
+    return rollup_authorizers(devnet.model.setup)
+
+
+def test_a_chain_that_begins_is_moved_by_a_key_of_its_own_that_nobody_else_has(here: Path) -> None:
+    """The authorizer that lets everybody pass is in the pools of its cores, and not on the list."""
+    (own,) = listed_by("l.db")
+    assert own != NULL_AUTHORIZER_HASH
+    assert ((here / "l.db-jam-key").stat().st_mode & 0o777) == 0o600
+    assert listed_by("l.db") == (own,), "a start that was cut short is made again with the same key"
+    assert listed_by("other.db") != (own,)
+    assert sorted(one.name for one in here.iterdir()) == ["l.db-jam-key", "other.db-jam-key"]
+
+
+def test_a_chain_in_memory_has_another_key_each_time(here: Path) -> None:
+    assert listed_by(":memory:") != listed_by(":memory:")
+    assert list(here.iterdir()) == []
+
+
+def test_a_chain_that_was_begun_without_a_key_goes_on_without_one(here: Path) -> None:
+    """Earlier releases listed none, or the one that lets everybody pass."""
+
+    async def begin(*authorizers: bytes) -> None:
+        (here / "l.db-jam").unlink(missing_ok=True)
+        async with JamDevnet(
+            slot_ms=0, journal=Journal(str(here / "l.db-jam")), authorizers=authorizers
+        ):
+            pass
+
+    for authorizers in ((), (NULL_AUTHORIZER_HASH,)):
+        run(partial(begin, *authorizers))
+        assert embedded_authorizer(table("devnet"), "l.db") == Authorizer(host=1)
+    assert [one.name for one in here.iterdir()] == ["l.db-jam"]
+
+
+def test_a_chain_whose_key_is_lost_or_open_to_others_is_refused_with_what_to_do(
+    here: Path,
+) -> None:
+    async def story() -> None:
+        async with own("l.db"):
+            pass
+        key = here / "l.db-jam-key"
+        assert key.exists(), "nobody else moves the line of the chain"
+        key.chmod(0o644)
+        with pytest.raises(StoreRefused, match=r"chmod 600 .*; put it back, or begin anew"):
+            async with own("l.db"):
+                pass
+        key.unlink()
+        with pytest.raises(StoreRefused, match=r"cannot be read: .*; put it back, or begin anew"):
+            async with own("l.db"):
+                pass
+        assert not key.exists(), "another key would be of no use to this chain"
+
+    run(story)
+
+
+def test_an_authorizer_that_is_named_is_the_one_that_is_used(here: Path) -> None:
+    chosen = {"code_hash": "ab" * 32}
+    found = embedded_authorizer(table("devnet", authorizer=chosen), "l.db")
+    assert found == Authorizer(host=1, code_hash=b"\xab" * 32)
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tests.rollup_served import LANE, SLOT_MS, WHY, Stage, hash_of, staged
 from tests.server.stage import Client, Heard
 
 from laneway.builder.builder import ChainedBuilder
+from laneway.builder.packages import NULL_AUTHORIZER
 from laneway.builder.sync import Source
 from laneway.chains.jam.chain import Jip2Chain
 from laneway.core.errors import ChainUnreadable
@@ -424,9 +425,12 @@ async def check_elsewhere(other: Client, tx: Any) -> None:
     assert (lane["running"], lane["rollup"]["held"]) == (1, False)
 
 
+OPEN = f'authorizer = {{ code_hash = "{NULL_AUTHORIZER.hex()}" }}'
+
+
 @asynccontextmanager
 async def beside(stage: Stage, slot_ms: int = SLOT_MS) -> AsyncIterator[tuple[Client, RollupLanes]]:
-    """The same with a builder of its own, on the holder's chain."""
+    """The same with a builder of its own, on the holder's chain, whose line all may move."""
     rollup = stage.up.laneway.rollups.lanes
     assert rollup is not None
     assert rollup.devnet is not None
@@ -453,7 +457,10 @@ async def beside(stage: Stage, slot_ms: int = SLOT_MS) -> AsyncIterator[tuple[Cl
 def test_who_does_not_hold_the_lane_answers_with_what_is_final_and_says_so(tmp_path: Path) -> None:
     async def main() -> None:
         # So rare are its own looks that every answer has to see to it by itself.
-        async with staged(tmp_path, slot_ms=300) as stage, beside(stage, 600_000) as (other, _):
+        async with (
+            staged(tmp_path, slot_ms=300, own=OPEN) as stage,
+            beside(stage, 600_000) as (other, _),
+        ):
             mine = f"/v1/rollup/dev/accounts/{PAYER}"
             fresh = (await other.get(mine)).body
             assert (fresh["nonce_next"], fresh["block"], fresh["at"]) == (0, 0, "finalized")
@@ -514,7 +521,7 @@ def test_a_builder_that_is_behind_its_chain_says_that_instead_of_an_old_balance(
     tmp_path: Path,
 ) -> None:
     async def main() -> None:
-        async with staged(tmp_path) as stage, beside(stage, 600_000) as (other, lanes):
+        async with staged(tmp_path, own=OPEN) as stage, beside(stage, 600_000) as (other, lanes):
             shown = lanes.account(LaneId(LANE))
             builder = cast(ChainedBuilder[Any, Any], lanes.rollups[LaneId(LANE)].builder)
             bent = Bent(cast(Jip2Chain, shown.chain))

@@ -47,7 +47,12 @@ from laneway.kinds.limits import (
 )
 from laneway.kinds.outlook import outlook_of
 from laneway.kinds.rollup.closed import ClosedReads, shelved_genesis
-from laneway.kinds.rollup.devnet import NODE_NAME, devnet_lines, open_devnet
+from laneway.kinds.rollup.devnet import (
+    NODE_NAME,
+    devnet_lines,
+    embedded_authorizer,
+    open_devnet,
+)
 from laneway.kinds.rollup.lagging import BuilderWatch
 from laneway.kinds.rollup.registry import rollup_kinds
 from laneway.kinds.rollup.section import (
@@ -139,8 +144,11 @@ class RollupLanes(AccountLanes[RollupSection, ConfiguredRollup]):
 
     async def _open_table(self, section: RollupSection) -> None:
         places, lane = places_of(section), rollup_lane(section.service)
-        own = self._authorizers[lane] = authorizer_of(section)
-        if section.is_embedded():
+        if not section.is_embedded():
+            self._authorizers[lane] = authorizer_of(section)
+        else:
+            own = await asyncio.to_thread(embedded_authorizer, section, self._store_path)
+            self._authorizers[lane] = own
             self.devnet = open_devnet(section, self._store_path, own)
             self._closing.append(self.devnet.close)
             await self.devnet.start()

@@ -153,7 +153,7 @@ class RollupSection(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     that was built does."""
     authorizer: AuthorizerSection | None = None
     """Who lets its packages be refined; unset: the authorizer of development networks, which lets
-    everything pass, with the rollup's own service as its host."""
+    everything pass, and on a chain inside this process a key that is made with it."""
     words: tuple[tuple[str | int, ...], ...] = ()
     """Rows of one's own for its nodes' error messages: [kind, words] or [kind, words, code]."""
     max_queue_depth: Blocks | UnsetType = UNSET
