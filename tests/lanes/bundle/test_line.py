@@ -10,9 +10,10 @@ from laneway.lanes.bundle import records as r
 from laneway.lanes.bundle.blocks import known_of
 from laneway.lanes.bundle.draft import DecisionDraft
 from laneway.lanes.bundle.fold import fold_head
-from laneway.lanes.bundle.limits import FOREIGN_DOUBT_MS, LINE_NUMBERS_MAX
+from laneway.lanes.bundle.limits import FOREIGN_DOUBT_MS, LINE_NUMBERS_MAX, OVERTAKEN_MIN
 from laneway.lanes.bundle.line import asked, is_too_far, judge_line
 from laneway.lanes.bundle.rows import LineReceipt, Tip
+from laneway.lanes.bundle.show import read_head, stuck
 from laneway.lanes.bundle.values import BuildBlock
 
 AT = JamBlockRef(b"\7" * 32, 7)
@@ -53,6 +54,29 @@ def test_blocks_that_others_overtook_go_back_to_the_pool_and_are_built_on_theirs
     assert stage.chain.line() == list(stage.accepted)
     assert [one.number for one in stage.lane.finished.values()] == [2, 3]
     stage.check_places()
+
+
+def test_a_lane_that_is_overtaken_again_and_again_is_unwell_until_one_of_its_blocks_is_final() -> (
+    None
+):
+    stage = overtaken()
+    for count in range(1, OVERTAKEN_MIN):
+        assert (stage.lane.head.overtaken, stuck(read_head(stage.head))) == (count, "")
+        stage.chain.produce([stage.chain.stranger()])
+        stage.chain.produce()
+        stage.chain.finalise()
+        stage.now_ms = stage.chain.best.ref.slot * SLOT_MS
+        stage.look()
+    said = stuck(read_head(stage.head))
+    assert said.startswith(f"others brought blocks {OVERTAKEN_MIN} times in a row")
+    assert said.endswith(
+        "; stop the other deployment that builds on this service, or wait until it rests"
+    )
+    resting = replace(read_head(stage.head), open_count=0, returned_count=0)
+    assert stuck(resting) == "", "nothing waits"
+    stage.run(16)
+    assert stage.statuses() == ["confirmed", "confirmed"]
+    assert (stage.lane.head.overtaken, stuck(read_head(stage.head))) == (0, "")
 
 
 def test_a_transaction_that_others_executed_has_their_receipt_for_its_answer() -> None:

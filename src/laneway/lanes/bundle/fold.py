@@ -279,6 +279,7 @@ def fold_head(lane: BundleLane, record: OfHead) -> Touched:
             if foreign:
                 head.foreign_first = head.foreign_first or number - foreign + 1
                 head.foreign_ms = at_ms
+                head.overtaken += bool(lane.slots or lane.returned)
         case r.BlockDue():
             head.block_ms = None
         case r.WindowAwaited(window_ms=window_ms):
@@ -412,6 +413,7 @@ def finalise(lane: BundleLane, record: r.BlockFinalised) -> Touched:
     touched = settled(lane, finished, record.at_ms)
     head.finished_count += 1
     head.finished_ms = record.at_ms
+    head.overtaken = 0
     if slot.number > head.tip.number:
         head.tip = Tip(slot.number, slot.block, slot.post_root)
     kept = RowPut(Table.AUX, f"{FINISHED}{slot.number}", None, encode(finished))

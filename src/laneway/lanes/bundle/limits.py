@@ -57,6 +57,10 @@ STUCK_TRIES_MIN = 4
 """Times in a row that a builder could not build the block that waits before the lane is called
 unwell: a quarter of a minute, longer than a node's restart takes."""
 
+OVERTAKEN_MIN = 8
+"""Times in a row that another deployment was quicker before the lane is called unwell: two that
+share a service fairly are not overtaken as often, and where one starves it takes some ten slots."""
+
 ANSWERS_KEPT_MAX = 2
 """The weightiest answers of the last submission, which a version's row keeps; it stays under 1
 KB."""

@@ -445,3 +445,5 @@ class BundleHead(Struct, array_like=True, forbid_unknown_fields=True):
     """The lowest block that others brought, or a time that the store forgot; 0: none is known."""
     foreign_ms: int = 0
     """When the lane saw that the newest of these blocks are there."""
+    overtaken: int = 0
+    """How often in a row others' blocks became final while transactions waited here."""

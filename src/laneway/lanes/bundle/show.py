@@ -5,7 +5,12 @@ from msgspec import Struct
 from laneway.core.ids import IntentId
 from laneway.core.outcome import Status
 from laneway.lanes.bundle.lane import OPEN_BYTES_FULL, BundleLane
-from laneway.lanes.bundle.limits import SLOTS_OPEN_MAX, STUCK_TRIES_MIN, TELLS_OWED_MAX
+from laneway.lanes.bundle.limits import (
+    OVERTAKEN_MIN,
+    SLOTS_OPEN_MAX,
+    STUCK_TRIES_MIN,
+    TELLS_OWED_MAX,
+)
 from laneway.lanes.bundle.packages import is_lowest_waiting, is_skewed
 from laneway.lanes.bundle.rows import BlockState, BundleHead, FactKind, Slot, Version
 from laneway.lanes.bundle.standing import (
@@ -83,6 +88,11 @@ def stuck(head: BundleHead) -> str:
     lane; empty: blocks are built."""
     if head.mode == "halted":
         return stopped(head)
+    if head.overtaken >= OVERTAKEN_MIN and (head.open_count or head.returned_count):
+        return (
+            f"others brought blocks {head.overtaken} times in a row, and none from here came "
+            "through; stop the other deployment that builds on this service, or wait until it rests"
+        )
     if head.build_tries < STUCK_TRIES_MIN:
         return ""
     return f"no block is built: {head.waits}"
