@@ -47,7 +47,7 @@ class Orders(Generic[T]):
         return answer
 
     async def stop(self) -> None:
-        """Wait for all that was begun, so that nothing is left half done."""
+        """Wait for all that was begun. A caller who is cancelled meanwhile ends it."""
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _begin(self, carry_out: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
