@@ -806,3 +806,41 @@ def test_rules_that_choke_on_a_notification_are_said_and_it_comes_again(
         assert hand.builder.heads.final.sealed.number == 1
 
     story(tale)
+
+
+@pytest.mark.parametrize("is_overdue", [True, False])
+def test_rules_that_never_return_keep_no_builder_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_overdue: bool
+) -> None:
+    """Its file is closed safely, and another builder goes on with it."""
+    monkeypatch.setattr("laneway.builder.builder.CLOSE_S_MAX", 0.1)
+    may_end, path = Event(), str(tmp_path / "builder.db")
+    execute = LedgerRules.execute
+    begun = Event()
+
+    def slow(rules: LedgerRules, *given: Any) -> Any:
+        begun.set()
+        may_end.wait(60)
+        return execute(rules, *given)
+
+    async def tale(site: Site) -> None:
+        hand = await hands(site, path)
+        await hand.build(site.transfer(0))
+        hand.builder._thread._s_max = 0.05 if is_overdue else 60
+        with monkeypatch.context() as patch:
+            patch.setattr(LedgerRules, "execute", slow)
+            order = asyncio.create_task(hand.build(site.transfer(1)))
+            while not begun.is_set():
+                await asyncio.sleep(0.005)
+            if is_overdue:
+                with pytest.raises(BuildFailed, match="it takes longer"):
+                    await order
+            await hand.builder.aclose()
+            await asyncio.gather(order, return_exceptions=True)
+            again = await site.builder(path)
+            assert again.heads.newest.sealed.number == 1
+            may_end.set()
+            await hand.builder.aclose()
+            await again.aclose()
+
+    story(tale)

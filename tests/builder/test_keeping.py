@@ -10,6 +10,7 @@ import pytest
 from tests.builder.stage import DOMAIN
 from tests.rollups.log_kind import GENESIS, LogBlock, LogRules, LogState
 
+from laneway.builder import keeping
 from laneway.builder.keeping import StateKeeper
 from laneway.builder.limits import STATE_AGE_S_MAX, STATE_BLOCKS_DEFAULT, STATE_CHUNK_BYTES
 from laneway.builder.shelf import Shelf
@@ -195,3 +196,17 @@ def test_a_builder_in_memory_keeps_none(tmp_path: Path) -> None:
     keeper.offer(desk.snapshot(100))
     assert keeper._writing is None
     keeper.close()
+
+
+def test_rules_that_never_return_keep_no_keeper_open(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "CLOSE_FILE_S_MAX", 0.05)
+    keeper = desk.keeper()
+    desk.rules.may_read.clear()
+    keeper.offer(desk.snapshot(1))
+    keeper.close()
+    assert keeper._writing is not None
+    assert not keeper._writing.done()
+    desk.rules.may_read.set()
+    keeper._writing.result(60)

@@ -1,6 +1,8 @@
 """The builder's file: what is in it belongs together, and a file that is not ours is left alone."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 
 import apsw
 import pytest
@@ -320,3 +322,27 @@ def test_a_file_of_the_shape_before_knows_what_its_blocks_executed(path: str) ->
     assert shelf.past_lowest() == 7
     shelf.close()
     assert Shelf(path).past_lowest() == 7
+
+
+def test_a_thread_that_never_returns_keeps_nobody_from_closing(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules may hang while a state of theirs is written."""
+    monkeypatch.setattr("laneway.builder.shelf.CLOSE_FILE_S_MAX", 0.05)
+    begun, may_end = Event(), Event()
+
+    def endless() -> Iterator[tuple[bytes, bytes]]:
+        begun.set()
+        may_end.wait(60)
+        yield b"k", b"v"
+
+    writer = Thread(target=lambda: shelf.begin(base(1, b"p"), endless()))
+    writer.start()
+    begun.wait(60)
+    shelf.close()
+    may_end.set()
+    writer.join(60)
+    assert shelf.base() == (b"block 1", b"p")
+    shelf.close()
+    with pytest.raises(StoreBusy):
+        shelf.base()

@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from threading import Event
 from typing import Any
@@ -182,3 +184,49 @@ def test_a_job_that_was_given_up_and_does_not_end_keeps_nobody_waiting_without_a
         await thread.close(nothing)
 
     story(tale)
+
+
+def test_closing_waits_for_what_ends_and_not_for_what_does_not() -> None:
+    async def tale() -> None:
+        may_end, closed = Event(), list[int]()
+        for s_max in (LONG_S, SHORT_S):
+            thread = BuilderThread(SHORT_S)
+            late = await failure(thread.in_time(lambda: may_end.wait(LONG_S)))
+            assert late.final
+            closing = asyncio.create_task(thread.close(lambda: closed.append(1), s_max))
+            if s_max == LONG_S:
+                await asyncio.sleep(0)
+                assert not closing.done()
+                may_end.set()
+            assert await closing == (s_max == LONG_S)
+            may_end.clear()
+        may_end.set()
+        assert closed == [1]
+
+    story(tale)
+
+
+STUCK = """
+import asyncio
+from threading import Event
+from laneway.builder.thread import BuilderThread
+from laneway.core.errors import BuildFailed
+
+async def main():
+    thread = BuilderThread(0.05)
+    try:
+        await thread.in_time(Event().wait)
+    except BuildFailed as error:
+        print(error)
+    print(await thread.close(print, 0.05))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_a_process_ends_although_a_job_never_does() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STUCK], capture_output=True, timeout=LONG_S, check=True, text=True
+    )
+    assert done.stdout.splitlines() == ["it takes longer than 0.05 s to execute", "False"]

@@ -9,7 +9,13 @@ builder, has the same answer.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    aclosing,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from typing import Generic, TypeVar
 
 from laneway.builder.execution import PastUnknown, answered, check_expiry, executed
@@ -17,7 +23,7 @@ from laneway.builder.final import final_blocks, is_below
 from laneway.builder.following import Follower
 from laneway.builder.history import TROUBLE, PastReader
 from laneway.builder.keeping import StateKeeper
-from laneway.builder.limits import BUILD_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
+from laneway.builder.limits import BUILD_S_MAX, CLOSE_S_MAX, FOLLOW_MS_DEFAULT, STATE_BLOCKS_DEFAULT
 from laneway.builder.opening import BuilderParts
 from laneway.builder.orders import Orders, guarded
 from laneway.builder.packages import packed, refine_context
@@ -66,9 +72,8 @@ class ChainedBuilder(Generic[S, B]):
         self._snapshots = parts.snapshots
         self.latest_is_safe = latest_is_safe
         self._turn = asyncio.Lock()
-        self._thread = BuilderThread(build_s_max)
-        self._do, self._ruled = self._thread.do, self._thread.ruled
-        self._in_time = self._thread.in_time
+        self._thread = thread = BuilderThread(build_s_max)
+        self._do, self._ruled, self._in_time = thread.do, thread.ruled, thread.in_time
         base = self._snapshots.base.sealed.number
         self._keeper = StateKeeper(self.rollup, self._shelf, base, blocks=state_blocks)
         self._settle()
@@ -131,13 +136,18 @@ class ChainedBuilder(Generic[S, B]):
                     await self._sync_final(tell)
 
     async def aclose(self) -> None:
-        """What is being done is finished first."""
+        """What is being done is finished first, if it ends in time: rules that never return keep
+        no process from ending, and all that counts is in the lane's rows."""
         await self._follower.stop()
         await self._reader.stop()
-        await self._orders.stop()
-        async with self._turn:
-            if not self._thread.is_closed:
-                await self._thread.close(self._close)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S_MAX):
+                await self._orders.stop()
+                async with self._turn:
+                    pass
+        if not self._thread.is_closed and not await self._thread.close(self._close, CLOSE_S_MAX):
+            log.warning("The builder is closed while it executes something that does not end")
+            await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
         self._keeper.close()
@@ -441,12 +451,8 @@ class ChainedBuilder(Generic[S, B]):
         self._snapshots.commit(tell.block, tell.package_hash)
         self._shelf.set_stage(tell.block, BlockStage.ACCUMULATED, tell.package_hash)
         count = self.pool.removed(tell.hashes)
-        log.debug(
-            "Removing accumulated transactions from txpool block=%d count=%d wpHash=%s",
-            tell.number,
-            count,
-            tell.package_hash.hex(),
-        )
+        line = "Removing accumulated transactions from txpool block=%d count=%d wpHash=%s"
+        log.debug(line, tell.number, count, tell.package_hash.hex())
 
     def _failed(self, tell: Tell) -> None:
         """With it goes what stands on it: those blocks were never to land either."""

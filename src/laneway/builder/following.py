@@ -11,7 +11,7 @@ from asyncio import sleep
 from collections.abc import Awaitable, Callable
 
 from laneway.builder.limits import FOLLOW_MS_MIN, PAUSE_SLOTS_MAX
-from laneway.builder.orders import unbroken
+from laneway.builder.orders import expected
 from laneway.core.errors import LanewayError
 
 log = logging.getLogger("laneway.builder")
@@ -54,7 +54,8 @@ class Follower:
             if self._again_s is not None and now_s() < self._again_s:
                 return False
             try:
-                await unbroken(self._catch_up())
+                with expected():
+                    await self._catch_up()
             except LanewayError as error:
                 if self._again_s is None:
                     log.warning("%s: %s", self._trouble, error)

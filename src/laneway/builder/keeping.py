@@ -7,12 +7,18 @@ written is logged and tried again with a later block: nothing depends on it whil
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from functools import partial
 from threading import Event
 from typing import Generic
 
-from laneway.builder.limits import STATE_AGE_S_MAX, STATE_BLOCKS_DEFAULT, STATE_PAUSE_S
+from laneway.builder.jobs import JobThread
+from laneway.builder.limits import (
+    CLOSE_FILE_S_MAX,
+    STATE_AGE_S_MAX,
+    STATE_BLOCKS_DEFAULT,
+    STATE_PAUSE_S,
+)
 from laneway.builder.orders import guarded
 from laneway.builder.past import newest
 from laneway.builder.shelf import Shelf
@@ -50,7 +56,7 @@ class StateKeeper(Generic[S, B]):
         self._number, self._tried_s = self._newest(base)
         """Of the newest state that was written, or could not be."""
         self._stop = Event()
-        self._thread = ThreadPoolExecutor(1, "laneway-states")
+        self._thread = JobThread("laneway-states")
         self._writing: Future[None] | None = None
 
     def offer(self, base: Snapshot[S, B]) -> None:
@@ -59,12 +65,14 @@ class StateKeeper(Generic[S, B]):
         if self._about is None or is_busy or not self._is_due(base.sealed.number):
             return
         self._number, self._tried_s = base.sealed.number, self._clock()
-        self._writing = self._thread.submit(self._write, base)
+        self._writing = self._thread.submit(partial(self._write, base))
 
     def close(self) -> None:
         """Give up what is being written: it has no name yet."""
         self._stop.set()
         self._thread.shutdown()
+        if self._writing is not None:
+            wait((self._writing,), timeout=CLOSE_FILE_S_MAX)
 
     def _is_due(self, number: int) -> bool:
         if number - self._number >= self._blocks:

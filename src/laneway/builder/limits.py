@@ -40,6 +40,14 @@ BUILD_S_MAX = 45.0
 """How long executing a block, or making its package, may take: more than seven slots, and less than
 its lane waits for an answer. Then its lane orders a smaller one."""
 
+CLOSE_S_MAX = 4.0
+"""How long closing waits for what is being done, and again for the thread that does it: longer than
+most blocks take, and together less than those who stop a process wait before they kill it."""
+
+CLOSE_FILE_S_MAX = 1.0
+"""How long closing waits for a thread that is reading or writing a file: rules that never return
+may be what is read."""
+
 ORDERS_KEPT_MAX = 4
 """Orders whose answers are remembered: a lane waits for one at a time, and repeats that."""
 

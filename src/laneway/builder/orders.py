@@ -6,7 +6,8 @@ then goes on, and its answer is remembered until the order is repeated.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -49,7 +50,7 @@ class Orders(Generic[T]):
         return answer
 
     async def stop(self) -> None:
-        """Wait for all that was begun, so that nothing is left half done."""
+        """Wait for all that was begun. A caller who is cancelled meanwhile ends it."""
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _begin(self, carry_out: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
@@ -86,24 +87,19 @@ def noticed(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-async def unbroken(work: Awaitable[T]) -> T:
-    """Wait for something. Whatever it raises that nobody expects is a BuildFailed."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait((task,))
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        raise
-    return guarded(task.result, final=False)
-
-
 def guarded(job: Callable[[], T], *, final: bool = True) -> T:
     """Do a job that runs a rollup's own rules, which may come from anywhere. Whatever they raise is
     the order's fault: another one may be carried out. Trouble with file or chain is not theirs.
     `final`: whether the job is the order itself, and nothing that has to be done first."""
-    try:
+    with expected(final=final):
         return job()
+
+
+@contextmanager
+def expected(*, final: bool = False) -> Iterator[None]:
+    """What is raised inside that nobody expects is a BuildFailed."""
+    try:
+        yield
     except (BuildFailed, StoreError, ChainError, Bug):
         raise
     except MemoryError as error:

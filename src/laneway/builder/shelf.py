@@ -16,7 +16,12 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from laneway.builder.limits import BLOCKS_KEPT_DEFAULT, BUSY_OPEN_MS, PAST_HASHES_MAX
+from laneway.builder.limits import (
+    BLOCKS_KEPT_DEFAULT,
+    BUSY_OPEN_MS,
+    CLOSE_FILE_S_MAX,
+    PAST_HASHES_MAX,
+)
 from laneway.builder.past import PastBlock, PastTables, past_block
 from laneway.builder.states import StateFiles
 from laneway.core.errors import StoreBusy, StoreRefused
@@ -84,8 +89,13 @@ class Shelf:
         self._past = PastTables(self._connection, hashes_kept)
 
     def close(self) -> None:
-        with self._reading():
-            self._connection.close()
+        """What is in it is whole, also when a thread that never returns keeps it open."""
+        if self._lock.acquire(timeout=CLOSE_FILE_S_MAX):
+            try:
+                with self._translated():
+                    self._connection.close()
+            finally:
+                self._lock.release()
 
     # Whose it is.
 

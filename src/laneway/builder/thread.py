@@ -7,9 +7,11 @@ done; what is asked meanwhile is answered with that, and is at no fault.
 import asyncio
 from asyncio import FIRST_COMPLETED, Task
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from laneway.builder.jobs import JobThread
+from laneway.builder.limits import CLOSE_S_MAX
 from laneway.builder.orders import guarded, noticed
 from laneway.core.errors import BuildFailed, StoreError
 
@@ -20,7 +22,7 @@ class BuilderThread:
     def __init__(self, s_max: float) -> None:
         """`s_max`: how long a job that executes transactions may take."""
         self._s_max = s_max
-        self._pool = ThreadPoolExecutor(1, "laneway-builder")
+        self._jobs = JobThread("laneway-builder")
         self._waiting: set[Future[Any]] = set()
         self._overdue: Task[Any] | None = None
         """The job that took too long last."""
@@ -32,7 +34,7 @@ class BuilderThread:
             raise BuildFailed("the builder is closed")
         if self.is_busy():
             raise self._busy()
-        future = self._pool.submit(job)
+        future = self._jobs.submit(job)
         self._waiting.add(future)
         try:
             return await asyncio.wrap_future(future)
@@ -92,14 +94,21 @@ class BuilderThread:
         """Whether a job that took too long is still under way."""
         return self._overdue is not None and not self._overdue.done()
 
-    async def close(self, job: Callable[[], None]) -> None:
-        """Run a last job when all others are done."""
+    async def close(self, job: Callable[[], None], s_max: float = CLOSE_S_MAX) -> bool:
+        """Run a last job when all others are done. False if they are not done in this time: then
+        it is not run, and what is being done goes on until it returns or the process ends."""
         self.is_closed = True
+        last = self._jobs.submit(job)
+        self._jobs.shutdown()
+        done = asyncio.wrap_future(last)
+        finished, _ = await asyncio.wait((done,), timeout=s_max)
+        if not finished and last.cancel():
+            return False
         try:
-            await asyncio.wrap_future(self._pool.submit(job))
+            await done
         except StoreError as error:
             raise BuildFailed(str(error)) from error
-        self._pool.shutdown()
+        return True
 
     def _busy(self) -> BuildFailed:
         problem = f"it is still executing what it was to execute in {self._s_max:g} s"
