@@ -157,6 +157,7 @@ CLOCK_BACK_MS_MIN = 2_000
 """How far the clock must have been set back for all lanes to be woken: less is a correction, which
 delays nothing by more than itself."""
 
-FAR_MS = 60_000
+FAR_MS = CLOCK_BACK_MS_MIN
 """A lane that is stood up and has nothing to do for longer than this is woken once: its times may
-come from a clock that was further ahead."""
+come from a clock that was further ahead, and that it was set back while the lane was not in memory
+nobody else sees."""
