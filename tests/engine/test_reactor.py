@@ -720,7 +720,9 @@ def test_a_clock_that_was_set_back_wakes_every_lane(back_ms: int, is_woken: bool
     assert any(isinstance(order, CommitDone) for order in found) == is_woken
 
 
-@pytest.mark.parametrize(("ahead_ms", "is_woken"), [(FAR_MS, False), (5_000, True), (3_600_000, True)])
+@pytest.mark.parametrize(
+    ("ahead_ms", "is_woken"), [(FAR_MS, False), (5_000, True), (3_600_000, True)]
+)
 def test_a_lane_that_is_stood_up_with_nothing_to_do_for_long_is_woken_once(
     ahead_ms: int, is_woken: bool
 ) -> None:

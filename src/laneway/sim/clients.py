@@ -75,13 +75,13 @@ class Callers(ABC):
         process = living[wish.number % len(living)]
         if wish.valid_until_ms is None and world.chance(self.limited):
             wish.valid_until_ms = world.now_ms + self._dice.randint(1, self.limited_ms_max)
-        payload = wish.payload
+        payload, now_ms = wish.payload, process.clock.now_ms()
         arrival = Arrival(
-            id=intent_id(world.now_ms, self._dice.randbytes(10)),
+            id=intent_id(now_ms, self._dice.randbytes(10)),
             lane=wish.lane,
             payload=payload,
             digest=blake2b(payload, digest_size=16).digest(),
-            accepted_ms=world.now_ms,
+            accepted_ms=now_ms,
             key=wish.key,
             priority=wish.priority,
             valid_until_ms=wish.valid_until_ms,

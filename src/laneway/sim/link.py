@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from laneway.core.ids import LaneId
 from laneway.engine.performers import Performer
 from laneway.lanes.kind import LaneKind
+from laneway.sim.jumps import ClockJumps
 from laneway.sim.loops import VirtualClock
 from laneway.sim.plan import WorldPlan
 
@@ -46,7 +47,10 @@ class Ground(ABC):
         self.is_faulty = True
         self.steps = 0
         self.story: list[str] = []
-        self.clock = VirtualClock(lambda: self.now_ms)
+        self.clocks = [VirtualClock(lambda: self.now_ms) for _ in range(plan.clocks)]
+        """Of the machines."""
+        self.clock = self.clocks[0]
+        self.jumps = ClockJumps(self) if plan.jump else None
         self._dice = plan.rng(actor)
 
     @property
@@ -71,12 +75,18 @@ class Ground(ABC):
     def ask_law(self, law: Callable[..., None], *facts: Any) -> None:
         """Ask a law inside a performer: the world ends if it is broken."""
 
+    def is_offering(self) -> bool:
+        """Whether something is on its way to the chain now."""
+        return False
+
     def start(self) -> None:
         if self.network is not None:
             self.network.start()
 
     def calm(self) -> None:
         """The faults are over."""
+        if self.jumps is not None:
+            self.jumps.end()
         if self.network is not None:
             self.network.calm()
 
@@ -97,9 +107,13 @@ class Ground(ABC):
 class Link:
     """The connection of one process to the nodes it uses."""
 
-    def __init__(self, world: Ground, process: object = None) -> None:
+    def __init__(
+        self, world: Ground, process: object = None, clock: VirtualClock | None = None
+    ) -> None:
         self._world = world
         self._process = process
+        self.clock = world.clock if clock is None else clock
+        """Of the machine that the process runs on."""
 
     def begin(self, label: str, act: Callable[[Reply], object]) -> "asyncio.Future[Any]":
         """There, and back with what `act` replies. It waits for ever where there is no reply; a

@@ -161,8 +161,13 @@ class ProcessLoop(asyncio.BaseEventLoop):
 
 
 class VirtualClock:
-    """The engine's clock, with the time of a loop or a world."""
+    """A machine's clock, on the time of a loop or a world. Its wall clock may be set; its monotonic
+    time goes on whatever happens to that."""
 
-    def __init__(self, now_ms: Callable[[], int]) -> None:
-        self.now_ms = now_ms
-        self.monotonic_ms = now_ms
+    def __init__(self, true_ms: Callable[[], int]) -> None:
+        self.monotonic_ms = true_ms
+        self.ahead_ms = 0
+        """How far the wall clock is from the true time."""
+
+    def now_ms(self) -> int:
+        return self.monotonic_ms() + self.ahead_ms

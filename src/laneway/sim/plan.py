@@ -29,6 +29,10 @@ class WorldPlan(Struct, frozen=True, kw_only=True):
     """The longest that a message takes."""
     processes: int = 1
     """How many share the store from the start."""
+    jump: float = 0.0
+    """Chance that a machine's clock is set at a step."""
+    clocks: int = 1
+    """Machines with a clock of their own, among which the processes are spread."""
 
     def rng(self, actor: str) -> Random:
         """The dice of one actor: its draws leave those of others alone."""

@@ -42,7 +42,8 @@ class Process:
         self.owner = Owner(name)
         self.alive = True
         self.loop = ProcessLoop(world, self)
-        self.link = Link(world, self)
+        self.clock = world.clocks[len(world.processes) % len(world.clocks)]
+        self.link = Link(world, self, self.clock)
         self.performers = world.performers(self.link)
         prompts = prompts_of(self.performers)
         self.reactor = Reactor(world.kinds, self.owner, world.plan.windows, prompts)
@@ -95,7 +96,7 @@ class Process:
         world = self.world
         after: LaneId | None = None
         while True:
-            lanes = world.book.ready(world.now_ms, after, READY_PAGE)
+            lanes = world.book.ready(self.clock.now_ms(), after, READY_PAGE)
             for lane in lanes:
                 if lane in self.reactor.stopped:
                     self.reactor.called(lane)
@@ -120,7 +121,7 @@ class Process:
         world = self.world
         commits: list[Commit] = []
         effects: list[Perform] = []
-        for order in self.reactor.orders(world.now_ms):
+        for order in self.reactor.orders(self.clock.now_ms()):
             if isinstance(order, Commit):
                 commits.append(order)
             elif isinstance(order, Perform):
@@ -142,7 +143,7 @@ class Process:
         next_ms = self.reactor.next_ms()
         if next_ms is not None and (self.armed_ms is None or next_ms < self.armed_ms):
             self.armed_ms = next_ms
-            wait_ms = max(0, next_ms - self.world.now_ms)
+            wait_ms = max(0, next_ms - self.clock.now_ms())
             self.world.after(wait_ms, "timer", lambda: self.timer(next_ms), self)
 
     def timer(self, at_ms: int) -> None:
@@ -171,7 +172,7 @@ class Process:
             case Release(lease=lease):
                 if world.chance(world.plan.lose):
                     world.seen["store busy at a release"] += 1
-                    self.reactor.release_failed(lease, world.now_ms)
+                    self.reactor.release_failed(lease, self.clock.now_ms())
                 else:
                     world.seen["lane released"] += 1
                     world.group(lambda book: book.release(lease))
@@ -203,7 +204,7 @@ class Process:
         lease = world.group(lambda book: book.claim(lane, self.owner, world.now_ms))
         if lease is None:
             world.seen["owned by another"] += 1
-            self.reactor.not_opened(lane, world.now_ms)
+            self.reactor.not_opened(lane, self.clock.now_ms())
             self.pump_soon()
             return
         self.later("load", lambda: self.load(lease))
@@ -213,7 +214,7 @@ class Process:
             rows: Rows = self.world.book.load(lease)
         except LeaseLost:
             self.world.seen["lease lost while loading"] += 1
-            self.reactor.open_failed(lease.lane, self.world.now_ms)
+            self.reactor.open_failed(lease.lane, self.clock.now_ms())
             return
         self.reactor.opened(lease, rows)
 
@@ -257,7 +258,7 @@ class Process:
             for commit, version in zip(commits, answers, strict=True):
                 lease = commit.lease
                 if word == "busy":
-                    self.reactor.commit_busy(lease, world.now_ms)
+                    self.reactor.commit_busy(lease, self.clock.now_ms())
                 elif word == "unknown":
                     world.seen["commit answer lost"] += 1
                     self.reactor.commit_unknown(lease)

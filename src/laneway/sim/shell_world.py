@@ -13,6 +13,7 @@ from laneway.core.outcome import Status
 from laneway.core.rows import Result
 from laneway.engine.reactor import Reactor
 from laneway.engine.shell import Engine
+from laneway.sim.limits import JUMPING_FROM_MS
 from laneway.sim.link import Ground, Link
 from laneway.sim.loops import SimLoop, VirtualClock
 from laneway.sim.plan import WorldPlan
@@ -61,7 +62,7 @@ class ShellWorld(Ground):
     def __init__(self, plan: WorldPlan) -> None:
         super().__init__(plan, "shell")
         self._hash = blake2b(digest_size=16)
-        self._now_s = 1_000.0
+        self._now_s = 1_000.0 + (JUMPING_FROM_MS / 1000 if plan.jump else 0)
         self._loop: SimLoop | None = None
         self._order = 0
         self._pending: dict[int, tuple[int, Callable[[], object]]] = {}
@@ -110,7 +111,7 @@ class ShellWorld(Ground):
             last = life == LIVES - 1
             self.is_faulty = not last
             loop = SimLoop(self._dice, self._now_s)
-            loop.on_callback = lambda now_s: self._hash.update(f"{now_s:.3f}\n".encode())
+            loop.on_callback = self._called
             loop.dies_at = CALLBACKS_MAX if last else self._dice.randint(1, self.callbacks_life_max)
             self.note(f"life {life} begins; it dies at callback {loop.dies_at}")
             self._loop = loop
@@ -131,6 +132,12 @@ class ShellWorld(Ground):
             self.seen["lived to the end" if ended else "killed"] += 1
             self.check_chain()
         self.check_results()
+
+    def _called(self, now_s: float) -> None:
+        """Something happened in the life that is going on."""
+        self._hash.update(f"{now_s:.3f}\n".encode())
+        if self.jumps is not None:
+            self.jumps.step()
 
     def _live(self, loop: SimLoop, life: int) -> bool:
         """One life, to its end or its death."""

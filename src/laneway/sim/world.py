@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from laneway.core.ids import IntentId, LaneId, Owner
 from laneway.core.rows import Lease
 from laneway.sim.bugs import Bugs
-from laneway.sim.limits import FAULTS_MS, QUIET_MS_MAX, STEPS_MAX
+from laneway.sim.limits import FAULTS_MS, JUMPING_FROM_MS, QUIET_MS_MAX, STEPS_MAX
 from laneway.sim.link import Ground
 from laneway.sim.loops import ProcessLoop, Timer
 from laneway.sim.plan import WorldPlan
@@ -69,6 +69,7 @@ class World(Ground):
         super().__init__(plan, "world")
         self.disk = disk
         self.observers: list[Observer] = []
+        self.now_ms += JUMPING_FROM_MS if plan.jump else 0
         self.begun_ms = self.now_ms
         self.is_written = False
         """Whether the store may hold something that the laws have not read."""
@@ -227,6 +228,8 @@ class World(Ground):
         else:
             if self.chance(self.plan.freeze):
                 process.freeze()
+            if self.jumps is not None:
+                self.jumps.step()
             process.loop.run(act)
         if self.broken is not None:
             raise self.broken

@@ -16,7 +16,7 @@ from laneway.lanes.bundle.tells import ON_THE_WAY
 from laneway.lanes.bundle.values import BuildBlock, BuildVersion, Effect, SubmitPackage
 from laneway.sim.bundle.copies import Undo
 from laneway.sim.bundle.durable import Durable
-from laneway.sim.bundle.liveness import WindowLaw
+from laneway.sim.bundle.liveness import TimerLaw, WindowLaw
 from laneway.sim.bundle.maker import TellLog, decode_body, transaction_hash
 from laneway.sim.bundle.world import RollupWorld
 from laneway.sim.clients import Wish
@@ -39,6 +39,7 @@ class RollupLaws(WorldLaws):
         self._blocks = 0
         self._head: bytes | None = None
         self._windows = WindowLaw(world)
+        self._timers = TimerLaw(world)
         self._senders: dict[bytes, Owner] = {}
         """Who submitted a package first."""
         settings = world.plan.settings
@@ -117,6 +118,7 @@ class RollupLaws(WorldLaws):
         network = self._world.network
         self._read()
         self._windows.stepped()
+        self._timers.stepped()
         problem = self._world.user_log.problem or self._world.builder_log.problem
         if problem:
             raise LawBroken(problem)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from laneway.core.ids import LaneId
+from laneway.core.ids import LaneId, Owner
 from laneway.core.jam import SlotClock
+from laneway.engine.limits import CLOCK_BACK_MS_MIN
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.limits import RETRY_GROWTH_MAX
 from laneway.lanes.bundle.packages import is_open, may_act, needs_version
 from laneway.lanes.bundle.records import (
     BlockDropped,
@@ -44,6 +46,10 @@ MESSAGES = 12
 """Messages between a block that waits and its package that leaves: two commits, an order to the
 builder, its context and its answer, an order to submit, and as many for what comes between."""
 
+SLOW_SLOTS = 4
+"""Slots in which a lane sees that its clock was set back, beside the time that it sleeps: an answer
+that was on its way, two commits, and a lane that is just taken over."""
+
 
 class Debt(Struct, frozen=True):
     """A block that has to be submitted."""
@@ -51,7 +57,7 @@ class Debt(Struct, frozen=True):
     process: "Process"
     since_ms: int
     until_ms: int
-    """The close of the window."""
+    """The close of the window, by the clock of its machine."""
     begin_ms: int
     """Of the chain's slots, by the clock that the window is reckoned by."""
 
@@ -93,7 +99,7 @@ class WindowLaw:
             if not self._is_well(debt.process) or went_over(debt.process, lane):
                 self._debts.clear()
                 return
-            if world.now_ms > debt.until_ms:
+            if debt.process.clock.now_ms() > debt.until_ms:
                 since = debt.since_ms - world.begun_ms
                 raise LawBroken(
                     f"in time: {lane} could submit {slot} since {since} ms, and did not"
@@ -112,24 +118,25 @@ class WindowLaw:
         world, lane, clock = self._world, memory.id, memory.head.clock
         if clock is None or not may_act(memory):
             return
-        slot = first_able(memory, world.now_ms)
+        now_ms = process.clock.now_ms()
+        slot = first_able(memory, now_ms)
         for key in list(self._debts):
             # Others have come before it, or what it needs is taken.
             known = memory.slots.get(key[1])
             if known is None or not (known == slot or is_on_its_way(memory, known)):
                 del self._debts[key]
         settings = memory.settings
-        if not is_open(clock, world.now_ms, settings.build_from_ms, settings.build_until_ms):
+        if not is_open(clock, now_ms, settings.build_from_ms, settings.build_until_ms):
             return
         if slot is not None and (lane, slot.id) not in self._debts:
-            until_ms = self._closes(clock)
+            until_ms = self._closes(clock, now_ms)
             self._debts[lane, slot.id] = Debt(process, world.now_ms, until_ms, clock.begin_ms)
 
-    def _closes(self, clock: SlotClock) -> int:
+    def _closes(self, clock: SlotClock, now_ms: int) -> int:
         """When the first submission window is over that there is time for."""
         world, settings = self._world, self._world.plan.settings
         slack_ms = MESSAGES * (world.plan.delay_ms + 1)
-        at_ms = world.now_ms + slack_ms
+        at_ms = now_ms + slack_ms
         closes_ms = at_ms + clock.until_next_ms(at_ms) - settings.submit_until_ms
         if closes_ms < at_ms:
             closes_ms += clock.slot_ms
@@ -163,3 +170,44 @@ def is_on_its_way(lane: BundleLane, slot: Slot) -> bool:
     """Whether a version of it is being built, waits to be submitted, or is being submitted."""
     version = None if slot.building else current(lane, slot)
     return is_popped(lane, slot) or (version is not None and version.offering)
+
+
+class TimerLaw:
+    """No lane waits by a clock that was set back: once the clocks are right, nothing lies further
+    ahead than the lane's longest pause, and a lane sees that before long."""
+
+    def __init__(self, world: "RollupWorld") -> None:
+        self._world = world
+        settings = world.plan.settings
+        pauses = (settings.build_retry_ms, settings.tell_retry_ms)
+        others = (settings.poll_ms, settings.block_interval_ms, settings.submit_retry_ms)
+        self._pause_ms = max(max(pauses) << RETRY_GROWTH_MAX, *others, 2 * settings.slot_ms)
+        self._patience_ms = self._pause_ms + CLOCK_BACK_MS_MIN + SLOW_SLOTS * settings.slot_ms
+        self._since_ms: dict[tuple[Owner, LaneId], int] = {}
+        """When a lane that is in memory began to wait for too long."""
+
+    def stepped(self) -> None:
+        world = self._world
+        if world.is_faulty or world.jumps is None:
+            return
+        for process in world.living():
+            for memory in world.held(process):
+                self._look_at(process, memory)
+
+    def _look_at(self, process: "Process", memory: BundleLane) -> None:
+        now_ms, key = self._world.now_ms, (process.owner, memory.id)
+        latest_ms = process.clock.now_ms() + self._pause_ms
+        late = [at_ms for at_ms in awaited(memory) if at_ms > latest_ms]
+        if not late:
+            self._since_ms.pop(key, None)
+        elif now_ms - self._since_ms.setdefault(key, now_ms) > self._patience_ms:
+            far_ms = max(late) - process.clock.now_ms()
+            raise LawBroken(f"in time: {memory.id} waits for {far_ms} ms by a clock that is right")
+
+
+def awaited(lane: BundleLane) -> list[int]:
+    """The times that a lane waits for by itself, in states in which it does."""
+    head = lane.head
+    times = [head.block_ms, head.look_ms, head.hear_ms, head.tell_ms]
+    times += [slot.retry_ms for slot in lane.slots.values()]
+    return [at_ms for at_ms in times if at_ms is not None]

@@ -130,7 +130,18 @@ def rollup_plan(seed: int, *, shared: bool = True) -> RollupPlan:
     restore = rng.choice((0.05, 0.1, 0.3)) if not calm and rng.random() < 0.25 else 0.0
     swallows = not calm and len(plan.settings.nodes) > 1 and rng.random() < 0.25
     faults = replace(plan.faults, stranger=stranger, restore=restore)
-    return replace(plan, faults=faults, swallows=swallows)
+    return with_later_faults(replace(plan, faults=faults, swallows=swallows))
+
+
+def with_later_faults(plan: RollupPlan) -> RollupPlan:
+    """Faults that were thought of later, each in a share of the worlds. They have a stream of their
+    own, so that all other worlds are what they were."""
+    if plan.is_calm:
+        return plan
+    rng = plan.rng("later faults")
+    jump = rng.choice((0.002, 0.01)) if rng.random() < 0.2 else 0.0
+    clocks = plan.processes if rng.random() < 0.5 else 1
+    return replace(plan, jump=jump, clocks=clocks)
 
 
 def forking(plan: RollupPlan, rng: Random) -> RollupPlan:

@@ -41,6 +41,8 @@ from laneway.sim.bundle.network import JamNetwork
 from laneway.sim.bundle.node_view import WORDS, NodeView
 from laneway.sim.bundle.plan import NODES, RollupPlan
 from laneway.sim.link import Ground, Link, Reply
+from laneway.sim.loops import VirtualClock
+from laneway.sim.world import LawBroken
 
 WHIMS = (
     PackageKind.CORE_BUSY,
@@ -93,13 +95,23 @@ class JamGround(Ground):
                 chain, FaultyBuilder(self, link), self.plan.settings.clock_skew_ms_max
             )
         }
-        return {KIND: BundlePerformer(rollups, self.clock, on_block=partial(listener, self))}
+        return {KIND: BundlePerformer(rollups, link.clock, on_block=partial(listener, self))}
 
     def sending(self, package: bytes) -> None:
         """A node is offered this package now."""
 
+    def submitting(self, skew_ms: int | None) -> None:
+        """A submission begins, by a clock that is so far from the chain's calendar as the adapter
+        knows it."""
+        self.ask_law(check_skew, skew_ms, self.plan.settings.clock_skew_ms_max)
+
     def befall(self) -> None:
         """What others do in a slot."""
+
+
+def check_skew(skew_ms: int | None, most_ms: int) -> None:
+    if skew_ms is not None and abs(skew_ms) > most_ms:
+        raise LawBroken(f"clock: a package leaves with a skew of {skew_ms} ms, {most_ms} at most")
 
 
 class FaultyBuilder:
@@ -200,7 +212,7 @@ class FaultyJamChain:
         self._link = link
         self._dice = world.plan.rng("port")
         self._network = world.network
-        self._probes = Probes(world.network, world.plan, lambda: world.now_ms)
+        self._probes = Probes(world.network, world.plan, link.clock)
 
     # Reading.
 
@@ -221,7 +233,9 @@ class FaultyJamChain:
 
     async def clock(self) -> SlotClock:
         told = self._probes.clock()
-        if told is None or self._world.chance(self._world.plan.lose):
+        # The adapter knows it from the first block on. With a calendar it says what may leave.
+        is_lost = self._world.chance(self._world.plan.lose) and not self._world.plan.has_calendar
+        if told is None or is_lost:
             raise ChainUnreachable("the nodes", "nothing was heard of them")
         return told
 
@@ -240,6 +254,8 @@ class FaultyJamChain:
     async def submit(
         self, package: Package, cores: Sequence[int], only: Sequence[str] = ()
     ) -> SubmissionAnswers:
+        clock = self._probes.clock()
+        self._world.submitting(None if clock is None else clock.skew_ms)
         found = await asyncio.gather(*(self._at_node(name, package, cores) for name in only))
         answers = tuple([answer for some in found for answer in some])
         final = [answer.node for answer in answers if answer.final]
@@ -331,12 +347,12 @@ class Probes:
     """What one process's adapter remembers of its nodes: which of them are behind, and when it
     received blocks."""
 
-    def __init__(self, network: JamNetwork, plan: RollupPlan, now_ms: Callable[[], int]) -> None:
+    def __init__(self, network: JamNetwork, plan: RollupPlan, clock: VirtualClock) -> None:
         self._network = network
         self._plan = plan
-        self._now_ms = now_ms
+        self._now_ms = clock.monotonic_ms
         self._nodes = [NODES.index(name) for name in plan.settings.nodes]
-        self._arrivals = BlockArrivals(now_ms, steady=now_ms)
+        self._arrivals = BlockArrivals(clock.now_ms, steady=clock.monotonic_ms)
         self._floor = 0
         self._floor_ms = 0
 

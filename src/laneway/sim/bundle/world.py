@@ -1,5 +1,7 @@
 """A world of rollups: their machine, the chain model, and who uses them."""
 
+from collections.abc import Iterator
+
 from laneway.core.ids import LaneId, lane_kind
 from laneway.core.reason import BEFORE_REMEDY
 from laneway.core.rows import LaneView
@@ -37,14 +39,21 @@ class RollupWorld(JamGround, World):
         if self.plan.faults.restore and isinstance(self.disk, MemoryDisk):
             self.copies.act()
 
-    def crash(self, process: Process, why: str) -> None:
-        """What it had under way is worth counting."""
+    def held(self, process: Process) -> Iterator[BundleLane]:
+        """The lanes that a process has in memory."""
         for lane in self.lanes if process.alive else ():
             memory: BundleLane | None = process.reactor.lane(lane)
-            if memory is None:
-                continue
-            versions = [one for some in memory.versions.values() for one in some]
-            self.seen["crash while offering"] += any(one.offering for one in versions)
+            if memory is not None:
+                yield memory
+
+    def is_offering(self) -> bool:
+        held = [memory for process in self.processes for memory in self.held(process)]
+        return any(map(has_offer, held))
+
+    def crash(self, process: Process, why: str) -> None:
+        """What it had under way is worth counting."""
+        for memory in self.held(process):
+            self.seen["crash while offering"] += has_offer(memory)
             self.seen["crash while building"] += any(one.making for one in memory.slots.values())
             self.seen["crash while telling"] += bool(memory.head.telling)
         super().crash(process, why)
@@ -53,6 +62,11 @@ class RollupWorld(JamGround, World):
         """Whether nothing of it is open: no block, no transaction, no callback."""
         view = self.book.lane(lane)
         return view is None or view.head.wake_ms is None
+
+
+def has_offer(lane: BundleLane) -> bool:
+    """Whether a version of one of its blocks is being submitted."""
+    return any(one.offering for some in lane.versions.values() for one in some)
 
 
 class RollupCallers(Callers):
