@@ -63,10 +63,12 @@ class BundlePerformer(BatchPerformer):
         builds_at_once: int = BUILDS_AT_ONCE,
         submissions_at_once: int = SUBMISSIONS_AT_ONCE,
         looks_at_once: int = ROLLUP_LOOKS_AT_ONCE,
+        build_timeout_ms: int = BUILD_TIMEOUT_MS,
     ) -> None:
         self._rollups = rollups
         self._clock = clock
         self._on_block = on_block
+        self._build_ms = build_timeout_ms
         self._builds = asyncio.Semaphore(builds_at_once)
         self._submissions = asyncio.Semaphore(submissions_at_once)
         self._looks = asyncio.Semaphore(looks_at_once)
@@ -129,11 +131,11 @@ class BundlePerformer(BatchPerformer):
 
     async def _execute(self, rollup: Rollup, order: BuildBlock) -> Event:
         async with self._builds:
-            return await execute(rollup, order, self._clock)
+            return await execute(rollup, order, self._clock, self._build_ms)
 
     async def _package(self, rollup: Rollup, order: BuildVersion) -> VersionBuilt | VersionNotBuilt:
         async with self._builds:
-            return await package(rollup, order)
+            return await package(rollup, order, self._build_ms)
 
     async def _submit(self, rollup: Rollup, order: SubmitPackage, permit: Permit) -> Submitted:
         def why_not(clock: SlotClock | None) -> str:
@@ -221,9 +223,11 @@ def answered(order: SubmitPackage, kind: PackageKind, outcome: Outcome, reason: 
 # What is built twice is taken at most once, so an order to the builder may be given up in time.
 
 
-async def execute(rollup: Rollup, order: BuildBlock, clock: Clock) -> BlockBuilt | BlockNotBuilt:
+async def execute(
+    rollup: Rollup, order: BuildBlock, clock: Clock, timeout_ms: int = BUILD_TIMEOUT_MS
+) -> BlockBuilt | BlockNotBuilt:
     try:
-        async with asyncio.timeout(BUILD_TIMEOUT_MS / 1000):
+        async with asyncio.timeout(timeout_ms / 1000):
             done = await rollup.builder.execute(order)
     except BuildFailed as error:
         return not_built(order, clock, str(error), final=error.final, needs_help=error.needs_help)
@@ -254,11 +258,13 @@ def not_built(
     return BlockNotBuilt(now_ms, order.slot, order.order, clip(reason), final, needs_help)
 
 
-async def package(rollup: Rollup, order: BuildVersion) -> VersionBuilt | VersionNotBuilt:
+async def package(
+    rollup: Rollup, order: BuildVersion, timeout_ms: int = BUILD_TIMEOUT_MS
+) -> VersionBuilt | VersionNotBuilt:
     """In the context of now, which is part of the answer: from it the lane knows how long the
     package can live."""
     try:
-        async with asyncio.timeout(BUILD_TIMEOUT_MS / 1000):
+        async with asyncio.timeout(timeout_ms / 1000):
             context = await rollup.chain.context(offset=order.anchor_offset)
             made = await rollup.builder.package(order, context)
     except FAILURES as error:

@@ -273,13 +273,14 @@ class JamNetwork:
         assert head is not None
         return head
 
-    def done(self, block: bytes) -> dict[bytes, LineReceipt]:
-        """The transactions that were executed up to a block of the chain, by their hashes."""
+    def done(self, block: bytes, most: int) -> dict[bytes, LineReceipt]:
+        """The transactions that were executed up to a block of the chain in its first blocks, by
+        their hashes."""
         return {
             transaction_hash(one): LineReceipt(
                 number, record.block, place, record.package_hash, one.way != "revert"
             )
-            for number, record in enumerate(self.line(block), 1)
+            for number, record in enumerate(self.line(block)[:most], 1)
             for place, one in enumerate(self._world.maker.blocks[record.block].inside)
         }
 

@@ -5,6 +5,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
+from laneway.engine.limits import BUILD_TIMEOUT_MS
 from laneway.lanes.bundle.settings import PRESETS, BundleSettings
 from laneway.sim.bundle.maker import SERVICE
 from laneway.sim.plan import WorldPlan, crash_chances, unless_calm
@@ -84,6 +85,15 @@ class RollupPlan(WorldPlan, frozen=True, kw_only=True):
     """Chance that a builder says that there never will be a package of a block."""
     deaf: float
     """Chance that a callback fails."""
+    slow: float = 0.0
+    """Chance that a builder takes long before it begins with an order, perhaps longer than its lane
+    waits."""
+    overlong: float = 0.0
+    """Chance that executing a block takes longer than it may."""
+    help: float = 0.0
+    """Chance that a builder lacks what only an operator can bring."""
+    build_timeout_ms: int = BUILD_TIMEOUT_MS
+    """How long a lane waits for its builder."""
     priorities: bool
     swallows: bool = False
     """Whether one of two nodes takes every package and never passes one on, as long as the world
@@ -141,7 +151,16 @@ def with_later_faults(plan: RollupPlan) -> RollupPlan:
     rng = plan.rng("later faults")
     jump = rng.choice((0.002, 0.01)) if rng.random() < 0.2 else 0.0
     clocks = plan.processes if rng.random() < 0.5 else 1
-    return replace(plan, jump=jump, clocks=clocks)
+    slow = rng.choice((0.02, 0.1, 0.3)) if rng.random() < 0.15 else 0.0
+    return replace(
+        plan,
+        jump=jump,
+        clocks=clocks,
+        slow=slow,
+        overlong=rng.choice((0.0, 0.02, 0.1)) if slow else 0.0,
+        build_timeout_ms=rng.choice((3, 6)) * plan.slot_ms if slow else BUILD_TIMEOUT_MS,
+        help=rng.choice((0.02, 0.1)) if rng.random() < 0.1 else 0.0,
+    )
 
 
 def forking(plan: RollupPlan, rng: Random) -> RollupPlan:

@@ -5,15 +5,12 @@ good stays one, and what a look shows is one node's view.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
-from msgspec.structs import replace
-
-from laneway.chains.jam.clock import BlockArrivals
 from laneway.chains.jam.phrases import answer_of
-from laneway.core.errors import BuildFailed, ChainUnreachable
+from laneway.core.errors import ChainUnreachable
 from laneway.core.ids import LaneId
 from laneway.core.jam import (
     Context,
@@ -34,14 +31,14 @@ from laneway.engine.bundle.rollup import KIND, rollup_lane
 from laneway.jam.hashing import blake2b
 from laneway.lanes.bundle.machine import bundle_kind
 from laneway.lanes.bundle.rows import Tell
-from laneway.lanes.bundle.values import BuildBlock, BuildVersion
-from laneway.ports import ExecutedBlock, JamChain, MadePackage, SendPermit
-from laneway.sim.bundle.maker import SERVICE, BlockGround, Maker, TellLog
+from laneway.ports import JamChain, SendPermit
+from laneway.sim.bundle.builder import SimBuilder, Workshop
+from laneway.sim.bundle.maker import SERVICE, Maker, TellLog
 from laneway.sim.bundle.network import JamNetwork
 from laneway.sim.bundle.node_view import WORDS, NodeView
 from laneway.sim.bundle.plan import NODES, RollupPlan
+from laneway.sim.bundle.probes import Probes
 from laneway.sim.link import Ground, Link, Reply
-from laneway.sim.loops import VirtualClock
 from laneway.sim.world import LawBroken
 
 WHIMS = (
@@ -69,9 +66,6 @@ TIMEOUT_MS = 150
 LATE_MS_MAX = 3_000
 """Bytes that were given up as lost arrive as late as this."""
 
-LATELY_SLOTS = 3
-"""How long a node that was further binds the others."""
-
 
 class JamGround(Ground):
     """A world of one rollup, in every layer."""
@@ -85,6 +79,7 @@ class JamGround(Ground):
         self.network = JamNetwork(self)
         self.lanes = [rollup_lane(SERVICE)]
         self.maker = Maker()
+        self.shop = Workshop(self)
         self.builder_log = TellLog()
         self.user_log = TellLog()
 
@@ -92,10 +87,16 @@ class JamGround(Ground):
         chain = cast(JamChain, FaultyJamChain(self, link))
         rollups = {
             rollup_lane(SERVICE): Rollup(
-                chain, FaultyBuilder(self, link), self.plan.settings.clock_skew_ms_max
+                chain, SimBuilder(self, link), self.plan.settings.clock_skew_ms_max
             )
         }
-        return {KIND: BundlePerformer(rollups, link.clock, on_block=partial(listener, self))}
+        performer = BundlePerformer(
+            rollups,
+            link.clock,
+            on_block=partial(listener, self),
+            build_timeout_ms=self.plan.build_timeout_ms,
+        )
+        return {KIND: performer}
 
     def sending(self, package: bytes) -> None:
         """A node is offered this package now."""
@@ -112,84 +113,6 @@ class JamGround(Ground):
 def check_skew(skew_ms: int | None, most_ms: int) -> None:
     if skew_ms is not None and abs(skew_ms) > most_ms:
         raise LawBroken(f"clock: a package leaves with a skew of {skew_ms} ms, {most_ms} at most")
-
-
-class FaultyBuilder:
-    """The maker, which sometimes fails and takes its time."""
-
-    def __init__(self, world: JamGround, link: Link) -> None:
-        self._world = world
-        self._link = link
-
-    async def execute(self, order: BuildBlock) -> ExecutedBlock:
-        await self._work("block not built")
-        network = self._world.network
-        final = network.final().header_hash
-        ground = self._ground(order, final)
-        if order.expired:
-            self._check_expiry(order, final)
-        return self._world.maker.execute(order, ground, network.done(final))
-
-    def _ground(self, order: BuildBlock, final: bytes) -> BlockGround | None:
-        """What a block stands on that is ordered on whatever the service has. A builder builds on
-        final blocks and on those that it is given, and waits while the service has others."""
-        network, head = self._world.network, self._world.network.service_head(final)
-        if order.parent:
-            line = [record.block for record in network.line(final)]
-            if order.parent in line[:-1]:
-                raise BuildFailed("the block below is final, and so are others on it")
-            return None
-        if network.service_head(network.best().header_hash) != head:
-            raise BuildFailed("the service has newer blocks, which are not final")
-        if head.number + 1 != order.number:
-            raise BuildFailed(f"block {order.number} is ordered, and {head.number} is the newest")
-        return head.block, head.state_root
-
-    def _check_expiry(self, order: BuildBlock, final: bytes) -> None:
-        """Nothing is called expired while the service has a block that is neither final nor below
-        the one that is ordered: it may hold what is."""
-        network, maker = self._world.network, self._world.maker
-        known = {record.block for record in network.line(final)}
-        applied = [record.block for record in network.line(network.best().header_hash)]
-        below = order.parent
-        while below in maker.blocks and below not in known:
-            known.add(below)
-            below = maker.blocks[below].parent
-        if not known.issuperset(applied):
-            self._world.seen["nothing called expired yet"] += 1
-            raise BuildFailed("the service has newer blocks, which may hold what is expired")
-        for intent, payload in zip(order.intents, order.payloads, strict=True):
-            if intent in order.expired:
-                maker.expiries.setdefault(payload, []).append(frozenset(applied))
-
-    async def package(self, order: BuildVersion, context: Context) -> MadePackage:
-        await self._work("version not built")
-        world = self._world
-        if world.chance(world.plan.hopeless):
-            world.seen["no version ever"] += 1
-            raise BuildFailed("there never will be one", final=True)
-        return world.maker.package(order, context)
-
-    async def notified(self, tells: Sequence[Tell]) -> None:
-        """All of them, or some and then a failure."""
-        world = self._world
-        await self._link.pause()
-        ear = world.builder_log
-        if world.chance(world.plan.deaf):
-            world.seen["the builder did not hear"] += 1
-            ear.hear(tells[: tells[0].id % len(tells)])
-            raise BuildFailed("it raised")
-        world.seen["told twice"] += any(one.id in ear.tells for one in tells)
-        ear.hear(tells)
-
-    async def aclose(self) -> None: ...
-
-    async def _work(self, what: str) -> None:
-        world = self._world
-        await self._link.pause()
-        if world.chance(world.plan.build):
-            world.seen[what] += 1
-            raise BuildFailed("the builder is away")
 
 
 def listener(world: JamGround, _lane: LaneId, tell: Tell) -> None:
@@ -350,41 +273,3 @@ class FaultyJamChain:
         world.seen[f"node says {kind.value}"] += 1
         world.note(f"{NODES[node]} says {kind.value} to {told}")
         return kind
-
-
-class Probes:
-    """What one process's adapter remembers of its nodes: which of them are behind, and when it
-    received blocks."""
-
-    def __init__(self, network: JamNetwork, plan: RollupPlan, clock: VirtualClock) -> None:
-        self._network = network
-        self._plan = plan
-        self._now_ms = clock.monotonic_ms
-        self._nodes = [NODES.index(name) for name in plan.settings.nodes]
-        self._arrivals = BlockArrivals(clock.now_ms, steady=clock.monotonic_ms)
-        self._floor = 0
-        self._floor_ms = 0
-
-    def view(self, is_reached: Callable[[int], bool]) -> NodeView | None:
-        """The first node that answers and is not behind; None: there is none."""
-        lately_ms = LATELY_SLOTS * self._plan.slot_ms
-        floor = self._floor if self._now_ms() - self._floor_ms <= lately_ms else 0
-        for node in self._nodes:
-            if not is_reached(node):
-                continue
-            slot = self._network.model.best(node).slot
-            if slot < floor and len(self._nodes) > 1:
-                continue
-            if slot >= self._floor:
-                self._floor, self._floor_ms = slot, self._now_ms()
-            self._arrivals.saw(slot)
-            return self._network.views[node]
-        return None
-
-    def clock(self) -> SlotClock | None:
-        """The chain's slots on this machine's clock; None: no block was received."""
-        clock = self._arrivals.clock(self._plan.slot_ms)
-        if clock is None or not self._plan.has_calendar:
-            return clock
-        calendar_ms = self._network.begin_ms - self._network.skew_ms
-        return replace(clock, skew_ms=clock.begin_ms - calendar_ms)

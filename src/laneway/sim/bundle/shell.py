@@ -29,7 +29,9 @@ class RollupShell(JamGround, ShellWorld):
         settings = replace(plan.settings, drops_max=1_000)
         # And nobody else builds: what its laws read is what this lane made.
         faults = replace(plan.faults, stranger=0.0)
-        super().__init__(replace(plan, settings=settings, faults=faults, hopeless=0.0))
+        # Nor does it say that a transaction is refused for how long it takes.
+        chances = {"hopeless": 0.0, "overlong": 0.0, "help": 0.0}
+        super().__init__(replace(plan, settings=settings, faults=faults, **chances))
         self._place = 0
         self._durable = Durable(
             self.lanes[0], self.plan.settings, self.network, self.maker, self.seen

@@ -7,6 +7,7 @@ from laneway.core.reason import BEFORE_REMEDY
 from laneway.core.rows import LaneView
 from laneway.lanes.bundle.blocks import RESUME
 from laneway.lanes.bundle.lane import BundleLane
+from laneway.lanes.bundle.show import read_head, stuck
 from laneway.sim.bundle.copies import StoreCopies
 from laneway.sim.bundle.maker import PoolRequest, encode_request
 from laneway.sim.bundle.plan import RollupPlan
@@ -102,4 +103,15 @@ class RollupCrew(Crew):
             self._world.seen["halted"] += 1
             if BEFORE_REMEDY.decode() not in state.reason or not state.reason.endswith(RESUME):
                 raise LawBroken(f"{lane} halted, and nobody knows what to do: {state.reason}")
+        self._mend(state.reason, view.head.state)
         super()._help(lane, view)
+
+    def _mend(self, halted: str, head: bytes) -> None:
+        """Do what the builder needs, if the lane says what that is: by its state, or by the reason
+        why no block is built, which its health shows."""
+        world = self._world
+        remedy = world.shop.remedy
+        if remedy and (remedy in halted or remedy in stuck(read_head(head))):
+            world.seen["builder mended"] += 1
+            world.note(f"operator: {remedy}")
+            world.shop.mend()
