@@ -67,20 +67,20 @@ class Agreement:
     async def head(self, node: JamNode) -> JamHead:
         """The newest block of a node's fork that another node has too, and what is final there."""
         own = await self._forks.head(node)
-        heard = await self._heard(node, own)
-        self._check_lag(own, heard)
-        best = self._best(own, heard)
+        compared = await self._compared(node, own)
+        self._check_lag(own, compared)
+        best = self._best(own, compared)
         node.saw_head(best.slot)
-        for one in heard:
+        for one in compared:
             if one.common is not None and one.common.slot > one.node.head_number:
                 one.node.saw_head(one.common.slot)
-        if any(one.common is not None for one in heard):
+        if any(one.common is not None for one in compared):
             # What one alone said when nobody else could be asked binds no longer.
             for far in self._nodes.all:
                 if far.head_number > best.slot + NEW_SLOTS_MAX:
                     far.saw_head(best.slot)
         self._arrivals.agreed(best.slot)
-        return JamHead(best, final_of(own, best, heard), own.node)
+        return JamHead(best, final_of(own, best, compared), own.node)
 
     async def confirmed(
         self,
@@ -136,17 +136,17 @@ class Agreement:
             return patience.silent_ms / 1000
         return 2 * (patience.hedge_s or 0.0)
 
-    async def _heard(self, node: JamNode, own: JamHead) -> list[Confirmation]:
+    async def _compared(self, node: JamNode, own: JamHead) -> list[Confirmation]:
         """What the others show. All of them are asked at once; the first that shows the same head
         ends it, and after two hedges any that has answered."""
-        heard: list[Confirmation] = []
+        compared: list[Confirmation] = []
         asked = {
             asyncio.create_task(self._compare(node, own, one)): one for one in self.others(node)
         }
         waiting, begun_s = dict(asked), loop_s()
         try:
-            while waiting and not any(is_same(own, one) for one in heard):
-                wait_s = 2 * node.hedge_s() if heard else self._wait_s(waiting.values())
+            while waiting and not any(is_same(own, one) for one in compared):
+                wait_s = 2 * node.hedge_s() if compared else self._wait_s(waiting.values())
                 left_s = max(0.0, begun_s + wait_s - loop_s())
                 done, _ = await asyncio.wait(
                     waiting, timeout=left_s, return_when=asyncio.FIRST_COMPLETED
@@ -157,10 +157,10 @@ class Agreement:
                     break
                 for task in [one for one in waiting if one in done]:
                     del waiting[task]
-                    heard += filter(None, [task.result()])
+                    compared += filter(None, [task.result()])
         finally:
             await cancel_all(asked)
-        return heard
+        return compared
 
     async def _compare(self, node: JamNode, own: JamHead, other: JamNode) -> Confirmation | None:
         """None if the other node does not answer."""
@@ -174,31 +174,31 @@ class Agreement:
             common = None
         return Confirmation(other, head, common)
 
-    def _check_lag(self, own: JamHead, heard: Sequence[Confirmation]) -> None:
+    def _check_lag(self, own: JamHead, compared: Sequence[Confirmation]) -> None:
         """Two nodes that are further on the same fork, or the only other one, are asked instead."""
         ahead = [
             one.head.best.slot
-            for one in heard
+            for one in compared
             if one.common == own.best and own.best.slot < one.head.best.slot
             if not self._arrivals.is_too_new(one.head.best.slot, self._slot_ms())
         ]
-        needed = min(2, len(heard))
+        needed = min(2, len(compared))
         if needed and len(ahead) >= needed:
             raise NodeLags(own.node, own.best.slot, reached(ahead, needed))
 
-    def _best(self, own: JamHead, heard: Sequence[Confirmation]) -> JamBlockRef:
-        if not heard:
+    def _best(self, own: JamHead, compared: Sequence[Confirmation]) -> JamBlockRef:
+        if not compared:
             return own.best
-        met = [one.common for one in heard if one.common is not None]
-        if len(heard) == 1:
-            (other,) = heard
+        met = [one.common for one in compared if one.common is not None]
+        if len(compared) == 1:
+            (other,) = compared
             # Of two, one that only lags takes nothing from the other.
             if met and not self._arrivals.is_too_new(own.best.slot, self._slot_ms()):
                 return own.best
             if not met and self._is_far_behind(other.head, own):
                 return own.best
         if not met:
-            names = [one.node.name for one in heard]
+            names = [one.node.name for one in compared]
             raise NodeContradicted(own.node, "the newest blocks", names)
         return max(met, key=lambda block: block.slot)
 
@@ -221,10 +221,12 @@ def is_same(own: JamHead, other: Confirmation) -> bool:
     return abs(mine.slot - theirs.slot) <= FINAL_NEAR_SLOTS
 
 
-def final_of(own: JamHead, best: JamBlockRef, heard: Sequence[Confirmation]) -> JamBlockRef | None:
+def final_of(
+    own: JamHead, best: JamBlockRef, compared: Sequence[Confirmation]
+) -> JamBlockRef | None:
     """What two nodes call final on the fork of this block; where no more than two answered and one
     of them names no such block, what the other one does."""
-    named = [own.finalised, *(shared_final(one) for one in heard)]
+    named = [own.finalised, *(shared_final(one) for one in compared)]
     known = [one for one in named if one is not None and one.slot <= best.slot]
     if not known or (len(known) < 2 < len(named)):
         return None
